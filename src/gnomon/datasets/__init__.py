@@ -1,0 +1,1 @@
+"""Small real data sets and the generators of the textbooks' examples."""

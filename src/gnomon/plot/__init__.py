@@ -1,0 +1,1 @@
+"""Pictures: one function each; every one takes `ax` and returns the Axes."""
