@@ -35,17 +35,17 @@ def attach(
             raise ImportError(f"{package}.{name} is both a public name and a file; rename the file")
     public = sorted(names)
 
-    def __getattr__(name: str) -> Any:
+    def get(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}.{_nearest(name, public)}")
         value = getattr(import_module(f"{package}.{names[name]}"), name)
         setattr(sys.modules[package], name, value)  # the next access is a plain attribute
         return value
 
-    def __dir__() -> list[str]:
+    def listing() -> list[str]:
         return public
 
-    return __getattr__, __dir__, list(public)
+    return get, listing, list(public)
 
 
 def _nearest(word: str, options: list[str]) -> str:
