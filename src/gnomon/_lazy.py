@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+PACKAGES: dict[str, dict[str, str]] = {}  # what every lazy package offers: public name -> file
+
 
 def attach(
     package: str, names: Mapping[str, str]
@@ -33,6 +35,7 @@ def attach(
     for name in names:
         if name in names.values():
             raise ImportError(f"{package}.{name} is both a public name and a file; rename the file")
+    PACKAGES[package] = dict(names)
     public = sorted(names)
 
     def get(name: str) -> Any:

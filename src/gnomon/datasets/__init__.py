@@ -1,1 +1,16 @@
-"""Small real data sets and the generators of the textbooks' examples."""
+"""Small real data sets and the generators of the textbooks' examples.
+
+Loaders return a scikit-learn ``Bunch``; generators return arrays, first the data, then the truth behind it.
+A new file of this folder adds one line below.
+"""
+
+from gnomon._lazy import attach
+
+_FILES = {
+    "classes": ["make_pattern"],
+    "mixtures": ["make_mixture"],
+    "real": ["load_earthquakes", "load_old_faithful"],
+    "regression": ["make_omitted_variable", "make_polynomial_curve", "make_sparse_regression"],
+}
+
+__getattr__, __dir__, __all__ = attach(__name__, {name: file for file in _FILES for name in _FILES[file]})
