@@ -10,7 +10,14 @@ from typing import Any
 
 __version__ = "0.1.0.dev0"
 
-_FUNCTIONS = {"save": "core.saving", "load": "core.saving", "warm_up": "loops._compile"}
+_FUNCTIONS = {
+    "save": "core.saving",
+    "load": "core.saving",
+    "threads": "core.threads",
+    "TimeBudget": "core.callbacks",
+    "Checkpoint": "core.callbacks",
+    "warm_up": "loops._compile",
+}
 
 
 def _subpackages() -> list[str]:

@@ -1,0 +1,46 @@
+"""The errors of the library. Each message names the argument, the rule, the value given and the cure."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class GnomonError(Exception):
+    """Whatever gnomon raises on its own account."""
+
+
+class DataError(GnomonError, ValueError):
+    """The data break a rule of the model."""
+
+
+class DegenerateError(GnomonError, ValueError):
+    """The mathematics has no answer here: a zero variance, a singular matrix, separable classes."""
+
+
+class InfeasibleError(GnomonError, ValueError):
+    """No point satisfies the constraints."""
+
+
+class ZeroEvidenceError(GnomonError, ValueError):
+    """What was observed is impossible under every hypothesis."""
+
+
+class DivergenceError(GnomonError, FloatingPointError):
+    """The objective left the finite numbers, or runs away."""
+
+
+class ModelFileError(GnomonError, ValueError):
+    """A model or checkpoint file is damaged, foreign or not to be trusted."""
+
+
+def nearest(word: object, options: Iterable[str]) -> str:
+    """Return a hint such as ``" Did you mean 'full'?"``, or nothing when no option is close.
+
+    >>> nearest("ful", ["full", "tied"])
+    " Did you mean 'full'?"
+    >>> nearest("xyz", ["full", "tied"])
+    ''
+    """
+    close = difflib.get_close_matches(str(word), list(options), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""

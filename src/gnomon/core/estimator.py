@@ -1,0 +1,60 @@
+"""What every estimator of the library has: one way to read data, one way to keep what was learned."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+
+from gnomon.core.rows import Rows
+from gnomon.core.validate import Reads, check_fitted, check_parameters, read
+
+
+class Estimator(BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn estimator that reads its data through the library's door."""
+
+    _reads: ClassVar[Reads] = Reads()
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Rows:
+        """Return the rows to learn from, after checking the parameters; `self` is not changed."""
+        if reset:
+            check_parameters(self)
+        return read(self, X, y, sample_weight, reads=self._reads, reset=reset, **options)
+
+    def _rows(self, X: Any, **options: Any) -> Rows:
+        """Return the rows to predict for."""
+        check_fitted(self)
+        return read(self, X, reads=self._reads._replace(y=None), reset=False, **options)
+
+    def _adopt(self, attributes: dict[str, Any], rows: Rows | None = None) -> None:
+        """Replace everything learned by `attributes`, at once."""
+        fresh = dict(attributes)
+        if rows is not None:
+            fresh["n_features_in_"] = rows.n_features
+            if rows.feature_names is not None:
+                fresh["feature_names_in_"] = rows.feature_names
+            if rows.classes is not None:
+                fresh["classes_"] = rows.classes
+        kept = {name: value for name, value in vars(self).items() if not is_learned(name)}
+        self.__dict__ = {**kept, **fresh}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._reads.sparse
+        tags.input_tags.allow_nan = self._reads.nan
+        tags.input_tags.positive_only = self._reads.positive
+        tags.target_tags.required = self._reads.y is not None and not self._reads.optional_y
+        tags.target_tags.multi_output = self._reads.y == "numbers"
+        return tags
+
+
+def is_learned(name: str) -> bool:
+    """Tell whether an attribute is one that `fit` sets, by scikit-learn's convention."""
+    return name.endswith("_") and not name.startswith("__")

@@ -1,0 +1,82 @@
+"""Linear algebra shared by the models: factorizations that report, log-determinants, log-sum-exp, signs."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from gnomon.core.errors import DegenerateError
+
+Array: TypeAlias = NDArray[Any]
+
+
+def cholesky(A: Array, *, jitter: float = 0.0, what: str = "matrix") -> tuple[Array, float]:
+    """Return the lower Cholesky factor of `A` and the multiple of its mean diagonal that had to be added.
+
+    With ``jitter`` > 0 a failed factorization is tried again with jitter, 10·jitter, … up to 1e6·jitter on
+    the diagonal (relative to its mean). With 0 nothing is ever added.
+
+    >>> L, added = cholesky(np.array([[4.0, 2.0], [2.0, 5.0]]))
+    >>> L, added
+    (array([[2., 0.],
+           [1., 2.]]), 0.0)
+    """
+    tries = [0.0, *(jitter * 10.0**power for power in range(7))] if jitter > 0 else [0.0]
+    diagonal = np.abs(np.diagonal(A)).mean() if A.size else 0.0
+    for relative in tries:
+        shifted = A + relative * diagonal * np.eye(len(A), dtype=A.dtype) if relative else A
+        try:
+            return linalg.cholesky(shifted, lower=True), relative * diagonal
+        except linalg.LinAlgError:
+            continue
+        except ValueError as error:
+            raise DegenerateError(f"{what} has entries that are not finite.") from error
+    smallest = float(linalg.eigvalsh(A, subset_by_index=[0, 0])[0])
+    raise DegenerateError(
+        f"{what} is not positive definite: its smallest eigenvalue is {smallest:.3g}. "
+        "Regularize it, or drop columns that are constant or repeat others."
+    )
+
+
+def log_determinant(L: Array) -> Array:
+    """Return ln|A| of A = L Lᵀ, for one triangular factor or a stack of them."""
+    return 2.0 * np.log(np.diagonal(L, axis1=-2, axis2=-1)).sum(axis=-1)
+
+
+def solve_spd(A: Array, B: Array, *, what: str = "matrix") -> Array:
+    """Solve A X = B for a symmetric positive definite A."""
+    L, _ = cholesky(A, what=what)
+    return linalg.cho_solve((L, True), B)
+
+
+def log_sum_exp(A: Array, axis: int = -1) -> Array:
+    """Return ln Σ exp(A) along `axis`; a slice of −∞ gives −∞, never NaN.
+
+    >>> log_sum_exp(np.array([[0.0, 0.0], [-np.inf, -np.inf]])).round(6)
+    array([0.693147,     -inf])
+    """
+    top = np.max(A, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.log(np.exp(A - top).sum(axis=axis)) + np.squeeze(top, axis=axis)
+
+
+def symmetric_eigen(A: Array) -> tuple[Array, Array]:
+    """Return eigenvalues, largest first, and eigenvectors in columns with deterministic signs."""
+    values, vectors = linalg.eigh(A)
+    return values[::-1], fix_signs(vectors[:, ::-1])
+
+
+def fix_signs(V: Array) -> Array:
+    """Flip columns so that each one's entry of largest magnitude (the first of equals) is positive.
+
+    >>> fix_signs(np.array([[1.0, 0.6], [-2.0, 0.8]]))
+    array([[-1. ,  0.6],
+           [ 2. ,  0.8]])
+    """
+    rows = np.abs(V).argmax(axis=0)
+    signs = np.sign(V[rows, np.arange(V.shape[1])])
+    return V * np.where(signs == 0, 1.0, signs)

@@ -1,0 +1,189 @@
+"""Rows: the data of a fit, wherever they live, read in chunks whose borders the data alone decide.
+
+A learner sees its data as `Rows`. `MemoryRows` cuts arrays into chunks for the thread pool, `TableRows` reads
+record batches of Parquet files that need not fit in memory, `DaskRows` sends the work to the partitions. All
+three answer one question: apply this function to every chunk and combine the results in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.core.threads import in_order, one_blas_thread
+
+CHUNK_BYTES = 2**21  # of X; large enough to hide the cost of a Python call, small enough to stay in cache
+CHUNK_ROWS = 1024  # at least
+
+
+class Chunk(NamedTuple):
+    """A block of consecutive rows."""
+
+    X: Any  # (m, d) C-contiguous ndarray or CSR array
+    y: Array | None  # (m,) or (m, t); class codes for classifiers
+    weight: Array  # (m,) float64
+    start: int  # index of the first row in the whole
+    lengths: Array | None = None  # of the sequences in the chunk, when rows form sequences
+
+
+class Rows:
+    """What every kind of rows has."""
+
+    n_rows: int
+    n_features: int
+    dtype: np.dtype[Any]
+    feature_names: Array | None = None
+    classes: Array | None = None  # of the target, sorted; chunks carry codes into them
+    weighted: bool = False
+    in_memory: bool = False
+
+    def gather(
+        self, function: Callable[..., Any], state: tuple[Any, ...], combine: Callable[..., Any]
+    ) -> Any:
+        """Return ``combine`` of the iterator of ``function(chunk, *state)``, in the order of the chunks."""
+        raise NotImplementedError
+
+    def names(self) -> list[str]:
+        """Return the feature names, made up where the data have none."""
+        if self.feature_names is not None:
+            return [str(name) for name in self.feature_names]
+        return [f"x{column}" for column in range(self.n_features)]
+
+
+class MemoryRows(Rows):
+    """Rows of arrays in memory."""
+
+    in_memory = True
+
+    def __init__(
+        self,
+        X: Any,
+        y: Array | None = None,
+        weight: Array | None = None,
+        *,
+        feature_names: Array | None = None,
+        classes: Array | None = None,
+        lengths: Array | None = None,
+        start: int = 0,
+    ) -> None:
+        self.X, self.y = X, y
+        self.n_rows, self.n_features = X.shape
+        self.dtype = X.dtype
+        self.weighted = weight is not None
+        self._weight = weight
+        self.feature_names, self.classes, self.lengths = feature_names, classes, lengths
+        self.start = start
+
+    @property
+    def weight(self) -> Array:
+        """The weight of every row; ones where none were given."""
+        if self._weight is None:
+            return np.ones(self.n_rows)
+        return self._weight
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Cut the rows; borders depend on their number and width, and on where sequences end."""
+        ones = None if self.weighted else np.ones(self.chunk_rows())
+        for begin, end, lengths in self._borders():
+            block = self.X[begin:end]
+            if not sparse.issparse(block):
+                block = np.require(block, requirements=["C", "A", "W"])
+            if ones is None:
+                weight = self.weight[begin:end]
+            else:
+                weight = ones[: end - begin] if end - begin <= len(ones) else np.ones(end - begin)
+            y = None if self.y is None else self.y[begin:end]
+            yield Chunk(block, y, weight, self.start + begin, lengths)
+
+    def chunk_rows(self) -> int:
+        """Return how many rows a chunk has at most."""
+        width = (
+            self.X.nnz * 12 / max(1, self.n_rows)
+            if sparse.issparse(self.X)
+            else self.X.itemsize * self.n_features
+        )
+        return max(CHUNK_ROWS, int(CHUNK_BYTES / max(1, width)))
+
+    def _borders(self) -> Iterator[tuple[int, int, Array | None]]:
+        step = self.chunk_rows()
+        if self.lengths is None:
+            for begin in range(0, self.n_rows, step):
+                yield begin, min(begin + step, self.n_rows), None
+            return
+        ends = np.cumsum(self.lengths)
+        first, begin = 0, 0
+        while first < len(ends):  # whole sequences only; a long one is a chunk of its own
+            last = max(first + 1, int(np.searchsorted(ends, begin + step, side="right")))
+            yield begin, int(ends[last - 1]), self.lengths[first:last]
+            first, begin = last, int(ends[last - 1])
+
+    def gather(
+        self, function: Callable[..., Any], state: tuple[Any, ...], combine: Callable[..., Any]
+    ) -> Any:
+        """Work through the chunks on the thread pool."""
+        if self.lengths is None and self.n_rows <= self.chunk_rows():
+            with one_blas_thread():
+                return combine(function(chunk, *state) for chunk in self.chunks())
+        return combine(in_order(lambda chunk: function(chunk, *state), self.chunks()))
+
+
+class Encoding(NamedTuple):
+    """How raw columns become the arrays of a chunk; shared by tables and Dask partitions."""
+
+    features: Sequence[str] | None  # names of the feature columns of a frame; None for plain arrays
+    dtype: np.dtype[Any]
+    nan: bool  # whether missing values may pass
+    classes: Array | None  # of the target, or None for a numeric one
+
+    def matrix(self, X: Any, start: int) -> Array:
+        """Return a block of X as a finite C-ordered matrix, or say which row and column is wrong."""
+        block = np.require(X, dtype=self.dtype, requirements=["C", "A", "W"])
+        if not self.nan and not np.isfinite(block.sum(dtype=np.float64)):
+            self._refuse(block, start)
+        return block
+
+    def _refuse(self, block: Array, start: int) -> None:
+        bad = np.argwhere(~np.isfinite(block))
+        if len(bad):
+            row, column = bad[0]
+            name = self.features[column] if self.features else f"x{column}"
+            raise DataError(
+                f"X has {block[row, column]} in column {name!r}, row {start + row}. "
+                "Impute or drop it; this model needs finite numbers."
+            )
+
+    def target(self, y: Any) -> Array:
+        """Return class codes or numbers."""
+        values = np.asarray(y)
+        if self.classes is None:
+            return np.asarray(values, dtype=np.float64)
+        codes = np.searchsorted(self.classes, values)
+        codes = np.minimum(codes, len(self.classes) - 1)
+        if not np.array_equal(self.classes[codes], values):
+            strange = values[self.classes[codes] != values][0]
+            raise DataError(f"y holds the class {strange!r}, which is not among {self.classes.tolist()}.")
+        return codes
+
+    def weights(self, weight: Any, m: int) -> Array:
+        """Return the weights of a block, checked."""
+        if weight is None:
+            return np.ones(m)
+        values = np.asarray(weight, dtype=np.float64)
+        if not np.isfinite(values).all() or (values < 0).any():
+            raise DataError("sample_weight must be finite and not negative; drop or mend those rows.")
+        return values
+
+
+def join(parts: Iterable[Any]) -> Any:
+    """Concatenate row-wise results; tuples of arrays field by field."""
+    parts = list(parts)
+    if isinstance(parts[0], tuple):
+        return tuple(join(field) for field in zip(*parts, strict=True))
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

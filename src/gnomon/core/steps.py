@@ -1,0 +1,447 @@
+"""Steps: the one loop of the library, and the base class of everything that learns.
+
+A learner is three functions over an immutable state: `_start` makes one, `_step` improves it and tells the
+objective, `_attributes` turns it into what users see. The loop below records the trace, judges convergence,
+drives scikit-learn's callbacks and writes checkpoints; no learner has code of its own for any of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import time
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple, Self
+
+from sklearn.base import clone
+from sklearn.callback import CallbackSupportMixin
+from sklearn.callback._callback_support import callback_management_context
+from sklearn.exceptions import ConvergenceWarning
+
+from gnomon.core.callbacks import Checkpoint, Position
+from gnomon.core.errors import DivergenceError
+from gnomon.core.estimator import Estimator
+from gnomon.core.randomness import draw_seed, generator, stream
+from gnomon.core.rows import MemoryRows, Rows
+from gnomon.core.sums import merge
+from gnomon.core.threads import threads
+from gnomon.core.trace import Recorder, Trace
+from gnomon.core.validate import warn
+
+log = logging.getLogger(__name__)
+
+
+class Report(NamedTuple):
+    """What a step tells of itself."""
+
+    objective: float | None  # None: this learner has no objective
+    certificate: float | None = None  # duality gap or optimality violation
+    done: bool = False  # nothing is left to do
+    change: float | None = None  # the learner's own measure of movement, for the message
+
+
+class Moment(NamedTuple):
+    """Where a run stands after a step."""
+
+    state: Any
+    report: Report
+    converged: bool
+
+
+class Run(NamedTuple):
+    """A finished run from one start."""
+
+    state: Any
+    trace: Trace
+    n_iter: int
+    converged: bool
+
+    def objective(self) -> float:
+        """Return the last objective."""
+        return self.trace[-1] if len(self.trace) else math.nan
+
+
+class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
+    """An estimator that learns in steps.
+
+    Subclasses write `_start`, `_step` and `_attributes`. They get `fit`, `iterate`, `trace_`, `n_iter_`,
+    `converged_`, several starts (`n_init`), `warm_start`, callbacks and checkpoints.
+    """
+
+    _sense: ClassVar[str] = "min"  # or "max": which way the objective goes
+    _stop: ClassVar[str] = (
+        "objective"  # "objective", "relative", "certificate" or "self" (by Report.done alone)
+    )
+
+    # what a subclass writes
+
+    def _start(self, rows: Any, rng: Any) -> Any:
+        """Return the state to begin with."""
+        raise NotImplementedError
+
+    def _step(self, rows: Any, state: Any) -> tuple[Any, Any]:
+        """Return a better state and the objective, or a `Report`."""
+        raise NotImplementedError
+
+    def _attributes(self, state: Any) -> dict[str, Any]:
+        """Return the learned attributes of a state; enough to predict with."""
+        raise NotImplementedError
+
+    def _finish(self, rows: Any, state: Any) -> Any:
+        """Return the state after the last step, made consistent where the steps leave it half-way."""
+        return state
+
+    def _state(self) -> Any:
+        """Return the state behind the learned attributes; this is what makes `warm_start` work."""
+        raise NotImplementedError(
+            f"{type(self).__name__} cannot start from an earlier fit; use warm_start=False."
+        )
+
+    def _limit(self) -> int:
+        """Return how many steps there are at most."""
+        return int(self.max_iter)
+
+    def _starts(self) -> int:
+        """Return how many starts are tried."""
+        return int(getattr(self, "n_init", 1))
+
+    # what every learner has
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from the data.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix, Dask collection, Arrow dataset, or path of Parquet files
+            The rows to learn from.
+        y : array or column name, optional
+            The target, where the model has one.
+        sample_weight : array or column name, optional
+            How many times each row counts.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self._learn(self._read(X, y, sample_weight), X=X, y=y, sample_weight=sample_weight)
+
+    def iterate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Iterator[Self]:
+        """Yield a fitted copy of the model at the start and after every step.
+
+        The copies are independent, so they can be kept, compared and drawn. Only the first start is
+        followed where `n_init` asks for several. The model itself is left as it was.
+        """
+        yield from self._iterate(self._read(X, y, sample_weight))
+
+    def _iterate(self, rows: Rows) -> Iterator[Self]:
+        recorder = Recorder()
+        with self._threads():
+            state = self._first_state(rows, draw_seed(generator(self._seed())), 0)
+            if state is not None:
+                yield self._copy(Run(state, recorder.trace(), 0, False), rows)
+            for moment in self._steps(rows, state, recorder):
+                state = moment.state
+                count = len(recorder.objective)
+                yield self._copy(Run(state, recorder.trace(), count, moment.converged), rows)
+
+    def _copy(self, run: Run, rows: Rows) -> Self:
+        copy = clone(self)
+        copy._keep(run, rows)
+        return copy
+
+    def _learn(self, rows: Rows, **given: Any) -> Self:
+        """Run the loop on rows already read and keep the result; an error leaves the model as it was."""
+        with self._threads(), callback_management_context(self):
+            run = self._best_run(rows, given)
+        self._keep(run, rows)
+        return self
+
+    def _keep(self, run: Run, rows: Rows) -> None:
+        self._adopt(self._learned(run), rows)
+
+    def _learned(self, run: Run) -> dict[str, Any]:
+        facts = {"trace_": run.trace, "n_iter_": max(1, run.n_iter), "converged_": run.converged}
+        return {**facts, **self._attributes(run.state)}
+
+    # the loop
+
+    def _best_run(self, rows: Rows, given: dict[str, Any]) -> Run:
+        """Run from every start and return the best."""
+        starts = self._starts()
+        watch = _Watch(self, rows, given, starts)
+        position = watch.resume() or Position(draw_seed(generator(self._seed())), 0, None, None, None)
+        best = position.best
+        for index in range(position.start, starts):
+            run = self._run(rows, watch, position._replace(start=index, best=best))
+            position = position._replace(state=None, trace=None)
+            if best is None or self._better(run.objective(), best.objective()):
+                best = run
+            if watch.stopped:
+                break
+        if not best.converged and not watch.stopped:
+            self._warn_not_converged(best)
+        best = best._replace(state=self._finish(rows, best.state))
+        watch.finish(lambda: self._reconstruction(best, rows))
+        return best
+
+    def _run(self, rows: Rows, watch: _Watch, position: Position) -> Run:
+        """Run from one start, telling the callbacks of every step."""
+        state = position.state
+        if state is None:
+            state = self._first_state(rows, position.seed, position.start)
+        recorder, converged = Recorder(position.trace), False
+        watch.begin(position.start)
+        for moment in self._steps(rows, state, recorder):
+            state, converged = moment.state, moment.converged
+            run = Run(state, recorder.trace, len(recorder.objective), converged)  # type: ignore[arg-type]
+            watch.keep(lambda: position._replace(state=state, trace=recorder.trace()))  # noqa: B023 - called at once
+            if watch.step(lambda: self._reconstruction(run._replace(trace=recorder.trace()), rows)):  # noqa: B023
+                break
+        watch.end()
+        return Run(state, recorder.trace(), len(recorder.objective), converged)
+
+    def _steps(self, rows: Rows, state: Any, recorder: Recorder) -> Iterator[Moment]:
+        """Yield the moments of a run until it converges or the steps are used up."""
+        tol = float(getattr(self, "tol", None) or 0.0)
+        clock = time.perf_counter() - (recorder.seconds[-1] if recorder.seconds else 0.0)
+        for index in range(len(recorder.objective), self._limit()):
+            state, told = self._step(rows, state)
+            report = told if isinstance(told, Report) else Report(float(told))
+            previous = recorder.objective[-1] if recorder.objective else math.inf
+            objective = self._finite(report.objective, index)
+            recorder.add(objective, time.perf_counter() - clock, report.certificate)
+            log.debug("%s step %d: objective %.10g", type(self).__name__, index + 1, objective)
+            converged = report.done or self._converged(report, objective, previous, tol)
+            yield Moment(state, report, converged)
+            if converged:
+                return
+
+    def _converged(self, report: Report, objective: float, previous: float, tol: float) -> bool:
+        change = abs(objective - previous)
+        if self._stop == "objective":
+            return change <= tol
+        if self._stop == "relative":
+            return change <= tol * max(1.0, abs(objective))
+        return self._stop == "certificate" and report.certificate is not None and report.certificate <= tol
+
+    def _finite(self, objective: float | None, index: int) -> float:
+        if objective is None:
+            return math.nan
+        if not math.isfinite(objective):
+            raise DivergenceError(
+                f"the objective of {type(self).__name__} is {objective} at iteration {index + 1}. "
+                "Look for entries of X that are huge, and scale the columns."
+            )
+        return float(objective)
+
+    def _better(self, one: float, other: float) -> bool:
+        return one > other if self._sense == "max" else one < other
+
+    def _warn_not_converged(self, run: Run) -> None:
+        tol = getattr(self, "tol", None)
+        if not tol:
+            return
+        values = run.trace.objective
+        if self._stop == "certificate" and run.trace.certificate is not None and len(run.trace.certificate):
+            last = f"its certificate is {run.trace.certificate[-1]:.3g}"
+        elif len(values) > 1:
+            last = f"the last change of the objective was {abs(values[-1] - values[-2]):.3g}"
+        else:
+            last = "it made a single step"
+        warn(
+            f"{type(self).__name__} did not converge in max_iter={self._limit()} steps: {last}, "
+            f"and tol={tol:g}. Raise max_iter or tol, or scale the columns.",
+            ConvergenceWarning,
+        )
+
+    def _first_state(self, rows: Rows, seed: int, index: int) -> Any:
+        if getattr(self, "warm_start", False) and self.__sklearn_is_fitted__():
+            return self._state()
+        return self._start(rows, stream(seed, index))
+
+    def _reconstruction(self, run: Run, rows: Rows) -> dict[str, Any]:
+        """Return what scikit-learn's callbacks need to make a fitted copy."""
+        shell = clone(self)
+        shell._keep(run, rows)
+        return {name: value for name, value in vars(shell).items() if name.endswith("_")}
+
+    def _seed(self) -> Any:
+        return getattr(self, "random_state", None)
+
+    def _threads(self) -> Any:
+        jobs = getattr(self, "n_jobs", None)
+        return threads(jobs) if isinstance(jobs, int) and jobs > 0 else contextlib.nullcontext()
+
+
+class _Watch:
+    """Those who watch a fit: scikit-learn's callbacks, and a checkpoint where there is one."""
+
+    def __init__(self, learner: Learner, rows: Rows, given: dict[str, Any], starts: int) -> None:
+        self.learner, self.rows, self.many = learner, rows, starts > 1
+        weight = given.get("sample_weight")
+        self.data = {"X": given.get("X"), "y": given.get("y")}
+        self.data["metadata"] = {} if weight is None else {"sample_weight": weight}
+        callbacks = getattr(learner, "_skl_callbacks", [])
+        self.active = bool(callbacks)
+        self.checkpoint = next((one for one in callbacks if isinstance(one, Checkpoint)), None)
+        self.stopped = False
+        self.steps = learner._limit()
+        self.root = learner._init_callback_context(max_subtasks=starts if self.many else self.steps)
+        if self.active:
+            self.root.call_on_fit_task_begin(estimator=learner, **self.data)
+
+    def resume(self) -> Position | None:
+        """Return where an interrupted fit stood."""
+        if self.checkpoint is None:
+            return None
+        position = self.checkpoint.restore(self.learner, self.rows)
+        return None if position is None else position._replace(best=_as_run(position.best))
+
+    def begin(self, index: int) -> None:
+        """Open the context of one start."""
+        self.context = self.root
+        if self.many and self.active:
+            self.context = self.root.subcontext(task_name=f"start {index}", max_subtasks=self.steps)
+            self.context.call_on_fit_task_begin(estimator=self.learner, **self.data)
+
+    def step(self, attributes: Any) -> bool:
+        """Tell of one step; return whether somebody wants to stop."""
+        if not self.active:
+            return False
+        inner = self.context.subcontext(task_name="step")
+        inner.call_on_fit_task_begin(estimator=self.learner, **self.data)
+        stop = inner.call_on_fit_task_end(
+            estimator=self.learner, reconstruction_attributes=attributes, **self.data
+        )
+        self.stopped = self.stopped or bool(stop)
+        return bool(stop)
+
+    def keep(self, position: Any) -> None:
+        """Offer the position to the checkpoint, which writes it when it is time."""
+        if self.checkpoint is not None:
+            self.checkpoint.offer(position)
+
+    def end(self) -> None:
+        """Close the context of one start."""
+        if self.many and self.active:
+            self.context.call_on_fit_task_end(estimator=self.learner, **self.data)
+
+    def finish(self, attributes: Any) -> None:
+        """Close the fit; its checkpoint has served."""
+        if self.active:
+            self.root.call_on_fit_task_end(
+                estimator=self.learner, reconstruction_attributes=attributes, **self.data
+            )
+        if self.checkpoint is not None:
+            self.checkpoint.clear()
+
+
+def _as_run(best: Any) -> Run | None:
+    return None if best is None else Run(*best)
+
+
+class OneStep(Learner):
+    """A learner with a closed form: its loop has one step."""
+
+    _stop: ClassVar[str] = "self"
+
+    def _solve(self, rows: Any) -> Any:
+        """Return the learned attributes, or a pair of them and the objective."""
+        raise NotImplementedError
+
+    def _start(self, rows: Any, rng: Any) -> Any:
+        return None
+
+    def _step(self, rows: Any, state: Any) -> tuple[Any, Report]:
+        solved = self._solve(rows)
+        attributes, objective = solved if isinstance(solved, tuple) else (solved, None)
+        return attributes, Report(objective, done=True)
+
+    def _attributes(self, state: dict[str, Any]) -> dict[str, Any]:
+        return state
+
+    def _limit(self) -> int:
+        return 1
+
+    def _starts(self) -> int:
+        return 1
+
+
+class Additive(OneStep):
+    """A closed form that sees its data only through a sum over rows.
+
+    The sum is kept in `sums_`: `partial_fit` adds to it, and `from_sums` fits without any data.
+    """
+
+    def _statistics(self, rows: Any) -> Any:
+        """Return the sum over the rows."""
+        raise NotImplementedError
+
+    def _estimate(self, statistics: Any) -> Any:
+        """Return the learned attributes, or a pair of them and the objective, from the sum alone."""
+        raise NotImplementedError
+
+    def _solve(self, rows: Any) -> Any:
+        return self._from_statistics(self._statistics(rows))
+
+    def _from_statistics(self, statistics: Any) -> tuple[dict[str, Any], float | None]:
+        solved = self._estimate(statistics)
+        attributes, objective = solved if isinstance(solved, tuple) else (solved, None)
+        return {"sums_": statistics, **attributes}, objective
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows; the result is the same as from all rows at once.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        first = not hasattr(self, "sums_")
+        rows = self._read(X, y, sample_weight, reset=first)
+        return self._add(rows)
+
+    def _add(self, rows: Rows) -> Self:
+        statistics = self._statistics(rows)
+        if hasattr(self, "sums_"):
+            statistics = merge(self.sums_, statistics)
+        self._keep_sums(statistics, rows)
+        return self
+
+    def _keep_sums(self, statistics: Any, rows: Rows | None) -> None:
+        known = {
+            name: getattr(self, name)
+            for name in ("n_features_in_", "feature_names_in_", "classes_")
+            if hasattr(self, name)
+        }
+        attributes, objective = self._from_statistics(statistics)
+        trace = Trace([objective], [0.0]) if objective is not None else Trace()
+        facts = {"trace_": trace, "n_iter_": 1, "converged_": True}
+        self._adopt({**known, **facts, **attributes}, rows)
+
+    @classmethod
+    def from_sums(cls, sums: Any, **parameters: Any) -> Self:
+        """Fit from a sum that was added up elsewhere: on other machines, or another day.
+
+        Parameters
+        ----------
+        sums : the type of `sums_`
+            Sums of several models are combined with their ``merge``.
+        **parameters
+            Constructor arguments.
+        """
+        model = cls(**parameters)
+        model._keep_sums(sums, None)
+        if not hasattr(model, "n_features_in_"):
+            model.n_features_in_ = int(sums.n_features)
+        return model
+
+
+__all__ = ["Additive", "Learner", "MemoryRows", "OneStep", "Report", "Run"]

@@ -1,0 +1,160 @@
+"""Threads: the one pool of the library.
+
+Work is cut into pieces by the data alone and results are handed out in the order of the pieces, so the
+number of threads changes nothing but the time. BLAS runs on one thread inside, for the same reason.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, TypeVar
+
+import joblib
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_local = threading.local()
+_pools: dict[int, ThreadPoolExecutor] = {}
+_lock = threading.Lock()
+
+
+def thread_count() -> int:
+    """Return how many threads the library uses.
+
+    It is what the enclosing ``with threads(n)`` says, else the environment's ``GNOMON_NUM_THREADS`` or
+    ``OMP_NUM_THREADS`` (joblib sets the latter in its workers), else the processors this process may use.
+    """
+    chosen = getattr(_local, "count", None)
+    if chosen is not None:
+        return int(chosen)
+    for name in ("GNOMON_NUM_THREADS", "OMP_NUM_THREADS"):
+        text = os.environ.get(name, "").split(",")[0].strip()
+        if text.isdigit() and int(text) > 0:
+            return int(text)
+    return _processors()
+
+
+@lru_cache(maxsize=1)
+def _processors() -> int:
+    return int(joblib.cpu_count())
+
+
+class threads:  # noqa: N801 - reads as a verb: with threads(2): ...
+    """Use `n` threads inside the block.
+
+    >>> with threads(1):
+    ...     thread_count()
+    1
+    """
+
+    def __init__(self, n: int) -> None:
+        if n < 1:
+            raise ValueError(f"threads(n) needs n of at least 1; got {n}.")
+        self.n = n
+
+    def __enter__(self) -> threads:
+        self.before = getattr(_local, "count", None)
+        _local.count = self.n
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        _local.count = self.before
+
+
+def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield ``function(item)`` for every item, in order, computed on the pool a few items ahead.
+
+    A call from inside a worker runs serially, so nested parallelism neither deadlocks nor oversubscribes.
+    """
+    count = 1 if getattr(_local, "inside", False) else thread_count()
+    with one_blas_thread():
+        if count == 1:
+            yield from map(function, items)
+        else:
+            yield from _ahead(_pool(count), function, items, 2 * count)
+
+
+def _ahead(
+    pool: ThreadPoolExecutor, function: Callable[[Item], Result], items: Iterable[Item], depth: int
+) -> Iterator[Result]:
+    """Keep at most `depth` items under way; an error cancels what has not begun."""
+    pending: deque[Future[Result]] = deque()
+    try:
+        for item in items:
+            pending.append(pool.submit(_as_worker, function, item))
+            if len(pending) >= depth:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+def _as_worker(function: Callable[[Item], Result], item: Item) -> Result:
+    _local.inside = True
+    return function(item)
+
+
+def _pool(count: int) -> ThreadPoolExecutor:
+    with _lock:
+        if count not in _pools:
+            _pools[count] = ThreadPoolExecutor(count, thread_name_prefix="gnomon")
+        return _pools[count]
+
+
+def _forget_pools() -> None:
+    """A forked child has none of its parent's threads: start afresh."""
+    global _lock
+    _lock = threading.Lock()
+    _pools.clear()
+
+
+os.register_at_fork(after_in_child=_forget_pools)
+
+
+class one_blas_thread:  # noqa: N801 - reads as a phrase: with one_blas_thread(): ...
+    """Limit BLAS to one thread inside the block; nested blocks and worker threads cost nothing.
+
+    BLAS keeps one count for the whole process, so the outermost block of any thread sets it and the last
+    one to leave gives it back.
+    """
+
+    _depth = 0
+    _limiter: Any = None
+    _guard = threading.Lock()
+
+    def __enter__(self) -> None:
+        cls = one_blas_thread
+        with cls._guard:
+            cls._depth += 1
+            if cls._depth == 1:
+                cls._limiter = _blas().limit(limits=1)
+                cls._limiter.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        cls = one_blas_thread
+        with cls._guard:
+            cls._depth -= 1
+            if cls._depth == 0:
+                limiter, cls._limiter = cls._limiter, None
+                limiter.__exit__(None, None, None)
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    import scipy.linalg  # noqa: F401 - its BLAS must be loaded to be found
+
+    return ThreadpoolController().select(user_api="blas")

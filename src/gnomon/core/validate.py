@@ -1,0 +1,333 @@
+"""The only door for data: X, y, weights, sequences, graphs, ratings, and the parameters of estimators.
+
+Built on scikit-learn's validation. What passes here is finite where it must be, numeric, of one length, and
+never written to.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+import sys
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from gnomon.core.clusters import DaskRows, is_dask
+from gnomon.core.errors import DataError, nearest
+from gnomon.core.linalg import Array
+from gnomon.core.rows import MemoryRows, Rows
+from gnomon.core.tables import TableRows, is_table
+from gnomon.core.threads import in_order
+
+
+class Reads(NamedTuple):
+    """What data an estimator takes."""
+
+    sparse: bool = False  # CSR without densifying
+    nan: bool = False  # missing entries in X are part of the model
+    y: str | None = None  # None, "number", "numbers" (several outputs allowed) or "class"
+    scales: bool = False  # learns through sums, so Parquet and Dask work
+    optional_y: bool = False  # y may be left out
+    min_rows: int = 1
+    positive: bool = False  # X must not be negative
+    dtypes: tuple[Any, ...] = (np.float64, np.float32)
+
+
+def read(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    reads: Reads,
+    reset: bool = True,
+    classes: Any = None,
+    lengths: Any = None,
+) -> Rows:
+    """Return the rows of X, y and weights, checked; `estimator` is only asked, never changed."""
+    if is_table(X) or is_dask(X):
+        return _read_elsewhere(estimator, X, y, sample_weight, reads, reset, classes, lengths)
+    asker = copy.copy(estimator)  # scikit-learn notes names and widths on it
+    X, y = _arrays(asker, unmasked(X, reads.nan, "X"), y, reads, reset)
+    if reads.positive:
+        _not_negative(X, type(estimator).__name__)
+    weight = None if sample_weight is None else weights(sample_weight, X.shape[0])
+    if reads.y == "class" and y is not None:
+        classes, y = encode(y, classes)
+    names = getattr(asker, "feature_names_in_", None)
+    runs = None if lengths is None else run_lengths_of(lengths, X.shape[0])
+    return MemoryRows(X, y, weight, feature_names=names, classes=classes, lengths=runs)
+
+
+def _arrays(asker: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[Any, Any]:
+    """Return X and y as arrays, checked by scikit-learn; a plain float matrix takes a short way."""
+    with_y = reads.y is not None and not (y is None and (reads.optional_y or not reset))
+    if not with_y and _plain(asker, X, reads, reset):
+        return X, None
+    options: dict[str, Any] = {
+        "accept_sparse": "csr" if reads.sparse else False,
+        "dtype": list(reads.dtypes),
+        "ensure_all_finite": "allow-nan" if reads.nan else True,
+        "ensure_min_samples": reads.min_rows if reset else 1,
+        "reset": reset,
+    }
+    if with_y:
+        options |= {"multi_output": reads.y == "numbers", "y_numeric": reads.y in ("number", "numbers")}
+        X, y = validate_data(asker, X, y, **options)
+        if reads.y != "class":
+            y = np.asarray(y, dtype=np.float64)
+    else:
+        X, y = validate_data(asker, X, **options), None
+    return (_canonical(X) if sparse.issparse(X) else X), y
+
+
+def _plain(asker: Any, X: Any, reads: Reads, reset: bool) -> bool:
+    """Tell whether X is a matrix of floats that needs no more than a look at its entries."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in reads.dtypes or X.dtype.kind != "f":
+        return False
+    if reset or hasattr(asker, "feature_names_in_") or X.shape[1] != getattr(asker, "n_features_in_", -1):
+        return False
+    return X.shape[0] > 0 and (_finite(X) or (reads.nan and not np.isinf(X).any()))
+
+
+def _finite(X: Array) -> bool:
+    if X.size < 2**20:
+        return bool(np.isfinite(X.sum(dtype=np.float64)))
+    blocks = np.array_split(X, max(1, X.size // 2**18))
+    return all(in_order(lambda block: bool(np.isfinite(block.sum(dtype=np.float64))), blocks))
+
+
+def _canonical(X: Any) -> Any:
+    """Return a CSR array with sorted indices and no duplicates; the caller's matrix is left alone."""
+    X = sparse.csr_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _not_negative(X: Any, name: str) -> None:
+    values = X.data if sparse.issparse(X) else X
+    if values.size and np.nanmin(values) < 0:
+        raise DataError(
+            f"Negative values in data passed to {name}: X must hold counts or non-negative numbers."
+        )
+
+
+def unmasked(X: Any, nan: bool, name: str) -> Any:
+    """Return a masked array as one with NaN in the masked places, or refuse it."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    if not nan and np.ma.getmaskarray(X).any():
+        raise DataError(
+            f"{name} has masked entries, and this model takes no missing values. Impute or drop them."
+        )
+    return np.ma.filled(X.astype(np.float64), np.nan)
+
+
+def _read_elsewhere(
+    estimator: Any, X: Any, y: Any, weight: Any, reads: Reads, reset: bool, classes: Any, lengths: Any
+) -> Rows:
+    """Return the rows of a table on disk or of a Dask collection."""
+    if reset and not reads.scales:
+        raise DataError(
+            f"{type(estimator).__name__} needs all rows in memory: it reads them in any order. "
+            "Load the table first, or take a sample of it."
+        )
+    if reads.y is None:
+        y = None
+    options: dict[str, Any] = {"target": y, "weight": weight, "sequence": lengths, "nan": reads.nan}
+    if is_dask(X):
+        rows: Any = DaskRows(X, **options)
+    else:
+        features = None if reset else getattr(estimator, "feature_names_in_", None)
+        rows = TableRows(X, features=features, **options)
+    if not reset and rows.n_features != estimator.n_features_in_:
+        raise DataError(
+            f"X has {rows.n_features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+    if reset and rows.n_rows < reads.min_rows:
+        raise DataError(
+            f"X has {rows.n_rows} rows; {type(estimator).__name__} needs at least {reads.min_rows}."
+        )
+    if reads.y is not None and y is None and reset and not reads.optional_y:
+        raise DataError("y is missing: give the name of the target column, or a collection of its own.")
+    if reads.y == "class" and y is not None:
+        rows.learn_classes()
+    return rows
+
+
+def encode(y: Any, classes: Any = None) -> tuple[Array, Array]:
+    """Return the sorted classes and the code of every label; with `classes` given, refuse others."""
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y.ravel()
+    check_classification_targets(y)
+    if classes is None:
+        found, codes = np.unique(y, return_inverse=True)
+        return found, codes.reshape(y.shape)
+    classes = np.unique(np.asarray(classes))
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    if not np.array_equal(classes[codes], y):
+        strange = np.setdiff1d(y, classes)
+        raise DataError(f"y holds classes {strange.tolist()} that are not among {classes.tolist()}.")
+    return classes, codes
+
+
+def weights(sample_weight: Any, n: int) -> Array:
+    """Return `n` weights as float64: one number for all, or one each; finite, not negative, not all zero."""
+    values = np.asarray(sample_weight)
+    if values.ndim == 0:
+        values = np.full(n, values)
+    if values.dtype.kind not in "iufb":
+        raise DataError(f"sample_weight must hold numbers; got {values.dtype}.")
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    if values.ndim != 1:
+        raise DataError(f"Sample weights must be 1D array or scalar; sample_weight has shape {values.shape}.")
+    if values.shape != (n,):
+        raise DataError(f"sample_weight.shape == {values.shape}, expected {(n,)}: give one weight a row.")
+    if not np.isfinite(values).all():
+        raise DataError("sample_weight has NaN or infinite entries; drop those rows or mend the weights.")
+    if (values < 0).any():
+        raise DataError("Negative values in data passed to `sample_weight`; weights count repetitions.")
+    if not (values > 0).any():
+        raise DataError("sample_weight is zero for every row; at least one row must count.")
+    return values
+
+
+def matrix(
+    X: Any, *, name: str = "X", nan: bool = False, allow_sparse: bool = False, min_rows: int = 1
+) -> Any:
+    """Return X as a finite matrix of floats (or CSR), for functions that are no estimators."""
+    found = check_array(
+        unmasked(X, nan, name),
+        accept_sparse="csr" if allow_sparse else False,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan" if nan else True,
+        ensure_min_samples=min_rows,
+        input_name=name,
+    )
+    return _canonical(found) if sparse.issparse(found) else found
+
+
+def vector(y: Any, *, name: str = "y", n: int | None = None) -> Array:
+    """Return y as a finite vector of float64 of length `n`."""
+    values = np.asarray(y, dtype=np.float64)
+    if values.ndim != 1 or (n is not None and len(values) != n):
+        asked = f"length {n}" if n is not None else "one dimension"
+        raise DataError(f"{name} must be a vector of {asked}; its shape is {values.shape}.")
+    if not np.isfinite(values).all():
+        raise DataError(f"{name} has NaN or infinite entries.")
+    return values
+
+
+def probabilities(p: Any, *, name: str = "p", axis: int = -1, tol: float = 1e-8) -> Array:
+    """Return p as float64 after checking that it is not negative and sums to one along `axis`."""
+    values = np.asarray(p, dtype=np.float64)
+    if not (values >= 0).all():
+        raise DataError(f"{name} must not be negative or NaN; its smallest entry is {np.min(values)}.")
+    sums = values.sum(axis=axis)
+    if values.size == 0 or np.abs(sums - 1).max() > tol:
+        raise DataError(f"{name} must sum to one; it sums to {np.ravel(sums)[:3]}. Divide by the sum first.")
+    return values
+
+
+def run_lengths_of(lengths: Any, n: int) -> Array:
+    """Return the lengths of the sequences that make up `n` rows, checked; None means a single one."""
+    runs = np.array([n]) if lengths is None else np.asarray(lengths)
+    if runs.ndim != 1 or runs.dtype.kind not in "iu" or (runs <= 0).any():
+        raise DataError("lengths must be positive integers, one for each sequence.")
+    if runs.sum() != n:
+        raise DataError(f"lengths sum to {runs.sum()}, and X has {n} rows; they must agree.")
+    return runs.astype(np.int64)
+
+
+def sequences(X: Any, lengths: Any = None, *, nan: bool = False) -> tuple[Array, Array]:
+    """Return the rows of all sequences and the offsets at which each begins, with the end last.
+
+    >>> sequences([[1.0], [2.0], [3.0]], [1, 2])[1]
+    array([0, 1, 3])
+    """
+    X = matrix(X, nan=nan)
+    runs = run_lengths_of(lengths, len(X))
+    return X, np.concatenate([[0], np.cumsum(runs)])
+
+
+def graph(G: Any, *, name: str = "graph", symmetric: bool = False) -> Any:
+    """Return a graph, given as an adjacency matrix, as a square CSR array of non-negative weights."""
+    A = _canonical(
+        check_array(G, accept_sparse="csr", dtype=np.float64, ensure_min_features=1, input_name=name)
+    )
+    if A.shape[0] != A.shape[1]:
+        raise DataError(f"{name} must be a square adjacency matrix; its shape is {A.shape}.")
+    if A.nnz and A.data.min() < 0:
+        raise DataError(f"{name} has negative weights; its smallest is {A.data.min()}.")
+    if symmetric and abs(A - A.T).max() > 1e-10 * max(1.0, abs(A).max()):
+        raise DataError(f"{name} must be symmetric; take (A + A.T) / 2 first.")
+    return A
+
+
+class Ratings(NamedTuple):
+    """Who gave what how much: codes, with the names behind them."""
+
+    users: Array
+    items: Array
+    values: Array
+    user_names: Array
+    item_names: Array
+
+
+def ratings(R: Any, values: Any = None) -> Ratings:
+    """Return ratings from (user, item, value) columns or from a sparse user × item matrix."""
+    if sparse.issparse(R):
+        A = sparse.coo_array(R)
+        users, items, numbers = A.row, A.col, A.data
+        names = np.arange(A.shape[0]), np.arange(A.shape[1])
+    else:
+        table = R.to_numpy() if hasattr(R, "to_numpy") else np.asarray(R, dtype=object)
+        if table.ndim != 2 or table.shape[1] < (3 if values is None else 2):
+            raise DataError(f"ratings need columns user, item and value; got shape {table.shape}.")
+        first, users = np.unique(table[:, 0].astype(str), return_inverse=True)
+        second, items = np.unique(table[:, 1].astype(str), return_inverse=True)
+        names = first, second
+        numbers = table[:, 2] if values is None else values
+    numbers = vector(numbers, name="values", n=len(users))
+    return Ratings(users.astype(np.int64), items.astype(np.int64), numbers, *names)
+
+
+def check_parameters(estimator: Any) -> None:
+    """Check constructor arguments by the class's rules; an unknown option is answered with the nearest."""
+    try:
+        estimator._validate_params()
+    except InvalidParameterError as error:
+        match = re.match(r"The '(\w+)' parameter", str(error))
+        value = getattr(estimator, match.group(1), None) if match else None
+        hint = nearest(value, re.findall(r"'([^']+)'", str(error))) if isinstance(value, str) else ""
+        raise InvalidParameterError(str(error) + hint) from None
+
+
+def check_fitted(estimator: Any) -> None:
+    """Raise scikit-learn's `NotFittedError` when `fit` has not been called."""
+    if not hasattr(estimator, "n_features_in_"):
+        name = type(estimator).__name__
+        raise NotFittedError(
+            f"This {name} instance is not fitted yet. Call 'fit' with appropriate arguments before using "
+            "this estimator."
+        )
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user's code that called into the library."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gnomon."):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth)

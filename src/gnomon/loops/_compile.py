@@ -1,0 +1,112 @@
+"""The one door to Numba: how every loop of the library is compiled, and where the results are kept.
+
+The folder of the cache carries a digest of the loop's file and of the loop files it imports, because Numba
+alone does not notice that a function in another file changed and would go on returning the old answer. Where
+no folder can be written, loops are compiled anew in every process; nothing fails.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config
+
+log = logging.getLogger(__name__)
+
+SAFE_FASTMATH = {"reassoc", "contract", "arcp", "nsz"}  # keeps NaN and infinities; lets sums be vectorized
+
+
+@lru_cache
+def _digest(file: Path) -> str:
+    """Name the content of a loop file and of every loop file it leans on."""
+    content = b"".join(path.name.encode() + path.read_bytes() for path in sorted(_sources(file)))
+    return hashlib.sha256(content + sys.version.encode()).hexdigest()[:16]
+
+
+def _sources(file: Path) -> set[Path]:
+    """Return `file` and the loop files that it imports, directly or not."""
+    found, waiting = set(), [file, Path(__file__)]
+    while waiting:
+        path = waiting.pop()
+        if path not in found and path.is_file():
+            found.add(path)
+            names = re.findall(r"^\s*from gnomon\.loops\.(\w+) import", path.read_text("utf-8"), re.MULTILINE)
+            waiting += [path.with_name(f"{name}.py") for name in names]
+    return found
+
+
+def _cache_homes() -> list[Path]:
+    """Folders to try, best first: the user's choice, the user's cache, the temporary folder."""
+    chosen = os.environ.get("GNOMON_CACHE_DIR")
+    user = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    homes = [Path(chosen)] if chosen else []
+    return [*homes, Path(user).expanduser() / "gnomon", Path(tempfile.gettempdir()) / f"gnomon-{_user()}"]
+
+
+def _user() -> str:
+    return str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryFile(dir=folder):
+            return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+    except (OSError, RuntimeError):
+        return False
+
+
+@lru_cache(maxsize=1)
+def _home() -> Path | None:
+    """Return the folder under which compiled loops are kept, or None when none can be written."""
+    home = next(filter(_writable, _cache_homes()), None)
+    if home is None:
+        log.info("no writable cache folder: loops are compiled anew in this process")
+    return home
+
+
+def _folder(file: Path) -> str:
+    """Return the cache folder of the loops in `file`, or "" for none."""
+    home = _home()
+    return os.environ.get("NUMBA_CACHE_DIR") or (str(home / f"{file.stem}-{_digest(file)}") if home else "")
+
+
+prange = numba.prange
+
+
+@contextmanager
+def _our_cache(folder: str) -> Iterator[None]:
+    """Numba notes the cache folder when a function is decorated; other libraries keep theirs."""
+    before, config.CACHE_DIR = config.CACHE_DIR, folder
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = before
+
+
+def compiled(function: Callable[..., Any] | None = None, /, *, fastmath: bool = False, **options: Any) -> Any:
+    """Compile a loop: lazily, cached, without the GIL, with NumPy's division.
+
+    ``fastmath=True`` allows sums to be reordered and contracted but keeps NaN and infinities meaningful.
+    """
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
+    if fastmath:
+        settings["fastmath"] = SAFE_FASTMATH
+
+    def decorate(loop: Callable[..., Any]) -> Any:
+        folder = _folder(Path(loop.__code__.co_filename))
+        with _our_cache(folder):
+            return numba.njit(cache=bool(folder), **settings)(loop)
+
+    return decorate if function is None else decorate(function)
