@@ -82,7 +82,10 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
     with _trouble_with(path.name), path.open("rb") as file:
         _lengths(file.read(_PREFIX.size), os.fstat(file.fileno()).st_size)  # before the rest is read
         file.seek(0)
-        return _unpack(file.read(), "model", trusted)
+        model = _unpack(file.read(), "model", trusted)
+        if not Encoder(trusted).knows(type(model)):
+            raise ModelFileError("there is no model in it. Models are written by gnomon.save(model, path).")
+        return model
 
 
 def pack(tree: Any, *, trusted: Iterable[type] = ()) -> bytes:
