@@ -1,0 +1,197 @@
+"""One benchmark case: the same work done by us and by the peers, measured side by side in one process.
+
+    Case("kmeans n=200k d=20 k=50", data=make, ours=fit_ours, peers={"scikit-learn": fit_theirs},
+         quality=inertia, better="lower")
+
+`data()` (or `data(size)` when `sizes` are given) makes the input, untimed. Every contender is called with it
+and returns its result; `quality(result, data)` judges the result. A contender imports its library itself;
+what is not installed is reported as missing. The name of a peer is that of its package, as pip knows it, with
+the variant in parentheses: "scikit-learn (elkan)".
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import math
+import os
+import resource
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+OURS = "gnomon"
+
+
+@dataclass
+class Case:
+    name: str
+    ours: Callable[..., Any]
+    peers: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    data: Callable[..., Any] | None = None
+    quality: Callable[[Any, Any], float] | None = None
+    better: str = "lower"  # or "higher": which quality is the better one
+    tolerance: float = 1e-6  # how much worse, relatively, our quality may be
+    floors: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # bare calls nobody can beat
+    sizes: Sequence[int] = ()  # data(size) for each; the last one is the case, all together the sweep
+    goal: float | None = None  # the ratio to the best peer we want
+    note: str = ""  # why the work is not quite the same, if it is not
+
+    def contenders(self) -> dict[str, Callable[..., Any]]:
+        return {OURS: self.ours, **self.peers, **self.floors}
+
+    def make(self, size: int | None = None) -> tuple[Any, ...]:
+        """Return the arguments of every contender."""
+        if self.data is None:
+            return ()
+        if not self.sizes:
+            return (self.data(),)
+        return (self.data(self.sizes[-1] if size is None else size),)
+
+    def as_good(self, mine: float, theirs: float) -> bool:
+        """Say whether our quality is at least that of a peer, up to the tolerance."""
+        slack = self.tolerance * max(abs(mine), abs(theirs))
+        return mine <= theirs + slack if self.better == "lower" else mine >= theirs - slack
+
+
+@dataclass
+class Figures:
+    """What is known of one contender in one case."""
+
+    seconds: list[float] = field(default_factory=list)
+    quality: float | None = None
+    memory_mb: float | None = None
+    sweep: list[float] = field(default_factory=list)  # best seconds at each of the case's sizes
+    trouble: str = ""  # "missing: hmmlearn", or the error it ended with
+
+    @property
+    def best(self) -> float:
+        return min(self.seconds, default=math.nan)
+
+
+def call(contender: Callable[..., Any], args: tuple[Any, ...]) -> tuple[float, Any]:
+    """Return the seconds and the result of one run."""
+    gc.collect()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        result = contender(*args)
+        return time.perf_counter() - start, result
+
+
+def trouble(error: BaseException) -> str:
+    if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(OURS):
+        return f"missing: {error.name}"
+    return f"failed: {type(error).__name__}: {error}".splitlines()[0][:200]
+
+
+def time_rounds(case: Case, args: tuple[Any, ...], figures: dict[str, Figures], seconds: float) -> None:
+    """Fill in the seconds: a warm-up round, then rounds in turning order until the time is spent."""
+    running = {}
+    for name, contender in case.contenders().items():
+        try:
+            _, result = call(contender, args)
+            if case.quality and name not in case.floors:
+                figures[name].quality = float(case.quality(result, *args))
+            running[name] = contender
+        except Exception as error:
+            figures[name].trouble = trouble(error)
+    names, spent, rounds = list(running), 0.0, 0
+    while names and rounds < 9 and (rounds < 2 or spent < seconds):
+        for name in names:
+            elapsed, _ = call(running[name], args)
+            figures[name].seconds.append(elapsed)
+            spent += elapsed
+        names = names[1:] + names[:1]
+        rounds += 1
+
+
+def sweep_sizes(case: Case, figures: dict[str, Figures], seconds: float) -> None:
+    """Fill in the best time of every contender at every size; the largest is the case itself."""
+    for size in case.sizes[:-1]:
+        small = {name: Figures() for name in figures}
+        time_rounds(case, case.make(size), small, seconds / len(case.sizes))
+        for name, row in small.items():
+            figures[name].sweep.append(row.best)
+    for row in figures.values():
+        row.sweep.append(row.best)
+
+
+def growth(sizes: Sequence[float], seconds: Sequence[float]) -> float:
+    """Return b of the line log(seconds) = a + b log(size): the cost grows as size**b."""
+    x, y = [math.log(size) for size in sizes], [math.log(second) for second in seconds]
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    rise = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y))
+    return rise / sum((a - mean_x) ** 2 for a in x)
+
+
+def peak_memory(contender: Callable[..., Any], args: tuple[Any, ...], limit: float = 600) -> float | None:
+    """Return by how many MB a second run of the contender raises the memory of a process of its own.
+
+    The first run imports and compiles. The process is forked, so the data are there and count for nobody.
+    """
+    receive, send = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            call(contender, args)
+            before = reset_peak()
+            call(contender, args)
+            answer = (resource_peak() - before) / 1024
+            os.write(send, json.dumps(max(answer, 0.0)).encode())
+        finally:
+            os._exit(0)
+    os.close(send)
+    deadline = time.monotonic() + limit
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > deadline:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+            break
+        time.sleep(0.005)
+    with os.fdopen(receive) as stream:
+        text = stream.read()
+    return float(text) if text else None
+
+
+def reset_peak() -> float:
+    """Give freed memory back, forget the peak where the system can, and return the memory in use, in kB."""
+    gc.collect()
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+        with open("/proc/self/clear_refs", "w") as stream:
+            stream.write("5")
+        return _status("VmRSS")
+    except (OSError, AttributeError):
+        return resource_peak()
+
+
+def resource_peak() -> float:
+    """Return the peak memory of this process in kB."""
+    try:
+        return _status("VmHWM")
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _status(key: str) -> float:
+    with open("/proc/self/status") as stream:
+        return next(float(line.split()[1]) for line in stream if line.startswith(key))
+
+
+def measure(
+    case: Case, *, seconds: float = 20.0, memory: bool = True, sweep: bool = True
+) -> dict[str, Figures]:
+    """Return everything about a case. Memory first: a process that has run OpenMP must not be forked."""
+    figures = {name: Figures() for name in case.contenders()}
+    args = case.make()
+    if memory:
+        for name, contender in case.contenders().items():
+            figures[name].memory_mb = peak_memory(contender, args)
+    time_rounds(case, args, figures, seconds)
+    if sweep and case.sizes:
+        sweep_sizes(case, figures, seconds)
+    return figures
