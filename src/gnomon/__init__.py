@@ -16,7 +16,7 @@ _FUNCTIONS = {
     "threads": "core.threads",
     "TimeBudget": "core.callbacks",
     "Checkpoint": "core.callbacks",
-    "warm_up": "loops._compile",
+    "warm_up": "_warm",
 }
 
 

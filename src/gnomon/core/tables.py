@@ -184,17 +184,18 @@ def assign_roles(
 ) -> Roles:
     """Check the named columns; whatever has no other part is a feature."""
     target = list(target) if isinstance(target, list | tuple) else target
-    special = Roles([], target, weight, sequence).columns()
-    for name in [*special, *(features or [])]:
+    named = [*(target if isinstance(target, list) else [target]), weight, sequence]
+    special = [name for name in named if name is not None]
+    chosen = None if features is None else [str(name) for name in features]
+    for name in [*special, *(chosen or [])]:
         if not isinstance(name, str):
             raise DataError(
                 f"with a table as X, y and sample_weight are names of its columns; got {type(name).__name__}."
             )
         if name not in schema.names:
             raise DataError(f"the table has no column {name!r}.{nearest(name, schema.names)}")
-    chosen = (
-        list(features) if features is not None else [name for name in schema.names if name not in special]
-    )
+    if chosen is None:
+        chosen = [name for name in schema.names if name not in special]
     if not chosen:
         raise DataError("the table has no feature columns left.")
     return Roles(chosen, target, weight, sequence)

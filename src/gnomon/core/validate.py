@@ -142,6 +142,8 @@ def _read_elsewhere(
             f"{type(estimator).__name__} needs all rows in memory: it reads them in any order. "
             "Load the table first, or take a sample of it."
         )
+    if reads.y is not None and y is None and reset and not reads.optional_y:
+        raise DataError("y is missing: give the name of the target column, or a collection of its own.")
     if reads.y is None:
         y = None
     options: dict[str, Any] = {"target": y, "weight": weight, "sequence": lengths, "nan": reads.nan}
@@ -159,8 +161,6 @@ def _read_elsewhere(
         raise DataError(
             f"X has {rows.n_rows} rows; {type(estimator).__name__} needs at least {reads.min_rows}."
         )
-    if reads.y is not None and y is None and reset and not reads.optional_y:
-        raise DataError("y is missing: give the name of the target column, or a collection of its own.")
     if reads.y == "class" and y is not None:
         rows.learn_classes()
     return rows
