@@ -160,7 +160,7 @@ def test_callback_stops_all_starts():
 
 def test_scikit_learns_callbacks_work(capsys):
     monitor = ScoringMonitor(scoring={"mean": lambda model, X, y: float(model.mean_[0])})
-    SlowMean(max_iter=3, tol=0, n_init=1).set_callbacks(monitor, ProgressBar()).fit([[8.0]])
+    SlowMean(max_iter=3, tol=0, n_init=1).set_callbacks(monitor, ProgressBar()).fit([[8.0]], [0.0])
     log = monitor.get_logs()
     assert [row["mean"] for row in log.data if row["task_name"] == "step"] == [4.0, 6.0, 7.0]
     assert "SlowMean" in capsys.readouterr().out
