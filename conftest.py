@@ -1,0 +1,15 @@
+"""What every test and doctest shares: pictures are drawn in memory and closed again."""
+
+import os
+import sys
+
+import pytest
+
+os.environ["MPLBACKEND"] = "Agg"
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

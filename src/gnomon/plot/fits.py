@@ -1,0 +1,103 @@
+"""A response over one feature: the data, the fit and how sure it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gnomon.core.errors import DataError
+from gnomon.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def fit_line(
+    model: Any, X: Any, y: Any = None, ax: Axes | None = None, *, label: str | None = None, points: int = 200
+) -> Axes:
+    """Draw the prediction of a model of one feature as a line, with the data it was fitted to.
+
+    Parameters
+    ----------
+    model : fitted regressor
+        With ``predict`` and one feature.
+    X : array-like (n, 1)
+        The data; they set the range of the line.
+    y : array-like (n,), optional
+        The responses.
+    ax : matplotlib Axes, optional
+        Where to draw; several models may share one, and the data are then drawn once.
+    label : str, optional
+        Name in the legend; the model's class by default.
+    points : int
+        Where the line is computed.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    column, grid = _grid(X, points)
+    ax = style.axes(ax, x=style.feature_names(model, X, 1)[0], y=str(getattr(y, "name", None) or "y"))
+    _scatter(ax, column, y)
+    color = style.color(len(ax.lines))
+    ax.plot(column_of(grid), np.ravel(model.predict(grid)), color=color, label=label or type(model).__name__)
+    if len(ax.lines) > 1:
+        ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def predictive_band(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    ax: Axes | None = None,
+    *,
+    level: float = 0.95,
+    label: str | None = None,
+    points: int = 200,
+) -> Axes:
+    """Draw the prediction of a model of one feature with its interval for a new observation.
+
+    Parameters
+    ----------
+    model : fitted regressor
+        With ``predict`` and ``predict_interval(X, level)``.
+    X, y, ax, label, points
+        As in :func:`fit_line`.
+    level : float
+        Probability that the band covers a new observation.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    if not hasattr(model, "predict_interval"):
+        raise DataError(f"{type(model).__name__} has no predict_interval; draw its line with fit_line")
+    ax = fit_line(model, X, y, ax, label=label, points=points)
+    _, grid = _grid(X, points)
+    lower, upper = (np.ravel(end) for end in model.predict_interval(grid, level))
+    color = ax.lines[-1].get_color()
+    ax.fill_between(column_of(grid), lower, upper, color=color, alpha=0.2, linewidth=0, label=f"{level:.0%}")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def _grid(X: Any, points: int) -> tuple[np.ndarray, Any]:
+    """Return the one column of X, and evenly spaced values over its range as the kind of table X is."""
+    values = np.asarray(X, dtype=float)
+    if values.ndim != 2 or values.shape[1] != 1:
+        raise DataError(f"the picture has one feature: X must have one column, not shape {values.shape}")
+    grid = np.linspace(*style.limits(values, 0.03), points)[:, None]
+    return values[:, 0], type(X)({X.columns[0]: grid[:, 0]}) if hasattr(X, "columns") else grid
+
+
+def column_of(grid: Any) -> np.ndarray:
+    """Return a one-column table as a vector."""
+    return np.asarray(grid, dtype=float)[:, 0]
+
+
+def _scatter(ax: Axes, column: np.ndarray, y: Any) -> None:
+    """Draw the data under the lines, unless the axes have data already."""
+    if y is not None and not ax.collections:
+        ax.scatter(column, np.ravel(y), s=14, color=style.QUIET, alpha=0.7, linewidths=0, zorder=1)
