@@ -1,4 +1,4 @@
-"""Settings of the whole suite: reproducible properties, pictures without a screen, no deprecated calls of ours."""
+"""Settings of the whole suite: reproducible properties, pictures without a screen, no deprecated calls."""
 
 import os
 

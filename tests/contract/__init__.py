@@ -1,0 +1,1 @@
+"""What every public estimator is held to."""

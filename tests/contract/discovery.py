@@ -1,0 +1,163 @@
+"""Finds every public estimator of the library, and makes each ready to be tested."""
+
+import inspect
+import pkgutil
+from importlib import import_module
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+import gnomon
+from contract.learners import SlowMean
+from contract.recipes import RECIPES, Recipe
+from gnomon.core.steps import Learner
+
+METHODS = (
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "transform",
+    "score_samples",
+)
+OF_TRAINING_ROWS = ("labels_", "embedding_")
+
+# Small and quick, whatever the class: applied where the constructor has the name and its recipe is silent.
+USUAL = {"random_state": 0, "n_clusters": 3, "n_components": 2, "n_estimators": 5, "n_jobs": None}
+
+
+class Data(NamedTuple):
+    X: object
+    y: object = None
+    weight: object = None
+
+
+def packages():
+    """Names of the public packages of the library."""
+    return [m.name for m in pkgutil.iter_modules(gnomon.__path__) if m.ispkg and m.name[0] != "_"]
+
+
+def estimator_classes():
+    """Every public estimator class, by name. A package that does not import has a test of its own."""
+    found = {}
+    for package in packages():
+        try:
+            module = import_module(f"gnomon.{package}")
+            members = [getattr(module, name) for name in getattr(module, "__all__", ())]
+        except Exception:
+            continue
+        for member in members:
+            if (
+                isinstance(member, type)
+                and issubclass(member, BaseEstimator)
+                and not inspect.isabstract(member)
+            ):
+                found[member.__name__] = member
+    return dict(sorted(found.items()))
+
+
+class Subject:
+    """One estimator with one setting of its arguments, and data it can learn from."""
+
+    def __init__(self, cls, recipe=None, setting=None):
+        self.cls, self.recipe, self.setting = cls, recipe or Recipe(), dict(setting or {})
+
+    def __repr__(self):
+        chosen = ",".join(f"{name}={value}" for name, value in self.setting.items())
+        return self.cls.__name__ + (f"({chosen})" if chosen else "")
+
+    def make(self, **changes):
+        """A fresh, unfitted estimator."""
+        names = inspect.signature(self.cls).parameters
+        usual = {name: value for name, value in USUAL.items() if name in names}
+        return self.cls(**{**usual, **self.recipe.arguments, **self.setting, **changes})
+
+    @property
+    def reads(self):
+        return getattr(self.make(), "_reads", None)
+
+    @property
+    def target(self):
+        """None, "number" or "class"."""
+        made = self.make()
+        if is_classifier(made):
+            return "class"
+        if is_regressor(made):
+            return "number"
+        return "number" if get_tags(made).target_tags.required else None
+
+    @property
+    def tags(self):
+        return get_tags(self.make())
+
+    @property
+    def is_learner(self):
+        return issubclass(self.cls, Learner)
+
+    @property
+    def takes_weights(self):
+        return has_fit_parameter(self.make(), "sample_weight")
+
+    @property
+    def takes_sparse(self):
+        return self.tags.input_tags.sparse
+
+    @property
+    def takes_nan(self):
+        return self.tags.input_tags.allow_nan
+
+    @property
+    def scales(self):
+        return bool(getattr(self.reads, "scales", False))
+
+    def data(self, n=60, d=3, seed=0, whole_numbers=False):
+        """Three groups of rows, and a target that goes with them where the estimator wants one."""
+        if self.recipe.data is not None:
+            return Data(*self.recipe.data(n, d, seed))
+        rng = np.random.default_rng(seed)
+        group = rng.permutation(np.arange(n) % (2 if self.two_classes else 3))
+        X = 2.0 * rng.normal(size=(3, d))[group] * 3 + rng.normal(size=(n, d))
+        if self.tags.input_tags.positive_only:
+            X = np.abs(X)
+        if whole_numbers:
+            X = np.round(X)
+        if self.target == "class":
+            return Data(X, group)
+        if self.target == "number":
+            return Data(X, X @ rng.normal(size=d) + 0.1 * rng.normal(size=n))
+        return Data(X)
+
+    @property
+    def two_classes(self):
+        tags = self.tags.classifier_tags
+        return tags is not None and not tags.multi_class
+
+    def fit(self, data, model=None, **changes):
+        """A model fitted to the data; `y` and the weights are given only where there are any."""
+        model = self.make(**changes) if model is None else model
+        more = {} if data.weight is None else {"sample_weight": data.weight}
+        return model.fit(data.X, **more) if data.y is None else model.fit(data.X, data.y, **more)
+
+    def answers(self, model, X):
+        """What the fitted model says about X, by method."""
+        said = {name: getattr(model, name)(X) for name in METHODS if hasattr(model, name)}
+        if said:
+            return said
+        names = self.recipe.answers or OF_TRAINING_ROWS
+        return {name: getattr(model, name) for name in names if hasattr(model, name)}
+
+
+def subjects():
+    """Every public estimator in every setting that its recipe lists."""
+    made = []
+    for name, cls in estimator_classes().items():
+        recipe = RECIPES.get(name, Recipe())
+        made += [Subject(cls, recipe, setting) for setting in recipe.settings]
+    return made
+
+
+SUBJECTS = [Subject(SlowMean), *subjects()]
+LEARNERS = [subject for subject in SUBJECTS if subject.is_learner]

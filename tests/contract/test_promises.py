@@ -1,0 +1,159 @@
+"""What every estimator promises: weights repeat rows, order and threads do not matter, files keep all."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import gnomon.core.rows
+from compare import assert_agree, assert_same_bits
+from contract.discovery import SUBJECTS, Data
+from gnomon.core.saving import load, save
+from gnomon.core.threads import threads
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+WEIGHTED = [subject for subject in SUBJECTS if subject.takes_weights]
+ROUNDING = 1e-6  # the sums are added in another order, and steps carry the difference on
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    """Cut even small data into many chunks."""
+    monkeypatch.setattr(gnomon.core.rows, "CHUNK_ROWS", 16)
+    monkeypatch.setattr(gnomon.core.rows, "CHUNK_BYTES", 16)
+
+
+def learned(model):
+    """The learned attributes."""
+    return {name: value for name, value in vars(model).items() if name.endswith("_")}
+
+
+def of_rows(data, rows):
+    return Data(data.X[rows], None if data.y is None else data.y[rows])
+
+
+@pytest.mark.parametrize("subject", WEIGHTED, ids=repr)
+def test_weight_two_is_the_row_twice(subject):
+    data = subject.data()
+    times = np.random.default_rng(1).integers(1, 4, size=len(data.X))
+    weighted = subject.fit(data._replace(weight=times.astype(float)))
+    repeated = subject.fit(of_rows(data, np.repeat(np.arange(len(data.X)), times)))
+    assert_agree(of_query(subject, weighted), of_query(subject, repeated), rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("subject", WEIGHTED, ids=repr)
+def test_weight_zero_is_no_row(subject):
+    data = subject.data()
+    counts = np.random.default_rng(1).integers(0, 2, size=len(data.X))
+    weighted = subject.fit(data._replace(weight=counts.astype(float)))
+    without = subject.fit(of_rows(data, np.flatnonzero(counts)))
+    assert_agree(of_query(subject, weighted), of_query(subject, without), rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("subject", WEIGHTED, ids=repr)
+def test_weights_of_one_are_no_weights(subject):
+    data = subject.data()
+    weighted = subject.fit(data._replace(weight=np.ones(len(data.X))))
+    assert_agree(of_query(subject, weighted), of_query(subject, subject.fit(data)), rtol=1e-9)
+
+
+def of_query(subject, model):
+    """The answers on rows that were not learned; of the learned ones where there is no other answer."""
+    return subject.answers(model, subject.data(n=20, seed=5).X)
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_order_of_rows_does_not_matter(subject):
+    data = subject.data()
+    order = np.random.default_rng(2).permutation(len(data.X))
+    shuffled = subject.fit(of_rows(data, order))
+    assert_agree(of_query(subject, subject.fit(data)), of_query(subject, shuffled), rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_one_thread_equals_many(subject, small_chunks):
+    data = subject.data(n=500)
+    with threads(1):
+        one = subject.fit(data)
+        said = subject.answers(one, data.X)
+    with threads(4):
+        many = subject.fit(data)
+        assert_same_bits(learned(one), learned(many), repr(subject))
+        assert_same_bits(said, subject.answers(many, data.X), repr(subject))
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_chunks_do_not_matter(subject, monkeypatch):
+    data = subject.data(n=500)
+    whole = of_query(subject, subject.fit(data))
+    monkeypatch.setattr(gnomon.core.rows, "CHUNK_ROWS", 16)
+    monkeypatch.setattr(gnomon.core.rows, "CHUNK_BYTES", 16)
+    assert_agree(whole, of_query(subject, subject.fit(data)), rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_single_precision_agrees_with_double(subject):
+    data = subject.data()
+    single = data._replace(X=data.X.astype(np.float32))
+    double = data._replace(X=single.X.astype(np.float64))
+    query = subject.data(n=20, seed=5).X.astype(np.float32)
+    rough = subject.answers(subject.fit(single), query)
+    exact = subject.answers(subject.fit(double), query.astype(np.float64))
+    assert_agree(exact, rough, rtol=1e-3)
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_fit_twice_same_bits(subject):
+    data = subject.data()
+    model = subject.fit(data)
+    first = learned(model)
+    assert_same_bits(first, learned(subject.fit(data, model)), repr(subject))
+    assert_same_bits(first, learned(subject.fit(data)), repr(subject))
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_fit_forgets_the_earlier_fit(subject):
+    model = subject.fit(subject.data(n=45, d=4, seed=9))
+    data = subject.data()
+    assert_same_bits(learned(subject.fit(data)), learned(subject.fit(data, model)), repr(subject))
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_predicting_twice_gives_the_same_bits(subject):
+    data = subject.data()
+    model = subject.fit(data)
+    assert_same_bits(subject.answers(model, data.X), subject.answers(model, data.X), repr(subject))
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_predicting_one_row_is_predicting_it_among_others(subject):
+    data = subject.data()
+    model = subject.fit(data)
+    if not any(hasattr(model, name) for name in ("predict", "transform", "score_samples")):
+        return
+    alone = subject.answers(model, data.X[3:4])
+    among = {name: values[3:4] for name, values in subject.answers(model, data.X).items()}
+    assert_agree(among, alone, rtol=1e-9)
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_saved_and_loaded_says_the_same_bits(subject, tmp_path):
+    data, path = subject.data(), tmp_path / "model.gnomon"
+    own = () if subject.cls.__module__.startswith("gnomon") else (subject.cls,)
+    for model in (subject.make(), subject.fit(data)):
+        save(model, path, trusted=own)
+        loaded = load(path, trusted=own)
+        assert_same_bits(vars(model), vars(loaded), repr(subject))
+    assert_same_bits(subject.answers(model, data.X), subject.answers(loaded, data.X), repr(subject))
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_pickled_and_cloned(subject):
+    data = subject.data()
+    model = subject.fit(data)
+    twin = pickle.loads(pickle.dumps(model))
+    assert_same_bits(subject.answers(model, data.X), subject.answers(twin, data.X), repr(subject))
+    assert learned(clone(model)) == {}
+    assert_same_bits(learned(model), learned(subject.fit(data, clone(model))), repr(subject))
