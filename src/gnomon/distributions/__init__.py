@@ -1,0 +1,35 @@
+"""Families of distributions, their conjugate priors, and information measures."""
+
+from gnomon._lazy import attach
+
+_WHERE = {
+    "counting": ["Bernoulli", "BetaBinomial", "Binomial", "Geometric", "NegativeBinomial", "Poisson"],
+    "discrete": ["Categorical", "DirichletMultinomial", "Empirical", "Multinomial"],
+    "positive": ["Beta", "Exponential", "Gamma", "InverseGamma", "Uniform"],
+    "simplex": ["Dirichlet"],
+    "normal": ["Gaussian"],
+    "robust": ["Laplace", "MultivariateStudentT", "StudentT"],
+    "columnwise": ["Product"],
+    "conjugate": ["Conjugate", "compare_priors"],
+    "wishart": ["NormalInverseGamma", "NormalInverseWishart"],
+    "principles": ["estimate", "maximum_likelihood"],
+    "information": [
+        "conditional_entropy",
+        "cross_entropy",
+        "csiszar_divergence",
+        "entropy",
+        "entropy_from_counts",
+        "huffman_lengths",
+        "jensen_shannon",
+        "kl_divergence",
+        "log_sum_gap",
+        "mutual_information",
+        "relative_entropy",
+        "surprise",
+    ],
+    "base": ["Family"],
+}
+
+__getattr__, __dir__, __all__ = attach(
+    __name__, {name: file for file, names in _WHERE.items() for name in names}
+)

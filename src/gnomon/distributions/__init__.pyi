@@ -1,0 +1,43 @@
+# Written by scripts/stubs from the package's `attach` call; do not edit.
+from .base import Family as Family
+from .columnwise import Product as Product
+from .conjugate import Conjugate as Conjugate
+from .conjugate import compare_priors as compare_priors
+from .counting import Bernoulli as Bernoulli
+from .counting import BetaBinomial as BetaBinomial
+from .counting import Binomial as Binomial
+from .counting import Geometric as Geometric
+from .counting import NegativeBinomial as NegativeBinomial
+from .counting import Poisson as Poisson
+from .discrete import Categorical as Categorical
+from .discrete import DirichletMultinomial as DirichletMultinomial
+from .discrete import Empirical as Empirical
+from .discrete import Multinomial as Multinomial
+from .information import conditional_entropy as conditional_entropy
+from .information import cross_entropy as cross_entropy
+from .information import csiszar_divergence as csiszar_divergence
+from .information import entropy as entropy
+from .information import entropy_from_counts as entropy_from_counts
+from .information import huffman_lengths as huffman_lengths
+from .information import jensen_shannon as jensen_shannon
+from .information import kl_divergence as kl_divergence
+from .information import log_sum_gap as log_sum_gap
+from .information import mutual_information as mutual_information
+from .information import relative_entropy as relative_entropy
+from .information import surprise as surprise
+from .normal import Gaussian as Gaussian
+from .positive import Beta as Beta
+from .positive import Exponential as Exponential
+from .positive import Gamma as Gamma
+from .positive import InverseGamma as InverseGamma
+from .positive import Uniform as Uniform
+from .principles import estimate as estimate
+from .principles import maximum_likelihood as maximum_likelihood
+from .robust import Laplace as Laplace
+from .robust import MultivariateStudentT as MultivariateStudentT
+from .robust import StudentT as StudentT
+from .simplex import Dirichlet as Dirichlet
+from .wishart import NormalInverseGamma as NormalInverseGamma
+from .wishart import NormalInverseWishart as NormalInverseWishart
+
+__all__ = ["Bernoulli", "Beta", "BetaBinomial", "Binomial", "Categorical", "Conjugate", "Dirichlet", "DirichletMultinomial", "Empirical", "Exponential", "Family", "Gamma", "Gaussian", "Geometric", "InverseGamma", "Laplace", "Multinomial", "MultivariateStudentT", "NegativeBinomial", "NormalInverseGamma", "NormalInverseWishart", "Poisson", "Product", "StudentT", "Uniform", "compare_priors", "conditional_entropy", "cross_entropy", "csiszar_divergence", "entropy", "entropy_from_counts", "estimate", "huffman_lengths", "jensen_shannon", "kl_divergence", "log_sum_gap", "maximum_likelihood", "mutual_information", "relative_entropy", "surprise"]

@@ -1,0 +1,455 @@
+"""Families of counts: Bernoulli, binomial, Poisson, geometric, negative binomial, beta-binomial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaln, digamma, gammaln, polygamma, xlog1py, xlogy
+
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.distributions.base import Array, Family, as_rows, in_base
+from gnomon.distributions.columns import ColumnFamily, ColumnSums, require_counts
+from gnomon.distributions.kept import KeptRows, keep
+from gnomon.distributions.positive import Beta, Gamma
+
+
+def log(p: Array) -> Array:
+    """ln p with ln 0 = −∞ and no warning."""
+    with np.errstate(divide="ignore"):
+        return np.log(p)
+
+
+def as_beta(prior: Any) -> Beta:
+    """A Beta prior as it is; a number λ is λ pseudo-counts on either side, Beta(λ+1, λ+1)."""
+    return prior if isinstance(prior, Beta) else Beta(np.asarray(prior) + 1.0, np.asarray(prior) + 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bernoulli(ColumnFamily):
+    r"""Independent coin flips.
+
+    .. math:: p(x) = p^x (1-p)^{1-x}, \qquad x \in \{0, 1\}
+
+    The maximum-likelihood estimate is the mean. With a `Beta` prior (or a number λ of pseudo-counts on either
+    side) `fit` returns the posterior mode. p = 0 and p = 1 are legal: the other outcome has log-density −∞.
+
+    Parameters
+    ----------
+    p : array-like of shape (K, d), optional
+        Probability of a one.
+
+    Examples
+    --------
+    >>> coin = Bernoulli().fit([1, 1, 0, 1])
+    >>> coin.p
+    array([[0.75]])
+    >>> coin.log_density([0, 1]).round(6)
+    array([[-1.386294],
+           [-0.287682]])
+    """
+
+    p: Any = None
+    _parameters = ("p",)
+    _filler = 0.0
+
+    def _check_parameters(self) -> None:
+        self._require((self.p >= 0) & (self.p <= 1), "p", "between 0 and 1")
+
+    def _check(self, X: Array) -> None:
+        require_counts(X, "Bernoulli", top=1)
+
+    def _features(self, X: Array) -> tuple[Array, ...]:
+        return X, 1.0 - X
+
+    def _natural(self) -> tuple[tuple[Array, ...], Array]:
+        return (log(self.p), log(1.0 - self.p)), np.zeros_like(self.p)
+
+    def _expected_features(self) -> tuple[Array, ...]:
+        return self.p, 1.0 - self.p
+
+    def _maximize(self, statistics: ColumnSums) -> dict[str, Array]:
+        return {"p": statistics.sums[0] / statistics.sums.sum(axis=0)}
+
+    def posterior(self, statistics: ColumnSums, prior: Any) -> Beta:
+        prior = as_beta(prior)
+        return Beta(prior.a + statistics.sums[0], prior.b + statistics.sums[1])
+
+    def predictive(self, prior: Any) -> Bernoulli:
+        """Return the distribution of the next observation under a Beta belief about p."""
+        return self._at_mean(as_beta(prior))
+
+    def _draw(self, labels: Array, rng: np.random.Generator) -> Array:
+        p = self.p[labels]
+        return rng.random(p.shape) < p
+
+    def mean(self) -> Array:
+        return np.array(self.p)
+
+    def variance(self) -> Array:
+        return self.p * (1.0 - self.p)
+
+    def mode(self) -> Array:
+        return (self.p > 0.5).astype(np.float64)
+
+    def entropy(self, base: float | None = None) -> Array:
+        return self._entropy_without_base(base)
+
+    def to_scipy(self) -> Any:
+        from scipy.stats import bernoulli
+
+        return bernoulli(self.p)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Binomial(Bernoulli):
+    r"""Heads in n tosses.
+
+    .. math:: p(x) = \binom{n}{x} p^x (1-p)^{n-x}, \qquad x = 0, \dots, n
+
+    ``ordered=True`` leaves the coefficient out: the likelihood of one particular sequence of tosses.
+
+    Parameters
+    ----------
+    n : int
+        Number of tosses behind every entry.
+    p : array-like of shape (K, d), optional
+        Probability of heads.
+    ordered : bool, default False
+        Whether the order of the tosses is known.
+
+    Examples
+    --------
+    >>> Binomial(3, 0.5).density([0, 1]).ravel()
+    array([0.125, 0.375])
+    >>> Binomial(3).fit([3, 0, 3, 0, 3]).p.round(6)
+    array([[0.6]])
+    """
+
+    n: Any = 1
+    p: Any = None
+    ordered: bool = False
+
+    def __init__(self, n: int = 1, p: ArrayLike | None = None, *, ordered: bool = False) -> None:
+        object.__setattr__(self, "n", n)
+        object.__setattr__(self, "p", p)
+        object.__setattr__(self, "ordered", ordered)
+        self.__post_init__()
+
+    def _check(self, X: Array) -> None:
+        require_counts(X, "Binomial", top=self.n)
+
+    def _features(self, X: Array) -> tuple[Array, ...]:
+        return X, self.n - X
+
+    def _log_base(self, X: Array) -> Array | float:
+        if self.ordered:
+            return 0.0
+        return gammaln(self.n + 1.0) - gammaln(X + 1.0) - gammaln(self.n - X + 1.0)
+
+    def _expected_features(self) -> tuple[Array, ...]:
+        return self.n * self.p, self.n * (1.0 - self.p)
+
+    def predictive(self, prior: Any) -> BetaBinomial:  # type: ignore[override]
+        prior = as_beta(prior)
+        return BetaBinomial(self.n, prior.a, prior.b)
+
+    def _draw(self, labels: Array, rng: np.random.Generator) -> Array:
+        return rng.binomial(int(self.n), self.p[labels])
+
+    def mean(self) -> Array:
+        return self.n * self.p
+
+    def variance(self) -> Array:
+        return self.n * self.p * (1.0 - self.p)
+
+    def mode(self) -> Array:
+        return np.minimum(np.floor((self.n + 1) * self.p), self.n)
+
+    def entropy(self, base: float | None = None) -> Array:
+        return Family.entropy(self, base)
+
+    def to_scipy(self) -> Any:
+        from scipy.stats import binom
+
+        return binom(self.n, self.p)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Poisson(ColumnFamily):
+    r"""Counts of rare events.
+
+    .. math:: p(x) = e^{-\lambda} \lambda^x / x!, \qquad x = 0, 1, \dots
+
+    The maximum-likelihood rate is the mean count; a `Gamma` prior gives the posterior mode. Rate 0 is the
+    point mass at zero.
+
+    Parameters
+    ----------
+    rate : array-like of shape (K, d), optional
+        Expected count.
+
+    Examples
+    --------
+    >>> Poisson(2.5).log_density(4).round(6)
+    array([[-2.012891]])
+    >>> Poisson().fit([3, 5, 4]).rate
+    array([[4.]])
+    """
+
+    rate: Any = None
+    _parameters = ("rate",)
+    _filler = 0.0
+
+    def _check_parameters(self) -> None:
+        self._require(np.isfinite(self.rate) & (self.rate >= 0), "rate", "finite and at least 0")
+
+    def _check(self, X: Array) -> None:
+        require_counts(X, "Poisson")
+
+    def _features(self, X: Array) -> tuple[Array, ...]:
+        return (X,)
+
+    def _natural(self) -> tuple[tuple[Array, ...], Array]:
+        return (log(self.rate),), self.rate
+
+    def _log_base(self, X: Array) -> Array | float:
+        return -gammaln(X + 1.0)
+
+    def _expected_features(self) -> tuple[Array, ...]:
+        return (self.rate,)
+
+    def _maximize(self, statistics: ColumnSums) -> dict[str, Array]:
+        return {"rate": statistics.sums[0] / statistics.weight}
+
+    def posterior(self, statistics: ColumnSums, prior: Any) -> Gamma:
+        return Gamma(prior.shape + statistics.sums[0], prior.rate + statistics.weight)
+
+    def predictive(self, prior: Gamma) -> NegativeBinomial:
+        """Return the distribution of the next count under a Gamma belief about the rate."""
+        return NegativeBinomial(prior.shape, prior.rate / (prior.rate + 1.0))
+
+    def _draw(self, labels: Array, rng: np.random.Generator) -> Array:
+        return rng.poisson(self.rate[labels])
+
+    def mean(self) -> Array:
+        return np.array(self.rate)
+
+    def variance(self) -> Array:
+        return np.array(self.rate)
+
+    def mode(self) -> Array:
+        return np.floor(self.rate)
+
+    def to_scipy(self) -> Any:
+        from scipy.stats import poisson
+
+        return poisson(self.rate)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Geometric(ColumnFamily):
+    r"""Trials until the first success.
+
+    .. math:: p(x) = p (1-p)^{x-1}, \qquad x = 1, 2, \dots
+
+    Parameters
+    ----------
+    p : array-like of shape (K, d), optional
+        Probability of success, above 0.
+
+    Examples
+    --------
+    >>> Geometric().fit([1, 3, 2]).p
+    array([[0.5]])
+    """
+
+    p: Any = None
+    _parameters = ("p",)
+
+    def _check_parameters(self) -> None:
+        self._require((self.p > 0) & (self.p <= 1), "p", "above 0 and at most 1")
+
+    def _check(self, X: Array) -> None:
+        require_counts(X, "Geometric", bottom=1)
+
+    def _features(self, X: Array) -> tuple[Array, ...]:
+        return (X - 1.0,)
+
+    def _natural(self) -> tuple[tuple[Array, ...], Array]:
+        return (log(1.0 - self.p),), -log(self.p)
+
+    def _expected_features(self) -> tuple[Array, ...]:
+        return (1.0 / self.p - 1.0,)
+
+    def _maximize(self, statistics: ColumnSums) -> dict[str, Array]:
+        return {"p": statistics.weight / (statistics.weight + statistics.sums[0])}
+
+    def posterior(self, statistics: ColumnSums, prior: Any) -> Beta:
+        prior = as_beta(prior)
+        return Beta(prior.a + statistics.weight, prior.b + statistics.sums[0])
+
+    def _draw(self, labels: Array, rng: np.random.Generator) -> Array:
+        return rng.geometric(self.p[labels])
+
+    def mean(self) -> Array:
+        return 1.0 / self.p
+
+    def variance(self) -> Array:
+        return (1.0 - self.p) / self.p**2
+
+    def mode(self) -> Array:
+        return np.ones_like(self.p)
+
+    def entropy(self, base: float | None = None) -> Array:
+        return self._entropy_without_base(base)
+
+    def to_scipy(self) -> Any:
+        from scipy.stats import geom
+
+        return geom(self.p)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NegativeBinomial(Family):
+    r"""Failures before the r-th success; the predictive distribution of Gamma–Poisson.
+
+    .. math:: p(x) = \frac{\Gamma(x+r)}{\Gamma(r)\,x!} p^r (1-p)^x, \qquad x = 0, 1, \dots
+
+    Overdispersed counts: the variance exceeds the mean. r need not be whole. The estimate is of maximum
+    likelihood (Newton's method on r) and exists when the variance is above the mean.
+
+    Parameters
+    ----------
+    r, p : array-like of shape (K, d), optional
+        Number of successes waited for; probability of success.
+
+    Examples
+    --------
+    >>> NegativeBinomial(14, 4 / 5).density([0, 4]).ravel().round(6)
+    array([0.04398 , 0.167478])
+    """
+
+    r: Any = None
+    p: Any = None
+    _parameters = ("r", "p")
+
+    def _check_parameters(self) -> None:
+        self._require(self.r > 0, "r", "above 0")
+        self._require((self.p > 0) & (self.p <= 1), "p", "above 0 and at most 1")
+
+    def log_density(self, X: ArrayLike) -> Array:
+        X = as_rows(X, self.n_features)
+        require_counts(X[~np.isnan(X)][:, None], "NegativeBinomial")
+        columns = []
+        for r, p in zip(self.r, self.p, strict=True):
+            terms = gammaln(X + r) - gammaln(r) - gammaln(X + 1.0) + xlogy(r, p) + xlog1py(X, -p)
+            columns.append(np.where(np.isnan(X), 0.0, terms).sum(axis=1))
+        return np.stack(columns, axis=1)
+
+    def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> KeptRows:
+        return keep(X, weights, self.n_features if self.fitted else None)
+
+    def estimate(self, statistics: KeptRows, prior: Any = None) -> Self:
+        if prior is not None:
+            raise DataError("NegativeBinomial has no conjugate prior here; use prior=None.")
+        r = statistics.each(_best_successes)
+        mean = statistics.each(lambda x, w: w @ x / w.sum())
+        return self.replace(r=r, p=r / (r + mean))
+
+    def _draw(self, labels: Array, rng: np.random.Generator) -> Array:
+        return rng.negative_binomial(self.r[labels], self.p[labels])
+
+    def mean(self) -> Array:
+        return self.r * (1.0 - self.p) / self.p
+
+    def variance(self) -> Array:
+        return self.r * (1.0 - self.p) / self.p**2
+
+    def mode(self) -> Array:
+        return np.floor(np.maximum(self.r - 1.0, 0.0) * (1.0 - self.p) / self.p)
+
+    def to_scipy(self) -> Any:
+        from scipy.stats import nbinom
+
+        return nbinom(self.r, self.p)
+
+
+def _best_successes(x: Array, w: Array) -> float:
+    """Maximum-likelihood r of a negative binomial with p profiled out, by Newton's method on ln r."""
+    total = w.sum()
+    mean = w @ x / total
+    variance = w @ (x - mean) ** 2 / total
+    if variance <= mean:
+        raise DegenerateError(
+            f"NegativeBinomial: the variance {variance:.4g} is not above the mean {mean:.4g}; use Poisson."
+        )
+    r = mean**2 / (variance - mean)
+    for _ in range(100):
+        gradient = w @ (digamma(x + r) - digamma(r)) / total - np.log1p(mean / r)
+        curvature = w @ (polygamma(1, x + r) - polygamma(1, r)) / total + mean / (r * (r + mean))
+        slope = r * gradient + r * r * curvature  # second derivative in ln r
+        step = -gradient / slope * r if slope < 0 else np.sign(gradient)
+        r *= np.exp(np.clip(step, -2.0, 2.0))
+        if abs(step) < 1e-12:
+            break
+    return float(r)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BetaBinomial(Family):
+    r"""Heads in n tosses of a coin whose bias is drawn from Beta(a, b).
+
+    .. math:: p(x) = \binom{n}{x} \frac{B(a + x, b + n - x)}{B(a, b)}
+
+    Parameters
+    ----------
+    n : int
+        Number of tosses.
+    a, b : array-like of shape (K, d)
+        Parameters of the Beta distribution.
+
+    Examples
+    --------
+    >>> BetaBinomial(2, 1, 1).density([0, 1, 2]).ravel().round(6)
+    array([0.333333, 0.333333, 0.333333])
+    """
+
+    n: int
+    a: Any
+    b: Any
+    _parameters = ("a", "b")
+
+    def log_density(self, X: ArrayLike) -> Array:
+        X = as_rows(X, self.n_features)
+        require_counts(X, "BetaBinomial", top=self.n)
+        choose = gammaln(self.n + 1.0) - gammaln(X + 1.0) - gammaln(self.n - X + 1.0)
+        each = [
+            (choose + betaln(a + X, b + self.n - X) - betaln(a, b)).sum(axis=1)
+            for a, b in zip(self.a, self.b, strict=True)
+        ]
+        return np.stack(each, axis=1)
+
+    def _draw(self, labels: Array, rng: np.random.Generator) -> Array:
+        return rng.binomial(self.n, rng.beta(self.a[labels], self.b[labels]))
+
+    def mean(self) -> Array:
+        return self.n * self.a / (self.a + self.b)
+
+    def variance(self) -> Array:
+        return self.to_scipy().var()
+
+    def mode(self) -> Array:
+        support = np.arange(self.n + 1.0)[:, None, None]
+        return self.to_scipy().logpmf(support).argmax(axis=0).astype(np.float64)
+
+    def entropy(self, base: float | None = None) -> Array:
+        terms = self.to_scipy().logpmf(np.arange(self.n + 1.0)[:, None, None])
+        return in_base(-(np.exp(terms) * terms).sum(axis=(0, 2)), base)
+
+    def to_scipy(self) -> Any:
+        from scipy.stats import betabinom
+
+        return betabinom(self.n, self.a, self.b)

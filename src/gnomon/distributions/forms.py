@@ -1,0 +1,83 @@
+"""Gaussian log-densities as linear forms in products of coordinates: one matrix product per block of rows.
+
+ln N(x; μ, Σ) is linear in φ(z) = (z_a z_b, z_a, 1), z = x − s. The E-step of a whole stack is then η·φ and
+its statistics are r·φᵀ. The form loses digits when the terms are much larger than their sum, so
+`quadratic_form` refuses stacks where that happens; they take the route of triangular solves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gnomon.distributions.base import Array
+from gnomon.distributions.moments import DiagonalMoments, FullMoments, recentered
+from gnomon.loops import densities as loops
+
+BLOCK = 512  # rows whose features stay in the cache
+LARGEST_TERM = 1e5  # terms of this size leave an absolute error of about 1e-11 in a log-density
+
+
+def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:
+    """Consecutive slices of at most `size` rows."""
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+class QuadraticForm(NamedTuple):
+    """η with one row per component, the shift s, and whether all pairs or only squares are features."""
+
+    eta: Array  # (K, F)
+    shift: Array  # (d,)
+    pairs: bool
+
+    def features(self, X: Array) -> Array:
+        """φ of the rows, one column per row: (F, m)."""
+        Z = np.ascontiguousarray((X - self.shift).T)
+        out = np.empty((self.eta.shape[1], len(X)))
+        (loops.pair_features if self.pairs else loops.square_features)(Z, out)
+        return out
+
+    def moments(self, sums: Array) -> FullMoments | DiagonalMoments:
+        """Statistics of the stack from Σ_i r_ik φ(z_i), shape (K, F)."""
+        d = len(self.shift)
+        weight, first, second = sums[:, -1:], sums[:, -1 - d : -1], sums[:, : -1 - d]
+        if self.pairs:
+            full = np.zeros((len(sums), d, d))
+            rows, columns = np.tril_indices(d)
+            full[:, rows, columns] = second
+            full[:, columns, rows] = second
+            return recentered(weight, first, full, self.shift)
+        step = np.divide(first, weight, out=np.zeros_like(first), where=weight > 0)
+        scatter = np.maximum(second - step * first, 0.0)
+        return DiagonalMoments(np.repeat(weight, d, axis=1), self.shift + step, scatter)
+
+
+def _too_large(means: Array, spread: Array, shift: Array, terms: Array) -> bool:
+    """Whether |z|ᵀ|P||z| gets too large for typical rows of any component under any other."""
+    reach = np.abs(means - shift) + 3.0 * spread  # (K, d)
+    if terms.ndim == 2:
+        largest = (reach**2 @ np.abs(terms).T).max()
+    else:
+        largest = max(np.einsum("ja,ab,jb->j", reach, np.abs(P), reach).max() for P in terms)
+    return not largest < LARGEST_TERM
+
+
+def quadratic_form(
+    means: Array, precisions: Array, variances: Array, log_determinants: Array
+) -> QuadraticForm | None:
+    """The form of a stack with precisions (K, d, d) or diagonals (K, d); None where digits would be lost."""
+    shift = means.mean(axis=0)
+    if _too_large(means, np.sqrt(variances), shift, precisions):
+        return None
+    K, d = means.shape
+    m = means - shift
+    if precisions.ndim == 2:
+        linear, second = precisions * m, -0.5 * precisions
+    else:
+        linear = np.einsum("kab,kb->ka", precisions, m)
+        rows, columns = np.tril_indices(d)
+        second = np.where(rows == columns, -0.5, -1.0) * precisions[:, rows, columns]
+    constant = -0.5 * ((linear * m).sum(axis=1) + d * np.log(2.0 * np.pi) + log_determinants)
+    return QuadraticForm(np.hstack([second, linear, constant[:, None]]), shift, precisions.ndim == 3)

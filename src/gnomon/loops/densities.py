@@ -1,0 +1,220 @@
+"""Passes of mixtures over blocks of rows. Arrays in, arrays out; row i of a table belongs to observation i.
+
+`soften` and `harden` overwrite the table; −∞ means impossible, and NaN never leaves them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gnomon.loops._compile import compiled
+
+
+@compiled
+def soften(joint, weight, bad):
+    """joint[i, k] ← weight[i]·exp(joint[i, k])/Σ_k exp(joint[i, k]); returns Σ weight·ln of that sum.
+
+    A row that is −∞ throughout gets zeros and, if its weight is positive, bad[0] = its index + 1.
+    """
+    n, K = joint.shape
+    total = 0.0
+    for i in range(n):
+        top = -np.inf
+        for k in range(K):
+            top = max(top, joint[i, k])
+        if not top > -np.inf:
+            if weight[i] > 0.0:
+                bad[0] = i + 1
+            for k in range(K):
+                joint[i, k] = 0.0
+            continue
+        mass = 0.0
+        for k in range(K):
+            joint[i, k] = math.exp(joint[i, k] - top)
+            mass += joint[i, k]
+        scale = weight[i] / mass
+        for k in range(K):
+            joint[i, k] *= scale
+        total += weight[i] * (top + math.log(mass))
+    return total
+
+
+@compiled
+def harden(joint, weight, bad):
+    """joint[i, k] ← weight[i] at the largest entry of row i (ties: lowest k), else 0; Σ weight·largest."""
+    n, K = joint.shape
+    total = 0.0
+    for i in range(n):
+        best = 0
+        for k in range(1, K):
+            if joint[i, k] > joint[i, best]:
+                best = k
+        top = joint[i, best]
+        if not top > -np.inf:
+            if weight[i] > 0.0:
+                bad[0] = i + 1
+            for k in range(K):
+                joint[i, k] = 0.0
+            continue
+        for k in range(K):
+            joint[i, k] = 0.0
+        joint[i, best] = weight[i]
+        total += weight[i] * top
+    return total
+
+
+@compiled
+def add_code_columns(codes, table, out):
+    """out[i, k] += Σ_j table[j, codes[i, j], k]; negative: missing, off the table: impossible."""
+    n, d = codes.shape
+    levels, K = table.shape[1], table.shape[2]
+    for i in range(n):
+        for j in range(d):
+            code = codes[i, j]
+            if code < 0:
+                continue
+            for k in range(K):
+                out[i, k] += table[j, code, k] if code < levels else -np.inf
+
+
+@compiled
+def count_code_columns(codes, weights, counts):
+    """counts[j, codes[i, j], k] += weights[i, k]; a negative code is missing."""
+    n, d = codes.shape
+    K = weights.shape[1]
+    for i in range(n):
+        for j in range(d):
+            code = codes[i, j]
+            if code >= 0:
+                for k in range(K):
+                    counts[j, code, k] += weights[i, k]
+
+
+@compiled
+def _sweep(S, j):
+    """Sweep the symmetric matrix S on index j in place; returns the pivot."""
+    d = S.shape[0]
+    pivot = S[j, j]
+    for a in range(d):
+        if a != j:
+            scale = S[a, j] / pivot
+            for b in range(d):
+                if b != j:
+                    S[a, b] -= scale * S[j, b]
+    for a in range(d):
+        if a != j:
+            S[a, j] /= pivot
+            S[j, a] /= pivot
+    S[j, j] = -1.0 / pivot
+    return pivot
+
+
+@compiled
+def _sweep_observed(row, S):
+    """Sweep S on the observed entries of the row; returns ln|Σ_oo|, or NaN when it is not positive definite.
+
+    Afterwards S holds −Σ_oo⁻¹ among the observed, the regression coefficients between observed and missing,
+    and the conditional covariance among the missing entries.
+    """
+    total = 0.0
+    for j in range(S.shape[0]):
+        if not math.isnan(row[j]):
+            pivot = _sweep(S, j)
+            if not pivot > 0.0:
+                return math.nan
+            total += math.log(pivot)
+    return total
+
+
+@compiled
+def pattern_log_density(X, order, starts, means, covariances, out):
+    """out[i, k] = ln density of what is observed of x_i. Rows order[starts[g]:starts[g+1]] miss the same."""
+    d, K = X.shape[1], means.shape[0]
+    S = np.empty((d, d))
+    z = np.empty(d)
+    for g in range(starts.shape[0] - 1):
+        for k in range(K):
+            S[:] = covariances[k]
+            first = X[order[starts[g]]]
+            constant = _sweep_observed(first, S)
+            for j in range(d):
+                if not math.isnan(first[j]):
+                    constant += math.log(2.0 * math.pi)
+            for p in range(starts[g], starts[g + 1]):
+                i = order[p]
+                for a in range(d):
+                    z[a] = 0.0 if math.isnan(X[i, a]) else X[i, a] - means[k, a]
+                square = 0.0
+                for a in range(d):
+                    if z[a] != 0.0:
+                        for b in range(d):
+                            square -= z[a] * S[a, b] * z[b]
+                out[i, k] = -0.5 * (constant + square)
+
+
+@compiled
+def pattern_moments(X, order, starts, weights, means, covariances, first, second):
+    """first[k] += r z, second[k] += r (z zᵀ + V): z = completed row − mean, V = conditional covariance."""
+    d, K = X.shape[1], means.shape[0]
+    S = np.empty((d, d))
+    z = np.empty(d)
+    for g in range(starts.shape[0] - 1):
+        row = X[order[starts[g]]]
+        for k in range(K):
+            S[:] = covariances[k]
+            _sweep_observed(row, S)
+            mass = 0.0
+            for p in range(starts[g], starts[g + 1]):
+                i = order[p]
+                r = weights[i, k]
+                if r == 0.0:
+                    continue
+                mass += r
+                for a in range(d):
+                    z[a] = 0.0 if math.isnan(row[a]) else X[i, a] - means[k, a]
+                for a in range(d):
+                    if math.isnan(row[a]):
+                        for b in range(d):
+                            if not math.isnan(row[b]):
+                                z[a] += S[a, b] * (X[i, b] - means[k, b])
+                for a in range(d):
+                    first[k, a] += r * z[a]
+                    for b in range(d):
+                        second[k, a, b] += r * z[a] * z[b]
+            if mass > 0.0:
+                for a in range(d):
+                    if math.isnan(row[a]):
+                        for b in range(d):
+                            if math.isnan(row[b]):
+                                second[k, a, b] += mass * S[a, b]
+
+
+@compiled
+def pair_features(Z, out):
+    """out = [z_a·z_b for b ≤ a, z, 1] for the columns of Z (d, m): shape (d(d+1)/2 + d + 1, m)."""
+    d, m = Z.shape
+    f = 0
+    for a in range(d):
+        for b in range(a + 1):
+            for i in range(m):
+                out[f, i] = Z[a, i] * Z[b, i]
+            f += 1
+    for a in range(d):
+        for i in range(m):
+            out[f + a, i] = Z[a, i]
+    for i in range(m):
+        out[f + d, i] = 1.0
+
+
+@compiled
+def square_features(Z, out):
+    """out = [z_a², z, 1] for the columns of Z (d, m): shape (2d + 1, m)."""
+    d, m = Z.shape
+    for a in range(d):
+        for i in range(m):
+            out[a, i] = Z[a, i] * Z[a, i]
+            out[d + a, i] = Z[a, i]
+    for i in range(m):
+        out[2 * d, i] = 1.0
