@@ -1,6 +1,7 @@
 """Comparisons that say where two values part: bit by bit, and up to rounding."""
 
 import struct
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,8 +47,15 @@ def _parts(value):
         names = ("data", "row", "col") if value.format == "coo" else ("data", "indices", "indptr")
         return {"shape": value.shape, **{name: getattr(value, name) for name in names}}
     if isinstance(value, BaseEstimator) or type(value).__module__.startswith("gnomon"):
-        return {k: v for k, v in getattr(value, "__dict__", {}).items() if k not in CLOCKS} or None
+        return {
+            k: v for k, v in getattr(value, "__dict__", {}).items() if not _passing(type(value), k)
+        } or None
     return None
+
+
+def _passing(cls, name):
+    """Whether an attribute says nothing about a value: clocks, and what is computed from the rest."""
+    return name in CLOCKS or isinstance(getattr(cls, name, None), cached_property)
 
 
 def _same_leaf(a, b):

@@ -7,6 +7,8 @@ groups of rows. A recipe may say what data it takes; it cannot say which checks 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 
 class Recipe(NamedTuple):
     arguments: dict[str, Any] = {}  # to every constructor call
@@ -20,7 +22,16 @@ def each(name, *values):
     return tuple({name: value} for value in values)
 
 
+def categories(n, d, seed):
+    """Codes 0 to 3 in every column, and three classes that prefer some of them."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 3)
+    X = (y[:, None] + rng.integers(0, 3, size=(n, d)) * rng.integers(0, 2, size=(n, d))) % 4
+    return X.astype(float), y
+
+
 RECIPES: dict[str, Recipe] = {
+    "CategoricalNB": Recipe(data=categories),
     "KMeans": Recipe(arguments={"n_init": 2}),
     "GaussianMixture": Recipe(settings=each("covariance_type", "full", "tied", "diag", "spherical")),
 }

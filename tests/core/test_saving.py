@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import gnomon
+from compare import equal
 from gnomon.core import saving
 from gnomon.core.errors import ModelFileError
 from gnomon.core.saving import load, pack, save, unpack, write_atomically
@@ -71,36 +72,6 @@ def quiet():
     yield
     listening = False
     assert heard == []
-
-
-def equal(a, b):
-    """The same value, type by type and bit by bit."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, np.ndarray):
-        same = a.dtype == b.dtype and a.shape == b.shape and a.flags.c_contiguous == b.flags.c_contiguous
-        if a.dtype == object:
-            return same and all(map(equal, a.ravel(), b.ravel()))
-        return same and a.tobytes() == b.tobytes()
-    if isinstance(a, np.generic):
-        return a.dtype == b.dtype and a.tobytes() == b.tobytes()
-    if isinstance(a, float):
-        return struct.pack("d", a) == struct.pack("d", b) or a != a
-    if isinstance(a, dict):
-        return list(a) == list(b) and all(equal(a[key], b[key]) for key in a)
-    if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(map(equal, a, b))
-    if sp.issparse(a):
-        return a.shape == b.shape and a.dtype == b.dtype and (a != b).nnz == 0
-    if isinstance(a, np.random.Generator):
-        return equal(a.bit_generator.state, b.bit_generator.state)
-    if isinstance(a, np.random.RandomState):
-        return equal(a.get_state(legacy=False), b.get_state(legacy=False))
-    if isinstance(a, np.random.SeedSequence):
-        return a.state == b.state
-    if hasattr(a, "__dict__"):
-        return equal(vars(a), vars(b))
-    return a == b
 
 
 def drawn(rng):

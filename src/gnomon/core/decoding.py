@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from importlib import import_module
 from types import MemberDescriptorType
 from typing import Any
@@ -159,14 +158,10 @@ def _set_attribute(instance: Any, key: str, value: Any) -> None:
     found = next((vars(cls)[key] for cls in type(instance).__mro__ if key in vars(cls)), None)
     if isinstance(found, MemberDescriptorType):
         found.__set__(instance, value)
-    elif not key.isidentifier() or key.startswith("__") or callable(found) or _is_descriptor(found):
+    elif not key.isidentifier() or key.startswith("__") or callable(found) or hasattr(type(found), "__get__"):
         raise ModelFileError(f"it would replace {type(instance).__name__}.{key}. Do not trust its author.")
     else:
         vars(instance)[key] = value
-
-
-def _is_descriptor(found: Any) -> bool:
-    return hasattr(type(found), "__get__") and not isinstance(found, cached_property)
 
 
 def _request(owner: str, requests: dict[str, dict[str, Any]]) -> Any:

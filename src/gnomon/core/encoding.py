@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -165,10 +166,20 @@ def _write_object(encoder: Encoder, value: Any) -> Json:
     attributes: dict[str, Any] = {}
     for part in state if isinstance(state, tuple) else (state,):  # a tuple: __dict__ and __slots__
         attributes.update(part or {})
-    attributes = {key: part for key, part in attributes.items() if key not in _PER_FIT}
+    cached = {
+        key for cls in type(value).__mro__ for key, part in vars(cls).items() if type(part) is cached_property
+    }
+    attributes = {key: part for key, part in attributes.items() if key not in cached.union(_PER_FIT)}
     requests = attributes.pop("_metadata_request", None)
     written = ["object", encoder.name(type(value)), encoder.fields(attributes)]
     return written if requests is None else [*written, _requested(requests)]
+
+
+def _cached(cls: type) -> set[str]:
+    """Return the names of what an object computes from its other attributes and keeps."""
+    return {
+        name for base in cls.__mro__ for name, part in vars(base).items() if type(part) is cached_property
+    }
 
 
 def _requested(requests: Any) -> dict[str, dict[str, Any]]:
