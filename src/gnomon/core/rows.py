@@ -19,6 +19,7 @@ from gnomon.core.threads import in_order, one_blas_thread
 
 CHUNK_BYTES = 2**21  # of X; large enough to hide the cost of a Python call, small enough to stay in cache
 CHUNK_ROWS = 1024  # at least
+SPARSE_BYTES = 2**24  # of a sparse X: its statistics are often wider than its rows
 
 
 class Chunk(NamedTuple):
@@ -102,12 +103,9 @@ class MemoryRows(Rows):
 
     def chunk_rows(self) -> int:
         """Return how many rows a chunk has at most."""
-        width = (
-            self.X.nnz * 12 / max(1, self.n_rows)
-            if sparse.issparse(self.X)
-            else self.X.itemsize * self.n_features
-        )
-        return max(CHUNK_ROWS, int(CHUNK_BYTES / max(1, width)))
+        if sparse.issparse(self.X):
+            return max(CHUNK_ROWS, int(SPARSE_BYTES * self.n_rows / max(1, 12 * self.X.nnz)))
+        return max(CHUNK_ROWS, CHUNK_BYTES // max(1, self.X.itemsize * self.n_features))
 
     def _borders(self) -> Iterator[tuple[int, int, Array | None]]:
         step = self.chunk_rows()

@@ -10,13 +10,14 @@ import copy
 import re
 import sys
 import warnings
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils._param_validation import Interval, InvalidParameterError
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -26,6 +27,11 @@ from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows, Rows
 from gnomon.core.tables import TableRows, is_table
 from gnomon.core.threads import in_order
+
+COUNT = Interval(Integral, 1, None, closed="left")  # rules for `_parameter_constraints`
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+NUMBER = Interval(Real, None, None, closed="neither")
 
 
 class Reads(NamedTuple):
