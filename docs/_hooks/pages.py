@@ -1,0 +1,173 @@
+"""Pages that are made from the project itself: the API by family, the map of topics, the benchmarks."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File
+
+import gnomon
+from gnomon._lazy import PACKAGES
+
+sys.path.insert(0, str(Path(__file__).parent))
+from markdown_of import to_markdown
+
+PROJECT = Path(__file__).resolve().parents[2]
+HIDDEN = {"core", "loops"}  # the ground floor is for authors of families; its guide is the design page
+
+
+def families() -> dict[str, dict[str, str]]:
+    """Return the public names of every family and the files they live in."""
+    for name in gnomon._subpackages():
+        import_module(f"gnomon.{name}")
+    shown = {package.split(".")[1]: names for package, names in PACKAGES.items() if package.count(".") == 1}
+    return {name: shown[name] for name in sorted(shown) if name not in HIDDEN and shown[name]}
+
+
+def summary(thing: Any) -> str:
+    """Return the first sentence of a docstring, as table text."""
+    text = to_markdown(inspect.getdoc(thing) or "")
+    return text.split("\n\n")[0].replace("\n", " ").replace("|", r"\|")
+
+
+# API
+
+
+def anchor(family: str, name: str) -> str:
+    return f"{family}.md#gnomon.{family}.{PACKAGES[f'gnomon.{family}'][name]}.{name}"
+
+
+def api_index() -> str:
+    lines = ["# API by family", "", "| family | what is in it | names |", "|---|---|---|"]
+    for family, names in families().items():
+        about = summary(import_module(f"gnomon.{family}"))
+        lines.append(f"| [`gnomon.{family}`]({family}.md) | {about} | {len(names)} |")
+    return "\n".join([*lines, "", "At the top of the package:", "", *top_level(), ""])
+
+
+def top_level() -> list[str]:
+    rows = ["| name | what it does |", "|---|---|"]
+    for name in sorted(gnomon._FUNCTIONS):
+        rows.append(f"| `gnomon.{name}` | {summary(getattr(gnomon, name))} |")
+    return rows
+
+
+def api_page(family: str, names: dict[str, str]) -> str:
+    module = import_module(f"gnomon.{family}")
+    lines = [
+        f"# gnomon.{family}",
+        "",
+        to_markdown(inspect.getdoc(module) or ""),
+        "",
+        "| name | |",
+        "|---|---|",
+    ]
+    lines += [
+        f"| [`{name}`]({anchor(family, name)}) | {summary(getattr(module, name))} |" for name in sorted(names)
+    ]
+    for name in sorted(names):
+        lines += ["", f"::: gnomon.{family}.{names[name]}.{name}"]
+    return "\n".join([*lines, ""])
+
+
+# From course to code
+
+
+def course_page() -> str:
+    with (PROJECT / "docs" / "syllabus.csv").open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        topic = row["id"].replace("_", " ")
+        line = f"| {topic} | {link(row['api'])} | `{row['test']}` |"
+        groups.setdefault(group(row["api"]), []).append(line)
+    lines = [
+        "# From course to code",
+        "",
+        f"Every topic of the courses that the library covers today ({len(rows)}), the name that does it, and "
+        "the test that shows it.",
+    ]
+    for name in sorted(groups):
+        lines += ["", f"## {name}", "", "| topic | name | test |", "|---|---|---|", *groups[name]]
+    return "\n".join([*lines, ""])
+
+
+def group(api: str) -> str:
+    parts = api.split(".")
+    return ".".join(parts[:2]) if parts[0] == "gnomon" else parts[0]
+
+
+def link(api: str) -> str:
+    """Return a link to the name in the API pages, if it is there."""
+    parts = api.split(".")
+    if len(parts) > 2 and parts[0] == "gnomon" and parts[2] in families().get(parts[1], {}):
+        return f"[`{api}`](api/{anchor(parts[1], parts[2])})"
+    return f"`{api}`"
+
+
+# Benchmarks
+
+
+def benchmark_page() -> str:
+    lines = ["# Benchmarks", "", (PROJECT / "docs" / "_hooks" / "benchmarks.md").read_text(encoding="utf-8")]
+    for path in sorted((PROJECT / "benchmarks" / "results").glob("*.json")):
+        report = json.loads(path.read_text(encoding="utf-8"))
+        lines += ["", f"## {report['family']}", ""]
+        for case in report["cases"]:
+            lines += benchmark_case(case)
+    return "\n".join([*lines, ""])
+
+
+def benchmark_case(case: dict[str, Any]) -> list[str]:
+    columns = ["", "best", "ratio", "result", "memory", "growth", ""]
+    lines = [f"**{case['case']}**", "", "| " + " | ".join(columns) + " |", "|---|--:|--:|--:|--:|--:|---|"]
+    lines += [benchmark_row(row) for row in case["contenders"]]
+    here = case["machine"]
+    versions = ", ".join(f"{name} {number}" for name, number in here["versions"].items() if number)
+    where = "{date}, {processor}, {cores} cores, Python {python}".format(**here)
+    load = " to ".join(f"{value:.2f}" for value in case.get("load", []))
+    return [*lines, "", f"{case.get('note', '')} *{where}, {versions}, load {load}*".strip(), "", ""]
+
+
+def benchmark_row(row: dict[str, Any]) -> str:
+    def cell(key: str, form: str) -> str:
+        return form.format(row[key]) if row.get(key) is not None else ""
+
+    cells = [
+        f"{row['name']} {row['version']}".strip(),
+        cell("seconds", "{:.3g} s"),
+        cell("ratio", "{:.2f}×"),
+        cell("quality", "{:.7g}"),
+        cell("memory_mb", "{:.0f} MB"),
+        cell("growth", "n^{:.2f}"),
+        row["remark"],
+    ]
+    return "| " + " | ".join(text.replace("|", r"\|") for text in cells) + " |"
+
+
+# What mkdocs calls
+
+
+def on_config(config: Any) -> Any:
+    pages = ["api/index.md", *({f"gnomon.{name}": f"api/{name}.md"} for name in families())]
+    config.nav = [entry for entry in config.nav if "API" not in entry]
+    config.nav.insert(-2, {"API": pages})
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    pages = {
+        "api/index.md": api_index(),
+        "course-to-code.md": course_page(),
+        "benchmarks.md": benchmark_page(),
+        **{f"api/{name}.md": api_page(name, names) for name, names in families().items()},
+    }
+    for path, text in pages.items():
+        files.append(File.generated(config, path, content=text))
+    return files

@@ -1,0 +1,83 @@
+"""The site's own machinery: docstrings become Markdown, formulas MathML, results tables."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+HOOKS = PROJECT / "docs" / "_hooks"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"site_{name}", HOOKS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def to_markdown():
+    return load("markdown_of").to_markdown
+
+
+@pytest.mark.parametrize(
+    ("rst", "markdown"),
+    [
+        ("Line.\n\n.. math:: a = b\n\nMore.", "Line.\n\n\n$$\na = b\n$$\n\nMore."),
+        (".. math::\n\n    a = b\n    + c\n\nMore.", "\n$$\na = b\n+ c\n$$\n\nMore."),
+        ("with :math:`x^2` inside", "with $x^2$ inside"),
+        ("see :func:`~gnomon.plot.trace` and :class:`KMeans`", "see `gnomon.plot.trace` and `KMeans`"),
+        (".. note:: Beware.", "!!! note\n    Beware."),
+        ("plain ``code`` stays", "plain ``code`` stays"),
+    ],
+)
+def test_docstrings_become_markdown(to_markdown, rst, markdown):
+    assert to_markdown(rst) == markdown
+
+
+def test_formulas_become_mathml():
+    pytest.importorskip("latex2mathml", reason="installed by the docs extra")
+    hook = load("formulas")
+    html = hook.on_page_content('<p><span class="arithmatex">\\(\\lVert x \\rVert^2 &lt; 1\\)</span></p>')
+    assert html.startswith("<p><math") and "arithmatex" not in html and "rVert" not in html
+    block = hook.on_page_content('<div class="arithmatex">\\[\\operatorname{corr}(a, b)\\]</div>')
+    assert 'display="block"' in block
+
+
+def test_pages_are_made_from_the_project():
+    pytest.importorskip("mkdocs", reason="installed by the docs extra")
+    pages = load("pages")
+    assert "load_old_faithful" in pages.api_page("datasets", pages.families()["datasets"])
+    assert "[`gnomon.datasets`](datasets.md)" in pages.api_index()
+    assert pages.course_page().startswith("# From course to code")
+    assert pages.link("gnomon.datasets.load_old_faithful").endswith(
+        "(api/datasets.md#gnomon.datasets.real.load_old_faithful)"
+    )
+    assert pages.link("sklearn.metrics.r2_score") == "`sklearn.metrics.r2_score`"
+
+
+def test_benchmark_rows_name_what_is_missing():
+    pytest.importorskip("mkdocs", reason="installed by the docs extra")
+    row = {"name": "peer", "version": "", "seconds": None, "remark": "missing: peer"}
+    assert load("pages").benchmark_row(row) == "| peer |  |  |  |  |  | missing: peer |"
+
+
+def test_the_site_fetches_nothing():
+    text = (PROJECT / "mkdocs.yml").read_text()
+    assert "font: false" in text
+    for file in [*HOOKS.glob("*"), PROJECT / "docs" / "style.css"]:
+        if file.is_file():
+            assert "cdn" not in file.read_text().lower()
+
+
+def test_every_page_of_the_menu_exists_or_is_generated():
+    text = (PROJECT / "mkdocs.yml").read_text().partition("\nnav:")[2]
+    generated = {"course-to-code.md", "benchmarks.md"}
+    named = {word for word in text.split() if word.endswith(".md")}
+    assert named and all(page in generated or (PROJECT / "docs" / page).is_file() for page in named)
+
+
+def teardown_module():
+    sys.path[:] = [path for path in sys.path if path != str(HOOKS)]
