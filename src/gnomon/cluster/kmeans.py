@@ -1,0 +1,467 @@
+"""K-means: k centers that minimize the squared distance of every row to its own."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.cluster import lloyd, seeding
+from gnomon.cluster.optimal import optimal_1d
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.linalg import Array
+from gnomon.core.randomness import draw_seed
+from gnomon.core.steps import Learner, Report, Run
+from gnomon.core.sums import per_row, total
+from gnomon.core.validate import Reads, check_fitted, warn
+from gnomon.loops.distances import pairwise
+
+
+class KMeansState(NamedTuple):
+    """Centers, the assignment to them, and what it adds up to."""
+
+    centers: Array  # (k, d)
+    labels: Array  # (n,); empty while the rows are not in memory
+    sums: Array  # (k, d) Σ w (x − center)
+    counts: Array  # (k,), or (k, d) where entries are missing
+    cost: float
+    changed: int  # labels that changed; for rows that are not in memory, a checksum of the labels
+    settled: bool  # the last step changed no label
+    half_steps: Array  # (steps, 2) cost after assignment, after the means
+    seed_rows: Array
+    seed_costs: Array
+
+
+class ClusterSums(NamedTuple):
+    """Σw, Σwx and Σw‖x‖² of every cluster; they add over blocks of rows."""
+
+    weight: Array  # (k,)
+    sums: Array  # (k, d)
+    squares: Array  # (k,)
+
+
+def cluster_sums(chunk: Any, centers: Array) -> ClusterSums:
+    """Partial sum of `ClusterSums`."""
+    labels, k = nearest_labels(chunk, centers), len(centers)
+    X = np.asarray(chunk.X, dtype=np.float64)
+    sums = np.zeros(centers.shape)
+    np.add.at(sums, labels, chunk.weight[:, None] * X)
+    squares = np.bincount(labels, chunk.weight * np.einsum("ij,ij->i", X, X), k)
+    return ClusterSums(np.bincount(labels, chunk.weight, k), sums, squares)
+
+
+def nearest_labels(chunk: Any, centers: Array) -> Array:
+    """Return the label of every row."""
+    return lloyd.assign_chunk(chunk, centers)[0]
+
+
+def negative_cost(chunk: Any, centers: Array) -> float:
+    """Partial sum of minus the cost."""
+    frame = lloyd.chunk_frame(chunk.X, centers)
+    return -float(chunk.weight @ lloyd.assign_chunk(chunk, centers, frame)[1]) / frame.scale / frame.scale
+
+
+def distances_to(chunk: Any, centers: Array) -> Array:
+    """Return the Euclidean distance of every row to every center, over its present entries."""
+    metric = "observed_euclidean" if np.isnan(chunk.X.sum(dtype=np.float64)) else "euclidean"
+    return pairwise(chunk.X, centers, metric).astype(chunk.X.dtype, copy=False)
+
+
+def column(counts: Array) -> Array:
+    """Return counts as (k, 1), or (k, d) where entries are missing."""
+    return counts if counts.ndim == 2 else counts[:, None]
+
+
+def new_centers(state: KMeansState) -> Array:
+    """Move every center by its mean residual; one without rows stays."""
+    counts = column(state.counts)
+    return state.centers + state.sums / np.where(counts > 0, counts, 1.0)
+
+
+def relocate(state: KMeansState, empty: Array, far: lloyd.Farthest, scale: float) -> KMeansState:
+    """Give each empty cluster one of the far rows, before the means are taken."""
+    centers, sums, counts, cost = state.centers.copy(), state.sums.copy(), state.counts.copy(), state.cost
+    waiting = list(empty)
+    for distance, point, label, weight in zip(*far, strict=True):
+        if waiting and distance > 0 and counts[label] > weight:
+            counts[label] -= weight
+            sums[label] -= weight * (point - centers[label])
+            cost -= weight * distance / scale / scale
+            k = waiting.pop(0)
+            centers[k], counts[k] = point, weight
+    return state._replace(centers=centers, sums=sums, counts=counts, cost=cost)
+
+
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Learner):
+    r"""K-means clustering.
+
+    .. math:: \min_{c, \mu} \sum_i w_i \lVert x_i - \mu_{c_i} \rVert^2
+
+    Alternates two exact minimizations: every row goes to its nearest center (ties to the lower index), every
+    center to the mean of its rows. The joint problem is NP-hard; the objective never rises and the run
+    ends after finitely many steps at a local optimum, so the start matters: seeds of k-means++ cost at most
+    :math:`8(\ln k + 2)` times the optimum in expectation, and `n_init` starts keep the best.
+
+    Good for round clusters of similar size on columns of one scale. Use `GaussianMixture` for elongated or
+    overlapping clusters, `KMedoids` for other distances, `SpectralClustering` for shapes that are not convex.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of centers.
+    init : str, array or callable, default="k-means++"
+        "k-means++"; "random" (k distinct rows); "random_partition" (means of random labels); "farthest"
+        (farthest-first); "k-means-parallel" (k-means||); an array (k, d) of centers; a vector of n labels; or
+        a function ``init(X, n_clusters, random_state)`` that returns centers.
+    n_init : int or "auto", default="auto"
+        Starts; "auto" is 10 for the random ones and 1 else.
+    max_iter : int, default=300
+        Iterations at most.
+    tol : float, default=1e-4
+        Stop when the squared movement of the centers is at most `tol` times the mean variance of the columns.
+        With 0 the run ends when no label changes.
+    verbose : int, default=0
+        Kept for scikit-learn; use callbacks.
+    random_state : int, RandomState, Generator or None
+        Where the randomness comes from. The order of the rows does not matter to it.
+    copy_x : bool, default=True
+        Kept for scikit-learn; X is never written to.
+    algorithm : str, default="auto"
+        "lloyd" (no bounds), "hamerly" (one bound a row), "yinyang" (a bound for each group of centers),
+        "elkan" (a bound for each center): the same iterates at different speed. "optimal_1d": the global
+        optimum for a single column, by dynamic programming.
+    n_local_trials : int, optional
+        Draws per seed of k-means++; 1 is the plain rule.
+    empty_cluster : {"farthest", "drop", "error"}, default="farthest"
+        A cluster without rows takes the row of largest cost, is removed, or is an error.
+    missing : {"error", "ignore"}, default="error"
+        "ignore": cost, assignment and means over the present entries only.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (k, n_features)
+    labels_ : array of shape (n_samples,)
+        The nearest center of every row.
+    inertia_ : float
+        The objective.
+    n_iter_ : int
+        Iterations, counted as scikit-learn does.
+    n_clusters_ : int
+        Centers left after ``empty_cluster="drop"``.
+    half_steps_ : array of shape (steps, 2)
+        Cost after the assignment and after the means, for each iteration that moved something.
+    restarts_ : array of shape (n_init,)
+        Final objective of every start.
+    init_trace_ : dict
+        The rows chosen as seeds and the cost after each.
+    trace_ : Trace
+        The objective after every iteration.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> model = KMeans(2, init=np.array([[0.0], [12.0]])).fit(X)
+    >>> model.cluster_centers_.ravel(), model.inertia_, model.n_iter_
+    (array([ 1., 11.]), 4.0, 2)
+    >>> model.half_steps_
+    array([[10.,  4.]])
+    """
+
+    _stop: ClassVar[str] = "self"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions(set(seeding.STARTS)), callable, "array-like"],
+        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "verbose": ["verbose"],
+        "random_state": ["random_state", np.random.Generator],
+        "copy_x": ["boolean"],
+        "algorithm": [StrOptions({"auto", "lloyd", "hamerly", "yinyang", "elkan", "optimal_1d"})],
+        "n_local_trials": [Interval(Integral, 1, None, closed="left"), None],
+        "empty_cluster": [StrOptions({"farthest", "drop", "error"})],
+        "missing": [StrOptions({"error", "ignore"})],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        random_state: Any = None,
+        copy_x: bool = True,
+        algorithm: str = "auto",
+        n_local_trials: int | None = None,
+        empty_cluster: str = "farthest",
+        missing: str = "error",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+        self.n_local_trials = n_local_trials
+        self.empty_cluster = empty_cluster
+        self.missing = missing
+
+    @property
+    def _reads(self) -> Reads:  # type: ignore[override]
+        return Reads(nan=self.missing == "ignore", scales=self.algorithm != "optimal_1d")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # the three hooks
+
+    def _start(self, rows: Any, rng: np.random.Generator) -> KMeansState:
+        if rows.n_rows < self.n_clusters:
+            raise DataError(
+                f"n_samples={rows.n_rows} should be >= n_clusters={self.n_clusters}: "
+                "each cluster needs a row. Lower n_clusters."
+            )
+        seeds = self._seeds(rows, rng)
+        labels = np.zeros(rows.n_rows if rows.in_memory else 0, dtype=np.int32)
+        state = self._assign(rows, seeds.centers, labels, None)
+        return state._replace(
+            seed_rows=seeds.rows, seed_costs=seeds.costs, settled=self.algorithm == "optimal_1d"
+        )
+
+    def _step(self, rows: Any, state: KMeansState) -> tuple[KMeansState, Report]:
+        if state.settled:
+            return state, Report(state.cost, done=True, change=0.0)
+        ready = self._fill_empty(rows, state)
+        centers = new_centers(ready)
+        shift = self._movement(rows, state.centers, centers)
+        gain = float((column(ready.counts) * (centers - ready.centers) ** 2).sum())
+        fresh = self._assign(rows, centers, ready.labels, ready.centers)
+        row = [
+            state.cost,
+            max(ready.cost - gain, fresh.cost),
+        ]  # the difference rounds; the cost cannot have risen
+        fresh = fresh._replace(
+            half_steps=np.vstack([state.half_steps, row]),
+            seed_rows=state.seed_rows,
+            seed_costs=state.seed_costs,
+            settled=ready is state
+            and (fresh.changed == state.changed if not rows.in_memory else fresh.changed == 0),
+        )
+        done = shift <= self.tol * self._frame(rows).variance
+        return fresh, Report(fresh.cost, done=done, change=shift)
+
+    def _movement(self, rows: Any, before: Array, after: Array) -> float:
+        """Return the summed squared movement of the centers, in the frame's units."""
+        if before.shape != after.shape:
+            return np.inf
+        return float((((after - before) * self._frame(rows).scale) ** 2).sum())
+
+    def _attributes(self, state: KMeansState) -> dict[str, Any]:
+        return {
+            "cluster_centers_": state.centers,
+            "labels_": state.labels,
+            "inertia_": float(state.cost),
+            "counts_": state.counts if state.counts.ndim == 1 else state.counts.max(axis=1),
+            "n_clusters_": len(state.centers),
+            "half_steps_": state.half_steps,
+            "init_trace_": {"rows": state.seed_rows, "costs": state.seed_costs},
+        }
+
+    def _finish(self, rows: Any, state: KMeansState) -> KMeansState:
+        found = int((column(state.counts).max(axis=1) > 0).sum())
+        if found < len(state.centers):
+            warn(
+                f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.n_clusters}). "
+                "Possibly due to duplicate points in X; lower n_clusters.",
+                ConvergenceWarning,
+            )
+        if not rows.in_memory:
+            state = state._replace(labels=per_row(nearest_labels, rows, state.centers))
+        return state
+
+    # how the hooks do it
+
+    def _frame(self, rows: Any) -> lloyd.Frame:
+        return lloyd.memory_of(rows, self.missing == "ignore").frame
+
+    def _assign(self, rows: Any, centers: Array, labels: Array, before: Array | None) -> KMeansState:
+        """Return the state of these centers: every row at its nearest."""
+        memory = lloyd.memory_of(rows, self.missing == "ignore")
+        if rows.in_memory:
+            labels = labels.copy()
+            found = memory.assign(centers, labels, self._bounds(len(centers)), before)
+        else:
+            found = total(lloyd.assignment_sums, rows, centers, memory.frame, self.missing == "ignore")
+        changed = int(np.asarray(found.changed).ravel()[0])
+        none = np.zeros(0)
+        return KMeansState(
+            centers,
+            labels,
+            found.sums,
+            found.counts,
+            float(found.cost),
+            changed,
+            False,
+            np.zeros((0, 2)),
+            none,
+            none,
+        )
+
+    def _bounds(self, k: int) -> int:
+        """Return how many groups of bounds a row keeps."""
+        auto = (
+            1 if k <= 64 else 4
+        )  # measured: more groups spare few rows, as whole tiles are multiplied anyway
+        return {"lloyd": 0, "hamerly": 1, "yinyang": max(1, k // 10), "elkan": k}.get(self.algorithm, auto)
+
+    def _fill_empty(self, rows: Any, state: KMeansState) -> KMeansState:
+        """Apply the rule for clusters without rows."""
+        empty = np.flatnonzero(column(state.counts).max(axis=1) <= 0)
+        if not len(empty):
+            return state
+        if self.empty_cluster == "error":
+            raise DegenerateError(
+                f"cluster {empty[0]} has no rows; use another start or empty_cluster='farthest'."
+            )
+        if self.empty_cluster == "drop":
+            return self._drop(state, empty)
+        if self.missing == "ignore":
+            return state
+        frame = self._frame(rows)
+        far = total(lloyd.farthest_rows, rows, state.centers, frame, 2 * len(empty))
+        moved = relocate(state, empty, far, frame.scale)
+        return state if moved.cost == state.cost else moved
+
+    def _drop(self, state: KMeansState, empty: Array) -> KMeansState:
+        keep = np.setdiff1d(np.arange(len(state.centers)), empty)
+        place = np.zeros(len(state.centers), dtype=np.int32)
+        place[keep] = np.arange(len(keep))
+        return state._replace(
+            centers=state.centers[keep],
+            sums=state.sums[keep],
+            counts=state.counts[keep],
+            labels=place[state.labels],
+        )
+
+    def _starts(self) -> int:
+        if self.algorithm == "optimal_1d" or not (isinstance(self.init, str) or callable(self.init)):
+            return 1
+        random = callable(self.init) or self.init in ("random", "random_partition")
+        return (10 if random else 1) if self.n_init == "auto" else int(self.n_init)
+
+    def _seeds(self, rows: Any, rng: np.random.Generator) -> seeding.Seeds:
+        """Return the centers to start from."""
+        if self.algorithm == "optimal_1d":
+            return self._optimum(rows)
+        if isinstance(self.init, str):
+            sample = seeding.sample_of(rows, self._frame(rows))
+            options = {"trials": self.n_local_trials} if self.init == "k-means++" else {}
+            return seeding.STARTS[self.init](sample, self.n_clusters, rng, **options)
+        if callable(self.init):
+            if not rows.in_memory:
+                raise DataError(
+                    "init as a function needs the data in memory; give an array of centers instead."
+                )
+            random_state = np.random.RandomState(draw_seed(rng) % 2**32)
+            return self._given(rows, self.init(rows.X, self.n_clusters, random_state=random_state))
+        return self._given(rows, self.init)
+
+    def _given(self, rows: Any, init: Any) -> seeding.Seeds:
+        """Check starting centers, or turn a vector of labels into means."""
+        init = np.asarray(init)
+        if init.ndim == 1 and rows.in_memory and len(init) == rows.n_rows and init.dtype.kind in "iu":
+            if init.min() < 0 or init.max() >= self.n_clusters:
+                raise DataError(f"labels in init must lie in 0..{self.n_clusters - 1}.")
+            return seeding.means_of(seeding.sample_of(rows, self._frame(rows)), init, self.n_clusters)
+        if init.shape != (self.n_clusters, rows.n_features):
+            raise DataError(
+                f"The shape of the initial centers {init.shape} does not match the number of clusters "
+                f"{self.n_clusters} and of features {rows.n_features}."
+            )
+        init = np.array(init, dtype=np.float64, order="C")
+        frame = self._frame(rows)
+        if not np.isfinite(init).all() or np.abs(init - frame.shift).max() * frame.scale > 1e15:
+            raise DataError("init has centers that are not finite, or absurdly far from the data.")
+        return seeding.Seeds(init, np.full(len(init), -1), np.zeros(0))
+
+    def _optimum(self, rows: Any) -> seeding.Seeds:
+        if rows.n_features != 1:
+            raise DataError(f"algorithm='optimal_1d' needs a single column; X has {rows.n_features}.")
+        centers = optimal_1d(rows.X[:, 0], rows.weight, self.n_clusters)[:, None]
+        return seeding.Seeds(centers, np.full(len(centers), -1), np.zeros(0))
+
+    def _run(self, rows: Any, watch: Any, position: Any) -> Run:
+        run = super()._run(rows, watch, position)
+        lloyd.memory_of(rows, self.missing == "ignore").restarts.append(run.objective())
+        return run
+
+    def _keep(self, run: Run, rows: Any) -> None:
+        restarts = list(lloyd.memory_of(rows, self.missing == "ignore").restarts)
+        self._adopt({"restarts_": np.array(restarts), **self._learned(run)}, rows)
+
+    # what a fitted model does
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit and return the label of every row."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def predict(self, X: Any) -> Array:
+        """Return the nearest center of every row; ties go to the lower index."""
+        return per_row(nearest_labels, self._rows(X), self.cluster_centers_)
+
+    def transform(self, X: Any) -> Array:
+        """Return the distance of every row to every center."""
+        return per_row(distances_to, self._rows(X), self.cluster_centers_)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the objective on these rows."""
+        check_fitted(self)
+        return float(
+            total(negative_cost, self._read(X, None, sample_weight, reset=False), self.cluster_centers_)
+        )
+
+    def sufficient_statistics(self, X: Any, sample_weight: Any = None) -> ClusterSums:
+        """Return Σw, Σwx and Σw‖x‖² of every cluster of these rows; the sums of blocks of rows add up."""
+        check_fitted(self)
+        return total(cluster_sums, self._read(X, None, sample_weight, reset=False), self.cluster_centers_)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
+        """Move the centers to the means of all rows seen so far, each counted where it was nearest then."""
+        if not hasattr(self, "counts_"):
+            return self.fit(X, sample_weight=sample_weight)
+        rows = self._read(X, None, sample_weight, reset=False)
+        frame = lloyd.frame_of(rows)
+        found = total(lloyd.assignment_sums, rows, self.cluster_centers_, frame, False)
+        counts = self.counts_ + found.counts
+        self.cluster_centers_ = (
+            self.cluster_centers_ + found.sums / np.where(counts > 0, counts, 1.0)[:, None]
+        )
+        self.counts_ = counts
+        self.labels_ = per_row(nearest_labels, rows, self.cluster_centers_)
+        self.inertia_ = -float(total(negative_cost, rows, self.cluster_centers_))
+        self.n_iter_ += 1
+        return self
+
+    def plot(self, X: Any = None, ax: Any = None) -> Any:
+        """Draw the cells of the centers, and the rows of X in the colors of their clusters (two columns)."""
+        from gnomon.plot.cluster import voronoi
+
+        return voronoi(self, X, ax=ax)

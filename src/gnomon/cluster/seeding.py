@@ -1,0 +1,405 @@
+"""Where k-means starts: rows drawn from the weighted sample in an order that only the rows themselves decide.
+
+Rows are put into the order of a hash of their values (of their float32 rounding first, so that both
+precisions start alike), and every draw inverts the cumulative weights in that order. Shuffled rows, or a row
+of weight two written twice, then give the same start for the same seed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon.cluster.lloyd import Frame, frame_of, plain
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.core.randomness import generator
+from gnomon.core.rows import MemoryRows
+from gnomon.core.sums import total
+from gnomon.core.threads import in_order
+from gnomon.core.validate import matrix, weights
+from gnomon.loops import kmeans as loops
+
+SAMPLE = 100_000  # distinct rows kept to seed from data that are not in memory
+
+
+class Seeds(NamedTuple):
+    """Chosen centers, the rows they are (−1 where they are none), and the cost after each."""
+
+    centers: Array  # (k, d)
+    rows: Array  # (k,)
+    costs: Array
+
+
+def hash_rows(X: Array) -> Array:
+    """Return a 64-bit key for every row of its float32 rounding."""
+    with np.errstate(over="ignore"):
+        bits = np.ascontiguousarray(X.astype(np.float32) + np.float32(0)).view(np.uint32)
+    keys = np.empty(len(X), dtype=np.uint64)
+    loops.mix(bits, keys)
+    return keys
+
+
+def _fine_hash(X: Array) -> Array:
+    """Return a 64-bit key for every row of its float64 bytes."""
+    bits = np.ascontiguousarray(X.astype(np.float64) + 0.0).view(np.uint32)
+    keys = np.empty(len(X), dtype=np.uint64)
+    loops.mix(bits, keys)
+    return keys
+
+
+def _filled(X: Array, means: Array) -> Array:
+    """Return X with the columns' means in its holes."""
+    return np.where(np.isnan(X), means, X) if np.isnan(X.sum(dtype=np.float64)) else X
+
+
+class Sample:
+    """A weighted sample in canonical order."""
+
+    def __init__(self, X: Array, weight: Array, frame: Frame) -> None:
+        self.X, self.weight, self.frame = plain(_filled(X, frame.shift)), weight, frame
+        blocks = np.array_split(self.X, max(1, self.X.size // 2**18))
+        self.keys = np.concatenate(list(in_order(hash_rows, blocks)))
+        self.order = self._order()
+        self.rank = np.empty(len(X), dtype=np.int64)
+        self.rank[self.order] = np.arange(len(X))
+
+    def _order(self) -> Array:
+        order = np.argsort(self.keys, kind="stable")
+        tied = np.flatnonzero(self.keys[order[1:]] == self.keys[order[:-1]])
+        if len(tied):  # equal after rounding: the float64 bytes decide
+            places = np.unique(np.concatenate([tied, tied + 1]))
+            rows = order[places]
+            order[places] = rows[np.lexsort((_fine_hash(self.X[rows]), self.keys[rows]))]
+        return order
+
+    def groups(self) -> tuple[Array, Array]:
+        """Return the group of every row (copies share one; −1 for weight zero) and the groups' weights."""
+        order = self.order[self.weight[self.order] > 0]
+        fresh = np.ones(len(order), dtype=bool)
+        same = np.flatnonzero(self.keys[order[1:]] == self.keys[order[:-1]])
+        fresh[same + 1] = (self.X[order[same]] != self.X[order[same + 1]]).any(axis=1)
+        group = np.full(len(self.X), -1)
+        group[order] = np.cumsum(fresh) - 1
+        return group, np.bincount(group[order], self.weight[order])
+
+    def representatives(self, count: int) -> Array:
+        """Return one row of every group, in canonical order: the first in the data."""
+        group, _ = self.groups()
+        first = np.full(count, len(self.X))
+        known = group >= 0
+        np.minimum.at(first, group[known], np.flatnonzero(known))
+        return first
+
+    def pick(self, mass: Array, u: Array) -> Array:
+        """Return the rows at which the cumulative `mass`, in canonical order, passes u·Σmass."""
+        edges = np.cumsum(mass[self.order])
+        last = np.flatnonzero(mass[self.order] > 0)[-1]
+        return self.order[np.minimum(np.searchsorted(edges, u * edges[-1], side="right"), last)]
+
+
+class Closest:
+    """Squared distance of every row to the chosen seeds, and the sums from which the next is drawn."""
+
+    def __init__(self, sample: Sample, k: int) -> None:
+        n = len(sample.X)
+        self.sample = sample
+        self.blocks = [(a, min(a + 2**14, n)) for a in range(0, n, 2**14)]
+        self.width = max(1, int(np.ceil(n / 1024)))
+        self.closest, self.owner = np.full(n, np.inf), np.zeros(n, dtype=np.int32)
+        self.chosen: list[int] = []
+        self.buckets = np.zeros(0)
+        self.apart = np.zeros((k, k))  # apart[a] of a candidate is filled when it is tried
+
+    def try_rows(self, rows: Array) -> tuple[Array, Array]:
+        """Return (n, t) closest distances if each candidate were taken, and their weighted sums."""
+        s, scale = self.sample, self.sample.frame.scale
+        seeds = np.array(s.X[rows], dtype=np.float64)
+        chosen = np.array(s.X[self.chosen], dtype=np.float64)
+        apart = (
+            (((seeds[:, None] - chosen) * scale) ** 2).sum(axis=2)
+            if self.chosen
+            else np.zeros((len(rows), 1))
+        )
+        apart = np.ascontiguousarray(apart * (1 - 1e-12))
+        trial = np.empty((len(s.X), len(rows)))
+
+        def work(block: tuple[int, int]) -> Array:
+            potential = np.zeros(len(rows))
+            loops.try_seeds(
+                s.X, *block, s.weight, scale, seeds, apart, self.closest, self.owner, trial, potential
+            )
+            return potential
+
+        return trial, sum(in_order(work, self.blocks))
+
+    def take(self, row: int, trial: Array, t: int) -> None:
+        """Make a candidate a seed."""
+        seed = len(self.chosen)
+        self.chosen.append(int(row))
+
+        def work(block: tuple[int, int]) -> Array:
+            buckets = np.zeros(-(-len(self.sample.X) // self.width))
+            loops.take_seed(
+                *block,
+                self.sample.weight,
+                trial,
+                t,
+                seed,
+                self.sample.rank,
+                self.width,
+                self.closest,
+                self.owner,
+                buckets,
+            )
+            return buckets
+
+        self.buckets = sum(in_order(work, self.blocks))
+
+    def draw(self, u: Array) -> Array:
+        """Draw rows in proportion to weight times squared distance; u is uniform."""
+        edges = np.cumsum(self.buckets)
+        target = u * edges[-1]
+        bucket = np.minimum(
+            np.searchsorted(edges, target, side="right"), np.flatnonzero(self.buckets > 0)[-1]
+        )
+        return np.array(
+            [self._within(b, t - (edges[b - 1] if b else 0.0)) for b, t in zip(bucket, target, strict=True)]
+        )
+
+    def _within(self, bucket: int, target: float) -> int:
+        members = self.sample.order[bucket * self.width : (bucket + 1) * self.width]
+        mass = self.sample.weight[members] * self.closest[members]
+        last = np.flatnonzero(mass > 0)[-1]
+        return int(members[min(np.searchsorted(np.cumsum(mass), target, side="right"), last)])
+
+
+def plus_plus(sample: Sample, k: int, rng: np.random.Generator, trials: int | None = None) -> Seeds:
+    """k-means++: each seed drawn ∝ w·D², the best of `trials` draws kept."""
+    trials = 2 + int(np.log(k)) if trials is None else trials
+    near, costs = Closest(sample, k), []
+    candidates = sample.pick(sample.weight, rng.random(1))
+    while True:
+        trial, potential = near.try_rows(candidates)
+        best = int(np.argmin(potential))
+        near.take(candidates[best], trial, best)
+        costs.append(potential[best] / sample.frame.scale / sample.frame.scale)
+        if len(costs) == k:
+            break
+        u = rng.random(trials)
+        candidates = near.draw(u) if potential[best] > 0 else sample.pick(sample.weight, u[:1])
+    return _seeds(sample, near.chosen, costs)
+
+
+def _seeds(sample: Sample, rows: Any, costs: Any) -> Seeds:
+    rows = np.asarray(rows)
+    return Seeds(np.array(sample.X[rows], dtype=np.float64), rows, np.asarray(costs, dtype=np.float64))
+
+
+def farthest_first_rows(sample: Sample, k: int, first: int, rank: Array | None = None) -> Seeds:
+    """Farthest-first traversal; among equally far rows the one of lowest `rank` (row number if None)."""
+    near, costs = Closest(sample, k), []
+    usable = sample.weight > 0
+    row = first
+    while True:
+        trial, _ = near.try_rows(np.array([row]))
+        near.take(row, trial, 0)
+        distance = np.where(usable, near.closest, -1.0)
+        costs.append(float(sample.weight @ near.closest) / sample.frame.scale / sample.frame.scale)
+        if len(costs) == k:
+            return _seeds(sample, near.chosen, costs)
+        ties = np.flatnonzero(distance == distance.max())
+        row = int(ties[0] if rank is None else ties[np.argmin(rank[ties])])
+
+
+def farthest(sample: Sample, k: int, rng: np.random.Generator) -> Seeds:
+    """Farthest-first from a random row."""
+    first = int(sample.pick(sample.weight, rng.random(1))[0])
+    return farthest_first_rows(sample, k, first, sample.rank)
+
+
+def random_rows(sample: Sample, k: int, rng: np.random.Generator) -> Seeds:
+    """k distinct rows without replacement, ∝ weight (an exponential race)."""
+    _, mass = sample.groups()
+    arrival = rng.exponential(size=len(mass)) / mass
+    winners = np.argsort(arrival, kind="stable")[:k]
+    winners = np.concatenate([winners, np.zeros(k - len(winners), dtype=int)])  # fewer distinct rows than k
+    return _seeds(sample, sample.representatives(len(mass))[winners], [])
+
+
+def random_partition(sample: Sample, k: int, rng: np.random.Generator) -> Seeds:
+    """Means of a uniform random partition; drawn anew while a part is empty."""
+    group, mass = sample.groups()
+    for _ in range(100):
+        part = rng.integers(k, size=len(mass))
+        if len(np.unique(part)) == k:
+            break
+    else:
+        part[rng.permutation(len(mass))[:k]] = np.arange(min(k, len(mass)))
+    labels = np.where(group >= 0, part[group], -1)
+    return means_of(sample, labels, k)
+
+
+def means_of(sample: Sample, labels: Array, k: int) -> Seeds:
+    """Weighted means of the rows of each label; an unused label starts at the overall mean."""
+    used = labels >= 0
+    X = np.array(sample.X[used], dtype=np.float64) - sample.frame.shift
+    sums, counts = np.zeros((k, X.shape[1])), np.bincount(labels[used], sample.weight[used], k)
+    order = np.argsort(sample.rank[used], kind="stable")
+    np.add.at(sums, labels[used][order], sample.weight[used][order, None] * X[order])
+    means = sums / np.where(counts > 0, counts, 1.0)[:, None] + sample.frame.shift
+    return Seeds(means, np.full(k, -1), np.zeros(0))
+
+
+def parallel(sample: Sample, k: int, rng: np.random.Generator, rounds: int = 5) -> Seeds:
+    """k-means‖: five rounds draw about 2k rows each, ∝ w·D²; weighted k-means++ then picks k of them."""
+    group, mass = sample.groups()
+    rows = sample.representatives(len(mass))
+    near = Closest(sample, 1)
+    fresh = sample.pick(sample.weight, rng.random(1))
+    for _ in range(rounds + 1):
+        for row in fresh:
+            near.take(row, near.try_rows(np.array([row]))[0], 0)
+        chance = mass * near.closest[rows]
+        fresh = rows[rng.random(len(mass)) * chance.sum() < 2 * k * chance]
+    chosen = np.array(near.chosen)
+    crowd = np.bincount(near.owner, sample.weight, len(chosen))
+    if len(chosen) <= k:
+        return plus_plus(sample, k, rng)
+    picked = plus_plus(Sample(np.array(sample.X[chosen]), crowd, sample.frame), k, rng)
+    return picked._replace(rows=chosen[picked.rows])
+
+
+STARTS = {
+    "k-means++": plus_plus,
+    "random": random_rows,
+    "random_partition": random_partition,
+    "farthest": farthest,
+    "k-means-parallel": parallel,
+}
+
+
+class Bottom(NamedTuple):
+    """The distinct rows of smallest hash with their weights: a sample that merges."""
+
+    keys: Array
+    points: Array
+    weight: Array
+
+    def merge(self, other: Bottom) -> Bottom:
+        """Keep the smallest of both; copies of one row count together."""
+        return _bottom(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
+
+
+def _bottom(keys: Array, points: Array, weight: Array) -> Bottom:
+    order = np.lexsort((_fine_hash(points), keys))
+    keys, points, weight = keys[order], points[order], weight[order]
+    fresh = np.ones(len(keys), dtype=bool)
+    fresh[1:] = (keys[1:] != keys[:-1]) | (points[1:] != points[:-1]).any(axis=1)
+    first = np.flatnonzero(fresh)
+    weight = np.add.reduceat(weight, first) if len(first) else weight
+    return Bottom(keys[first[:SAMPLE]], points[first[:SAMPLE]], weight[:SAMPLE])
+
+
+def bottom_rows(chunk: Any) -> Bottom:
+    """Partial statistic of `Bottom`."""
+    used = chunk.weight > 0
+    X = chunk.X[used]
+    return _bottom(hash_rows(X), np.array(X), chunk.weight[used])
+
+
+def sample_of(rows: Any, frame: Frame) -> Sample:
+    """Return the sample to seed from: all rows in memory, else the bottom sample."""
+    if rows.in_memory:
+        return Sample(rows.X, rows.weight, frame)
+    bottom = total(bottom_rows, rows)
+    return Sample(bottom.points, bottom.weight, frame)
+
+
+def _sample_of_matrix(X: Any, sample_weight: Any, k: int) -> Sample:
+    X = matrix(X)
+    if not 1 <= k <= len(X):
+        raise DataError(f"n_clusters={k} must be between 1 and the number of rows, {len(X)}.")
+    weight = np.ones(len(X)) if sample_weight is None else weights(sample_weight, len(X))
+    return Sample(X, weight, frame_of(MemoryRows(X, None, weight)))
+
+
+def kmeans_plusplus(
+    X: Any,
+    n_clusters: int,
+    *,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_local_trials: int | None = None,
+) -> tuple[Array, Array]:
+    r"""Choose starting centers by k-means++.
+
+    The first row is drawn in proportion to its weight, every further one in proportion to
+    :math:`w_i\min_z\lVert x_i-z\rVert^2` over the rows z chosen so far. With `n_local_trials` draws the one
+    that lowers the cost most is kept. For single draws
+    :math:`E[\mathrm{cost}]\le8(\ln k+2)\,\mathrm{OPT}`.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        The rows to choose from.
+    n_clusters : int
+        How many to choose.
+    sample_weight : array of shape (n_samples,), optional
+        How many times each row counts.
+    random_state : int, RandomState, Generator or None
+        Where the randomness comes from. Row order and repetition do not matter to the draw.
+    n_local_trials : int, optional
+        Draws per center; 1 is the plain rule, the default is ``2 + floor(log(n_clusters))``.
+
+    Returns
+    -------
+    centers : array of shape (n_clusters, n_features)
+        The chosen rows.
+    indices : array of shape (n_clusters,)
+        Their row numbers.
+
+    Examples
+    --------
+    >>> centers, indices = kmeans_plusplus([[0.0], [0.1], [10.0], [10.1]], 2, random_state=0)
+    >>> sorted(int(round(x)) for x in centers.ravel())
+    [0, 10]
+    """
+    sample = _sample_of_matrix(X, sample_weight, n_clusters)
+    seeds = plus_plus(sample, n_clusters, generator(random_state), n_local_trials)
+    return sample.X[seeds.rows].copy(), seeds.rows
+
+
+def farthest_first(X: Any, n_clusters: int, *, first: int | None = 0, random_state: Any = None) -> Array:
+    """Choose rows that are far from each other: each next one is the farthest from those chosen so far.
+
+    The traversal is within a factor of two of the best possible radius. Ties go to the lower row.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        The rows to choose from.
+    n_clusters : int
+        How many to choose.
+    first : int or None
+        The row to begin with; None draws one.
+    random_state : int, RandomState, Generator or None
+        For the draw.
+
+    Returns
+    -------
+    array of shape (n_clusters,)
+        Row numbers, in the order of choice.
+
+    Examples
+    --------
+    >>> farthest_first([[0.0], [1.0], [2.0], [10.0], [11.0], [30.0]], 3)
+    array([0, 5, 4])
+    """
+    sample = _sample_of_matrix(X, None, n_clusters)
+    if first is None:
+        first = int(sample.pick(sample.weight, generator(random_state).random(1))[0])
+    if not 0 <= first < len(sample.X):
+        raise DataError(f"first={first} is not a row of X, which has {len(sample.X)}.")
+    return farthest_first_rows(sample, n_clusters, first).rows
