@@ -1,0 +1,494 @@
+"""Naive Bayes with counts and categories in the columns. Sparse matrices stay sparse."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import gammaln
+from sklearn.utils import Tags
+
+from gnomon.bayes.class_moments import class_weights
+from gnomon.bayes.classifier import FamilyClassifier, class_priors
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.core.sums import Chunk, per_row, total
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, NUMBER, Reads, warn
+from gnomon.distributions.columns import product
+from gnomon.loops import classes as loops
+
+
+class CountSums(NamedTuple):
+    """The weight of every class and the sums of its columns."""
+
+    weight: Array  # (K,)
+    counts: Array  # (K, d)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.counts.shape[1])
+
+
+def binarized(X: Any, threshold: float | None) -> Any:
+    """Return 1 where X is above the threshold; X itself without one."""
+    if threshold is None:
+        return X
+    if not sparse.issparse(X):
+        return (X > threshold).astype(X.dtype)
+    if threshold < 0:
+        raise DataError("a sparse X cannot be binarized at a negative threshold; make it dense.")
+    return sparse.csr_array(((X.data > threshold).astype(X.dtype), X.indices, X.indptr), shape=X.shape)
+
+
+def count_sums(chunk: Chunk, n_classes: int, threshold: float | None) -> CountSums:
+    """Return the column sums of every class."""
+    X = binarized(chunk.X, threshold)
+    sums = np.zeros((n_classes, X.shape[1]))
+    if sparse.issparse(X):
+        loops.csr_class_sums(X.indptr, X.indices, X.data, chunk.y, chunk.weight, sums)
+    else:
+        member = np.zeros((len(chunk.y), n_classes))
+        member[np.arange(len(member)), chunk.y] = chunk.weight
+        sums += member.T @ X
+    return CountSums(class_weights(chunk, n_classes), sums)
+
+
+def linear_scores(chunk: Chunk, weights: Array, offsets: Array, threshold: float | None) -> Array:
+    """Return x·w_k + b_k; a weight of −∞ counts only where x is not zero."""
+    X = binarized(chunk.X, threshold)
+    if not sparse.issparse(X):
+        return product(X, weights) + offsets
+    impossible = np.isneginf(weights)
+    scores = X @ np.where(impossible, 0.0, weights).T + offsets
+    if impossible.any():
+        scores[(X != 0) @ impossible.T.astype(np.float64) > 0] = -np.inf
+    return scores
+
+
+class CountClassifier(FamilyClassifier):
+    """Naive Bayes whose joint log-density is linear in the counts; subclasses give weights and offsets."""
+
+    _reads: ClassVar[Reads] = Reads(y="class", scales=True, sparse=True, positive=True)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [NOT_NEGATIVE, "array-like"],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+        "force_alpha": ["boolean"],
+    }
+
+    def _threshold(self) -> float | None:
+        return None
+
+    def _alpha(self) -> Array | float:
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if (alpha < 0).any():
+            raise ValueError(f"All values in alpha must be greater than or equal to 0; got {alpha.min()}.")
+        return alpha if self.force_alpha else np.maximum(alpha, 1e-10)
+
+    def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
+        """Return attributes of the model, the weights (K, d) and the offsets (K,)."""
+        raise NotImplementedError
+
+    def _statistics(self, rows: Any) -> CountSums:
+        return total(count_sums, rows, len(rows.classes), self._threshold())
+
+    def _estimate(self, sums: CountSums) -> dict[str, Any]:
+        prior = self.class_prior if self.class_prior is not None else None if self.fit_prior else "uniform"
+        shares = class_priors(sums.weight, prior)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            attributes, weights, offsets = self._linear(sums)
+            log_shares = np.log(shares)
+        facts = {"class_count_": sums.weight, "class_prior_": shares, "class_log_prior_": log_shares}
+        counts = {"feature_count_": sums.counts, "_weights_": weights, "_offsets_": offsets}
+        return {**facts, **counts, **attributes}
+
+    def _joint(self, X: Any) -> Array:
+        rows = self._rows(X)
+        offsets = self._offsets_ + self.class_log_prior_
+        return per_row(linear_scores, rows, self._weights_, offsets, self._threshold())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # on data that are no counts
+        return tags
+
+    def log_odds_weights(self) -> tuple[Array, float]:
+        """Return the weights and the offset of the linear log-odds of the second class, for two classes."""
+        if len(self.classes_) != 2:
+            raise ValueError(f"log-odds are between two classes; this model has {len(self.classes_)}.")
+        offsets = self._offsets_ + self.class_log_prior_
+        return self._weights_[1] - self._weights_[0], float(offsets[1] - offsets[0])
+
+    def explain(self, X: Any) -> Array:
+        """Return what every column adds to the log-odds of each class against the first, (n, K, d)."""
+        X = self._rows(X).X
+        X = binarized(X.toarray() if sparse.issparse(X) else X, self._threshold())
+        return X[:, None, :] * (self._weights_ - self._weights_[0])
+
+    def sample(self, n: int, random_state: Any = None) -> tuple[Array, Array]:
+        """Not offered: the length of a row is no part of this model."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no model of how long a row is; it cannot sample."
+        )
+
+
+class MultinomialNB(CountClassifier):
+    r"""Naive Bayes for word counts.
+
+    .. math:: \ln P(k \mid x) = \ln \pi_k + \sum_j x_j \ln \theta_{kj} + \text{const}, \qquad
+              \theta_{kj} = \frac{N_{kj} + \alpha}{N_k + \alpha V}
+
+    The rule is linear in the counts, fits in one pass over the non-zeros, and is the baseline for text. The
+    order of words does not matter; nor does the length of a document, except through its counts.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (d,), default=1.0
+        Pseudo-count of every word; 0 gives maximum likelihood, and words never seen in a class rule it out.
+    force_alpha : bool, default=True
+        Take an alpha below 1e-10 as it is.
+    fit_prior : bool, default=True
+        Learn the probabilities of the classes; uniform otherwise.
+    class_prior : array of shape (K,), optional
+        Probabilities of the classes.
+
+    Attributes
+    ----------
+    feature_log_prob_ : array of shape (K, d)
+        ln θ.
+    feature_count_, class_count_, class_log_prior_, class_prior_
+        Counts and priors.
+
+    Examples
+    --------
+    >>> words = [[3, 2, 1, 0], [0, 0, 2, 2]]  # dog, cat, tulip, rose
+    >>> model = MultinomialNB().fit(words, ["pets", "flowers"])
+    >>> model.predict([[1, 0, 1, 0]]).tolist()
+    ['pets']
+    """
+
+    def __init__(
+        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
+        smoothed = sums.counts + self._alpha()
+        logs = np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True))
+        return {"feature_log_prob_": logs}, logs, np.zeros(len(logs))
+
+
+class ComplementNB(MultinomialNB):
+    r"""Multinomial naive Bayes from the counts of all *other* classes; steadier when classes are unbalanced.
+
+    .. math:: w_{kj} = -\ln \frac{\alpha + \sum_{c \ne k} N_{cj}}{\sum_i (\alpha + \sum_{c \ne k} N_{ci})}
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior
+        As in `MultinomialNB`; the priors count only when there is a single class.
+    norm : bool, default=False
+        Divide the weights of every class by their sum.
+
+    Examples
+    --------
+    >>> model = ComplementNB().fit([[3, 0], [0, 2], [0, 4]], [0, 1, 1])
+    >>> model.predict([[2, 1]]).tolist()
+    [0]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CountClassifier._parameter_constraints,
+        "norm": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+    ) -> None:
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
+        self.norm = norm
+
+    def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
+        others = sums.counts.sum(axis=0) - sums.counts + self._alpha()
+        logs = np.log(others / others.sum(axis=1, keepdims=True))
+        weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
+        return (
+            {"feature_log_prob_": weights, "feature_all_": sums.counts.sum(axis=0)},
+            weights,
+            np.zeros(len(logs)),
+        )
+
+    def _joint(self, X: Any) -> Array:
+        rows = self._rows(X)
+        priors = self.class_log_prior_ if len(self.classes_) == 1 else np.zeros(len(self.classes_))
+        return per_row(linear_scores, rows, self._weights_, priors, None)
+
+
+class BernoulliNB(MultinomialNB):
+    r"""Naive Bayes for columns that are on or off; absence counts too.
+
+    .. math:: \ln P(k \mid x) = \ln \pi_k + \sum_j x_j \ln \theta_{kj} + (1 - x_j) \ln (1 - \theta_{kj})
+              + \text{const}, \qquad \theta_{kj} = \frac{N_{kj} + \alpha}{N_k + 2 \alpha}
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior
+        As in `MultinomialNB`; alpha counts for on and for off.
+    binarize : float or None, default=0.0
+        Columns above it are on; None takes X as zeros and ones.
+
+    Examples
+    --------
+    >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1], [0, 0]], [1, 1, 0, 0])
+    >>> model.predict_proba([[1, 0]]).round(3)
+    array([[0.25, 0.75]])
+    """
+
+    _reads: ClassVar[Reads] = Reads(y="class", scales=True, sparse=True)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CountClassifier._parameter_constraints,
+        "binarize": [None, NUMBER],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
+        self.binarize = binarize
+
+    def _threshold(self) -> float | None:
+        return self.binarize
+
+    def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
+        alpha = self._alpha()
+        rows = sums.weight[:, None] + 2.0 * alpha
+        on, off = (
+            np.log((sums.counts + alpha) / rows),
+            np.log((sums.weight[:, None] - sums.counts + alpha) / rows),
+        )
+        return {"feature_log_prob_": on}, on - off, off.sum(axis=1)
+
+
+class PoissonNB(MultinomialNB):
+    r"""Naive Bayes with a Poisson count in every column.
+
+    .. math:: \ln P(k \mid x) = \ln \pi_k + \sum_j x_j \ln \lambda_{kj} - \lambda_{kj} + \text{const}, \qquad
+              \lambda_{kj} = \frac{\sum_i x_{ij} + a}{n_k + b}
+
+    The rate is the mean count of the word in a document of the class, so long documents count for more than
+    in `MultinomialNB`.
+
+    Parameters
+    ----------
+    shape, rate : float, default=1.0
+        Of the Gamma prior on the rates; 0 and 0 give maximum likelihood.
+    estimate : {"mean", "map"}, default="mean"
+        Posterior mean, or mode (a − 1 in the numerator).
+    fit_prior, class_prior
+        As in `MultinomialNB`.
+
+    Examples
+    --------
+    >>> model = PoissonNB().fit([[0, 4], [1, 3]], ["spam", "mail"])
+    >>> model.rates_
+    array([[1. , 2. ],
+           [0.5, 2.5]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "shape": [NOT_NEGATIVE],
+        "rate": [NOT_NEGATIVE],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        *,
+        shape: float = 1.0,
+        rate: float = 1.0,
+        estimate: str = "mean",
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.shape = shape
+        self.rate = rate
+        self.estimate = estimate
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
+        shape = self.shape - (1.0 if self.estimate == "map" else 0.0)
+        rates = np.maximum(sums.counts + shape, 0.0) / (sums.weight[:, None] + self.rate)
+        rates = np.where(sums.weight[:, None] + self.rate > 0, rates, 0.0)
+        return {"rates_": rates}, np.log(rates), -rates.sum(axis=1)
+
+    def score_samples(self, X: Any) -> Array:
+        """Return ln p(x), the log-evidence of every row."""
+        rows = self._rows(X)
+        values = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+        return super().score_samples(X) - gammaln(values + 1.0).sum(axis=1)
+
+
+class CategorySums(NamedTuple):
+    """Counts of every class, column and category; merging widens to the largest category."""
+
+    weight: Array  # (K,)
+    sizes: Array  # (d,) categories seen in every column
+    counts: Array  # (K, d, V)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.sizes)
+
+    def merge(self, other: CategorySums) -> CategorySums:
+        """Add two counts of the same columns."""
+        width = max(self.counts.shape[2], other.counts.shape[2])
+        counts = widened(self.counts, width) + widened(other.counts, width)
+        return CategorySums(self.weight + other.weight, np.maximum(self.sizes, other.sizes), counts)
+
+
+def widened(counts: Array, width: int) -> Array:
+    """Return counts with room for `width` categories."""
+    return np.pad(counts, [(0, 0), (0, 0), (0, width - counts.shape[2])])
+
+
+def category_sums(chunk: Chunk, n_classes: int) -> CategorySums:
+    """Count categories per class and column."""
+    X = np.ascontiguousarray(chunk.X, dtype=np.float64)
+    present = np.where(np.isnan(X), -1.0, X)
+    if (present < 0).any() and (X < 0).any():
+        raise DataError("Negative values in data passed to CategoricalNB: categories are codes 0, 1, 2, ….")
+    if (present != np.floor(present)).any():
+        warn("X holds numbers between the category codes 0, 1, 2, …; they are cut to whole numbers.")
+    if present.max() > 1e6:
+        raise DataError(f"X holds the category code {present.max():.0f}; recode categories to 0, 1, 2, ….")
+    sizes = present.max(axis=0).astype(np.int64) + 1
+    counts = np.zeros((n_classes, X.shape[1], max(1, int(sizes.max()))))
+    loops.category_counts(X, chunk.y, chunk.weight, counts)
+    return CategorySums(class_weights(chunk, n_classes), sizes, counts)
+
+
+def category_joint(chunk: Chunk, tables: Array, sizes: Array, log_priors: Array) -> Array:
+    """Sum the log-probabilities of every row's categories; unknown and missing ones are left out."""
+    scores = np.tile(log_priors, (len(chunk.X), 1))
+    loops.category_scores(np.ascontiguousarray(chunk.X, dtype=np.float64), tables, sizes, scores)
+    return scores
+
+
+class CategoricalNB(CountClassifier):
+    r"""Naive Bayes for columns of category codes.
+
+    .. math:: P(k \mid x) \propto \pi_k \prod_j \theta_{kj x_j}, \qquad
+              \theta_{kjv} = \frac{N_{kjv} + \alpha}{N_k + \alpha K_j}
+
+    Missing entries and categories never seen in training are left out of the product.
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior
+        As in `MultinomialNB`; alpha counts for every category.
+    min_categories : int or array of shape (d,), optional
+        Room for at least so many categories in a column.
+
+    Attributes
+    ----------
+    category_count_, feature_log_prob_ : lists of d arrays of shape (K, categories)
+        Counts and log-probabilities.
+    n_categories_ : array of shape (d,)
+        Categories of every column.
+
+    Examples
+    --------
+    >>> X = [[0, 0], [0, 1], [1, 0], [2, 0], [2, 1], [1, 1], [0, 0], [2, 0]]
+    >>> model = CategoricalNB().fit(X, [0, 0, 1, 1, 0, 1, 1, 1])
+    >>> model.predict_proba([[0, 1], [1, 0]])[:, 0].round(6)
+    array([0.715909, 0.12993 ])
+    """
+
+    _reads: ClassVar[Reads] = Reads(y="class", scales=True, nan=True, positive=True)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CountClassifier._parameter_constraints,
+        "min_categories": [None, "array-like", COUNT],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def _statistics(self, rows: Any) -> CategorySums:
+        return total(category_sums, rows, len(rows.classes))
+
+    def _estimate(self, sums: CategorySums) -> dict[str, Any]:  # type: ignore[override]
+        prior = self.class_prior if self.class_prior is not None else None if self.fit_prior else "uniform"
+        shares = class_priors(sums.weight, prior)
+        sizes = sums.sizes
+        if self.min_categories is not None:
+            sizes = np.maximum(sizes, np.asarray(self.min_categories, dtype=np.int64))
+        counts = widened(sums.counts, max(sums.counts.shape[2], int(sizes.max())))
+        logs = []
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for j, size in enumerate(sizes):
+                smoothed = counts[:, j, :size] + self._alpha()
+                logs.append(np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True)))
+            log_shares = np.log(shares)
+        tables = np.zeros((len(sizes), counts.shape[2], len(shares)))
+        for j, table in enumerate(logs):
+            tables[j, : sizes[j]] = table.T
+        facts = {"class_count_": sums.weight, "class_prior_": shares, "class_log_prior_": log_shares}
+        each = [counts[:, j, :size] for j, size in enumerate(sizes)]
+        return {
+            **facts,
+            "category_count_": each,
+            "feature_log_prob_": logs,
+            "n_categories_": sizes,
+            "_tables_": tables,
+        }
+
+    def _joint(self, X: Any) -> Array:
+        rows = self._rows(X)
+        return per_row(category_joint, rows, self._tables_, self.n_categories_, self.class_log_prior_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags
+
+    def log_odds_weights(self) -> Any:
+        """Not offered: the rule is linear in one-hot columns, which is what `feature_log_prob_` holds."""
+        raise NotImplementedError("CategoricalNB is linear in one-hot columns; see feature_log_prob_.")
+
+    def explain(self, X: Any) -> Array:
+        """Return what every column adds to the log-odds of each class against the first, (n, K, d)."""
+        X = self._rows(X).X
+        known = (X >= 0) & (X < self.n_categories_)
+        codes = np.where(known, X, 0).astype(np.int64)
+        table = self._tables_[np.arange(X.shape[1]), codes]  # (n, d, K)
+        return np.where(known[:, None, :], (table - table[:, :, :1]).transpose(0, 2, 1), 0.0)

@@ -1,0 +1,415 @@
+"""Discriminant analysis: normal classes with a common covariance (linear) or one each (quadratic)."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import linalg
+from scipy.special import expit, log_softmax, softmax
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.bayes.class_moments import ClassSums
+from gnomon.bayes.classifier import FamilyClassifier, class_priors
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.linalg import Array, cholesky, fix_signs, symmetric_eigen
+from gnomon.core.sums import Chunk, per_row
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, warn
+from gnomon.distributions.base import Family
+from gnomon.distributions.normal import Gaussian
+
+SHARE = Interval(Real, 0, 1, closed="both")
+
+
+def affine(chunk: Chunk, weights: Array, offsets: Array) -> Array:
+    """Return x·w + b for every column of weights."""
+    return chunk.X @ weights + offsets
+
+
+def whitener(covariance: Array, tol: float) -> Array:
+    """Return W of shape (d, rank) with WᵀΣW = I; directions without variance are left out."""
+    deviation = np.sqrt(np.diagonal(covariance))
+    scale = np.where(deviation > 0, deviation, 1.0)
+    values, vectors = symmetric_eigen(covariance / np.outer(scale, scale))
+    kept = values > tol**2 * max(float(values[0]), 0.0)
+    if not kept.any():
+        raise DegenerateError(
+            "the columns do not vary within the classes; there is nothing to discriminate by."
+        )
+    if not kept.all():
+        warn(f"Variables are collinear: {int((~kept).sum())} directions without variance are left out.")
+    return (vectors[:, kept] / np.sqrt(values[kept])) / scale[:, None]
+
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FamilyClassifier):  # type: ignore[misc]
+    r"""Normal classes with one covariance: the rule is linear, and its axes separate the classes best.
+
+    .. math:: \delta_k(x) = x^T \Sigma^{-1} \mu_k - \tfrac12 \mu_k^T \Sigma^{-1} \mu_k + \ln \pi_k, \qquad
+              \Sigma = \frac1n \sum_i (x_i - \mu_{y_i})(x_i - \mu_{y_i})^T
+
+    Strong when there are few rows and the classes are about normal. `transform` projects on the axes that
+    maximize the variance between the classes against that within (Fisher). Covariances divide by n.
+
+    Parameters
+    ----------
+    solver : {"svd", "lsqr", "eigen"}, default="svd"
+        Kept for scikit-learn's sake: all three give the same answer here. A singular covariance is handled by
+        leaving out the directions without variance, with a warning.
+    shrinkage : float between 0 and 1, optional
+        Weight of a multiple of the identity in the covariance.
+    priors : array of shape (K,) or "uniform", optional
+        Probabilities of the classes; their shares of the data when not given.
+    n_components : int, optional
+        Axes to keep in `transform`, at most min(K − 1, d).
+    store_covariance : bool, default=False
+        Kept for scikit-learn's sake: `covariance_` is always there.
+    tol : float, default=1e-4
+        A direction with less than this share of the largest deviation has none.
+    weighting : {"sample", "class"}, default="sample"
+        "class" counts the covariance of every class alike, whatever its size.
+    threshold : {"bayes", "midpoint"}, default="bayes"
+        "midpoint" leaves the priors out of the rule.
+    covariance_type : {"full", "diag", "spherical"}, default="full"
+        What the common covariance may be.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        Of the linear rule; one row for two classes, else one for each.
+    means_, covariance_, priors_, xbar_ : arrays
+        Means of the classes, common covariance, probabilities, overall mean.
+    scalings_, explained_variance_ratio_, ratios_ : arrays
+        Fisher axes in columns, their shares of the variance between, and their Fisher ratios.
+
+    Examples
+    --------
+    >>> X = [[4, 2], [2, 4], [2, 3], [3, 6], [4, 4], [9, 10], [6, 8], [9, 5], [8, 7], [10, 8]]
+    >>> model = LinearDiscriminantAnalysis().fit(X, [0] * 5 + [1] * 5)
+    >>> model.coef_.round(6), model.predict_proba([[6, 5]]).round(6)
+    (array([[4.269103, 1.960133]]), array([[0.522825, 0.477175]]))
+    """
+
+    _reads: ClassVar[Reads] = Reads(y="class", scales=True, min_rows=2)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "solver": [StrOptions({"svd", "lsqr", "eigen"})],
+        "shrinkage": [SHARE, None],
+        "priors": ["array-like", StrOptions({"uniform"}), None],
+        "n_components": [COUNT, None],
+        "store_covariance": ["boolean"],
+        "tol": [NOT_NEGATIVE],
+        "weighting": [StrOptions({"sample", "class"})],
+        "threshold": [StrOptions({"bayes", "midpoint"})],
+        "covariance_type": [StrOptions({"full", "diag", "spherical"})],
+    }
+
+    def __init__(
+        self,
+        solver: str = "svd",
+        shrinkage: float | None = None,
+        priors: Any = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        *,
+        weighting: str = "sample",
+        threshold: str = "bayes",
+        covariance_type: str = "full",
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.weighting = weighting
+        self.threshold = threshold
+        self.covariance_type = covariance_type
+
+    def _family(self) -> Family:
+        return Gaussian(covariance_type="full" if self.weighting == "class" else "tied")
+
+    def _covariance(self, sums: ClassSums) -> Array:
+        """Return the covariance within the classes, of the type asked for."""
+        moments = sums.statistics
+        if self.weighting == "class":
+            found = (moments.scatter / moments.weight[:, :, None]).mean(axis=0)
+        else:
+            found = moments.scatter / sums.weight.sum()
+        d = len(found)
+        if self.covariance_type == "diag":
+            found = np.diag(np.diagonal(found))
+        elif self.covariance_type == "spherical":
+            found = np.eye(d) * np.trace(found) / d
+        if self.shrinkage:
+            found = (1 - self.shrinkage) * found + self.shrinkage * np.trace(found) / d * np.eye(d)
+        return found
+
+    def _estimate(self, sums: ClassSums) -> dict[str, Any]:
+        means, covariance, K = sums.statistics.mean, self._covariance(sums), len(sums.weight)
+        self._require_two_classes(sums)
+        priors = class_priors(sums.weight, self.priors)
+        W = whitener(covariance, self.tol)
+        axes, ratios = self._axes(W, means, priors, sums)
+        center = (sums.weight / sums.weight.sum()) @ means
+        coef = means @ W @ W.T
+        intercept = -0.5 * np.einsum("kd,kd->k", means, coef)
+        if self.threshold == "bayes":
+            with np.errstate(divide="ignore"):
+                intercept = intercept + np.log(priors)
+        if K == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        share = ratios / ratios.sum() if ratios.sum() > 0 else ratios
+        limit = min(K - 1, means.shape[1], axes.shape[1])
+        kept = limit if self.n_components is None else min(self.n_components, limit)
+        if self.n_components is not None and self.n_components > min(K - 1, means.shape[1]):
+            raise ValueError(
+                f"n_components cannot be larger than min(n_features, n_classes - 1); got {self.n_components}."
+            )
+        facts = {"coef_": coef, "intercept_": intercept, "means_": means, "covariance_": covariance}
+        more = {"priors_": priors, "class_prior_": priors, "xbar_": center, "scalings_": axes[:, :limit]}
+        last = {"ratios_": ratios[:limit], "explained_variance_ratio_": share[:kept], "_max_components": kept}
+        return {**facts, **more, **last, "class_count_": sums.weight}
+
+    def _require_two_classes(self, sums: ClassSums) -> None:
+        if (sums.weight > 0).sum() < 2:
+            raise DataError("The number of classes has to be greater than one; got 1 class.")
+        if (sums.weight <= 0).any():
+            raise DataError("a class has no row yet; give partial_fit rows of every class first.")
+
+    def _axes(self, W: Array, means: Array, priors: Array, sums: ClassSums) -> tuple[Array, Array]:
+        """Return the axes that maximize variance between over variance within, and these ratios."""
+        shares = np.full(len(priors), 1.0 / len(priors)) if self.weighting == "class" else priors
+        spread = (means - shares @ means) * np.sqrt(shares)[:, None]
+        _, singular, right = linalg.svd(spread @ W, full_matrices=False)
+        return fix_signs(W @ right.T), singular**2
+
+    def _scores(self, X: Any) -> Array:
+        rows = self._rows(X)
+        return per_row(affine, rows, np.ascontiguousarray(self.coef_.T), self.intercept_)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the log-odds of the second class for two classes, else δ_k(x) of every class."""
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class of every row; ties go to the first."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return P(k | x), shape (n, K)."""
+        scores = self.decision_function(X)
+        return (
+            np.column_stack([expit(-scores), expit(scores)]) if scores.ndim == 1 else softmax(scores, axis=1)
+        )
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return ln P(k | x), shape (n, K)."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        return log_softmax(scores, axis=1)
+
+    def _joint(self, X: Any) -> Array:
+        rows = self._rows(X)
+        family = Gaussian(self.means_, self.covariance_, covariance_type="tied")
+        return per_row(joint, rows, family, np.log(self.priors_))
+
+    def transform(self, X: Any) -> Array:
+        """Project on the Fisher axes, shape (n, n_components)."""
+        rows = self._rows(X)
+        axes = self.scalings_[:, : self._max_components]
+        return per_row(affine, rows, np.ascontiguousarray(axes), -self.xbar_ @ axes)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._max_components)
+
+    def sample(self, n: int, random_state: Any = None) -> tuple[Array, Array]:
+        """Draw rows and their classes from the model."""
+        from gnomon.core.randomness import generator
+
+        rng = generator(random_state)
+        codes = rng.choice(len(self.priors_), size=n, p=self.priors_)
+        return Gaussian(self.means_, self.covariance_, covariance_type="tied").sample(
+            codes, rng
+        ), self.classes_[codes]
+
+
+def joint(chunk: Chunk, family: Family, log_priors: Array) -> Array:
+    """Return ln π_k + ln p_k(x)."""
+    return family.log_density(chunk.X) + log_priors
+
+
+class QuadraticDiscriminantAnalysis(FamilyClassifier):
+    r"""Normal classes with a covariance each: the boundaries are quadrics.
+
+    .. math:: \ln P(k \mid x) = \ln \pi_k - \tfrac12 \ln |\Sigma_k|
+              - \tfrac12 (x - \mu_k)^T \Sigma_k^{-1} (x - \mu_k) + \text{const}
+
+    More flexible than `LinearDiscriminantAnalysis`, and in need of more rows: every class estimates d(d+1)/2
+    covariances. They divide by the class's weight.
+
+    Parameters
+    ----------
+    solver : {"svd", "eigen"}, default="svd"
+        Kept for scikit-learn's sake: both give the same answer here.
+    shrinkage : float between 0 and 1, optional
+        Weight of a multiple of the identity in every covariance.
+    priors : array of shape (K,) or "uniform", optional
+        Probabilities of the classes; their shares of the data when not given.
+    reg_param : float between 0 and 1, default=0.0
+        Weight of the identity in every covariance.
+    store_covariance : bool, default=False
+        Kept for scikit-learn's sake: `covariance_` is always there.
+    tol : float, default=1e-4
+        Deviations below this share of the largest are raised to it, with a warning.
+    covariance_type : {"full", "diag", "spherical"}, default="full"
+        What the covariances may be.
+
+    Attributes
+    ----------
+    means_, priors_ : arrays
+        Means and probabilities of the classes.
+    covariance_ : list of arrays of shape (d, d)
+        Covariance of every class.
+    quadratic_ : tuple (A, b, c), for two classes
+        Log-odds of the second class are xᵀAx + b·x + c.
+
+    Examples
+    --------
+    >>> X = [[4, 2], [2, 4], [2, 3], [3, 6], [4, 4], [9, 10], [6, 8], [9, 5], [8, 7], [10, 8]]
+    >>> model = QuadraticDiscriminantAnalysis().fit(X, [0] * 5 + [1] * 5)
+    >>> model.decision_function([[6, 5]]).round(6)
+    array([3.205551])
+    """
+
+    _reads: ClassVar[Reads] = Reads(y="class", scales=True, min_rows=2)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "solver": [StrOptions({"svd", "eigen"})],
+        "shrinkage": [SHARE, None],
+        "priors": ["array-like", StrOptions({"uniform"}), None],
+        "reg_param": [SHARE],
+        "store_covariance": ["boolean"],
+        "tol": [NOT_NEGATIVE],
+        "covariance_type": [StrOptions({"full", "diag", "spherical"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        solver: str = "svd",
+        shrinkage: float | None = None,
+        priors: Any = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_type: str = "full",
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_type = covariance_type
+
+    def _family(self) -> Family:
+        return Gaussian(covariance_type=self.covariance_type)
+
+    def _estimated(self, sums: ClassSums) -> Gaussian:
+        self._require_rows(sums)
+        found = Gaussian(covariance_type=self.covariance_type).estimate(sums.statistics)
+        d = found.n_features
+        matrices = np.array(found.covariance_matrices())
+        if self.shrinkage:
+            level = np.trace(matrices, axis1=1, axis2=2)[:, None, None] / d
+            matrices = (1 - self.shrinkage) * matrices + self.shrinkage * level * np.eye(d)
+        matrices = (1 - self.reg_param) * matrices + self.reg_param * np.eye(d)
+        regular = [self._regular(matrix, k, sums.weight[k]) for k, matrix in enumerate(matrices)]
+        return Gaussian(found.means, np.stack(regular))
+
+    def _require_rows(self, sums: ClassSums) -> None:
+        if len(sums.weight) < 2:
+            raise DataError("The number of classes has to be greater than one; got 1 class.")
+        if (sums.weight <= 0).any():
+            raise DataError("a class has no row; every class needs rows before the model can be used.")
+
+    def _regular(self, matrix: Array, k: int, weight: float) -> Array:
+        """Return a covariance that can be inverted: deviations below the tolerance are raised to it."""
+        if not np.diagonal(matrix).any() and weight > 0:
+            raise DegenerateError(
+                f"the rows of class number {k} are all alike, so it has no covariance. "
+                f"Raise reg_param (now {self.reg_param}), or use LinearDiscriminantAnalysis."
+            )
+        scale = np.sqrt(np.diagonal(matrix))
+        scale = np.where(scale > 0, scale, scale.max())
+        values, vectors = symmetric_eigen(matrix / np.outer(scale, scale))
+        floor = max(self.tol, 1e-6) ** 2 * values[0]
+        if values[-1] >= floor:
+            return matrix
+        warn(f"Variables are collinear in class number {k}; their smallest deviations are raised to tol.")
+        return (vectors * np.maximum(values, floor)) @ vectors.T * np.outer(scale, scale)
+
+    def _named(self, family: Any, sums: ClassSums) -> dict[str, Any]:
+        priors = class_priors(sums.weight, self.priors)
+        facts = {"means_": family.means, "covariance_": list(family.covariances), "priors_": priors}
+        if len(priors) == 2 and (priors > 0).all():
+            facts["quadratic_"] = quadratic_rule(family, priors)
+        return facts
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the log-odds of the second class for two classes, else ln P(x, k) of every class."""
+        table = self._joint(X)
+        return table[:, 1] - table[:, 0] if len(self.classes_) == 2 else table
+
+
+def quadratic_rule(family: Gaussian, priors: Array) -> tuple[Array, Array, float]:
+    """Return A, b, c of the log-odds xᵀAx + b·x + c of the second of two normal classes."""
+    P, means = family.precisions(), family.means
+    A = 0.5 * (P[0] - P[1])
+    b = P[1] @ means[1] - P[0] @ means[0]
+    squares = means[1] @ P[1] @ means[1] - means[0] @ P[0] @ means[0]
+    determinants = family.log_determinants[1] - family.log_determinants[0]
+    return A, b, float(np.log(priors[1] / priors[0]) - 0.5 * (determinants + squares))
+
+
+def two_normals(mu1: Any, mu2: Any, covariance: Any, priors: Any = None) -> tuple[Array, float, float]:
+    r"""Return the optimal hyperplane between two normal classes with a common covariance.
+
+    Class 1 is chosen where w·x > t, with w = Σ⁻¹(μ₁ − μ₂) and t = ½(μ₁ + μ₂)·w − ln(π₁/π₂).
+
+    Parameters
+    ----------
+    mu1, mu2 : arrays of shape (d,)
+        Means.
+    covariance : array of shape (d, d)
+        Common covariance.
+    priors : pair of floats, optional
+        Probabilities of the classes; equal when not given.
+
+    Returns
+    -------
+    weights, threshold, error : array, float, float
+        The hyperplane, and the Bayes error, Φ(−Δ/2) for equal priors.
+
+    Examples
+    --------
+    >>> w, t, error = two_normals([1, 2], [-1, 0], [[2, 0.5], [0.5, 1]])
+    >>> w.round(6), round(t, 6), round(error, 6)
+    (array([0.571429, 1.714286]), 1.714286, 0.142525)
+    """
+    from scipy.special import ndtr
+
+    mu1, mu2 = np.asarray(mu1, dtype=float), np.asarray(mu2, dtype=float)
+    L, _ = cholesky(np.asarray(covariance, dtype=float), what="covariance")
+    w = linalg.cho_solve((L, True), mu1 - mu2)
+    distance = float(np.sqrt(w @ (mu1 - mu2)))
+    p1, p2 = (0.5, 0.5) if priors is None else (float(p) for p in priors)
+    offset = float(np.log(p1 / p2))
+    error = p1 * ndtr(-distance / 2 - offset / distance) + p2 * ndtr(-distance / 2 + offset / distance)
+    return w, float(0.5 * (mu1 + mu2) @ w - offset), float(error)
