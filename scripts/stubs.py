@@ -28,7 +28,7 @@ def package_stub(names: dict[str, str]) -> str:
 def top_stub() -> str:
     lines = [f"from . import {name} as {name}" for name in gnomon._subpackages()]
     lines += [f"from .{file} import {name} as {name}" for name, file in gnomon._FUNCTIONS.items()]
-    return NOTE + "\n".join(sorted(lines)) + "\n\n__version__: str\n"
+    return NOTE + "\n".join(sorted(lines)) + "\n\n__version__: str\n\ndef _subpackages() -> list[str]: ...\n"
 
 
 def family_table() -> str:

@@ -7,7 +7,10 @@ from . import distributions as distributions
 from . import linear as linear
 from . import loops as loops
 from . import losses as losses
+from . import mixture as mixture
 from . import plot as plot
+from . import ranking as ranking
+from . import sequence as sequence
 from . import solvers as solvers
 from . import trees as trees
 from ._warm import warm_up as warm_up
@@ -18,3 +21,5 @@ from .core.saving import save as save
 from .core.threads import threads as threads
 
 __version__: str
+
+def _subpackages() -> list[str]: ...
