@@ -35,6 +35,7 @@ class KMeansState(NamedTuple):
     half_steps: Array  # (steps, 2) cost after assignment, after the means
     seed_rows: Array
     seed_costs: Array
+    restarts: Array  # final objectives of the earlier starts
 
 
 class ClusterSums(NamedTuple):
@@ -239,7 +240,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
         labels = np.zeros(rows.n_rows if rows.in_memory else 0, dtype=np.int32)
         state = self._assign(rows, seeds.centers, labels, None)
         return state._replace(
-            seed_rows=seeds.rows, seed_costs=seeds.costs, settled=self.algorithm == "optimal_1d"
+            seed_rows=seeds.rows,
+            seed_costs=seeds.costs,
+            settled=self.algorithm == "optimal_1d",
+            restarts=np.array(self._memory(rows).restarts),
         )
 
     def _step(self, rows: Any, state: KMeansState) -> tuple[KMeansState, Report]:
@@ -258,6 +262,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             half_steps=np.vstack([state.half_steps, row]),
             seed_rows=state.seed_rows,
             seed_costs=state.seed_costs,
+            restarts=state.restarts,
             settled=ready is state
             and (fresh.changed == state.changed if not rows.in_memory else fresh.changed == 0),
         )
@@ -296,11 +301,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
     # how the hooks do it
 
     def _frame(self, rows: Any) -> lloyd.Frame:
-        return lloyd.memory_of(rows, self.missing == "ignore").frame
+        return self._memory(rows).frame
+
+    def _memory(self, rows: Any) -> lloyd.Memory:
+        return lloyd.memory_of(rows, self.missing == "ignore")
 
     def _assign(self, rows: Any, centers: Array, labels: Array, before: Array | None) -> KMeansState:
         """Return the state of these centers: every row at its nearest."""
-        memory = lloyd.memory_of(rows, self.missing == "ignore")
+        memory = self._memory(rows)
         if rows.in_memory:
             labels = labels.copy()
             found = memory.assign(centers, labels, self._bounds(len(centers)), before)
@@ -308,6 +316,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             found = total(lloyd.assignment_sums, rows, centers, memory.frame, self.missing == "ignore")
         changed = int(np.asarray(found.changed).ravel()[0])
         none = np.zeros(0)
+        settled, halves = False, np.zeros((0, 2))
         return KMeansState(
             centers,
             labels,
@@ -315,8 +324,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             found.counts,
             float(found.cost),
             changed,
-            False,
-            np.zeros((0, 2)),
+            settled,
+            halves,
+            none,
             none,
             none,
         )
@@ -406,11 +416,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
 
     def _run(self, rows: Any, watch: Any, position: Any) -> Run:
         run = super()._run(rows, watch, position)
-        lloyd.memory_of(rows, self.missing == "ignore").restarts.append(run.objective())
+        self._memory(rows).restarts = [*run.state.restarts, run.objective()]
         return run
 
+    def _better(self, one: float, other: float) -> bool:
+        return one < other - 1e-10 * abs(other)  # rounding decides nothing: ties go to the earlier start
+
     def _keep(self, run: Run, rows: Any) -> None:
-        restarts = list(lloyd.memory_of(rows, self.missing == "ignore").restarts)
+        restarts = self._memory(rows).restarts or [run.state.cost]
         self._adopt({"restarts_": np.array(restarts), **self._learned(run)}, rows)
 
     # what a fitted model does
