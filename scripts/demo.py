@@ -97,7 +97,8 @@ def animation(X: np.ndarray, mixture: Any, path: Path) -> None:
             title=f"EM, step {step.trace_.objective.size}",
         )
 
-    plot.animate(clone(mixture).iterate(X), draw, path)
+    slow = clone(mixture).set_params(init_params="random_from_data", random_state=3)  # more to see
+    plot.animate(slow.iterate(X), draw, path)
 
 
 def main() -> None:
