@@ -32,6 +32,7 @@ def categories(n, d, seed):
 
 RECIPES: dict[str, Recipe] = {
     "CategoricalNB": Recipe(data=categories),
+    "LinearDiscriminantAnalysis": Recipe(arguments={"n_components": None}),
     "KMeans": Recipe(arguments={"n_init": 2}),
     "GaussianMixture": Recipe(settings=each("covariance_type", "full", "tied", "diag", "spherical")),
 }

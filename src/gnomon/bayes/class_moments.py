@@ -81,8 +81,8 @@ def tied_moments(chunk: Chunk, weight: Array) -> TiedMoments:
     Z = chunk.X - shift
     Z *= np.sqrt(chunk.weight)[:, None]
     offsets = class_means(chunk, weight, shift)
-    scatter = Z.T @ Z - (offsets * weight[:, None]).T @ offsets
-    return TiedMoments(weight[:, None].copy(), shift + offsets, scatter)
+    spread = offsets * np.sqrt(weight)[:, None]
+    return TiedMoments(weight[:, None].copy(), shift + offsets, Z.T @ Z - spread.T @ spread)
 
 
 def full_moments(chunk: Chunk, weight: Array) -> FullMoments:

@@ -106,7 +106,10 @@ class FamilyClassifier(ClassPosterior, Additive):
         return self._family().estimate(sums.statistics)
 
     def _statistics(self, rows: Any) -> ClassSums:
-        return total(class_sums, rows, self._family(), len(rows.classes))
+        sums = total(class_sums, rows, self._family(), len(rows.classes))
+        if hasattr(sums.statistics, "scatter") and not np.isfinite(sums.statistics.scatter).all():
+            raise DataError("X has entries so large that their squares overflow; scale the columns.")
+        return sums
 
     def _estimate(self, sums: ClassSums) -> dict[str, Any]:
         family = self._estimated(sums)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
 
 from gnomon.bayes.class_moments import class_weights
 from gnomon.bayes.classifier import FamilyClassifier, class_priors
@@ -314,6 +315,7 @@ class PoissonNB(MultinomialNB):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "shape": [NOT_NEGATIVE],
         "rate": [NOT_NEGATIVE],
+        "estimate": [StrOptions({"mean", "map"})],
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
     }
@@ -450,6 +452,8 @@ class CategoricalNB(CountClassifier):
         prior = self.class_prior if self.class_prior is not None else None if self.fit_prior else "uniform"
         shares = class_priors(sums.weight, prior)
         sizes = sums.sizes
+        if (sizes <= 0).any():
+            raise DataError(f"column {int((sizes <= 0).argmax())} of X has no observed entry; drop it.")
         if self.min_categories is not None:
             sizes = np.maximum(sizes, np.asarray(self.min_categories, dtype=np.int64))
         counts = widened(sums.counts, max(sums.counts.shape[2], int(sizes.max())))

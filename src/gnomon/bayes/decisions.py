@@ -7,12 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array, log_sum_exp
-from gnomon.core.validate import probabilities
+from gnomon.core.validate import check_parameters, probabilities
 
 
 class Posterior(NamedTuple):
@@ -175,7 +176,11 @@ class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     [1]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "predict_proba"]), None],
+        "loss": ["array-like", None],
+        "decisions": ["array-like", None],
+    }
 
     def __init__(self, estimator: Any = None, loss: Any = None, decisions: Any = None) -> None:
         self.estimator = estimator
@@ -190,6 +195,7 @@ class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, y, **options
             Handed to the classifier's `fit`.
         """
+        check_parameters(self)
         fitted = clone(self._base()).fit(X, y, **options)
         self._names(fitted.classes_)
         self.estimator_ = fitted
@@ -226,6 +232,11 @@ class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def n_features_in_(self) -> int:
         """Number of columns seen by `fit`."""
         return int(self.estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """Names of the columns seen by `fit`."""
+        return self.estimator_.feature_names_in_
 
     def predict(self, X: Any) -> Array:
         """Return the decision of smallest expected loss for every row."""

@@ -169,7 +169,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         facts = {"coef_": coef, "intercept_": intercept, "means_": means, "covariance_": covariance}
         more = {"priors_": priors, "class_prior_": priors, "xbar_": center, "scalings_": axes[:, :limit]}
-        last = {"ratios_": ratios[:limit], "explained_variance_ratio_": share[:kept], "_max_components": kept}
+        last = {
+            "ratios_": ratios[:limit],
+            "explained_variance_ratio_": share[:kept],
+        }
         return {**facts, **more, **last, "class_count_": sums.weight}
 
     def _require_two_classes(self, sums: ClassSums) -> None:
@@ -222,12 +225,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def transform(self, X: Any) -> Array:
         """Project on the Fisher axes, shape (n, n_components)."""
         rows = self._rows(X)
-        axes = self.scalings_[:, : self._max_components]
+        axes = self.scalings_[:, : self._n_features_out]
         return per_row(affine, rows, np.ascontiguousarray(axes), -self.xbar_ @ axes)
 
     @property
     def _n_features_out(self) -> int:
-        return int(self._max_components)
+        return len(self.explained_variance_ratio_)
 
     def sample(self, n: int, random_state: Any = None) -> tuple[Array, Array]:
         """Draw rows and their classes from the model."""

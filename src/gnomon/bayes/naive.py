@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 
 from gnomon.bayes.class_moments import ClassSums
 from gnomon.bayes.classifier import FamilyClassifier
@@ -162,6 +163,12 @@ class BayesClassifier(FamilyClassifier):
     >>> model.predict([[3], [6]]).tolist()
     ['few', 'many']
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "family": [str, Family],
+        "priors": ["array-like", StrOptions({"uniform"}), None],
+        "prior": [Family, NOT_NEGATIVE, list, tuple, None],
+    }
 
     def __init__(self, family: Any = "gaussian", *, priors: Any = None, prior: Any = None) -> None:
         self.family = family

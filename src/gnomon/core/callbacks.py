@@ -27,6 +27,7 @@ class Position(NamedTuple):
     state: Any
     trace: Any
     best: Any
+    converged: bool = False
 
 
 class _Callback:

@@ -142,8 +142,9 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
             if state is not None:
                 yield self._copy(Run(state, recorder.trace(), 0, False), rows)
             for moment in self._steps(rows, state, recorder):
-                state = moment.state
                 count = len(recorder.objective)
+                last = moment.converged or count >= self._limit()
+                state = self._finish(rows, moment.state) if last else moment.state
                 yield self._copy(Run(state, recorder.trace(), count, moment.converged), rows)
 
     def _copy(self, run: Run, rows: Rows) -> Self:
@@ -175,7 +176,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         best = position.best
         for index in range(position.start, starts):
             run = self._run(rows, watch, position._replace(start=index, best=best))
-            position = position._replace(state=None, trace=None)
+            position = position._replace(state=None, trace=None, converged=False)
             if best is None or self._better(run.objective(), best.objective()):
                 best = run
             if watch.stopped:
@@ -191,12 +192,12 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         state = position.state
         if state is None:
             state = self._first_state(rows, position.seed, position.start)
-        recorder, converged = Recorder(position.trace), False
+        recorder, converged = Recorder(position.trace), position.converged
         watch.begin(position.start)
-        for moment in self._steps(rows, state, recorder):
+        for moment in () if converged else self._steps(rows, state, recorder):
             state, converged = moment.state, moment.converged
             run = Run(state, recorder.trace, len(recorder.objective), converged)  # type: ignore[arg-type]
-            watch.keep(lambda: position._replace(state=state, trace=recorder.trace()))  # noqa: B023 - called at once
+            watch.keep(lambda: position._replace(state=state, trace=recorder.trace(), converged=converged))  # noqa: B023
             if watch.step(lambda: self._reconstruction(run._replace(trace=recorder.trace()), rows)):  # noqa: B023
                 break
         watch.end()
@@ -237,7 +238,9 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         return float(objective)
 
     def _better(self, one: float, other: float) -> bool:
-        return one > other if self._sense == "max" else one < other
+        """Tell whether an objective is better by more than rounding; of equals the first start is kept."""
+        margin = 1e-10 * abs(other)
+        return one > other + margin if self._sense == "max" else one < other - margin
 
     def _warn_not_converged(self, run: Run) -> None:
         tol = getattr(self, "tol", None)

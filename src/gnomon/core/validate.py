@@ -90,6 +90,8 @@ def _arrays(asker: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[Any,
         X, y = validate_data(asker, X, y, **options)
         if reads.y != "class":
             y = np.asarray(y, dtype=np.float64)
+            if not np.isfinite(y).all():
+                raise DataError("Input y contains NaN or infinity; drop those rows.")
     else:
         X, y = validate_data(asker, X, **options), None
     return (_canonical(X) if sparse.issparse(X) else X), y
@@ -122,7 +124,7 @@ def _canonical(X: Any) -> Any:
 
 def _not_negative(X: Any, name: str) -> None:
     values = X.data if sparse.issparse(X) else X
-    if values.size and np.nanmin(values) < 0:
+    if (values < 0).any():
         raise DataError(
             f"Negative values in data passed to {name}: X must hold counts or non-negative numbers."
         )
