@@ -53,7 +53,7 @@ def decision_regions(
     if classes is None:
         _draw_values(ax, xs, ys, answer, points, y)
     else:
-        _draw_classes(ax, xs, ys, answer, _certainty(model, grid, answer.shape), classes)
+        _draw_classes(ax, xs, ys, answer, _lead(model, grid, answer, classes), classes)
         _draw_points(ax, points, y, classes)
     ax.set(xlim=(xs[0], xs[-1]), ylim=(ys[0], ys[-1]))
     return ax
@@ -74,28 +74,31 @@ def _classes(model: Any, answer: np.ndarray, y: Any) -> np.ndarray | None:
     return np.unique(answer if y is None or np.asarray(y).dtype != answer.dtype else np.append(answer, y))
 
 
-def _certainty(model: Any, grid: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return how sure the model is of its decision, from 0 (a tie) to 1; all 1 when it does not say."""
-    if not hasattr(model, "predict_proba"):
-        return np.ones(shape)
-    top = np.asarray(model.predict_proba(grid)).max(axis=1)
-    least = 1.0 / max(2, np.asarray(model.predict_proba(grid[:1])).shape[1])
-    return ((top - least) / (1.0 - least)).clip(0, 1).reshape(shape)
+def _lead(model: Any, grid: Any, answer: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return by how much every class leads over the next best: (classes, resolution, resolution) in [-1, 1].
+
+    The differences of the probabilities, where the model has them and decides by them, else 1 and -1.
+    """
+    if hasattr(model, "predict_proba"):
+        P = np.asarray(model.predict_proba(grid), dtype=float).T.reshape(-1, *answer.shape)
+        if len(P) == len(classes) > 1 and (classes[P.argmax(axis=0)] == answer).mean() > 0.99:
+            rest = np.array([np.delete(P, k, axis=0).max(axis=0) for k in range(len(P))])
+            return P - rest
+    return np.where(answer[None] == classes[:, None, None], 1.0, -1.0)
 
 
 def _draw_classes(
-    ax: Axes, xs: np.ndarray, ys: np.ndarray, answer: np.ndarray, certainty: np.ndarray, classes: np.ndarray
+    ax: Axes, xs: np.ndarray, ys: np.ndarray, answer: np.ndarray, lead: np.ndarray, classes: np.ndarray
 ) -> None:
-    shade = 0.12 + 0.33 * certainty
+    box = (xs[0], xs[-1], ys[0], ys[-1])
     for index, name in enumerate(classes):
         here = answer == name
         if here.any():
-            layer = np.where(here, shade, 0.0)
-            box = (xs[0], xs[-1], ys[0], ys[-1])
+            layer = np.where(here, 0.12 + 0.33 * lead[index].clip(0, 1), 0.0)
             look: dict[str, Any] = {"cmap": style.color_map(index), "vmin": 0, "vmax": 1, "zorder": 0}
             ax.imshow(layer, origin="lower", extent=box, aspect="auto", **look)
         if here.any() and not here.all():
-            ax.contour(xs, ys, here.astype(float), levels=[0.5], colors=[style.QUIET], linewidths=1, zorder=1)
+            ax.contour(xs, ys, lead[index], levels=[0.0], colors=[style.QUIET], linewidths=1, zorder=1)
 
 
 def _draw_points(ax: Axes, points: np.ndarray, y: Any, classes: np.ndarray) -> None:
