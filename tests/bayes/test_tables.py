@@ -257,5 +257,5 @@ def test_minimum_risk_of_any_classifier():
 
 def test_pictures():
     assert F1.plot().get_xlabel is not None
-    ax = IncrementalBayes([0.5, 0.5], [[0.5, 0.5], [0.4, 0.6]]).update(1).plot()
-    assert len(ax.lines) == 2
+    ax = IncrementalBayes([0.5, 0.5], [[0.5, 0.5], [0.4, 0.6]]).update_many([1, 1, 0]).plot()
+    assert [len(line.get_ydata()) for line in ax.lines] == [4, 4]

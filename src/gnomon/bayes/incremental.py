@@ -107,6 +107,6 @@ class IncrementalBayes:
         from gnomon.plot import path
 
         steps = np.arange(len(self.history_))
-        ax = path(steps, np.array(self.history_).T, self.names, ax=ax)
+        ax = path(steps, np.array(self.history_), self.names, ax=ax)
         ax.set(xlabel="observations", ylabel="posterior", ylim=(-0.02, 1.02))
         return ax

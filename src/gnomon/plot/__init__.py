@@ -7,6 +7,7 @@ A new file of this folder adds one line below.
 from gnomon._lazy import attach
 
 _FILES = {
+    "bayes": ["bars", "class_densities", "projected_classes", "simplex"],
     "curves": ["path", "trace"],
     "fits": ["fit_line", "predictive_band"],
     "frames": ["animate"],

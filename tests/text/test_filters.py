@@ -1,0 +1,69 @@
+"""Counting words and filtering documents."""
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.preprocessing import Normalizer
+
+from gnomon.bayes import BernoulliNB, MultinomialNB
+from gnomon.core.errors import DataError
+from gnomon.text import document_filter, top_terms
+
+TEXTS = ["The dog and the cat", "the cat sat; THE CAT ran!", "a tulip, a rose"]
+ROWS = [[1, 1, 1, 0, 0, 0, 2, 0], [0, 2, 0, 1, 0, 1, 2, 0], [0, 0, 0, 0, 1, 0, 0, 1]]
+
+
+def test_bag_of_words_by_hand():
+    counter = CountVectorizer()
+    X = counter.fit_transform(TEXTS)
+    assert counter.get_feature_names_out().tolist() == [
+        "and",
+        "cat",
+        "dog",
+        "ran",
+        "rose",
+        "sat",
+        "the",
+        "tulip",
+    ]
+    assert X.toarray().tolist() == ROWS
+    assert counter.transform(["zebra dog"]).toarray().tolist() == [[0, 0, 1, 0, 0, 0, 0, 0]]
+
+
+def test_counts_divided_by_length():
+    X = Normalizer("l1").transform(CountVectorizer().fit_transform([*TEXTS, "!"]))
+    np.testing.assert_allclose(X.toarray()[0], [0.2, 0.2, 0.2, 0, 0, 0, 0.4, 0])
+    assert X.toarray()[3].sum() == 0
+
+
+def test_inverse_document_frequencies():
+    idf = dict(
+        zip(*(lambda t: (t.get_feature_names_out(), t.idf_))(TfidfVectorizer().fit(TEXTS)), strict=True)
+    )
+    assert idf["dog"] == pytest.approx(1.6931471806, abs=1e-10)
+    assert idf["cat"] == pytest.approx(1.2876820725, abs=1e-10)
+
+
+def test_hashed_columns_keep_the_decision():
+    y = ["animals", "animals", "plants"]
+    X = HashingVectorizer(alternate_sign=False, norm=None, n_features=2**10).transform(TEXTS)
+    assert MultinomialNB().fit(X, y).predict(X).tolist() == y
+
+
+def test_filter_from_documents_to_classes():
+    y = ["animals", "animals", "plants"]
+    for model in (
+        document_filter(),
+        document_filter(BernoulliNB()),
+        document_filter(MultinomialNB(alpha=0.01), length_normalize=True),
+    ):
+        assert model.fit(TEXTS, y).predict(["cat cat", "rose"]).tolist() == ["animals", "plants"]
+
+
+def test_top_terms_of_classes_and_linear_models():
+    model = document_filter().fit(TEXTS, ["animals", "animals", "plants"])
+    assert top_terms(model, n=2) == {"animals": ["the", "cat"], "plants": ["rose", "tulip"]}
+    with pytest.raises(DataError, match="needs the vectorizer"):
+        top_terms(model[-1])
+    with pytest.raises(DataError, match="8 columns and the vectorizer 2 terms"):
+        top_terms(model[-1], CountVectorizer().fit(["only two"]))
