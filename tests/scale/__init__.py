@@ -1,0 +1,1 @@
+"""Data larger than memory, clusters, and fits that are killed."""
