@@ -23,5 +23,12 @@ __getattr__, __dir__, __all__ = attach(
         "enet_path": "sparse",
         "LassoCV": "sparse_cv",
         "ElasticNetCV": "sparse_cv",
+        "hat_matrix": "geometry",
+        "svd_view": "geometry",
+        "least_norm": "geometry",
+        "alpha_for_dof": "geometry",
+        "ridge_moments": "geometry",
+        "ridge_bias_variance": "geometry",
+        "convert_penalty": "geometry",
     },
 )

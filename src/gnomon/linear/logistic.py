@@ -1,0 +1,401 @@
+"""Logistic regression: probabilities of classes from a linear score, by maximum likelihood or with a penalty."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse, stats
+from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+
+from gnomon.core.errors import DataError, DivergenceError
+from gnomon.core.linalg import Array
+from gnomon.core.steps import Learner, Report
+from gnomon.core.sums import total
+from gnomon.core.validate import Reads, warn
+from gnomon.linear._rows import check_classes, weigh_classes
+from gnomon.linear.hyperplane import LinearClassifierMixin
+from gnomon.losses.margin import Logistic
+from gnomon.losses.scores import SoftmaxCrossEntropy
+from gnomon.solvers import descent, newton, sparse_newton
+from gnomon.solvers.terms import Model
+
+NARROW = 600  # parameters up to which the Hessian is factorized
+
+
+class PerfectSeparationWarning(UserWarning):
+    """The classes can be separated, so the likelihood has no maximum."""
+
+
+class LogisticState(NamedTuple):
+    """State of the solver, and what is known about separation."""
+
+    inner: Any  # the solver's own state; has .theta or .x
+    separable: bool = False
+    objective: float = np.inf
+    violation: float = np.inf
+    errors: Array | None = None  # standard errors, for maximum likelihood
+
+    def theta(self) -> Array:
+        """Return the parameters, intercept last."""
+        return self.inner.x if isinstance(self.inner, descent.DescentState) else self.inner.theta
+
+
+class LogisticRegression(LinearClassifierMixin, Learner):
+    r"""Logistic regression, binary or multinomial.
+
+    .. math:: \min_{w,b}\; C\sum_i s_i \ln\bigl(1 + e^{-y_i(w\cdot x_i+b)}\bigr)
+              + \tfrac{1-\rho}{2}\lVert w\rVert_2^2 + \rho\lVert w\rVert_1
+
+    and, for more than two classes, the softmax cross-entropy in place of the first term. ``C=np.inf`` is maximum
+    likelihood; a finite C is the mode of the posterior under the prior N(0, C·I). Calibrated when the model is
+    right; use trees or kernels when classes do not part along a plane.
+
+    Parameters
+    ----------
+    penalty : {"l1", "l2", "elasticnet", None}, optional
+        Old way to say `l1_ratio` and ``C=np.inf``.
+    C : float, default=1.0
+        Inverse strength of the penalty. For Σ ln(1+e^{−m}) + (λ/2)‖w‖² use C = 1/λ.
+    l1_ratio : float, default=0.0
+        ρ: 0 is ridge, 1 is lasso.
+    dual : bool, default=False
+        Accepted for compatibility; the answer is the same.
+    tol : float, default=1e-4
+        On the certificate: the largest slope of the mean objective (with ρ > 0, its distance from optimality).
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1
+        Accepted for compatibility; see `regularize_intercept`.
+    class_weight : dict, "balanced" or None
+    random_state : int, RandomState or None
+        Not used: every solver here is deterministic.
+    solver : {"auto", "newton-cholesky", "newton-cg", "lbfgs", "liblinear", "sag", "saga", "gd"}, default="auto"
+        All reach the same optimum. ``"auto"`` takes Newton steps: by Cholesky for narrow data, by conjugate
+        gradients for wide data and several classes; with ρ > 0 coordinate descent on working sets.
+    max_iter : int, default=100
+    verbose : int, default=0
+        Accepted for compatibility; use callbacks to watch.
+    warm_start : bool, default=False
+    n_jobs : int, optional
+    regularize_intercept : bool, default=False
+        Penalize b like the weights.
+    learning_rate : float or Schedule, default=0.1
+        Of ``solver="gd"``.
+    reduction : {"mean", "sum"}, default="mean"
+        Which gradient ``"gd"`` follows.
+    boundary : {"negative", "positive"}, default="negative"
+        Class of points with score 0: the first or the second.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, d) or (K, d)
+    intercept_ : array of shape (1,) or (K,)
+    classes_ : array
+    objective_ : float
+        Value of the formula above.
+    gradient_norm_ : float
+        The certificate reached.
+    separable_ : bool
+        Whether the classes were found to be separable (only looked for when C is infinite).
+    standard_errors_ : array of shape (d + 1,)
+        Of weights and intercept, for maximum likelihood with two classes.
+    n_iter_, converged_, trace_
+
+    Examples
+    --------
+    >>> x = np.arange(6.0)[:, None]
+    >>> model = LogisticRegression(tol=1e-8).fit(x, [0, 0, 1, 0, 1, 1])
+    >>> model.coef_.round(6), model.intercept_.round(6)
+    (array([[0.767054]]), array([-1.917634]))
+    """
+
+    _reads: ClassVar[Reads] = Reads(sparse=True, y="class", scales=True)
+    _stop: ClassVar[str] = "certificate"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "penalty": [StrOptions({"l1", "l2", "elasticnet"}), Hidden(StrOptions({"deprecated"})), None],
+        "C": [Interval(Real, 0, None, closed="right")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
+        "dual": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "fit_intercept": ["boolean"],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "random_state": ["random_state"],
+        "solver": [
+            StrOptions({"auto", "newton-cholesky", "newton-cg", "lbfgs", "liblinear", "sag", "saga", "gd"})
+        ],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "warm_start": ["boolean"],
+        "regularize_intercept": ["boolean"],
+        "reduction": [StrOptions({"mean", "sum"})],
+        "boundary": [StrOptions({"negative", "positive"})],
+    }
+
+    def __init__(
+        self,
+        penalty="deprecated",
+        *,
+        C=1.0,
+        l1_ratio=0.0,
+        dual=False,
+        tol=1e-4,
+        fit_intercept=True,
+        intercept_scaling=1,
+        class_weight=None,
+        random_state=None,
+        solver="auto",
+        max_iter=100,
+        verbose=0,
+        warm_start=False,
+        n_jobs=None,
+        regularize_intercept=False,
+        learning_rate=0.1,
+        reduction="mean",
+        boundary="negative",
+    ):
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.regularize_intercept = regularize_intercept
+        self.learning_rate = learning_rate
+        self.reduction = reduction
+        self.boundary = boundary
+
+    # -- the three hooks --------------------------------------------------------------------------------------
+
+    def _read(self, X, y=None, sample_weight=None, *, reset=True, **options):
+        rows = super()._read(X, y, sample_weight, reset=reset, **options)
+        if y is None:
+            return rows
+        check_classes(rows, type(self).__name__)
+        return weigh_classes(rows, self.class_weight)
+
+    def _start(self, rows, rng):
+        D = rows.n_features + self.fit_intercept
+        theta = np.zeros(D) if len(rows.classes) == 2 else np.zeros((D, len(rows.classes)))
+        return self._begin(rows, theta, fresh=True)
+
+    def _begin(self, rows, theta, *, fresh):
+        objective, solver = self._objective(rows), self._solver(rows)
+        if solver == "sparse":
+            return LogisticState(sparse_newton.start(rows, objective, theta, self._l1()))
+        if solver in ("lbfgs", "gd"):
+            return LogisticState(descent.at(self._function(rows, objective), theta))
+        step = self._newton(solver)
+        if fresh:
+            theta = newton.sampled_start(rows, objective, theta, step)
+        return LogisticState(newton.newton_start(rows, objective, theta, curved=solver == "newton-cholesky"))
+
+    def _step(self, rows, state):
+        objective, solver = self._objective(rows), self._solver(rows)
+        if solver == "sparse":
+            inner = sparse_newton.step(rows, objective, state.inner, self._l1(), tol=self.tol)
+            violation, value = inner.violation, inner.value
+        elif solver in ("lbfgs", "gd"):
+            inner = self._descend(rows, objective, state.inner, solver)
+            violation, value = newton.violation(objective, inner.gradient), inner.value
+        else:
+            step = self._newton(solver)
+            inner = step(rows, objective, state.inner)
+            violation = newton.violation(objective, inner.gradient)
+            if (
+                violation <= self.tol
+                and inner.factor is not None
+                and rows.n_rows * rows.n_features >= newton.LARGE
+            ):
+                inner = step(rows, objective, inner)  # a pass more squares the distance
+                violation = newton.violation(objective, inner.gradient)
+            value = inner.value
+        scale = self._C() if np.isfinite(self._C()) else 1.0
+        state = LogisticState(inner, False, value * scale, violation)
+        runaway = not np.isfinite(self._C()) and _runs_away(rows, state)
+        if runaway and _separates(rows, state.theta(), self.fit_intercept):
+            return state._replace(separable=True), Report(state.objective, violation, done=True)
+        return state, Report(state.objective, violation)
+
+    def _finish(self, rows, state):
+        if np.isfinite(self._C()) or not rows.in_memory:
+            return state
+        theta = state.theta()
+        if theta.ndim == 1 and not state.separable:
+            state = state._replace(separable=_separates(rows, theta, self.fit_intercept, quick=True))
+        if state.separable:
+            warn(
+                "the classes are separable, so the likelihood has no maximum: the weights grow without bound along "
+                f"coef_ = {np.round(theta.ravel()[:4], 3).tolist()}{'…' if theta.size > 4 else ''}. "
+                "Use a finite C.",
+                PerfectSeparationWarning,
+            )
+        elif theta.ndim == 1:
+            hessian = newton.evaluate(rows, self._objective(rows), theta, curved=True).hessian
+            with np.errstate(invalid="ignore"):
+                state = state._replace(errors=np.sqrt(np.diag(np.linalg.pinv(hessian))))
+        return state
+
+    def _attributes(self, state):
+        theta = state.theta()
+        if theta.ndim == 2 and not np.isfinite(self._C()):
+            theta = theta - theta.mean(axis=1, keepdims=True)
+        if theta.ndim == 2 and self.fit_intercept and not self.regularize_intercept:
+            theta = theta.copy()
+            theta[-1] -= theta[-1].mean()
+        table = np.atleast_2d(theta.T)
+        coef = table[:, :-1] if self.fit_intercept else table
+        intercept = table[:, -1] if self.fit_intercept else np.zeros(len(table))
+        found = {"coef_": coef.copy(), "intercept_": intercept.copy(), "separable_": state.separable}
+        found |= {"objective_": state.objective, "gradient_norm_": state.violation}
+        if state.errors is not None:
+            found["standard_errors_"] = state.errors
+        return found | ({"converged_": False} if state.separable else {})
+
+    def _state(self):
+        raise NotImplementedError  # the loop asks `_first_state`
+
+    def _first_state(self, rows, seed, index):
+        if self.warm_start and hasattr(self, "coef_") and self.coef_.shape[1] == rows.n_features:
+            table = np.column_stack([self.coef_, self.intercept_]) if self.fit_intercept else self.coef_
+            outputs = 1 if len(rows.classes) == 2 else len(rows.classes)
+            if len(table) == outputs:
+                theta = np.asarray(table, dtype=float).T
+                return self._begin(
+                    rows, np.ascontiguousarray(theta[:, 0] if outputs == 1 else theta), fresh=False
+                )
+        return super()._first_state(rows, seed, index) if not self.warm_start else self._start(rows, None)
+
+    # -- what is minimized, and how ---------------------------------------------------------------------------
+
+    def _C(self):
+        C = np.inf if self.penalty is None else self.C
+        if not C > 0:
+            raise ValueError(f"C must be above 0; got {C!r}. C=np.inf is maximum likelihood.")
+        return C
+
+    def _ratio(self):
+        return {"l1": 1.0, "l2": 0.0}.get(self.penalty, self.l1_ratio or 0.0)
+
+    def _l1(self):
+        return self._ratio() / self._C()
+
+    def _objective(self, rows):
+        K = len(rows.classes)
+        model = Model(Logistic(), self.fit_intercept, 1) if K == 2 else Model(
+            SoftmaxCrossEntropy(), self.fit_intercept, None, K
+        )  # fmt: skip
+        ridge = np.full(rows.n_features + self.fit_intercept, (1.0 - self._ratio()) / self._C())
+        if self.fit_intercept and not self.regularize_intercept:
+            ridge[-1] = 0.0
+        return newton.Objective(model, ridge, _weight(rows))
+
+    def _solver(self, rows):
+        if self._l1() > 0.0:
+            if self.solver in ("newton-cholesky", "newton-cg", "lbfgs", "sag", "gd"):
+                raise ValueError(
+                    f"solver={self.solver!r} takes no l1_ratio; use solver='auto', 'saga' or 'liblinear'."
+                )
+            return "sparse"
+        if self.solver in ("newton-cg", "lbfgs", "gd"):
+            return self.solver
+        if self.solver == "newton-cholesky" and len(rows.classes) == 2:
+            return self.solver
+        narrow = rows.n_features <= NARROW and len(rows.classes) == 2
+        return "newton-cholesky" if narrow else "newton-cg"
+
+    def _newton(self, solver):
+        if solver == "newton-cholesky":
+            return newton.newton_step
+        tol = self.tol
+        return lambda rows, objective, state: newton.newton_cg_step(rows, objective, state, tol=tol)
+
+    def _function(self, rows, objective):
+        return lambda theta: newton.evaluate(rows, objective, theta)
+
+    def _descend(self, rows, objective, state, solver):
+        function = self._function(rows, objective)
+        if solver == "lbfgs":
+            return descent.lbfgs_step(function, state, descent.Options())
+        rate = self.learning_rate
+        rate = rate if callable(rate) else descent.Constant(rate)
+        scale = objective.weight if self.reduction == "mean" else 1.0
+        eta = rate(state.k) / scale
+        new = descent.gradient_step(function, state, descent.Options(rate=lambda k: eta))
+        if not np.isfinite(new.value) or new.value > 1e8 * max(1.0, state.value):
+            raise DivergenceError("gradient descent runs away; lower learning_rate, or scale the columns.")
+        return new
+
+    # -- prediction --------------------------------------------------------------------------------------------
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of every class."""
+        scores = self.decision_function(X)
+        return (
+            np.column_stack([expit(-scores), expit(scores)]) if scores.ndim == 1 else softmax(scores, axis=1)
+        )
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return its logarithm, exact also where probabilities round to 0 or 1."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return log_softmax(scores, axis=1)
+
+    def summary(self, level: float = 0.95) -> Any:
+        """Return a table of estimates, standard errors, z, p-values and intervals (maximum likelihood only).
+
+        It assumes independent rows, a right model, and so many rows that the likelihood is close to Gaussian.
+        """
+        import pandas as pd
+
+        if not hasattr(self, "standard_errors_"):
+            raise DataError(
+                "standard errors need maximum likelihood of two classes that overlap: set C=np.inf."
+            )
+        estimate = np.append(self.coef_[0], self.intercept_) if self.fit_intercept else self.coef_[0]
+        names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
+        z = estimate / self.standard_errors_
+        half = stats.norm.ppf(0.5 + level / 2) * self.standard_errors_
+        table = {"estimate": estimate, "standard error": self.standard_errors_, "z": z}
+        table |= {"p": 2 * stats.norm.sf(np.abs(z)), "lower": estimate - half, "upper": estimate + half}
+        return pd.DataFrame(table, index=names + (["intercept"] if self.fit_intercept else []))
+
+
+def _weight(rows) -> float:
+    return float(total(_chunk_weight, rows)) if rows.weighted or not rows.in_memory else float(rows.n_rows)
+
+
+def _chunk_weight(chunk):
+    return chunk.weight.sum()
+
+
+def _runs_away(rows, state):
+    return state.objective < 1e-6 * _weight(rows) or np.abs(state.theta()).max(initial=0.0) > 1e3
+
+
+def _separates(rows, theta, intercept, *, quick=False) -> bool:
+    """Tell whether the classes can be separated; `quick` only asks whether theta itself does it."""
+    if theta.ndim == 2 or not rows.in_memory:
+        return theta.ndim == 2
+    w, b = (theta[:-1], theta[-1]) if intercept else (theta, 0.0)
+    margins = np.where(rows.y == 1, 1.0, -1.0) * (rows.X @ w + b)
+    if margins[rows.weight > 0].min() > 0.0:
+        return True
+    if (
+        (quick and np.abs(margins).max() < 7.0)
+        or rows.n_rows * rows.n_features > 10**7
+        or sparse.issparse(rows.X)
+    ):
+        return False
+    from gnomon.linear.separability import quasi_separable
+
+    return quasi_separable(rows.X, np.where(rows.y == 1, 1.0, -1.0), origin=not intercept)

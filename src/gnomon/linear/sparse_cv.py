@@ -1,0 +1,194 @@
+"""Cross-validated lasso and elastic net: the penalty that predicts held-out rows best."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils._param_validation import Interval
+
+from gnomon.core.steps import OneStep
+from gnomon.core.threads import in_order
+from gnomon.core.validate import Reads
+from gnomon.linear.least_squares import LinearPrediction
+from gnomon.linear.sparse import alpha_grid, follow, prepare, subset
+
+
+class ElasticNetCV(LinearPrediction, RegressorMixin, OneStep):
+    r"""Elastic net whose α (and ρ) minimize the squared error of held-out rows.
+
+    .. math:: (\hat\alpha, \hat\rho) = \arg\min \sum_f \frac{1}{n_f}\sum_{i\in f} (y_i - \hat y_i^{(-f)})^2
+
+    Paths of all folds start from the same grid and run side by side on the threads.
+
+    Parameters
+    ----------
+    l1_ratio : float or list, default=0.5
+    eps, n_alphas, alphas
+        Grid of penalties, as in `enet_path`; `alphas` may be an integer (their number) or an array.
+    cv : int, splitter or iterable, default=None
+        Five folds by default.
+    fit_intercept, max_iter, tol, positive
+        As in `ElasticNet`.
+    precompute, copy_X, verbose, n_jobs, random_state, selection
+        Accepted for compatibility.
+
+    Attributes
+    ----------
+    alpha_, l1_ratio_ : float
+        The best.
+    coef_, intercept_
+        Of the fit to all rows.
+    mse_path_ : array of shape (n_l1_ratio, n_alphas, n_folds) or (n_alphas, n_folds)
+    alphas_ : array
+    dual_gap_, n_iter_
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> model = ElasticNetCV(l1_ratio=1.0).fit(X, 3 * X[:, 0] + 0.1 * rng.normal(size=100))
+    >>> model.coef_.round(1)
+    array([3., 0., 0., 0., 0.])
+    """
+
+    _reads: ClassVar[Reads] = Reads(sparse=True, y="number")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "eps": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "fit_intercept": ["boolean"],
+        "positive": ["boolean"],
+        "cv": ["cv_object"],
+    }
+
+    def __init__(
+        self,
+        *,
+        l1_ratio=0.5,
+        eps=1e-3,
+        n_alphas=100,
+        alphas=None,
+        fit_intercept=True,
+        precompute="auto",
+        max_iter=1000,
+        tol=1e-4,
+        cv=None,
+        copy_X=True,
+        verbose=0,
+        n_jobs=None,
+        positive=False,
+        random_state=None,
+        selection="cyclic",
+    ):
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.n_alphas = n_alphas
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+
+    def _solve(self, rows):
+        ratios = np.atleast_1d(self.l1_ratio)
+        folds = list(check_cv(self.cv).split(np.empty((rows.n_rows, 1)), rows.y))
+        whole = prepare(rows, self.fit_intercept)
+        grids = [self._grid(whole, ratio) for ratio in ratios]
+        tasks = [(ratio, grid, fold) for ratio, grid in zip(ratios, grids) for fold in folds]
+        errors = list(in_order(lambda task: self._errors(rows, *task), tasks))
+        mse = np.array(errors).reshape(len(ratios), len(folds), -1).transpose(0, 2, 1)
+        sizes = np.array([self._mass(rows, test) for _, test in folds])
+        mean = mse @ (sizes / sizes.sum()) if rows.weighted else mse.mean(axis=2)
+        best = np.unravel_index(np.argmin(mean), mean.shape)
+        alpha, ratio = grids[best[0]][best[1]], float(ratios[best[0]])
+        coef, gaps, counts = self._fit_one(whole, grids[best[0]][: best[1] + 1], ratio)
+        flat = len(ratios) == 1
+        return {
+            "coef_": coef, "intercept_": whole.intercept(coef, self.fit_intercept), "alpha_": float(alpha),
+            "l1_ratio_": ratio, "mse_path_": mse[0] if flat else mse, "dual_gap_": float(gaps[-1]),
+            "alphas_": grids[0] if flat else np.array(grids), "n_iter_": int(max(counts[-1], 1)),
+        }, float(mean[best])  # fmt: skip
+
+    def _grid(self, prepared, ratio):
+        given = self.alphas
+        if given is None or isinstance(given, Integral):
+            return alpha_grid(prepared, ratio, self.eps, given or self.n_alphas, self.positive)
+        return np.sort(np.asarray(given, dtype=float))[::-1]
+
+    def _fit_one(self, prepared, alphas, ratio):
+        coefs, gaps, counts = follow(prepared, alphas, ratio, tol=self.tol, positive=self.positive)
+        return coefs[:, -1], gaps, counts
+
+    def _errors(self, rows, ratio, grid, fold):
+        """Mean squared error of the held-out rows for every alpha."""
+        train, test = subset(rows, fold[0]), subset(rows, fold[1])
+        prepared = prepare(train, self.fit_intercept)
+        coefs, _, _ = follow(prepared, grid, ratio, tol=self.tol, positive=self.positive)
+        intercepts = prepared.mean_y - prepared.mean_x @ coefs if self.fit_intercept else 0.0
+        misses = (np.asarray(test.y)[:, None] - test.X @ coefs - intercepts) ** 2
+        return np.average(misses, axis=0, weights=test.weight)
+
+    @staticmethod
+    def _mass(rows, index):
+        return float(rows.weight[index].sum())
+
+
+class LassoCV(ElasticNetCV):
+    r"""Lasso whose α minimizes the squared error of held-out rows: `ElasticNetCV` with ρ = 1.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> LassoCV().fit(X, 3 * X[:, 0] + 0.1 * rng.normal(size=100)).coef_.round(1)
+    array([3., 0., 0., 0., 0.])
+    """
+
+    l1_ratio = 1.0
+
+    def __init__(
+        self,
+        *,
+        eps=1e-3,
+        n_alphas=100,
+        alphas=None,
+        fit_intercept=True,
+        precompute="auto",
+        max_iter=1000,
+        tol=1e-4,
+        copy_X=True,
+        cv=None,
+        verbose=False,
+        n_jobs=None,
+        positive=False,
+        random_state=None,
+        selection="cyclic",
+    ):
+        self.eps = eps
+        self.n_alphas = n_alphas
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy_X = copy_X
+        self.cv = cv
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+
+
+__all__ = ["ElasticNetCV", "LassoCV"]

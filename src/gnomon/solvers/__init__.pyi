@@ -1,0 +1,17 @@
+# Written by scripts/stubs from the package's `attach` call; do not edit.
+from .descent import batches as batches
+from .descent import check_gradient as check_gradient
+from .descent import laplace_approximation as laplace_approximation
+from .descent import minimize as minimize
+from .descent import stable_learning_rate as stable_learning_rate
+from .schedules import Constant as Constant
+from .schedules import Exponential as Exponential
+from .schedules import InvScaling as InvScaling
+from .schedules import InverseDecay as InverseDecay
+from .schedules import Optimal as Optimal
+from .schedules import PegasosSchedule as PegasosSchedule
+from .schedules import ReduceOnPlateau as ReduceOnPlateau
+from .schedules import Schedule as Schedule
+from .schedules import StepDecay as StepDecay
+
+__all__ = ["Constant", "Exponential", "InvScaling", "InverseDecay", "Optimal", "PegasosSchedule", "ReduceOnPlateau", "Schedule", "StepDecay", "batches", "check_gradient", "laplace_approximation", "minimize", "stable_learning_rate"]

@@ -1,0 +1,427 @@
+"""Coordinate descent for least squares with ℓ1 and ridge penalties, on working sets, to a duality gap.
+
+    P(w) = ½‖y − Xw‖² + t‖w‖₁ + (mu/2)‖w‖²
+
+in the units of a sum over rows (t = nαρ, mu = nα(1−ρ)). Features enter a working set when their correlation with the
+residual says so; on the set the problem is solved in Gram form by sweeps and, once the signs have settled, exactly by
+a Cholesky step. The certificate is the gap to the dual value at the residual scaled to be feasible.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse
+
+from gnomon.core.linalg import Array
+from gnomon.loops import coordinate as loops
+
+
+class Penalized(NamedTuple):
+    """Strengths of the penalties, on the scale of the sum over rows."""
+
+    t: float
+    mu: float
+    positive: bool = False
+
+
+class Check(NamedTuple):
+    """Where a point stands: objective, duality gap, and the scale that makes the residual dual feasible."""
+
+    primal: float
+    gap: float
+    scale: float
+
+
+def dual_check(rr: float, yr: float, yy: float, w: Array, corr: Array, pen: Penalized) -> Check:
+    """Gap from ‖r‖², yᵀr, ‖y‖² and Xᵀr; the ridge part is taken as extra rows √mu·I of the design."""
+    slope = corr - pen.mu * w if pen.mu else corr
+    top = float(slope.max(initial=0.0)) if pen.positive else float(np.abs(slope).max(initial=0.0))
+    ww = pen.mu * float(w @ w)
+    primal = 0.5 * rr + pen.t * float(np.abs(w).sum()) + 0.5 * ww
+    if pen.t == 0.0:  # no ℓ1 part: the gradient bounds the distance to the optimum
+        square = (
+            float(slope @ slope)
+            if not pen.positive
+            else float(np.sum(np.where(w > 0, slope, np.maximum(slope, 0)) ** 2))
+        )
+        return Check(primal, 0.5 * square / pen.mu if pen.mu else top * (1.0 + float(np.abs(w).sum())), 1.0)
+    limit = 1.0 if top <= pen.t or top == 0.0 else pen.t / top
+    best = yr / (rr + ww) if rr + ww > 0.0 else 0.0  # the best multiple of the residual, if it were feasible
+    scale = min(max(best, 0.0), limit)
+    dual = scale * yr - 0.5 * scale**2 * (rr + ww)
+    return Check(primal, max(primal - dual, 0.0), scale)
+
+
+# -- the inner problem -------------------------------------------------------------------------------------------
+
+
+def solve_gram(G, t, pen: Penalized, w, g, enough: Any, max_rounds: int) -> int:
+    """Solve on one Gram matrix, in place, until `enough(w, g)`; returns the sweeps made.
+
+    Steps to the optimum of the present signs alternate with sweeps, which change the signs. While such a step gets
+    no further than the first change of sign, sweeps with Anderson extrapolation are the better use of time.
+    """
+    sweeps, patience = 0, 1
+    for turn in range(max_rounds):
+        if turn or not np.any(w):
+            for _ in range(patience):
+                sweeps += extrapolated_sweeps(G, t, pen, w, g, 2 if patience == 1 else 5)
+                if enough(w, g):
+                    return sweeps
+        whole = newton_on_signs(G, t, pen, w, g)
+        if enough(w, g):
+            break
+        patience = 1 if whole else min(2 * patience, 32)
+    return sweeps
+
+
+def extrapolated_sweeps(G, t, pen: Penalized, w, g, memory: int = 5) -> int:
+    """A few sweeps, then Anderson's combination of the iterates if that lowers the objective.
+
+    The slopes g = q − Gw are affine in w, so they are combined along with the iterates.
+    """
+    if memory < 3:
+        loops.gram_sweeps(G, t, pen.mu, pen.positive, w, g, memory)
+        return memory
+    points, slopes = [w.copy()], [g.copy()]
+    for done in range(memory):
+        if loops.gram_sweeps(G, t, pen.mu, pen.positive, w, g, 1) == 0.0:
+            return done + 1
+        points.append(w.copy())
+        slopes.append(g.copy())
+    mix = anderson(np.array(points))
+    if mix is None:
+        return memory
+    trial, slope = mix @ points[1:], mix @ slopes[1:]
+    delta = trial - w  # the objective is quadratic plus the penalties: its change needs no product with G
+    change = -0.5 * delta @ (g + slope) + 0.5 * pen.mu * (trial @ trial - w @ w)
+    change += float(t @ (np.abs(trial) - np.abs(w)))
+    if change < 0.0 and not (pen.positive and trial.min() < 0.0):
+        w[:], g[:] = trial, slope
+    return memory
+
+
+def anderson(points: Array) -> Array | None:
+    """Return the weights of the best affine combination of the last iterates (rows), or None."""
+    steps = np.diff(points, axis=0)
+    gram = steps @ steps.T
+    gram[np.diag_indices_from(gram)] += 1e-10 * np.trace(gram) + 1e-300
+    try:
+        z = np.linalg.solve(gram, np.ones(len(gram)))
+    except np.linalg.LinAlgError:
+        return None
+    return z / z.sum() if np.isfinite(z).all() and z.sum() != 0.0 else None
+
+
+def newton_on_signs(G, t, pen: Penalized, w, g) -> bool:
+    """Move to the optimum for the present support and signs, as far as the objective falls; True if all the way."""
+    S = np.flatnonzero(w)
+    if not len(S):
+        return True
+    H = np.take(G[S], S, axis=1)
+    diagonal = np.diagonal(H)
+    H[np.diag_indices_from(H)] += pen.mu + 1e-12 * diagonal.mean()
+    slope = g[S] - pen.mu * w[S] - t[S] * np.sign(w[S])
+    factor, failed = linalg.lapack.dpotrf(H.T, lower=0, clean=0, overwrite_a=1)
+    if failed:
+        return False
+    step = linalg.lapack.dpotrs(factor, slope, lower=0)[0]
+    return _accept(G, t, pen, w, g, S, step)
+
+
+def _accept(G, t, pen, w, g, S, step):
+    """Take the step; coordinates that would change sign stop at zero: all of them, or else the first alone."""
+    old = w[S]
+    crosses = (old * (old + step) < 0.0) & (t[S] > 0.0)
+    new = np.where(crosses, 0.0, old + step)
+    change, drop = _objective_change(G, t, pen, w, g, S, new - old)
+    whole = change <= 0.0
+    if not whole and crosses.any():
+        ratio = np.where(crosses, old / np.where(crosses, -step, 1.0), np.inf)
+        first = np.argmin(ratio)
+        new = old + ratio[first] * step
+        new[first] = 0.0
+        change, drop = _objective_change(G, t, pen, w, g, S, new - old)
+    if not change <= 0.0:
+        return False
+    w[S] = new
+    g -= drop
+    return whole
+
+
+def _objective_change(G, t, pen, w, g, S, delta):
+    whole = np.zeros(len(w))
+    whole[S] = delta
+    drop, old = G @ whole, w[S]
+    change = 0.5 * delta @ drop[S] + 0.5 * pen.mu * delta @ delta - delta @ (g[S] - pen.mu * old)
+    return change + float(t[S] @ (np.abs(old + delta) - np.abs(old))), drop
+
+
+# -- designs -----------------------------------------------------------------------------------------------------
+
+
+class Design:
+    """Rows √s(x − x̄) of dense data and their target √s(y − ȳ); X itself is neither copied nor centered."""
+
+    def __init__(self, X: Any, y: Array, weight: Array | None, intercept: bool) -> None:
+        self.X = X
+        n = X.shape[0]
+        self.mass = float(n if weight is None else weight.sum())
+        self.root = None if weight is None else np.sqrt(weight)
+        share = np.ones(n) if weight is None else weight
+        self.mean = self._times(share) / self.mass if intercept else np.zeros(X.shape[1])
+        self.y_mean = float(share @ y) / self.mass if intercept else 0.0
+        self.y = (y - self.y_mean) * (1.0 if self.root is None else self.root)
+        self.intercept = intercept
+        self.yy = float(self.y @ self.y)
+
+    @property
+    def n_features(self) -> int:
+        """Columns."""
+        return int(self.X.shape[1])
+
+    def _times(self, u: Array) -> Array:
+        return np.asarray(self.X.T @ u, dtype=np.float64)
+
+    def correlate(self, r: Array) -> Array:
+        """Return the product of every centered column with r."""
+        u = r if self.root is None else self.root * r
+        corr = self._times(u)
+        return corr - self.mean * float(u.sum()) if self.intercept else corr
+
+    def columns(self, index: Array) -> Array:
+        """Return some columns, centered and weighted, one below the other (k, n)."""
+        block = np.ascontiguousarray(self.X[:, index].T, dtype=np.float64)
+        block -= self.mean[index, None]
+        return block if self.root is None else block * self.root
+
+
+class GramEngine:
+    """Working sets on dense data; the Gram matrix of all features that ever entered is kept."""
+
+    def __init__(self, design: Design, w: Array | None = None) -> None:
+        p = design.n_features
+        self.design, self.w = design, np.zeros(p) if w is None else np.array(w, dtype=float)
+        self.position = np.full(p, -1)
+        self.index = np.empty(0, dtype=np.intp)
+        self.Z, self.G, self.q = np.empty((0, len(design.y))), np.empty((0, 0)), np.empty(0)
+        self.corr, self.sweeps, self.asked = None, 0, None
+        self._enter(np.flatnonzero(self.w))
+        self._look()
+
+    def _enter(self, new: Array) -> None:
+        """Add features to the working set and to the Gram matrix."""
+        new = new[self.position[new] < 0]
+        if not len(new):
+            return
+        m, k = len(self.index), len(new)
+        if m + k > len(self.Z):
+            self._grow(max(m + k, 2 * m, 64))
+        self.Z[m : m + k] = self.design.columns(new)
+        cross = self.Z[: m + k] @ self.Z[m : m + k].T
+        self.G[: m + k, m : m + k] = cross
+        self.G[m : m + k, :m] = cross[:m].T
+        self.index = np.concatenate([self.index, new])
+        self.q = np.concatenate([self.q, self.Z[m : m + k] @ self.design.y])
+        self.position[new] = np.arange(m, m + k)
+
+    def _grow(self, size: int) -> None:
+        m = len(self.index)
+        Z, G = np.empty((size, len(self.design.y))), np.empty((size, size))
+        Z[:m], G[:m, :m] = self.Z[:m], self.G[:m, :m]
+        self.Z, self.G = Z, G
+
+    def _look(self) -> None:
+        """Residual and correlations of all features, afresh."""
+        S = np.flatnonzero(self.w)
+        self.r = self.design.y - self.w[S] @ self.Z[self.position[S]] if len(S) else self.design.y.copy()
+        self.corr = self.design.correlate(self.r)
+
+    def check(self, pen: Penalized) -> Check:
+        """Return the certificate at the present point."""
+        r = self.r
+        return dual_check(float(r @ r), float(r @ self.design.y), self.design.yy, self.w, self.corr, pen)
+
+    def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
+        """Widen the working set, solve on it, look at all features; `reach` is the correlation that invites."""
+        slope = self.corr - pen.mu * self.w
+        score = slope if pen.positive else np.abs(slope)
+        invited = np.flatnonzero(
+            (score >= (pen.t if reach is None else min(reach, pen.t))) & (self.position < 0)
+        )
+        room = max(100, 2 * np.count_nonzero(self.w))
+        if len(invited) > room:
+            invited = invited[np.argpartition(-score[invited], room)[:room]]
+        self._enter(invited)
+        m, index = len(self.index), self.index
+        w, g = self.w[index], self.corr[index].copy()
+        enough = gap_below(self.q[:m], self.design.yy, pen, self._accuracy(goal, bool(len(invited))))
+        self.sweeps += solve_gram(self.G[:m, :m], np.full(m, pen.t), pen, w, g, enough, rounds)
+        self.w[index] = w
+        self._look()
+        return self.check(pen)
+
+    def _accuracy(self, goal, widened):
+        """Half the goal; less when the last solution on the same set did not do."""
+        self.asked = 0.5 * goal if widened or self.asked is None else min(0.1 * self.asked, 0.5 * goal)
+        return self.asked
+
+    def restart(self) -> None:
+        """Forget the accuracy asked for the last penalty."""
+        self.asked = None
+
+
+def gap_below(q, yy, pen, goal):
+    """Return the test whether the gap of a problem in Gram form is at most `goal`."""
+
+    def enough(w, g):
+        yr = yy - float(w @ q)
+        rr = max(yr - float(w @ g), 0.0)
+        return dual_check(rr, yr, yy, w, g, pen).gap <= goal
+
+    return enough
+
+
+class FullGramEngine:
+    """All features at once from their Gram matrix alone: many more rows than columns, or data elsewhere."""
+
+    def __init__(self, G: Array, q: Array, yy: float, w: Array | None = None) -> None:
+        self.G, self.q, self.yy = np.ascontiguousarray(G), q, float(yy)
+        self.w = np.zeros(len(q)) if w is None else np.array(w, dtype=float)
+        self.sweeps, self.asked = 0, None
+        self.corr = q - self.G @ self.w
+
+    def check(self, pen: Penalized) -> Check:
+        """Return the certificate at the present point."""
+        yr = self.yy - float(self.w @ self.q)
+        rr = max(yr - float(self.w @ self.corr), 0.0)
+        return dual_check(rr, yr, self.yy, self.w, self.corr, pen)
+
+    def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
+        """Solve by sweeps and exact steps; called again, ask for ten times the accuracy."""
+        self.asked = 0.5 * goal if self.asked is None else 0.1 * self.asked
+        enough = gap_below(self.q, self.yy, pen, self.asked)
+        self.sweeps += solve_gram(self.G, np.full(len(self.w), pen.t), pen, self.w, self.corr, enough, rounds)
+        self.corr = self.q - self.G @ self.w
+        return self.check(pen)
+
+    def restart(self) -> None:
+        """Forget the accuracy asked for the last penalty."""
+        self.asked = None
+
+
+class SparseDesign(Design):
+    """The same for CSR data: columns stay sparse, centering is implicit."""
+
+    def __init__(self, X: Any, y: Array, weight: Array | None, intercept: bool) -> None:
+        csc = sparse.csc_array(X, dtype=np.float64)
+        if weight is not None:
+            csc = sparse.csc_array(
+                (csc.data * np.sqrt(weight)[csc.indices], csc.indices, csc.indptr), csc.shape
+            )
+        self.csc = csc
+        self.parts = (csc.indptr.astype(np.int64), csc.indices, csc.data)
+        self.v = np.ones(csc.shape[0]) if weight is None else np.sqrt(weight)
+        super().__init__(X, y, weight, intercept)
+        squares = np.empty(csc.shape[1])
+        loops.csc_squares(*self.parts, np.ones(csc.shape[0]), squares)
+        self.curvature = np.maximum(squares - self.mass * self.mean**2, 0.0)
+        self.curvature[self.curvature <= 1e-14 * squares] = 0.0  # constant columns
+
+    def correlate(self, r: Array) -> Array:
+        """Return the product of every centered column with r."""
+        corr = np.empty(self.n_features)
+        loops.csc_dot(*self.parts, r, corr)
+        return corr - self.mean * float(self.v @ r) if self.intercept else corr
+
+
+class SparseEngine:
+    """Working sets on sparse data: sweeps on the residual, with Anderson extrapolation of the iterates."""
+
+    MEMORY = 5
+
+    def __init__(self, design: SparseDesign, w: Array | None = None) -> None:
+        self.design = design
+        self.w = np.zeros(design.n_features) if w is None else np.array(w, dtype=float)
+        self.sweeps, self.size = 0, 100
+        self._look()
+
+    def _residual(self, w: Array) -> Array:
+        fitted = np.zeros(len(self.design.y))
+        S = np.flatnonzero(w)
+        loops.csc_combine(S, *self.design.parts, w, fitted)
+        return self.design.y - fitted + (self.design.v * float(self.design.mean[S] @ w[S]))
+
+    def _look(self) -> None:
+        self.r = self._residual(self.w)
+        self.corr = self.design.correlate(self.r)
+
+    def check(self, pen: Penalized) -> Check:
+        """Return the certificate at the present point."""
+        r = self.r
+        return dual_check(float(r @ r), float(r @ self.design.y), self.design.yy, self.w, self.corr, pen)
+
+    def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
+        """Choose the working set by correlation, solve on it, look at all features."""
+        slope = self.corr - pen.mu * self.w
+        score = slope if pen.positive else np.abs(slope)
+        level = 0.999 * pen.t if reach is None else min(reach, pen.t)
+        chosen = (score >= level) | (self.w != 0.0)
+        cols = np.flatnonzero(chosen)
+        room = max(100, 4 * np.count_nonzero(self.w))
+        if len(cols) > room:
+            score = np.where(self.w != 0.0, np.inf, score)
+            cols = np.sort(cols[np.argpartition(-score[cols], room)[:room]])
+        self._solve(cols, pen, goal, rounds)
+        self._look()
+        return self.check(pen)
+
+    def _solve(self, cols, pen, goal, rounds):
+        """Sweep until a bound on the gap over the working set is met."""
+        d, t = self.design, np.full(self.design.n_features, pen.t)
+        r, shift, history = self.r.copy(), 0.0, [self.w[cols].copy()]
+        for turn in range(max(1, rounds)):
+            shift, largest = loops.csc_sweeps(
+                cols, *d.parts, d.curvature, d.mean, d.mass, t, pen.mu, pen.positive, self.w, r, shift, 1
+            )
+            self.sweeps += 1
+            history.append(self.w[cols].copy())
+            if len(history) == self.MEMORY + 1:
+                r, shift = self._extrapolate(cols, history, r, shift, pen)
+                history = [self.w[cols].copy()]
+            if largest == 0.0 or (
+                turn % 5 == 4 and self._inner_gap(cols, r - shift * d.v, pen) <= 0.3 * goal
+            ):
+                break
+
+    def _inner_gap(self, cols, r, pen):
+        d = self.design
+        corr = d.csc[:, cols].T @ r if len(cols) < 200 else self._some(cols, r)
+        corr = corr - d.mean[cols] * float(d.v @ r) if d.intercept else corr
+        return dual_check(float(r @ r), float(r @ d.y), d.yy, self.w[cols], corr, pen).gap
+
+    def _some(self, cols, r):
+        out = np.empty(len(cols))
+        loops.csc_some(cols, *self.design.parts, r, out)
+        return out
+
+    def _extrapolate(self, cols, history, r, shift, pen):
+        """Replace the iterate by Anderson's combination of the last ones if that lowers the objective."""
+        points = np.array(history)
+        mix = anderson(points)
+        if mix is None:
+            return r, shift
+        trial = self.w.copy()
+        trial[cols] = mix @ points[1:]
+        if pen.positive:
+            np.maximum(trial, 0.0, out=trial)
+        trial_r = self._residual(trial)
+        if self._primal(trial, trial_r, pen) < self._primal(self.w, r - shift * self.design.v, pen):
+            self.w = trial
+            return trial_r, 0.0
+        return r, shift
+
+    def _primal(self, w, r, pen):
+        return 0.5 * float(r @ r) + pen.t * float(np.abs(w).sum()) + 0.5 * pen.mu * float(w @ w)

@@ -1,0 +1,198 @@
+"""Logistic regression against the numbers of the courses, its optimality conditions and scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.special import expit
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+
+from gnomon.core.rows import MemoryRows
+from gnomon.linear import LogisticRegression, PerfectSeparationWarning
+from gnomon.losses import SoftmaxCrossEntropy
+from gnomon.solvers import newton
+from gnomon.solvers.terms import Model
+
+T7 = np.arange(6.0)[:, None], np.array([0, 0, 1, 0, 1, 1])
+SMOOTH = ["auto", "newton-cholesky", "newton-cg", "lbfgs", "liblinear", "sag", "saga"]
+
+
+@pytest.mark.parametrize("solver", SMOOTH)
+def test_six_points(solver):
+    model = LogisticRegression(solver=solver, tol=1e-10, max_iter=500).fit(*T7)
+    assert model.coef_[0, 0] == pytest.approx(0.7670537228, abs=1e-6)
+    assert model.intercept_[0] == pytest.approx(-1.9176343071, abs=1e-6)
+    assert model.objective_ == pytest.approx(2.9246587436, abs=1e-8)
+
+
+def test_newton_iterates():
+    steps = list(LogisticRegression(solver="newton-cholesky", tol=1e-12).iterate(*T7))
+    found = [model.coef_[0, 0] for model in steps[:4]]
+    np.testing.assert_allclose(found, [0, 0.6511627907, 0.7608873344, 0.7670352763], atol=1e-9)
+
+
+def test_maximum_likelihood():
+    model = LogisticRegression(C=np.inf, tol=1e-10).fit(*T7)
+    np.testing.assert_allclose(
+        [model.coef_[0, 0], model.intercept_[0]], [1.2140275859, -3.0350689646], atol=1e-7
+    )
+    assert model.objective_ == pytest.approx(2.4779868350, abs=1e-8)
+    np.testing.assert_allclose(model.standard_errors_, [0.9125855599, 2.5457130028], atol=1e-6)
+    assert not model.separable_
+    assert model.summary().loc["x0", "estimate"] == pytest.approx(1.2140275859)
+
+
+@pytest.mark.parametrize(("penalty", "w"), [(1.0, 0.6748316143), (0.1, 2.1280345185), (2.0, 0.4010581375)])
+def test_map_of_two_points(penalty, w):
+    model = LogisticRegression(C=1 / penalty, fit_intercept=False, tol=1e-12).fit([[-1.0], [1.0]], [-1, 1])
+    assert model.coef_[0, 0] == pytest.approx(w, abs=1e-8)
+
+
+def test_separable_growth():
+    steps = list(
+        LogisticRegression(
+            C=np.inf,
+            solver="gd",
+            learning_rate=1.0,
+            reduction="sum",
+            fit_intercept=False,
+            max_iter=1000,
+            tol=0.0,
+        ).iterate([[-1.0], [1.0]], [-1, 1])
+    )
+    found = [steps[k].coef_[0, 0] for k in (1, 10, 100, 1000)]
+    np.testing.assert_allclose(found, [1, 3.0249208117, 5.3012005132, 7.6011903991], rtol=1e-9)
+    with pytest.warns(PerfectSeparationWarning, match="finite C"):
+        model = LogisticRegression(C=np.inf, fit_intercept=False).fit([[-1.0], [1.0]], [-1, 1])
+    assert model.separable_
+    assert not model.converged_
+
+
+def test_quasi_separation_is_noticed():
+    X, y = np.array([[0.0], [1.0], [2.0], [2.0], [3.0]]), [0, 0, 0, 1, 1]
+    with pytest.warns(PerfectSeparationWarning):
+        assert LogisticRegression(C=np.inf, max_iter=200).fit(X, y).separable_
+
+
+def test_l1_on_six_points():
+    assert LogisticRegression(C=2 / 7, l1_ratio=1.0, tol=1e-10).fit(*T7).coef_[0, 0] == 0.0
+    assert LogisticRegression(C=0.29, l1_ratio=1.0, tol=1e-10).fit(*T7).coef_[0, 0] > 0.0
+    model = LogisticRegression(l1_ratio=1.0, tol=1e-9).fit(*T7)
+    np.testing.assert_allclose([model.coef_[0, 0], model.intercept_[0]], [0.6736469, -1.6841172], atol=1e-5)
+
+
+def test_softmax_of_three_classes():
+    model = LogisticRegression(tol=1e-9).fit(T7[0], [0, 0, 1, 1, 2, 2])
+    np.testing.assert_allclose(model.coef_.ravel(), [-0.9533943, 0, 0.9533943], atol=1e-6)
+    np.testing.assert_allclose(model.intercept_, [2.1186720, 0.5296275, -2.6482995], atol=1e-6)
+    assert model.objective_ == pytest.approx(3.6126175652, abs=1e-8)
+
+
+def test_two_class_softmax_is_logistic_with_twice_the_penalty_constant():
+    rows = MemoryRows(*T7, classes=np.arange(2))
+    objective = newton.Objective(Model(SoftmaxCrossEntropy(), True, None, 2), np.array([1.0, 0.0]), 6.0)
+    state = newton.newton_start(rows, objective, np.zeros((2, 2)))
+    for _ in range(20):
+        state = newton.newton_cg_step(rows, objective, state, tol=1e-12)
+    difference = state.theta[:, 1] - state.theta[:, 0]
+    np.testing.assert_allclose(difference, [0.9139737697, -2.2849344241], atol=1e-7)
+
+
+def gradient(model, X, y, C):
+    """Gradient of the mean objective of two classes, the slow way."""
+    t = 2.0 * (y == model.classes_[1]) - 1.0
+    pull = -t * expit(-t * (X @ model.coef_[0] + model.intercept_[0]))
+    return (X.T @ pull + model.coef_[0] / C) / len(y), pull.sum() / len(y)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.05, 20.0))
+def test_certificate_is_the_gradient(seed, C):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 4)) * [1, 10, 0.1, 1] + [0, 0, 0, 3]
+    y = rng.integers(0, 2, size=60)
+    model = LogisticRegression(C=C, tol=1e-7).fit(X, y)
+    w, b = gradient(model, X, y, C)
+    assert max(np.abs(w).max(), abs(b)) <= 1.01e-7
+    assert abs(np.sum(model.predict_proba(X)[:, 1] - y)) < 1e-4  # calibrated in the large
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0])
+def test_sparse_dense_and_weights(classes, ratio):
+    X, y = make_classification(
+        150, 12, n_informative=6, n_classes=classes, n_clusters_per_class=1, flip_y=0.2, random_state=0
+    )
+    X[np.abs(X) < 0.5] = 0.0
+    weight = np.arange(150) % 3
+    options = {"l1_ratio": ratio, "tol": 1e-8, "C": 0.3, "max_iter": 1000}
+    a = LogisticRegression(**options).fit(X, y, weight)
+    b = LogisticRegression(**options).fit(sparse.csr_array(X), y, weight)
+    c = LogisticRegression(**options).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(a.coef_, b.coef_, atol=1e-5)
+    np.testing.assert_allclose(a.coef_, c.coef_, atol=1e-5)
+    np.testing.assert_allclose(a.predict_proba(X).sum(axis=1), 1.0)
+    np.testing.assert_allclose(np.exp(a.predict_log_proba(X)), a.predict_proba(X))
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("classes", [2, 3])
+def test_same_as_scikit_learn(classes):
+    from sklearn.linear_model import LogisticRegression as Theirs
+
+    X, y = load_iris(return_X_y=True) if classes == 3 else load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    ours = LogisticRegression(tol=1e-9).fit(X, y)
+    theirs = Theirs(solver="newton-cholesky", tol=1e-9, max_iter=1000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+    balanced = LogisticRegression(tol=1e-9, class_weight="balanced").fit(X, y)
+    theirs = Theirs(solver="newton-cholesky", tol=1e-9, max_iter=1000, class_weight="balanced").fit(X, y)
+    np.testing.assert_allclose(balanced.coef_, theirs.coef_, atol=1e-5)
+    for ratio in (1.0, 0.5):
+        ours = LogisticRegression(l1_ratio=ratio, C=0.1, tol=1e-7).fit(X, y)
+        theirs = Theirs(l1_ratio=ratio, C=0.1, solver="saga", tol=1e-8, max_iter=20000).fit(X, y)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+
+
+def test_one_class_is_refused_by_name():
+    with pytest.raises(ValueError, match="only one class: .*'a'"):
+        LogisticRegression().fit([[0.0], [1.0]], ["a", "a"])
+
+
+def test_constant_and_collinear_columns_and_scales():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    X = np.column_stack([X, X[:, 0], np.ones(80)])
+    y = rng.integers(0, 2, size=80)
+    model = LogisticRegression(C=np.inf, tol=1e-8).fit(X, y)
+    assert model.converged_
+    np.testing.assert_allclose(
+        LogisticRegression(tol=1e-12).fit(X * 1e6, y).predict_proba(X * 1e6),
+        LogisticRegression(C=1e12, tol=1e-12).fit(X, y).predict_proba(X),
+        atol=1e-6,
+    )
+
+
+def test_boundary_rule():
+    model = LogisticRegression(fit_intercept=False).fit([[-1.0], [1.0]], [0, 1])
+    assert model.predict([[0.0]])[0] == 0
+    assert model.set_params(boundary="positive").predict([[0.0]])[0] == 1
+
+
+def test_large_data_takes_the_sampled_start_to_the_same_place():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 5))
+    y = (X @ rng.normal(size=5) + rng.logistic(size=60_000) > 0).astype(int)
+    model = LogisticRegression(tol=1e-7).fit(X, y)
+    w, b = gradient(model, X, y, 1.0)
+    assert max(np.abs(w).max(), abs(b)) <= 1.01e-7
+
+
+def test_parquet_gives_the_same(tmp_path):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), rng.integers(0, 2, size=300)
+    pd.DataFrame(X, columns=list("abc")).assign(y=y).to_parquet(tmp_path / "rows.parquet")
+    a = LogisticRegression(tol=1e-10).fit(str(tmp_path / "rows.parquet"), "y")
+    np.testing.assert_allclose(a.coef_, LogisticRegression(tol=1e-10).fit(X, y).coef_, atol=1e-8)
