@@ -148,6 +148,14 @@ class Family:
         index = np.atleast_1d(np.arange(self.n_components)[components])
         return self.replace(**{name: value[index] for name, value in self.parameters.items()})
 
+    def keeping(self, old: Self, components: Array) -> Self:
+        """Return this stack with the marked components (a mask) as they are in `old`."""
+        if not components.any():
+            return self
+        pairs = {name: (value, getattr(old, name)) for name, value in self.parameters.items()}
+        shaped = {name: components.reshape(-1, *[1] * (new.ndim - 1)) for name, (new, _) in pairs.items()}
+        return self.replace(**{name: np.where(shaped[name], was, new) for name, (new, was) in pairs.items()})
+
     def parameter_count(self) -> int:
         """Return the number of free parameters of the whole stack."""
         return sum(value.size for value in self.parameters.values())

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import gammaln
 
 from gnomon.core.errors import DataError
 from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, settle
@@ -145,12 +146,31 @@ class ColumnFamily(Family):
         return in_base(each.sum(axis=1), base)
 
 
-def require_counts(X: Array, name: str, top: float = np.inf, bottom: float = 0.0) -> None:
-    """Raise DataError unless all entries are whole numbers (to 1e-9) between bottom and top."""
-    wrong = (np.abs(X - np.rint(X)) > 1e-9) | (X < bottom) | (X > top)
+LOG_FACTORIALS = gammaln(np.arange(1.0, 2050.0))
+
+
+def log_factorial(X: Array) -> Array:
+    """Return ln x!, from a table where all entries are small whole numbers."""
+    if X.size and X.min() >= 0 and X.max() < len(LOG_FACTORIALS):
+        codes = X.astype(np.intp)
+        if np.array_equal(codes, X):
+            return LOG_FACTORIALS[codes]
+    return gammaln(X + 1.0)
+
+
+def require_counts(
+    X: Array, name: str, top: float = np.inf, bottom: float = 0.0, *, fractional: bool = False
+) -> None:
+    """Raise DataError unless all entries are whole numbers (to 1e-9) between bottom and top.
+
+    ``fractional`` counts may lie between the whole numbers.
+    """
+    if not X.size or (X.min() >= bottom and X.max() <= top and (fractional or np.array_equal(X, np.rint(X)))):
+        return
+    whole = fractional | (np.abs(X - np.rint(X)) <= 1e-9)
+    wrong = ~whole | (X < bottom) | (X > top)
     if wrong.any():
         i, j = np.argwhere(wrong)[0]
         limit = f" up to {top:g}" if np.isfinite(top) else ""
-        raise DataError(
-            f"{name} needs whole numbers from {bottom:g}{limit}; row {i}, column {j} is {X[i, j]}."
-        )
+        kind = "numbers" if fractional else "whole numbers"
+        raise DataError(f"{name} needs {kind} from {bottom:g}{limit}; row {i}, column {j} is {X[i, j]}.")

@@ -78,6 +78,10 @@ class Product(Family):
     def select(self, components: Any) -> Self:
         return self._with(part.select(components) for part in self.families)
 
+    def keeping(self, old: Self, components: Array) -> Self:
+        pairs = zip(self.families, old.families, strict=True)
+        return self._with(new.keeping(was, components) for new, was in pairs)
+
     def parameter_count(self) -> int:
         return sum(part.parameter_count() for part in self.families)
 

@@ -11,7 +11,7 @@ from scipy.special import betaln, digamma, gammaln, polygamma, xlog1py, xlogy
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.distributions.base import Array, Family, as_rows, in_base
-from gnomon.distributions.columns import ColumnFamily, ColumnSums, require_counts
+from gnomon.distributions.columns import ColumnFamily, ColumnSums, log_factorial, require_counts
 from gnomon.distributions.kept import KeptRows, keep
 from gnomon.distributions.positive import Beta, Gamma
 
@@ -40,6 +40,8 @@ class Bernoulli(ColumnFamily):
     ----------
     p : array-like of shape (K, d), optional
         Probability of a one.
+    binarize : float, optional
+        Entries above this number count as ones, the others as zeros; by default X must hold zeros and ones.
 
     Examples
     --------
@@ -52,11 +54,18 @@ class Bernoulli(ColumnFamily):
     """
 
     p: Any = None
+    binarize: float | None = None
     _parameters = ("p",)
     _filler = 0.0
 
     def _check_parameters(self) -> None:
         self._require((self.p >= 0) & (self.p <= 1), "p", "between 0 and 1")
+
+    def _observed(self, X: ArrayLike) -> tuple[Array, Array | None]:
+        if self.binarize is not None:
+            X = as_rows(X, self.n_features if self.fitted else None)
+            X = np.where(np.isnan(X), np.nan, X > self.binarize)
+        return super()._observed(X)
 
     def _check(self, X: Array) -> None:
         require_counts(X, "Bernoulli", top=1)
@@ -119,6 +128,8 @@ class Binomial(Bernoulli):
         Probability of heads.
     ordered : bool, default False
         Whether the order of the tosses is known.
+    fractional : bool, default False
+        Whether counts may lie between the whole numbers.
 
     Examples
     --------
@@ -131,15 +142,24 @@ class Binomial(Bernoulli):
     n: Any = 1
     p: Any = None
     ordered: bool = False
+    fractional: bool = False
 
-    def __init__(self, n: int = 1, p: ArrayLike | None = None, *, ordered: bool = False) -> None:
-        object.__setattr__(self, "n", n)
-        object.__setattr__(self, "p", p)
-        object.__setattr__(self, "ordered", ordered)
+    def __init__(
+        self,
+        n: int = 1,
+        p: ArrayLike | None = None,
+        *,
+        ordered: bool = False,
+        fractional: bool = False,
+        binarize: None = None,
+    ) -> None:
+        options = {"n": n, "p": p, "ordered": ordered, "fractional": fractional, "binarize": binarize}
+        for name, value in options.items():
+            object.__setattr__(self, name, value)
         self.__post_init__()
 
     def _check(self, X: Array) -> None:
-        require_counts(X, "Binomial", top=self.n)
+        require_counts(X, "Binomial", top=self.n, fractional=self.fractional)
 
     def _features(self, X: Array) -> tuple[Array, ...]:
         return X, self.n - X
@@ -147,7 +167,7 @@ class Binomial(Bernoulli):
     def _log_base(self, X: Array) -> Array | float:
         if self.ordered:
             return 0.0
-        return gammaln(self.n + 1.0) - gammaln(X + 1.0) - gammaln(self.n - X + 1.0)
+        return gammaln(self.n + 1.0) - log_factorial(X) - log_factorial(self.n - X)
 
     def _expected_features(self) -> tuple[Array, ...]:
         return self.n * self.p, self.n * (1.0 - self.p)
@@ -190,6 +210,8 @@ class Poisson(ColumnFamily):
     ----------
     rate : array-like of shape (K, d), optional
         Expected count.
+    fractional : bool, default False
+        Whether counts may lie between the whole numbers.
 
     Examples
     --------
@@ -200,6 +222,7 @@ class Poisson(ColumnFamily):
     """
 
     rate: Any = None
+    fractional: bool = False
     _parameters = ("rate",)
     _filler = 0.0
 
@@ -207,7 +230,7 @@ class Poisson(ColumnFamily):
         self._require(np.isfinite(self.rate) & (self.rate >= 0), "rate", "finite and at least 0")
 
     def _check(self, X: Array) -> None:
-        require_counts(X, "Poisson")
+        require_counts(X, "Poisson", fractional=self.fractional)
 
     def _features(self, X: Array) -> tuple[Array, ...]:
         return (X,)
@@ -216,7 +239,7 @@ class Poisson(ColumnFamily):
         return (log(self.rate),), self.rate
 
     def _log_base(self, X: Array) -> Array | float:
-        return -gammaln(X + 1.0)
+        return -log_factorial(X)
 
     def _expected_features(self) -> tuple[Array, ...]:
         return (self.rate,)

@@ -12,7 +12,7 @@ from scipy.special import entr, gammaln, rel_entr
 
 from gnomon.core.errors import DataError
 from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, settle
-from gnomon.distributions.columns import product, require_counts
+from gnomon.distributions.columns import log_factorial, product, require_counts
 from gnomon.distributions.counting import log
 from gnomon.distributions.simplex import Dirichlet
 from gnomon.loops import densities as loops
@@ -196,6 +196,8 @@ class Multinomial(Family):
         Whether to leave out the multinomial coefficient.
     n : int, optional
         Number of words per row, needed by `sample`, `mean` and `variance` only.
+    fractional : bool, default False
+        Whether counts may lie between the whole numbers.
 
     Examples
     --------
@@ -208,6 +210,7 @@ class Multinomial(Family):
     p: Any = None
     ordered: bool = False
     n: int | None = None
+    fractional: bool = False
     _parameters = ("p",)
 
     def _check_parameters(self) -> None:
@@ -217,12 +220,12 @@ class Multinomial(Family):
 
     def _counts(self, X: Any) -> Any:
         if sparse.issparse(X):
-            require_counts(X.data[:, None].astype(np.float64), "Multinomial")
+            require_counts(X.data[:, None].astype(np.float64), "Multinomial", fractional=self.fractional)
             return X
         X = as_rows(X, self.n_features if self.fitted else None)
         if np.isnan(X).any():
             raise DataError("Multinomial: a count is missing; the row's total would be unknown.")
-        require_counts(X, "Multinomial")
+        require_counts(X, "Multinomial", fractional=self.fractional)
         return X
 
     def log_density(self, X: Any) -> Array:
@@ -239,7 +242,7 @@ class Multinomial(Family):
 
     def _coefficient(self, X: Any) -> Array:
         if not sparse.issparse(X):
-            return gammaln(X.sum(axis=1) + 1.0) - gammaln(X + 1.0).sum(axis=1)
+            return gammaln(X.sum(axis=1) + 1.0) - log_factorial(X).sum(axis=1)
         logs = X.copy().astype(np.float64)
         logs.data = gammaln(logs.data + 1.0)
         return gammaln(np.asarray(X.sum(axis=1)).ravel() + 1.0) - np.asarray(logs.sum(axis=1)).ravel()

@@ -199,6 +199,17 @@ class Gaussian(Family):
             means=self.means[index], covariances=self.covariances[index] if own else self.covariances
         )
 
+    def keeping(self, old: Self, components: Array) -> Self:
+        if not components.any():
+            return self
+        covariances = self.covariances
+        if self.covariance_type in ("full", "fixed", "diag", "spherical"):
+            mask = components.reshape(-1, *[1] * (covariances.ndim - 1))
+            covariances = np.where(mask, old.covariances, covariances)
+        return self.replace(
+            means=np.where(components[:, None], old.means, self.means), covariances=covariances
+        )
+
     def parameter_count(self) -> int:
         K, d = self.means.shape
         half = d * (d + 1) // 2
