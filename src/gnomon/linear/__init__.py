@@ -30,5 +30,9 @@ __getattr__, __dir__, __all__ = attach(
         "ridge_moments": "geometry",
         "ridge_bias_variance": "geometry",
         "convert_penalty": "geometry",
+        "BayesianLinearRegression": "bayesian",
+        "BayesianRidge": "evidence",
+        "log_evidence": "evidence",
+        "compare_evidence": "evidence",
     },
 )
