@@ -41,7 +41,7 @@ def awkward(function):
 
 def same(subject, change, **options):
     """X in another form: the answers are the same."""
-    plain = subject.data(**options)
+    plain = subject.rows(**options)
     return Case(plain._replace(X=change(plain.X)), SAME, plain)
 
 
@@ -121,7 +121,7 @@ def masked_without_mask(subject):
 
 @awkward
 def masked_with_mask(subject):
-    data = subject.data()
+    data = subject.rows()
     masked = np.ma.masked_array(data.X, mask=np.zeros(data.X.shape, dtype=bool))
     masked[3, 1] = np.ma.masked
     return Case(data._replace(X=masked), outcome_of_missing(subject, "mask|missing|NaN"), query=data.X)
@@ -146,21 +146,21 @@ def int64(subject):
 
 @awkward
 def uint8(subject):
-    data = subject.data(whole_numbers=True)
+    data = subject.rows(whole_numbers=True)
     data = data._replace(X=np.abs(data.X))
     return Case(data._replace(X=data.X.astype(np.uint8)), SAME, data)
 
 
 @awkward
 def booleans(subject):
-    data = subject.data()
+    data = subject.rows()
     X = data.X > np.median(data.X, axis=0)
     return Case(data._replace(X=X), SAME, data._replace(X=X.astype(float)))
 
 
 @awkward
 def float16(subject):
-    data = subject.data()
+    data = subject.rows()
     half = data.X.astype(np.float16)
     return Case(data._replace(X=half), SAME, data._replace(X=half.astype(np.float32)))
 
@@ -172,19 +172,19 @@ def longdouble(subject):
 
 @awkward
 def complex_numbers(subject):
-    data = subject.data()
+    data = subject.rows()
     return Case(data._replace(X=data.X + 1j), "[Cc]omplex")
 
 
 @awkward
 def strings(subject):
-    data = subject.data()
+    data = subject.rows()
     return Case(data._replace(X=np.full(data.X.shape, "red")), "string|str_?|numeric|number")
 
 
 @awkward
 def objects_that_are_no_numbers(subject):
-    data = subject.data()
+    data = subject.rows()
     X = data.X.astype(object)
     X[2, 1] = {"a": 1}
     return Case(data._replace(X=X), "number|float|dict")
@@ -192,7 +192,7 @@ def objects_that_are_no_numbers(subject):
 
 @awkward
 def dates(subject):
-    data = subject.data()
+    data = subject.rows()
     X = np.full(data.X.shape, np.datetime64("2020-01-01"))
     return Case(data._replace(X=X), EITHER)
 
@@ -202,54 +202,54 @@ def dates(subject):
 
 @awkward
 def no_rows(subject):
-    data = subject.data()
+    data = subject.rows()
     return Case(data._replace(X=data.X[:0], y=None if data.y is None else data.y[:0]), "sample|row|empty")
 
 
 @awkward
 def no_columns(subject):
-    data = subject.data()
+    data = subject.rows()
     return Case(data._replace(X=data.X[:, :0]), "feature|column|empty")
 
 
 @awkward
 def one_dimension(subject):
-    data = subject.data()
+    data = subject.rows()
     return Case(data._replace(X=data.X[:, 0]), "[Rr]eshape|2D|dimension")
 
 
 @awkward
 def three_dimensions(subject):
-    data = subject.data()
+    data = subject.rows()
     return Case(data._replace(X=np.stack([data.X, data.X])), "dim")
 
 
 @awkward
 def no_data(subject):
-    data = subject.data()
+    data = subject.rows()
     return Case(data._replace(X=None), "None|array|data")
 
 
 @awkward
 def one_row(subject):
-    data = subject.data()
+    data = subject.rows()
     return Case(data._replace(X=data.X[:1], y=None if data.y is None else data.y[:1]), EITHER)
 
 
 @awkward
 def two_rows(subject):
-    data = subject.data()
+    data = subject.rows()
     return Case(data._replace(X=data.X[:2], y=None if data.y is None else data.y[:2]), EITHER)
 
 
 @awkward
 def one_column(subject):
-    return Case(subject.data(d=1), ANSWER)
+    return Case(subject.rows(d=1), ANSWER)
 
 
 @awkward
 def more_columns_than_rows(subject):
-    return Case(subject.data(n=12, d=40), EITHER)
+    return Case(subject.rows(n=12, d=40), EITHER)
 
 
 # Values
@@ -257,7 +257,7 @@ def more_columns_than_rows(subject):
 
 def changed(subject, outcome, change):
     """X with some of its entries changed."""
-    data = subject.data()
+    data = subject.rows()
     X = data.X.copy()
     return Case(data._replace(X=change(X)), outcome, query=data.X)
 
@@ -320,7 +320,7 @@ def constant_column(subject):
 
 @awkward
 def duplicated_rows(subject):
-    data = subject.data(n=12)
+    data = subject.rows(n=12)
     many = np.repeat(np.arange(12), 10)
     return Case(data._replace(X=data.X[many], y=None if data.y is None else data.y[many]), ANSWER)
 
@@ -375,7 +375,7 @@ def negative_zero(subject):
 
 def compressed(subject, change):
     """A sparse form of mostly-zero data: the same answers where sparse is read, else a clear refusal."""
-    data = subject.data(whole_numbers=True)
+    data = subject.rows(whole_numbers=True)
     plain = data._replace(X=np.where(np.abs(data.X) < 2, 0.0, data.X))
     outcome = SAME if subject.takes_sparse else "[Ss]parse"
     return Case(plain._replace(X=change(plain.X)), outcome, plain)
@@ -488,7 +488,7 @@ def pandas_nullable_integers(subject):
 
 @awkward
 def pandas_nullable_integers_with_missing(subject):
-    data = subject.data(whole_numbers=True)
+    data = subject.rows(whole_numbers=True)
     frame = pd.DataFrame(data.X, columns=names(data.X)).astype("Int64")
     frame.iloc[3, 1] = pd.NA
     outcome = outcome_of_missing(subject, "NaN|missing|NA")
@@ -502,7 +502,7 @@ def pandas_categories_of_numbers(subject):
 
 @awkward
 def pandas_categories_of_strings(subject):
-    data = subject.data()
+    data = subject.rows()
     frame = pd.DataFrame(data.X, columns=names(data.X))
     frame["column 1"] = pd.Categorical(np.where(data.X[:, 1] > 0, "red", "blue"))
     return Case(data._replace(X=frame), "string|red|blue|numeric|number|categor")
@@ -526,7 +526,7 @@ def polars_frame(subject):
 
 @awkward
 def polars_with_null(subject):
-    data = subject.data()
+    data = subject.rows()
     frame = pl.DataFrame(data.X, schema=names(data.X))
     frame = frame.with_columns(
         pl.when(pl.int_range(pl.len()) == 3).then(None).otherwise(pl.col("column 1")).alias("column 1")
@@ -545,7 +545,7 @@ def weighting(function):
 
 
 def weighted(subject, weight, outcome):
-    data = subject.data()
+    data = subject.rows()
     return Case(
         data._replace(weight=weight(len(data.X))), outcome, data._replace(weight=np.ones(len(data.X)))
     )
@@ -640,7 +640,7 @@ def target(*kinds):
 
 
 def aimed(subject, change, outcome):
-    data = subject.data()
+    data = subject.rows()
     return Case(data._replace(y=change(data.y)), outcome, data)
 
 
@@ -716,7 +716,7 @@ def huge_target(subject):
 
 @target("number")
 def integer_target(subject):
-    data = subject.data()
+    data = subject.rows()
     y = np.round(10 * data.y)
     return Case(data._replace(y=y.astype(np.int16)), SAME, data._replace(y=y))
 

@@ -14,6 +14,7 @@ class Recipe(NamedTuple):
     arguments: dict[str, Any] = {}  # to every constructor call
     settings: tuple[dict[str, Any], ...] = ({},)  # each is tested like an estimator of its own
     data: Callable[[int, int, int], tuple] | None = None  # (rows, columns, seed) -> (X,) or (X, y)
+    sequence: int | None = None  # rows form sequences of this length
     answers: tuple[str, ...] = ()  # attributes to compare where there is nothing to predict
 
 
@@ -30,9 +31,92 @@ def categories(n, d, seed):
     return X.astype(float), y
 
 
+def counts(n, d, seed):
+    """Counts of three groups that follow each other."""
+    rng = np.random.default_rng(seed)
+    return (rng.poisson(1 + 6 * (np.arange(n) // 7 % 3), size=(d, n)).T.astype(float),)
+
+
+def trials(n, d, seed):
+    """Eight balls in d boxes, row by row."""
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.ones(d), size=3)[np.arange(n) // 7 % 3]
+    return (np.array([rng.multinomial(8, share) for share in shares], dtype=float),)
+
+
+def symbols(n, d, seed):
+    """One column of symbols 0 to 3."""
+    rng = np.random.default_rng(seed)
+    return ((2 * (np.arange(n) // 7 % 2) + rng.integers(0, 2, size=n)).astype(float)[:, None],)
+
+
+def numbers(n, d, seed):
+    """Rows of three groups that follow each other."""
+    rng = np.random.default_rng(seed)
+    return (4.0 * np.array([-1, 0, 1])[np.arange(n) // 7 % 3][:, None] + rng.normal(size=(n, d)),)
+
+
+def walks(n, d, seed):
+    """Steps of a walker."""
+    return (np.cumsum(np.random.default_rng(seed).normal(size=(n, d)), axis=0),)
+
+
+def labeled_sequences(n, d, seed):
+    """Many short sequences, each with a label."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return [rng.normal(3.0 * label, size=(8, d)) for label in y], y
+
+
+def tagged_sentences(n, d, seed):
+    """Four words each, and their parts of speech."""
+    rng = np.random.default_rng(seed)
+    words = {"D": ["a", "the"], "N": ["dog", "cat", "bird"], "V": ["sees", "barks", "runs"]}
+    tags = [["D", "N", "V", "N"] if rng.random() < 0.5 else ["N", "V", "D", "N"] for _ in range(n)]
+    return [[str(rng.choice(words[tag])) for tag in sentence] for sentence in tags], tags
+
+
+def symbol_sequences(n, d, seed):
+    """Sequences of letters."""
+    rng = np.random.default_rng(seed)
+    return ([list(rng.choice(list("abc"), size=9, p=[0.5, 0.3, 0.2])) for _ in range(n)],)
+
+
+def games(n, d, seed):
+    """Who played whom, and the points."""
+    rng = np.random.default_rng(seed)
+    pairs = [rng.choice(6, size=2, replace=False) for _ in range(n)]
+    return (
+        [(f"team {a}", f"team {b}", int(rng.poisson(20 + a)), int(rng.poisson(20 + b))) for a, b in pairs],
+    )
+
+
+def sounds(n, d, seed):
+    """Two words, spoken a few times."""
+    from gnomon.datasets import make_toy_words
+
+    return make_toy_words(["one", "two"], 5, random_state=seed)
+
+
 RECIPES: dict[str, Recipe] = {
+    "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
-    "LinearDiscriminantAnalysis": Recipe(arguments={"n_components": None}),
-    "KMeans": Recipe(arguments={"n_init": 2}),
+    "GMMHMM": Recipe(data=numbers, sequence=20),
+    "GaussianHMM": Recipe(data=numbers, sequence=20),
     "GaussianMixture": Recipe(settings=each("covariance_type", "full", "tied", "diag", "spherical")),
+    "GaussianRandomWalk": Recipe(data=walks, sequence=20, answers=("covariance_",)),
+    "HMM": Recipe(data=numbers, sequence=20),
+    "HMMClassifier": Recipe(data=labeled_sequences),
+    "HMMTagger": Recipe(data=tagged_sentences),
+    "KMeans": Recipe(arguments={"n_init": 2}),
+    "KalmanFilter": Recipe(
+        data=walks, sequence=20, answers=("transition_covariance_", "observation_covariance_")
+    ),
+    "MarkovChain": Recipe(data=symbol_sequences, answers=("transmat_", "startprob_")),
+    "MarkovRanker": Recipe(data=games, answers=("scores_", "ranking_")),
+    "MultinomialHMM": Recipe(data=trials, sequence=20),
+    "PoissonHMM": Recipe(data=counts, sequence=20),
+    "RandomWalkClassifier": Recipe(arguments={"width": 10.0}),
+    "TokenClassifier": Recipe(data=tagged_sentences),
+    "WordRecognizer": Recipe(arguments={"n_states": 2, "n_codes": 8, "n_iter": 3}, data=sounds),
 }

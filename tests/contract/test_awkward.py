@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import generate_invalid_param_val, make_constraint
 
 from compare import assert_agree, assert_same_bits
-from contract.discovery import SUBJECTS
+from contract.discovery import MATRIX, SUBJECTS
 from contract.inputs import ANSWER, EITHER, INPUTS, SAME, TARGETS, WEIGHTS
 from gnomon.core.errors import GnomonError
 
@@ -90,13 +90,13 @@ def judge(subject, case, name):
 
 
 @pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+@pytest.mark.parametrize("subject", MATRIX, ids=repr)
 def test_input(subject, name):
     judge(subject, INPUTS[name](subject), name)
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
-@pytest.mark.parametrize("subject", [one for one in SUBJECTS if one.takes_weights], ids=repr)
+@pytest.mark.parametrize("subject", [one for one in MATRIX if one.takes_weights], ids=repr)
 def test_weights(subject, name):
     judge(subject, WEIGHTS[name](subject), name)
 
@@ -105,7 +105,7 @@ def test_weights(subject, name):
     "subject, name",
     [
         pytest.param(subject, name, id=f"{subject}-{name}")
-        for subject in SUBJECTS
+        for subject in MATRIX
         for name, (kinds, _) in TARGETS.items()
         if subject.target in kinds
     ],
@@ -114,9 +114,9 @@ def test_target(subject, name):
     judge(subject, TARGETS[name][1](subject), name)
 
 
-@pytest.mark.parametrize("subject", [one for one in SUBJECTS if one.scales], ids=repr)
+@pytest.mark.parametrize("subject", [one for one in MATRIX if one.scales], ids=repr)
 def test_a_million_by_one(subject):
-    data = subject.data(n=1_000_000, d=1)
+    data = subject.rows(n=1_000_000, d=1)
     model = subject.fit(data)
     assert_answer(subject.answers(model, data.X[:100]))
 
@@ -133,13 +133,13 @@ LABELS = {
     "unsigned": lambda y: y.astype(np.uint8),
     "categories": lambda y: pd.Categorical(np.array(["low", "middle", "high"])[y]),
 }
-CLASSIFIERS = [subject for subject in SUBJECTS if subject.target == "class"]
+CLASSIFIERS = [subject for subject in MATRIX if subject.target == "class"]
 
 
 @pytest.mark.parametrize("name", LABELS)
 @pytest.mark.parametrize("subject", CLASSIFIERS, ids=repr)
 def test_labels_come_back(subject, name):
-    data = subject.data()
+    data = subject.rows()
     y = LABELS[name](data.y)
     model = subject.fit(data._replace(y=y))
     assert set(model.predict(data.X)) <= set(np.asarray(y))
@@ -149,7 +149,7 @@ def test_labels_come_back(subject, name):
 
 @pytest.mark.parametrize("subject", CLASSIFIERS, ids=repr)
 def test_unseen_label_when_scoring(subject):
-    data = subject.data()
+    data = subject.rows()
     model = subject.fit(data)
     assert model.score(data.X, np.full(len(data.X), 99)) == 0.0
 
@@ -161,9 +161,9 @@ def named(X, names="abc"):
     return pd.DataFrame(X, columns=list(names))
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+@pytest.mark.parametrize("subject", MATRIX, ids=repr)
 def test_names_are_kept(subject):
-    data = subject.data()
+    data = subject.rows()
     model = subject.fit(data._replace(X=named(data.X)))
     assert list(model.feature_names_in_) == list("abc") and model.n_features_in_ == 3
     assert not hasattr(subject.fit(data), "feature_names_in_")
@@ -174,28 +174,28 @@ def test_names_are_kept(subject):
 @pytest.mark.parametrize(
     "names", ["acb", "abx", "ab", "abcd"], ids=["reordered", "unknown", "missing", "additional"]
 )
-@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+@pytest.mark.parametrize("subject", MATRIX, ids=repr)
 def test_other_names_at_predict_are_refused(subject, names):
-    data = subject.data()
+    data = subject.rows()
     model = subject.fit(data._replace(X=named(data.X)))
-    X = named(subject.data(d=len(names)).X, names)
+    X = named(subject.rows(d=len(names)).X, names)
     for method in ("predict", "transform", "score_samples"):
         if hasattr(model, method):
             with pytest.raises(ValueError, match="feature names|features"):
                 getattr(model, method)(X)
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+@pytest.mark.parametrize("subject", MATRIX, ids=repr)
 def test_names_that_are_odd_words(subject):
-    data = subject.data()
+    data = subject.rows()
     odd = ["", "Ω π", "class"]
     model = subject.fit(data._replace(X=pd.DataFrame(data.X, columns=odd)))
     assert list(model.feature_names_in_) == odd
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+@pytest.mark.parametrize("subject", MATRIX, ids=repr)
 def test_names_out_fit_the_columns_out(subject):
-    data = subject.data()
+    data = subject.rows()
     model = subject.fit(data._replace(X=named(data.X)))
     if not hasattr(model, "transform"):
         return
@@ -210,7 +210,7 @@ def test_names_out_fit_the_columns_out(subject):
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
 def test_unfitted_model_says_so(subject):
-    model, X = subject.make(), subject.data().X
+    model, X = subject.make(), subject.rows().X
     for method in ("predict", "predict_proba", "transform", "score_samples", "decision_function"):
         if hasattr(model, method):
             with pytest.raises(NotFittedError, match="fit"):
@@ -229,10 +229,10 @@ PREDICTED = {
 
 
 @pytest.mark.parametrize("name", PREDICTED)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+@pytest.mark.parametrize("subject", MATRIX, ids=repr)
 def test_bad_rows_at_predict_are_refused(subject, name):
     change, pattern = PREDICTED[name]
-    data = subject.data()
+    data = subject.rows()
     model = subject.fit(data)
     X = change(data.X)
     for method in ("predict", "transform", "score_samples"):
@@ -256,7 +256,7 @@ def numbers(subject):
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
 def test_numpy_scalars_as_parameters(subject):
-    data = subject.data()
+    data = subject.rows()
     kinds = {int: np.int64, float: np.float64}
     changed = {name: kinds[type(value)](value) for name, value in numbers(subject).items()}
     plain = subject.answers(subject.fit(data), data.X)
@@ -270,7 +270,7 @@ def test_numpy_scalars_as_parameters(subject):
 def test_generators_as_random_state(subject, make):
     if "random_state" not in subject.make().get_params(deep=False):
         return
-    data = subject.data()
+    data = subject.rows()
     first, second = (subject.fit(data, random_state=make(7)) for _ in range(2))
     assert_same_bits(subject.answers(first, data.X), subject.answers(second, data.X), repr(subject))
 
@@ -291,7 +291,7 @@ class Nothing:
     ],
 )
 def test_wrong_parameter_is_named(subject, parameter):
-    data = subject.data()
+    data = subject.rows()
     for bad in wrong_values(subject, parameter):
         model = subject.make().set_params(**{parameter: bad})
         with pytest.raises((ValueError, TypeError), match=rf"\b{parameter}\b"):

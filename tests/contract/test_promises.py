@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import gnomon.core.rows
 from compare import assert_agree, assert_same_bits
-from contract.discovery import SUBJECTS, Data
+from contract.discovery import MATRIX, SUBJECTS
 from gnomon.core.saving import load, save
 from gnomon.core.threads import threads
 
@@ -30,16 +30,12 @@ def learned(model):
     return {name: value for name, value in vars(model).items() if name.endswith("_")}
 
 
-def of_rows(data, rows):
-    return Data(data.X[rows], None if data.y is None else data.y[rows])
-
-
 @pytest.mark.parametrize("subject", WEIGHTED, ids=repr)
 def test_weight_two_is_the_row_twice(subject):
     data = subject.data()
     times = np.random.default_rng(1).integers(1, 4, size=len(data.X))
     weighted = subject.fit(data._replace(weight=times.astype(float)))
-    repeated = subject.fit(of_rows(data, np.repeat(np.arange(len(data.X)), times)))
+    repeated = subject.fit(data.take(np.repeat(np.arange(len(data.X)), times)))
     assert_agree(of_query(subject, weighted), of_query(subject, repeated), rtol=ROUNDING)
 
 
@@ -48,7 +44,7 @@ def test_weight_zero_is_no_row(subject):
     data = subject.data()
     counts = np.random.default_rng(1).integers(0, 2, size=len(data.X))
     weighted = subject.fit(data._replace(weight=counts.astype(float)))
-    without = subject.fit(of_rows(data, np.flatnonzero(counts)))
+    without = subject.fit(data.take(np.flatnonzero(counts)))
     assert_agree(of_query(subject, weighted), of_query(subject, without), rtol=ROUNDING)
 
 
@@ -61,14 +57,15 @@ def test_weights_of_one_are_no_weights(subject):
 
 def of_query(subject, model):
     """The answers on rows that were not learned; of the learned ones where there is no other answer."""
-    return subject.answers(model, subject.data(n=20, seed=5).X)
+    query = subject.data(n=20, seed=5)
+    return subject.answers(model, query.X, query.lengths)
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
 def test_order_of_rows_does_not_matter(subject):
     data = subject.data()
-    order = np.random.default_rng(2).permutation(len(data.X))
-    shuffled = subject.fit(of_rows(data, order))
+    order = np.random.default_rng(2).permutation(len(data.units()))
+    shuffled = subject.fit(data.take(order))
     assert_agree(of_query(subject, subject.fit(data)), of_query(subject, shuffled), rtol=ROUNDING)
 
 
@@ -93,7 +90,7 @@ def test_chunks_do_not_matter(subject, monkeypatch):
     assert_agree(whole, of_query(subject, subject.fit(data)), rtol=ROUNDING)
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+@pytest.mark.parametrize("subject", MATRIX, ids=repr)
 def test_single_precision_agrees_with_double(subject):
     data = subject.data()
     single = data._replace(X=data.X.astype(np.float32))
@@ -133,8 +130,9 @@ def test_predicting_one_row_is_predicting_it_among_others(subject):
     model = subject.fit(data)
     if not any(hasattr(model, name) for name in ("predict", "transform", "score_samples")):
         return
-    alone = subject.answers(model, data.X[3:4])
-    among = {name: values[3:4] for name, values in subject.answers(model, data.X).items()}
+    rows, one = data.units()[2], data.take([2])
+    alone = subject.answers(model, one.X, one.lengths)
+    among = {name: values[rows] for name, values in subject.answers(model, data.X, data.lengths).items()}
     assert_agree(among, alone, rtol=1e-9)
 
 

@@ -26,7 +26,7 @@ ROUNDING = 1e-10
 
 def table(subject, weighted=False):
     """The rows as one frame, with the target and the weights as columns of it."""
-    data = subject.data(n=2000)
+    data = subject.rows(n=2000)
     frame = pd.DataFrame(data.X, columns=[f"x{i}" for i in range(data.X.shape[1])])
     if data.y is not None:
         frame["target"] = data.y
@@ -48,7 +48,7 @@ def in_memory(subject, frame):
 
 
 def said(subject, model):
-    query = subject.data(n=50, seed=5).X
+    query = subject.rows(n=50, seed=5).X
     return subject.answers(model, pd.DataFrame(query, columns=[f"x{i}" for i in range(query.shape[1])]))
 
 
@@ -110,10 +110,10 @@ def test_needs_memory_and_says_so(subject, tmp_path):
 def test_dask_array(subject, client):
     import dask.array as da
 
-    data = subject.data(n=2000)
+    data = subject.rows(n=2000)
     X = da.from_array(data.X, chunks=(300, 2))
     given = () if data.y is None else (da.from_array(data.y, chunks=450),)
-    query = subject.data(n=50, seed=5).X
+    query = subject.rows(n=50, seed=5).X
     here, there = subject.fit(data), subject.make().fit(X, *given)
     assert_agree(subject.answers(here, query), subject.answers(there, query), rtol=ROUNDING)
 
@@ -146,7 +146,7 @@ def test_a_killed_worker_changes_nothing(name, after, client, tmp_path):
     import dask.array as da
 
     subject = next(subject for subject in SCALING if subject.cls.__name__ == name)
-    data = subject.data(n=1000)
+    data = subject.rows(n=1000)
     X = da.from_array(data.X, chunks=(500, data.X.shape[1]))
     fragile = X.map_blocks(dies_once, flag=str(tmp_path), after=after, dtype=X.dtype, meta=np.empty((0, 0)))
     given = () if data.y is None else (da.from_array(data.y, chunks=500),)
