@@ -1,0 +1,19 @@
+"""Compile the loops of the family."""
+
+import numpy as np
+from scipy import sparse
+
+from gnomon.bayes.counts import CategoricalNB, MultinomialNB
+from gnomon.bayes.naive import GaussianNB
+
+
+def warm_up() -> None:
+    """Call every loop on a few numbers."""
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [1.0, 1.0]]), [0, 1, 0, 1]
+    holes = X.copy()
+    holes[0, 0] = np.nan
+    for dtype in (np.float64, np.float32):
+        GaussianNB().fit(X.astype(dtype), y)
+        GaussianNB().fit(holes.astype(dtype), y)
+        MultinomialNB().fit(sparse.csr_array(X.astype(dtype)), y)
+    CategoricalNB().fit(X, y).predict(X)
