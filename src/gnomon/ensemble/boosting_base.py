@@ -1,0 +1,279 @@
+"""What boosted trees share: one round per step, early stopping, staged predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from gnomon.core.randomness import draw_seed, stream
+from gnomon.core.rows import Chunk
+from gnomon.core.steps import Learner, Report
+from gnomon.core.sums import per_row
+from gnomon.ensemble.objectives import Objective, objective_of
+from gnomon.trees import categories as cats
+from gnomon.trees.base import positive
+from gnomon.trees.growing import repetitions
+from gnomon.trees.nodes import Tree, add_trees
+
+Array = np.ndarray
+
+
+class BoostState(NamedTuple):
+    """Rounds so far; round m has one tree per score, from stream m of the seed."""
+
+    rounds: tuple[tuple[Tree, ...], ...]
+    start: Array  # (n_raw,)
+    raw: Array  # (n_raw, n) scores of the training rows
+    raw_valid: Array | None
+    seed: int
+    losses: tuple[float, ...]
+    valid_losses: tuple[float, ...]
+    oob: tuple[float, ...]
+
+
+class Soil(NamedTuple):
+    """What the trees of one fit grow from."""
+
+    X: Array
+    y: Array
+    weight: Array
+    reps: Array
+    objective: Objective
+    valid: tuple[Array, Array, Array] | None
+    grower: Any
+
+
+def _scores(chunk: Chunk, trees: list[Tree], values: list[Array], columns: Array, start: Array) -> Array:
+    out = np.tile(start, (len(chunk.X), 1))
+    return add_trees(chunk.X, trees, values, columns, out)
+
+
+class Boosted(Learner):
+    """A sum of small trees, each fitted to the gradient of the loss at the sum so far."""
+
+    _stop = "self"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Add trees until `_limit` rounds are done or the validation loss stops falling.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+            NaN marks a missing value.
+        y : array of shape (n,)
+            The target.
+        sample_weight : array of shape (n,), optional
+            How many times each row counts.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
+        with _Coding(self, X) as codes:
+            rows = self._read(codes, y, sample_weight)
+            return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
+
+    def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Any]:
+        """Yield a fitted copy before the first and after every round."""
+        one = clone(self)
+        with _Coding(one, X) as codes:
+            yield from one._iterate(one._read(codes, y, sample_weight))
+
+    def _copy(self, run: Any, rows: Any) -> Any:
+        copy = clone(self)
+        copy._categories, copy._soil = self._categories, self._soil
+        copy._keep(run, rows)
+        del copy._categories, copy._soil
+        return copy
+
+    def _reconstruction(self, run: Any, rows: Any) -> dict[str, Any]:
+        return {name: value for name, value in vars(self._copy(run, rows)).items() if name.endswith("_")}
+
+    def _rows(self, X: Any, **options: Any) -> Any:
+        found = getattr(self, "categories_", None)
+        return super()._rows(cats.encode(X, found) if found else X, **options)
+
+    # the loop
+
+    def _make_soil(self, rows: Any, rng: Any) -> Soil:
+        X, y, weight = positive(rows)
+        n_classes = 0 if rows.classes is None else len(rows.classes)
+        y = np.asarray(y, dtype=np.float64)
+        objective = objective_of(self, n_classes)
+        if self.loss == "exponential":
+            y = 2 * y - 1
+        objective.check(y)
+        weight = self._weighted(rows.classes, y, weight)
+        reps, valid = repetitions(rows.weight[rows.weight > 0]), None
+        if self._stops_early(len(X)):
+            train, test = self._hold_out(len(X), y if n_classes else None, rng)
+            valid = (X[test], y[test], weight[test])
+            X, y, weight, reps = X[train], y[train], weight[train], reps[train]
+        return Soil(X, y, weight, reps, objective, valid, self._make_grower(X, y, weight, reps, objective))
+
+    def _weighted(self, classes: Any, y: Array, weight: Array) -> Array:
+        return weight
+
+    def _stops_early(self, n: int) -> bool:
+        raise NotImplementedError
+
+    def _make_grower(self, X: Array, y: Array, weight: Array, reps: Array, objective: Objective) -> Any:
+        raise NotImplementedError
+
+    def _one_tree(
+        self, soil: Soil, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
+    ) -> Any:
+        """Return a tree with shrunken values, and the leaf values of all training rows."""
+        raise NotImplementedError
+
+    def _hold_out(self, n: int, y: Array | None, rng: Any) -> tuple[Array, Array]:
+        order = rng.permutation(n)
+        if y is not None:  # the same share of every class
+            order = order[np.argsort(y[order], kind="stable")]
+        size = self.validation_fraction
+        size = int(size) if size >= 1 else max(1, round(size * n))
+        test = np.zeros(n, dtype=bool)
+        test[order[np.linspace(0, n - 1, size).round().astype(int)]] = True
+        return np.flatnonzero(~test), np.flatnonzero(test)
+
+    def _start(self, rows: Any, rng: Any) -> BoostState:
+        seed = draw_seed(rng)
+        soil = self._soil = self._make_soil(rows, rng)
+        start = self._first_scores(soil)
+        raw = np.tile(start[:, None], (1, len(soil.y)))
+        held = None if soil.valid is None else np.tile(start[:, None], (1, len(soil.valid[1])))
+        return BoostState((), start, raw, held, seed, (), (), ())
+
+    def _first_scores(self, soil: Soil) -> Array:
+        return soil.objective.start(soil.y, soil.weight)
+
+    def _state(self) -> BoostState:
+        return self._boost_
+
+    def _step(self, rows: Any, state: BoostState) -> tuple[BoostState, Report]:
+        if self._soil is None:
+            self._soil = self._make_soil(rows, stream(state.seed, 2**62))
+        soil, index = self._soil, len(state.rounds)
+        raw, trees = state.raw.copy(), []
+        g, h = np.empty(len(soil.y)), np.empty(len(soil.y))
+        for k in range(soil.objective.n_raw):
+            loss, top_g, top_h = soil.objective.derivatives(soil.y, state.raw, soil.weight, k, g, h)
+            rng = stream(state.seed, index * soil.objective.n_raw + k)
+            tree, step = self._one_tree(soil, k, state, g, h, (top_g, top_h), rng)
+            raw[k] += step
+            trees.append(tree)
+        state = state._replace(rounds=(*state.rounds, tuple(trees)), raw=raw)
+        return self._judge(soil, state)
+
+    def _judge(self, soil: Soil, state: BoostState) -> tuple[BoostState, Report]:
+        loss = soil.objective.loss(soil.y, state.raw, soil.weight) if self._keeps_score(soil) else np.nan
+        state = state._replace(losses=(*state.losses, loss))
+        if soil.valid is not None:
+            X, y, weight = soil.valid
+            held = state.raw_valid.copy()
+            for k, tree in enumerate(state.rounds[-1]):
+                held[k] += tree.value[tree.apply(X), 0, 0]
+            judged = soil.objective.loss(y, held, weight)
+            state = state._replace(raw_valid=held, valid_losses=(*state.valid_losses, judged))
+        done = self._is_enough(state) or len(state.rounds) >= self._limit()
+        return state, Report(loss if np.isfinite(loss) else None, done=done)
+
+    def _keeps_score(self, soil: Soil) -> bool:
+        return True
+
+    def _is_enough(self, state: BoostState) -> bool:
+        patience = self.n_iter_no_change
+        scores = state.valid_losses
+        if not patience or len(scores) <= patience:
+            return False
+        return min(scores[-patience:]) > scores[-patience - 1] - self.tol
+
+    def _attributes(self, state: BoostState) -> dict[str, Any]:
+        facts: dict[str, Any] = {
+            "rounds_": state.rounds,
+            "start_": state.start,
+            "categories_": dict(self._categories),
+            "train_score_": -np.array(state.losses),
+            "n_trees_per_iteration_": len(state.start),
+        }
+        if state.valid_losses:
+            facts["validation_score_"] = -np.array(state.valid_losses)
+        if state.oob:
+            facts["oob_improvement_"] = np.array(state.oob)
+        if self.warm_start:
+            facts["_boost_"] = state
+        return facts
+
+    # prediction
+
+    def _raw_predict(self, X: Any) -> Array:
+        """Scores, (n, n_raw)."""
+        rows = self._rows(X)
+        trees = [tree for round_ in self.rounds_ for tree in round_]
+        values = [np.ascontiguousarray(tree.value[:, :, 0]) for tree in trees]
+        columns = np.tile(np.arange(len(self.start_)), len(self.rounds_))
+        return per_row(_scores, rows, trees, values, columns, self.start_)
+
+    def _staged_raw(self, X: Any) -> Iterator[Array]:
+        rows = self._rows(X)
+        raw = np.tile(self.start_, (rows.n_rows, 1))
+        for round_ in self.rounds_:
+            for k, tree in enumerate(round_):
+                raw[:, k] += tree.value[tree.apply(rows.X), 0, 0]
+            yield raw.copy()
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of the summed gains that each feature brought."""
+        found = np.zeros(self.n_features_in_)
+        for round_ in self.rounds_:
+            for tree in round_:
+                inner = tree.feature >= 0
+                np.add.at(found, tree.feature[inner], tree.gain[inner])
+        return found / found.sum() if found.sum() > 0 else found
+
+    def to_rules(self, *, top: int = 10) -> list[str]:
+        """Return the conditions of the leaves with the largest steps, most important first."""
+        from gnomon.trees.text import rules_of
+
+        found = []
+        for m, round_ in enumerate(self.rounds_):
+            for tree in round_:
+                view = _View(tree, self)
+                values = tree.value[tree.feature < 0, 0, 0]
+                found += [(abs(v), f"round {m + 1}: {rule}") for v, rule in zip(values, rules_of(view))]
+        return [rule for _, rule in sorted(found, key=lambda pair: -pair[0])[:top]]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw training and validation loss against the round; return the Axes."""
+        from gnomon.plot.trees import boosting_losses
+
+        return boosting_losses(self, ax=ax)
+
+
+class _View:
+    """One tree of a boosted model, dressed for `trees.text`."""
+
+    def __init__(self, tree: Tree, model: Any) -> None:
+        self.tree_, self.n_features_in_, self.categories_ = tree, model.n_features_in_, model.categories_
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+
+
+class _Coding:
+    """Holds the categories of X while a model is fitted; what is only needed then is dropped after."""
+
+    def __init__(self, model: Any, X: Any) -> None:
+        self.model, self.X = model, X
+
+    def __enter__(self) -> Any:
+        found = cats.learn_categories(self.X, getattr(self.model, "categorical_features", None))
+        self.model._categories, self.model._soil = found, None
+        return cats.encode(self.X, found)
+
+    def __exit__(self, *error: Any) -> None:
+        del self.model._categories, self.model._soil

@@ -1,0 +1,526 @@
+"""Random forests and extremely randomized trees."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import stats
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils._param_validation import StrOptions
+
+from gnomon.core.errors import DataError
+from gnomon.ensemble.forest_base import FOREST_CONSTRAINTS, Forest, ForestState
+from gnomon.trees import categories as cats
+from gnomon.trees.base import positive
+from gnomon.trees.growing import Problem, class_problem, number_problem
+from gnomon.trees.nodes import Tree
+from gnomon.trees.tree import DecisionTreeClassifier, DecisionTreeRegressor, class_weights
+
+Array = np.ndarray
+
+
+class _ForestClassifier(ClassifierMixin, Forest):
+    _reads = cats.READS._replace(y="class")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FOREST_CONSTRAINTS,
+        "criterion": [StrOptions({"gini", "entropy", "log_loss", "error"})],
+        "class_weight": [dict, StrOptions({"balanced", "balanced_subsample"}), None],
+    }
+
+    def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
+        self._class_codes, self._class_names = y, rows.classes
+        if not self.bootstrap and self.class_weight is not None:
+            balanced = "balanced" if self.class_weight == "balanced_subsample" else self.class_weight
+            weight = class_weights(balanced, rows.classes, y, weight)
+        return class_problem(self.criterion, y, len(rows.classes), weight, reps)
+
+    def _bag_weight(self, problem: Problem, counts: Array) -> Array:
+        if self.class_weight is None:
+            return counts
+        if self.class_weight == "balanced_subsample":
+            return class_weights("balanced", self._class_names, self._class_codes, counts)
+        base = class_weights(self.class_weight, self._class_names, self._class_codes, problem.weight)
+        return counts * base / problem.weight
+
+    def _values(self, tree: Tree) -> Array:
+        return tree.value[:, 0, :]
+
+    def _attributes(self, state: ForestState) -> dict[str, Any]:
+        names = getattr(self, "_class_names", None)
+        found = {} if names is None else {"n_classes_": len(names)}
+        return {**super()._attributes(state), **found, "n_outputs_": 1}
+
+    def _oob_loss(self, state: ForestState) -> float:
+        seen = state.oob_count > 0
+        guess = self._oob_mean(state)[seen].argmax(axis=1)
+        return float(np.mean(guess != self._class_codes[seen])) if seen.any() else 1.0
+
+    def _oob_facts(self, mean: Array, state: ForestState) -> dict[str, Any]:
+        seen = state.oob_count > 0
+        y, guess = self._class_codes[seen], mean[seen].argmax(axis=1)
+        metric = self.oob_score if callable(self.oob_score) else accuracy_score
+        score = metric(self._class_names[y], self._class_names[guess]) if seen.any() else np.nan
+        return {"oob_score_": float(score), "oob_decision_function_": mean}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            self.__dict__.pop("_class_codes", None)
+            self.__dict__.pop("_class_names", None)
+
+    fit.__doc__ = Forest.fit.__doc__
+
+    def _copy(self, run: Any, rows: Any) -> Any:
+        from sklearn.base import clone
+
+        copy = clone(self)
+        for name in ("_categories", "_soil", "_class_codes", "_class_names"):
+            setattr(copy, name, getattr(self, name, None))
+        copy._keep(run, rows)
+        for name in ("_categories", "_soil", "_class_codes", "_class_names"):
+            delattr(copy, name)
+        return copy
+
+    def _as_estimator(self, tree: Tree) -> DecisionTreeClassifier:
+        model = DecisionTreeClassifier(criterion=self.criterion, max_features=self.max_features)
+        model.tree_, model.classes_, model.n_classes_ = (
+            tree,
+            np.arange(len(self.classes_)),
+            len(self.classes_),
+        )
+        model.n_features_in_, model.categories_, model.n_outputs_ = self.n_features_in_, self.categories_, 1
+        return model
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the mean over the trees of the class shares in the leaf of each row."""
+        return self._mean_values(X)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the mean class shares."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """Return the class with the largest mean share; ties go to the lowest class."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+
+class RandomForestClassifier(_ForestClassifier):
+    r"""Bagged trees that see a random subset of features at every split.
+
+    .. math:: \hat p(x) = \frac1B \sum_b \hat p_b(x)
+
+    Each tree is grown on a bootstrap sample, and each split looks at `max_features` features drawn anew,
+    which makes the trees less alike: the variance of an average of B trees with correlation :math:`\rho` is
+    :math:`\rho\sigma^2 + (1-\rho)\sigma^2/B`. A good first model for tables: nothing to scale, little to
+    tune. Boosted trees (`HistGradientBoostingClassifier`) are often more exact when tuned.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
+min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst, categorical_features
+        As in `DecisionTreeClassifier`; "balanced_subsample" weighs the classes of every bootstrap sample.
+    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
+        Features drawn for every split.
+    bootstrap : bool, default=True
+        Grow every tree on as many rows drawn with replacement, in proportion to `sample_weight`.
+    oob_score : bool or callable, default=False
+        Judge the forest on rows that its trees did not see.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    random_state, verbose, warm_start, max_samples
+        As in scikit-learn; `warm_start` keeps the trees and adds new ones.
+    feature_subset : {"split", "tree"}, default="split"
+        Draw features anew for every split, or once per tree.
+    max_bins : int or None, default=255
+        Cut each column into at most that many bins, exact for columns with fewer values; None tries every
+        threshold.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+    estimators_ : list of DecisionTreeClassifier
+    classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_, oob_score_,
+    oob_decision_function_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> X = np.arange(20.0)[:, None]
+    >>> y = (X[:, 0] > 9).astype(int)
+    >>> RandomForestClassifier(10, random_state=0).fit(X, y).predict([[1.0], [18.0]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="gini",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features="sqrt",
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        bootstrap=True,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        class_weight=None,
+        ccp_alpha=0.0,
+        max_samples=None,
+        monotonic_cst=None,
+        feature_subset="split",
+        categorical_features="from_dtype",
+        max_bins=255,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.feature_subset = feature_subset
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+
+
+class ExtraTreesClassifier(_ForestClassifier):
+    """Trees with random thresholds: one per drawn feature, uniform between its extremes in the node.
+
+    More random than a `RandomForestClassifier`, so the trees are less alike and faster to grow; usually
+    without bootstrap. Parameters and attributes are those of `RandomForestClassifier`.
+
+    Examples
+    --------
+    >>> X = np.arange(20.0)[:, None]
+    >>> y = (X[:, 0] > 9).astype(int)
+    >>> ExtraTreesClassifier(10, random_state=0).fit(X, y).predict([[1.0], [18.0]])
+    array([0, 1])
+    """
+
+    _splitter = "random"
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="gini",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features="sqrt",
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        bootstrap=False,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        class_weight=None,
+        ccp_alpha=0.0,
+        max_samples=None,
+        monotonic_cst=None,
+        feature_subset="split",
+        categorical_features="from_dtype",
+        max_bins=255,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.feature_subset = feature_subset
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+
+
+class _ForestRegressor(RegressorMixin, Forest):
+    _reads = cats.READS._replace(y="numbers")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FOREST_CONSTRAINTS,
+        "criterion": [StrOptions({"squared_error", "friedman_mse", "poisson"})],
+    }
+
+    def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
+        if self.criterion == "poisson" and (np.any(y < 0) or y.sum() <= 0):
+            raise DataError("criterion='poisson' needs targets that are not negative and not all zero.")
+        self._target = y
+        return number_problem(self.criterion, y.reshape(len(y), -1), weight, reps)
+
+    def _values(self, tree: Tree) -> Array:
+        return tree.value[:, :, 0]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            self.__dict__.pop("_target", None)
+
+    fit.__doc__ = Forest.fit.__doc__
+
+    def _copy(self, run: Any, rows: Any) -> Any:
+        from sklearn.base import clone
+
+        copy = clone(self)
+        for name in ("_categories", "_soil", "_target"):
+            setattr(copy, name, getattr(self, name, None))
+        copy._keep(run, rows)
+        for name in ("_categories", "_soil", "_target"):
+            delattr(copy, name)
+        return copy
+
+    def _keep(self, run: Any, rows: Any) -> None:
+        super()._keep(run, rows)
+        X, y, weight = positive(rows)
+        self.training_ = (y, weight)
+        self._flat_ = y.ndim == 1
+        self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
+        if self.keep_leaves:
+            self.training_leaves_ = np.stack([tree.apply(X) for tree in run.state.trees], axis=1)
+
+    def _oob_loss(self, state: ForestState) -> float:
+        seen = state.oob_count > 0
+        guess = self._oob_mean(state)[seen]
+        return float(np.mean((guess - self._target.reshape(len(seen), -1)[seen]) ** 2)) if seen.any() else 0.0
+
+    def _oob_facts(self, mean: Array, state: ForestState) -> dict[str, Any]:
+        seen = state.oob_count > 0
+        y = self._target.reshape(len(seen), -1)
+        metric = self.oob_score if callable(self.oob_score) else r2_score
+        score = metric(y[seen], mean[seen]) if seen.sum() > 1 else np.nan
+        return {"oob_score_": float(score), "oob_prediction_": mean[:, 0] if self._target.ndim == 1 else mean}
+
+    def _as_estimator(self, tree: Tree) -> DecisionTreeRegressor:
+        model = DecisionTreeRegressor(criterion=self.criterion, max_features=self.max_features)
+        model.tree_, model._flat_ = tree, self._flat_
+        model.n_features_in_, model.categories_, model.n_outputs_ = (
+            self.n_features_in_,
+            self.categories_,
+            self.n_outputs_,
+        )
+        return model
+
+    def predict(self, X: Any) -> Array:
+        """Return the mean over the trees."""
+        found = self._mean_values(X)
+        return found[:, 0] if self._flat_ else found
+
+    def predict_distribution(self, X: Any) -> Any:
+        """Return a normal distribution with the mean and the spread of the trees' predictions."""
+        rows = self._rows(X)
+        each = np.stack([self._values(tree)[tree.apply(rows.X)] for tree in self.trees_])
+        mean, spread = each.mean(axis=0), np.maximum(each.std(axis=0), 1e-150)
+        return stats.norm(mean[:, 0], spread[:, 0]) if self._flat_ else stats.norm(mean, spread)
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """Return quantiles of the training targets, weighted by how often they share a leaf with the row.
+
+        Needs ``keep_leaves=True``.
+        """
+        if not hasattr(self, "training_leaves_"):
+            raise DataError(
+                "predict_interval needs the training rows of every leaf; fit with keep_leaves=True."
+            )
+        y, weight = self.training_
+        if y.ndim > 1:
+            raise DataError("predict_interval takes one output.")
+        order = np.argsort(y)
+        ends = [self._quantiles(leaf, y[order], weight[order], order, level) for leaf in self.apply(X)]
+        lower, upper = np.array(ends).T
+        return lower, upper
+
+    def _quantiles(
+        self, leaf: Array, y: Array, weight: Array, order: Array, level: float
+    ) -> tuple[float, float]:
+        same = (self.training_leaves_ == leaf).astype(np.float64) * weight[np.argsort(order)][:, None]
+        share = (same / np.maximum(same.sum(axis=0), 1e-300)).sum(axis=1)[order]
+        cumulated = np.cumsum(share) / share.sum()
+        low, high = np.searchsorted(cumulated, [(1 - level) / 2, (1 + level) / 2 - 1e-12])
+        return float(y[low]), float(y[min(high, len(y) - 1)])
+
+
+class RandomForestRegressor(_ForestRegressor):
+    r"""Bagged regression trees: the mean of many trees, each grown on a bootstrap sample.
+
+    .. math:: \hat f(x) = \frac1B \sum_b \hat f_b(x)
+
+    `predict_interval` gives quantiles of the training targets in the leaves that a row falls into (quantile
+    forest); `predict_distribution` the spread of the trees.
+
+    Parameters
+    ----------
+    criterion : {"squared_error", "friedman_mse", "poisson"}, default="squared_error"
+    max_features : default=1.0
+        All features are tried at every split.
+    keep_leaves : bool, default=False
+        Keep the leaf of every training row in every tree, for `predict_interval`.
+    n_estimators, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
+min_impurity_decrease, bootstrap, oob_score, n_jobs, random_state, verbose, warm_start, ccp_alpha, \
+max_samples, \
+monotonic_cst, feature_subset, categorical_features, max_bins
+        As in `RandomForestClassifier`.
+
+    Attributes
+    ----------
+    trees_, estimators_, feature_importances_, oob_score_, oob_prediction_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = RandomForestRegressor(50, random_state=0).fit(X, X[:, 0])
+    >>> model.predict([[3.0], [16.0]]).round(0)
+    array([ 3., 16.])
+    """
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="squared_error",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=1.0,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        bootstrap=True,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        ccp_alpha=0.0,
+        max_samples=None,
+        monotonic_cst=None,
+        feature_subset="split",
+        categorical_features="from_dtype",
+        max_bins=255,
+        keep_leaves=False,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.feature_subset = feature_subset
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+        self.keep_leaves = keep_leaves
+
+
+class ExtraTreesRegressor(_ForestRegressor):
+    """Regression trees with random thresholds, averaged; parameters are those of `RandomForestRegressor`.
+
+    Examples
+    --------
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = ExtraTreesRegressor(50, random_state=0).fit(X, X[:, 0])
+    >>> model.predict([[3.0], [16.0]]).round(0)
+    array([ 3., 16.])
+    """
+
+    _splitter = "random"
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="squared_error",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=1.0,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        bootstrap=False,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        ccp_alpha=0.0,
+        max_samples=None,
+        monotonic_cst=None,
+        feature_subset="split",
+        categorical_features="from_dtype",
+        max_bins=255,
+        keep_leaves=False,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.feature_subset = feature_subset
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+        self.keep_leaves = keep_leaves

@@ -1,0 +1,323 @@
+"""What all forests share: bins once, one random stream per tree, trees side by side on threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.errors import DataError
+from gnomon.core.randomness import draw_seed, stream
+from gnomon.core.rows import Chunk
+from gnomon.core.steps import Learner, Report
+from gnomon.core.sums import per_row
+from gnomon.core.threads import in_order
+from gnomon.core.validate import warn
+from gnomon.ensemble.sampling import Urn, draw_counts, make_urn, n_draws
+from gnomon.trees import categories as cats
+from gnomon.trees import pruning
+from gnomon.trees.base import CONSTRAINTS, feature_count, growth_of, positive
+from gnomon.trees.growing import Growth, Prepared, Problem, grow_tree, prepare, repetitions
+from gnomon.trees.nodes import Tree, add_trees
+
+Array = np.ndarray
+TREES_A_STEP = 20
+
+FOREST_CONSTRAINTS: dict[str, Any] = {
+    **{name: rule for name, rule in CONSTRAINTS.items() if name != "splitter"},
+    "n_estimators": [Interval(Integral, 1, None, closed="left")],
+    "bootstrap": ["boolean"],
+    "oob_score": ["boolean", callable],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+    "warm_start": ["boolean"],
+    "max_samples": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Real, 0.0, None, closed="neither"),
+        None,
+    ],
+    "feature_subset": [StrOptions({"split", "tree"})],
+}
+
+
+class ForestState(NamedTuple):
+    """The trees grown so far; tree i comes from stream i of the seed."""
+
+    trees: tuple[Tree, ...]
+    seed: int
+    oob_sum: Array | None  # (n, width): summed predictions for rows that a tree did not see
+    oob_count: Array | None  # (n,)
+
+
+class _Soil(NamedTuple):
+    """What the trees of one fit grow from."""
+
+    X: Array
+    prepared: Prepared
+    problem: Problem
+    growth: Growth
+    urn: Urn
+    draws: int
+
+
+def _sum_of_values(chunk: Chunk, trees: tuple[Tree, ...], values: list[Array]) -> Array:
+    out = np.zeros((len(chunk.X), values[0].shape[1]))
+    return add_trees(chunk.X, trees, values, np.zeros(len(trees), np.int64), out)
+
+
+def _all_leaves(chunk: Chunk, trees: tuple[Tree, ...]) -> Array:
+    return np.stack([tree.apply(chunk.X) for tree in trees], axis=1)
+
+
+class Forest(Learner):
+    """Many trees whose predictions are averaged."""
+
+    _stop = "self"
+    _splitter: ClassVar[str] = "best"
+    _parameter_constraints: ClassVar[dict[str, Any]] = FOREST_CONSTRAINTS
+    _trees_a_step = TREES_A_STEP
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+            NaN marks a missing value; columns of categories are used as they are.
+        y : array
+            The target.
+        sample_weight : array of shape (n,), optional
+            With `bootstrap`, rows are drawn in proportion to it; whole numbers are repetitions.
+
+        Returns
+        -------
+        self
+            The fitted forest.
+        """
+        with self._coding(X) as codes:
+            rows = self._read(codes, y, sample_weight)
+            return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
+
+    def iterate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Iterator[Any]:
+        """Yield a fitted copy of the forest after every tree."""
+        from sklearn.base import clone
+
+        one = clone(self)
+        one._trees_a_step = 1
+        with one._coding(X) as codes:
+            rows = one._read(codes, y, sample_weight)
+            for copy in one._iterate(rows):
+                if copy.trees_:
+                    yield copy
+
+    def _copy(self, run: Any, rows: Any) -> Any:
+        from sklearn.base import clone
+
+        copy = clone(self)
+        copy._categories, copy._soil = self._categories, self._soil
+        copy._keep(run, rows)
+        return copy
+
+    def _reconstruction(self, run: Any, rows: Any) -> dict[str, Any]:
+        copy = self._copy(run, rows)
+        return {name: value for name, value in vars(copy).items() if name.endswith("_")}
+
+    def _coding(self, X: Any) -> Any:
+        return _Coding(self, X)
+
+    def _rows(self, X: Any, **options: Any) -> Any:
+        found = getattr(self, "categories_", None)
+        return super()._rows(cats.encode(X, found) if found else X, **options)
+
+    # the loop
+
+    def _limit(self) -> int:
+        return -(-self.n_estimators // self._trees_a_step)
+
+    def _make_soil(self, rows: Any) -> _Soil:
+        if self.max_samples is not None and not self.bootstrap:
+            raise DataError("max_samples needs bootstrap=True; without it every tree sees all rows.")
+        if self.oob_score and not self.bootstrap:
+            raise DataError("oob_score needs bootstrap=True: without it no row is out of the bag.")
+        X, y, weight = positive(rows)
+        reps = repetitions(weight)
+        problem = self._problem(y, weight, reps, rows)
+        counts = cats.counts(self._categories, rows.n_features)
+        prepared = prepare(X, counts, self.max_bins, weight)
+        urn = make_urn(X, y, weight)
+        growth = growth_of(self, problem.weight, reps, rows.n_features)
+        if not self.bootstrap:
+            return _Soil(X, prepared, problem, growth._replace(random=self._splitter == "random"), urn, 0)
+        draws = n_draws(self.max_samples, urn.size)
+        part = growth_of(self, np.full(1, float(draws)), np.full(1, float(draws)), rows.n_features)
+        return _Soil(X, prepared, problem, part._replace(random=self._splitter == "random"), urn, draws)
+
+    def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
+        raise NotImplementedError
+
+    def _start(self, rows: Any, rng: Any) -> ForestState:
+        return ForestState((), draw_seed(rng), None, None)
+
+    def _state(self) -> ForestState:
+        if self.n_estimators < len(self.trees_):
+            raise DataError(
+                f"n_estimators={self.n_estimators} must be at least {len(self.trees_)} when warm_start=True: "
+                "the old trees are kept."
+            )
+        return ForestState(self.trees_, self.seed_, *getattr(self, "_oob_", (None, None)))
+
+    def _step(self, rows: Any, state: ForestState) -> tuple[ForestState, Report]:
+        if getattr(self, "_soil", None) is None:
+            self._soil = self._make_soil(rows)
+        first, last = len(state.trees), min(len(state.trees) + self._trees_a_step, self.n_estimators)
+        grown = list(in_order(lambda i: self._one_tree(self._soil, state.seed, i), range(first, last)))
+        trees = state.trees + tuple(tree for tree, _ in grown)
+        state = state._replace(trees=trees)
+        objective = None
+        if self.oob_score and grown:
+            state = self._add_oob(state, grown)
+            objective = self._oob_loss(state)
+        return state, Report(objective, done=last >= self.n_estimators)
+
+    def _one_tree(self, soil: _Soil, seed: int, index: int) -> tuple[Tree, Array | None]:
+        rng = stream(seed, index)
+        counts, problem, prepared = None, soil.problem, soil.prepared
+        if self.bootstrap:
+            counts = draw_counts(soil.urn, soil.draws, rng)
+            problem = problem._replace(weight=self._bag_weight(soil.problem, counts), reps=counts)
+        growth = soil.growth
+        if self.feature_subset == "tree":
+            chosen = np.sort(rng.permutation(len(prepared.categories))[: growth.max_features])
+            return self._subset_tree(prepared, problem, growth, rng, counts, chosen), counts
+        mask = None if counts is None else counts > 0
+        return self._pruned(grow_tree(prepared, problem, growth, rng, mask)), counts
+
+    def _bag_weight(self, problem: Problem, counts: Array) -> Array:
+        return counts
+
+    def _subset_tree(
+        self, prepared: Prepared, problem: Problem, growth: Growth, rng: Any, counts: Any, chosen: Array
+    ) -> Tree:
+        bins = prepared.bins
+        if bins is not None:
+            bins = type(bins)(*(field[chosen] for field in bins))
+        part = Prepared(
+            prepared.columns[chosen] if prepared.exact else prepared.columns,
+            prepared.codes if prepared.exact else prepared.codes[chosen],
+            bins,
+            prepared.categories[chosen],
+            prepared.order[chosen] if prepared.exact else prepared.order,
+        )
+        monotone = None if growth.monotone is None else growth.monotone[chosen]
+        growth = growth._replace(max_features=len(chosen), monotone=monotone)
+        tree = grow_tree(part, problem, growth, rng, None if counts is None else counts > 0)
+        feature = np.where(tree.feature >= 0, chosen[np.maximum(tree.feature, 0)], tree.feature)
+        return self._pruned(tree._replace(feature=feature.astype(np.int32)))
+
+    def _pruned(self, tree: Tree) -> Tree:
+        return pruning.prune_tree(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
+
+    # out of the bag
+
+    def _add_oob(self, state: ForestState, grown: list[tuple[Tree, Array | None]]) -> ForestState:
+        X = self._soil.X
+        width = self._values(grown[0][0]).shape[1]
+        total = np.zeros((len(X), width)) if state.oob_sum is None else state.oob_sum.copy()
+        count = np.zeros(len(X)) if state.oob_count is None else state.oob_count.copy()
+        for tree, drawn in grown:
+            out = np.flatnonzero(drawn == 0)
+            total[out] += self._values(tree)[tree.apply(X[out])]
+            count[out] += 1
+        return state._replace(oob_sum=total, oob_count=count)
+
+    def _oob_mean(self, state: ForestState) -> Array:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return state.oob_sum / state.oob_count[:, None]
+
+    def _oob_loss(self, state: ForestState) -> float | None:
+        raise NotImplementedError
+
+    def _values(self, tree: Tree) -> Array:
+        """Per-node predictions, (nodes, width)."""
+        raise NotImplementedError
+
+    def _attributes(self, state: ForestState) -> dict[str, Any]:
+        d = len(self._soil.prepared.categories) if getattr(self, "_soil", None) else 1
+        facts: dict[str, Any] = {
+            "trees_": state.trees,
+            "seed_": state.seed,
+            "categories_": dict(self._categories),
+        }
+        facts |= {"max_features_": feature_count(self.max_features, d)}
+        if state.oob_sum is not None:
+            facts["_oob_"] = (state.oob_sum, state.oob_count)
+            missing = int(np.count_nonzero(state.oob_count == 0))
+            if missing and len(state.trees) >= self.n_estimators:
+                warn(f"{missing} rows are in every bag and have no out-of-bag prediction; use more trees.")
+            facts |= self._oob_facts(self._oob_mean(state), state)
+        return facts
+
+    def _oob_facts(self, mean: Array, state: ForestState) -> dict[str, Any]:
+        raise NotImplementedError
+
+    # prediction and inspection
+
+    def _mean_values(self, X: Any) -> Array:
+        rows = self._rows(X)
+        values = [np.ascontiguousarray(self._values(tree)) for tree in self.trees_]
+        return per_row(_sum_of_values, rows, self.trees_, values) / len(self.trees_)
+
+    def apply(self, X: Any) -> Array:
+        """Return the leaf of every row in every tree, (n, trees)."""
+        rows = self._rows(X)
+        return per_row(_all_leaves, rows, self.trees_)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trees as fitted estimators."""
+        return [self._as_estimator(tree) for tree in self.trees_]
+
+    def _as_estimator(self, tree: Tree) -> Any:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.trees_)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._as_estimator(self.trees_[index])
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Mean over the trees of the share of impurity that each feature removed."""
+        found = [tree.importances(self.n_features_in_) for tree in self.trees_ if tree.node_count > 1]
+        mean = np.mean(found, axis=0) if found else np.zeros(self.n_features_in_)
+        return mean / mean.sum() if mean.sum() > 0 else mean
+
+    def permutation_importances(self, X: Any, y: Any, *, n_repeats: int = 5, random_state: Any = None) -> Any:
+        """Return scikit-learn's permutation importances of the fitted forest on (X, y)."""
+        from sklearn.inspection import permutation_importance
+
+        return permutation_importance(self, X, y, n_repeats=n_repeats, random_state=random_state)
+
+    def proximity(self, X: Any) -> Array:
+        """Return the share of trees in which each pair of rows falls into one leaf, (n, n)."""
+        leaves = self.apply(X)
+        return np.mean([leaf[:, None] == leaf[None, :] for leaf in leaves.T], axis=0)
+
+
+class _Coding:
+    """Holds the categories of X while a forest is fitted; what is only needed then is dropped after."""
+
+    def __init__(self, model: Forest, X: Any) -> None:
+        self.model, self.X = model, X
+
+    def __enter__(self) -> Any:
+        found = cats.learn_categories(self.X, self.model.categorical_features)
+        self.model._categories, self.model._soil = found, None
+        return cats.encode(self.X, found)
+
+    def __exit__(self, *error: Any) -> None:
+        del self.model._categories, self.model._soil

@@ -1,0 +1,337 @@
+"""Gradient boosting on histograms: fast for many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.randomness import draw_seed
+from gnomon.core.threads import in_order
+from gnomon.ensemble.boosting_base import Boosted, BoostState, Soil
+from gnomon.ensemble.histogram import Histogrammer, Limits, pack, to_tree
+from gnomon.ensemble.objectives import Objective
+from gnomon.loops import boosting as loop
+from gnomon.trees import categories as cats
+from gnomon.trees.base import monotone_of
+from gnomon.trees.binning import bin_columns, find_bins
+from gnomon.trees.growing import MANY
+from gnomon.trees.tree import class_weights
+
+Array = np.ndarray
+
+_RULES: dict[str, Any] = {
+    "learning_rate": [Interval(Real, 0, None, closed="neither")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+    "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+    "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+    "l2_regularization": [Interval(Real, 0, None, closed="left")],
+    "max_features": [Interval(Real, 0, 1, closed="right")],
+    "max_bins": [Interval(Integral, 2, 255, closed="both")],
+    "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+    "monotonic_cst": ["array-like", None],
+    "warm_start": ["boolean"],
+    "early_stopping": ["boolean", StrOptions({"auto"})],
+    "validation_fraction": [
+        Interval(Real, 0, 1, closed="neither"),
+        Interval(Integral, 1, None, closed="left"),
+    ],
+    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "random_state": ["random_state"],
+}
+
+
+class _HistBoosted(Boosted):
+    def _limit(self) -> int:
+        return int(self.max_iter)
+
+    def _stops_early(self, n: int) -> bool:
+        return n > 10_000 if self.early_stopping == "auto" else bool(self.early_stopping)
+
+    def _make_grower(
+        self, X: Array, y: Array, weight: Array, reps: Array, objective: Objective
+    ) -> Histogrammer:
+        d = X.shape[1]
+        bins = find_bins(X, self.max_bins, cats.counts(self._categories, d), weight)
+        limits = Limits(
+            MANY if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            MANY if self.max_depth is None else int(self.max_depth),
+            float(self.min_samples_leaf),
+            float(self.l2_regularization),
+        )
+        if self.max_leaf_nodes is None:
+            depth = min(limits.max_depth, 40)
+            limits = limits._replace(max_leaf_nodes=int(min(2.0**depth, max(2, len(X)))))
+        even = bool((weight == weight[0]).all() and (reps == 1).all())
+        codes = pack(bin_columns(X, bins), bins)
+        return Histogrammer(codes, limits, monotone_of(self, d), reps, narrow=objective.bounded and even)
+
+    def _keeps_score(self, soil: Soil) -> bool:
+        return True
+
+    def _one_tree(
+        self, soil: Soil, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
+    ) -> Any:
+        grower: Histogrammer = soil.grower
+        rows = np.arange(len(soil.y), dtype=np.int32)
+        nodes, rows = grower.grow(g, h, *tops, rows, draw_seed(rng), self.max_features)
+        values, step = np.zeros(len(nodes)), np.empty(len(soil.y))
+        leaves = [t for t, node in enumerate(nodes) if "left" not in node]
+
+        def finish(t: int) -> None:
+            node = nodes[t]
+            values[t] = self._leaf_value(soil, state, k, g, h, rows, node) * self.learning_rate
+            loop.set_rows(step, rows, node["start"], node["end"], values[t])
+
+        if len(rows) > 200_000:
+            list(in_order(finish, leaves))
+        else:
+            for t in leaves:
+                finish(t)
+        return to_tree(nodes, values, grower.codes.bins, self.l2_regularization), step
+
+    def _leaf_value(
+        self, soil: Soil, state: BoostState, k: int, g: Array, h: Array, rows: Array, node: Any
+    ) -> float:
+        start, end = node["start"], node["end"]
+        if not soil.objective.newton:
+            inside = rows[start:end]
+            return soil.objective.leaf_value(soil.y[inside] - state.raw[k, inside], soil.weight[inside])
+        a, b = loop.leaf_sums(g, h, rows, start, end)
+        value = -a / (b + self.l2_regularization) if b > 0 else 0.0
+        if soil.objective.n_raw > 1:
+            value *= 1.0  # K scores move together; the Newton step is taken as it is
+        return float(np.clip(value, *node["bounds"]))
+
+
+class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):
+    r"""Boosted trees on histograms, for classes.
+
+    .. math:: F_m = F_{m-1} + \nu \, T_m, \qquad T_m \text{ has leaf values } -\frac{\sum g_i}{\sum h_i + \lambda}
+
+    with g and h the first two derivatives of the log loss at :math:`F_{m-1}`. Columns are cut into at most
+    `max_bins` bins; each tree is grown leaf by leaf, the largest gain first. Often the most exact model for
+    tables with more than a few thousand rows. Missing values go to the side that fits them better; categories
+    are used as they are.
+
+    Parameters
+    ----------
+    loss : {"log_loss"}, default="log_loss"
+    learning_rate : float, default=0.1
+        Share of every step that is taken.
+    max_iter : int, default=100
+        Rounds; each adds one tree (one per class when there are more than two).
+    max_leaf_nodes : int or None, default=31
+    max_depth : int or None
+    min_samples_leaf : int, default=20
+        Rows in a leaf; whole-number weights count as repetitions.
+    l2_regularization : float, default=0.0
+    max_features : float, default=1.0
+        Share of the features drawn for every split.
+    max_bins : int, default=255
+    categorical_features, monotonic_cst, class_weight, random_state
+        As in `DecisionTreeClassifier`.
+    warm_start : bool, default=False
+        Keep the rounds of the last fit and add new ones.
+    early_stopping : "auto" or bool, default="auto"
+        Hold rows out and stop when their loss does not fall; "auto" does so above 10 000 rows.
+    validation_fraction, n_iter_no_change, tol
+        Size of the held-out part, patience, and least improvement.
+
+    Attributes
+    ----------
+    rounds_ : tuple of tuples of Tree
+    start_ : array
+        Scores before the first round.
+    train_score_, validation_score_ : arrays
+        Minus the loss after every round.
+    classes_, n_features_in_, n_iter_, trace_
+
+    Examples
+    --------
+    >>> X = np.arange(200.0)[:, None]
+    >>> y = (X[:, 0] % 100 > 49).astype(int)
+    >>> HistGradientBoostingClassifier(max_iter=20).fit(X, y).predict([[20.0], [70.0], [120.0]])
+    array([0, 1, 0])
+    """
+
+    _reads = cats.READS._replace(y="class")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_RULES,
+        "loss": [StrOptions({"log_loss"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    def __init__(
+        self,
+        loss="log_loss",
+        *,
+        learning_rate=0.1,
+        max_iter=100,
+        max_leaf_nodes=31,
+        max_depth=None,
+        min_samples_leaf=20,
+        l2_regularization=0.0,
+        max_features=1.0,
+        max_bins=255,
+        categorical_features="from_dtype",
+        monotonic_cst=None,
+        warm_start=False,
+        early_stopping="auto",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=1e-7,
+        random_state=None,
+        class_weight=None,
+    ):
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.random_state = random_state
+        self.class_weight = class_weight
+
+    def _weighted(self, classes: Any, y: Array, weight: Array) -> Array:
+        return class_weights(self.class_weight, classes, y.astype(np.int64), weight)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores: log-odds of the second class, or one score per class."""
+        raw = self._raw_predict(X)
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities."""
+        return _probabilities(self._raw_predict(X), len(self.classes_))
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """Yield class probabilities after every round."""
+        for raw in self._staged_raw(X):
+            yield _probabilities(raw, len(self.classes_))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Yield predictions after every round."""
+        for p in self.staged_predict_proba(X):
+            yield self.classes_[p.argmax(axis=1)]
+
+
+def _probabilities(raw: Array, n_classes: int) -> Array:
+    from gnomon.ensemble.objectives import LogLoss, SoftmaxLoss
+
+    if n_classes == 1:
+        return np.ones((len(raw), 1))
+    return (LogLoss() if n_classes == 2 else SoftmaxLoss(n_classes)).mean(np.ascontiguousarray(raw.T))
+
+
+class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
+    r"""Boosted trees on histograms, for numbers.
+
+    .. math:: F_m = F_{m-1} + \nu \, T_m, \qquad T_m \text{ has leaf values } -\frac{\sum g_i}{\sum h_i + \lambda}
+
+    Losses: squared error; absolute error and quantiles (leaf values are medians or quantiles of the
+    residuals); Poisson and Gamma deviance, which predict positive numbers through an exponential.
+
+    Parameters
+    ----------
+    loss : {"squared_error", "absolute_error", "quantile", "poisson", "gamma"}, default="squared_error"
+    quantile : float, optional
+        Which quantile ``loss="quantile"`` predicts.
+    learning_rate, max_iter, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_features, \
+max_bins, \
+categorical_features, monotonic_cst, warm_start, early_stopping, validation_fraction, n_iter_no_change, tol, \
+random_state
+        As in `HistGradientBoostingClassifier`.
+
+    Attributes
+    ----------
+    rounds_, start_, train_score_, validation_score_, n_features_in_, n_iter_, trace_
+        As in `HistGradientBoostingClassifier`.
+
+    Examples
+    --------
+    >>> X = np.arange(200.0)[:, None]
+    >>> HistGradientBoostingRegressor().fit(X, X[:, 0] > 99).predict([[20.0], [170.0]]).round(2)
+    array([0., 1.])
+    """
+
+    _reads = cats.READS._replace(y="number")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_RULES,
+        "loss": [StrOptions({"squared_error", "absolute_error", "quantile", "poisson", "gamma"})],
+        "quantile": [Interval(Real, 0, 1, closed="both"), None],
+    }
+
+    def __init__(
+        self,
+        loss="squared_error",
+        *,
+        quantile=None,
+        learning_rate=0.1,
+        max_iter=100,
+        max_leaf_nodes=31,
+        max_depth=None,
+        min_samples_leaf=20,
+        l2_regularization=0.0,
+        max_features=1.0,
+        max_bins=255,
+        categorical_features="from_dtype",
+        monotonic_cst=None,
+        warm_start=False,
+        early_stopping="auto",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=1e-7,
+        random_state=None,
+    ):
+        self.loss = loss
+        self.quantile = quantile
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.random_state = random_state
+
+    def _mean(self, raw: Array) -> Array:
+        return np.exp(raw[:, 0]) if self.loss in ("poisson", "gamma") else raw[:, 0]
+
+    def predict(self, X: Any) -> Array:
+        """Return the predicted numbers."""
+        return self._mean(self._raw_predict(X))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Yield predictions after every round."""
+        for raw in self._staged_raw(X):
+            yield self._mean(raw)

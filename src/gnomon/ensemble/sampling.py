@@ -1,0 +1,66 @@
+"""Bootstrap samples as counts, drawn in an order that the content of the rows decides.
+
+A row of weight two is drawn like two rows: draws are positions in the sample sorted by content, so that
+repeating, weighting or shuffling rows gives the same resample. Weights that are not whole numbers are draw
+probabilities.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray
+
+
+class Urn(NamedTuple):
+    """What bootstrap samples are drawn from."""
+
+    order: Array  # rows sorted by content
+    ends: Array  # cumulated weights in that order
+    size: int  # draws of a full sample
+    whole: bool  # weights are repetitions
+
+
+def content_order(X: Array, y: Any = None) -> Array:
+    """Return the rows sorted by a hash of their content; equal rows are neighbors."""
+    key = np.zeros(len(X), dtype=np.uint64)
+    columns = [X[:, j] for j in range(X.shape[1])]
+    if y is not None:
+        columns += list(np.reshape(y, (len(X), -1)).T)
+    for column in columns:
+        bits = (np.asarray(column, dtype=np.float64) + 0.0).view(np.uint64)
+        key = (key ^ bits) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(29)
+    return np.argsort(key, kind="stable")
+
+
+def make_urn(X: Array, y: Any, weight: Array) -> Urn:
+    """Return the urn of weighted rows."""
+    order = content_order(X, y)
+    whole = bool(np.array_equal(weight, np.floor(weight)))
+    ends = np.cumsum(weight[order])
+    return Urn(order, ends, int(ends[-1]) if whole else len(weight), whole)
+
+
+def draw_counts(urn: Urn, n_draws: int, rng: np.random.Generator) -> Array:
+    """Return how many times each row is drawn in `n_draws` draws with replacement."""
+    if urn.whole and urn.size == len(urn.order):
+        places = rng.integers(0, urn.size, n_draws)
+    elif urn.whole:
+        places = np.searchsorted(urn.ends, rng.integers(0, urn.size, n_draws), side="right")
+    else:
+        places = np.searchsorted(urn.ends, rng.random(n_draws) * urn.ends[-1], side="right")
+    counts = np.zeros(len(urn.order))
+    counts[urn.order] = np.bincount(places, minlength=len(urn.order))
+    return counts
+
+
+def n_draws(max_samples: Any, size: int) -> int:
+    """Return the number of draws from a number, a share or None (a full sample)."""
+    if max_samples is None:
+        return size
+    if isinstance(max_samples, float):
+        return max(1, round(max_samples * size))
+    return int(max_samples)

@@ -1,0 +1,38 @@
+"""Byte codes of columns. NaN becomes 255; X is read-only and may be float32."""
+
+from __future__ import annotations
+
+from gnomon.loops._compile import compiled
+
+
+@compiled
+def code_column(x, edges, n_bins, n_categories, codes):
+    """codes[i] = how many borders lie below x[i]; an unknown category counts as missing."""
+    for i in range(x.size):
+        v = x[i]
+        if v != v or (n_categories > 0 and not (v >= 0 and v < n_categories)):
+            codes[i] = 255
+            continue
+        low = 0
+        size = n_bins - 1
+        while size > 0:
+            half = size // 2
+            if v > edges[low + half]:
+                low += half + 1
+                size -= half + 1
+            else:
+                size = half
+        codes[i] = low
+
+
+@compiled
+def pack_codes(codes, words):
+    """words[b, i] = the codes of the features 8b..8b+7 of row i, one byte each."""
+    for b in range(words.shape[0]):
+        for i in range(words.shape[1]):
+            words[b, i] = 0
+        for j in range(min(8, codes.shape[0] - 8 * b)):
+            line = codes[8 * b + j]
+            shift = 8 * j
+            for i in range(line.size):
+                words[b, i] |= line[i] << shift

@@ -1,0 +1,410 @@
+"""Growing one tree: totals of nodes, choice of the split, partition of the rows, best-first or depth-first.
+
+A node owns the positions lo..hi of `order` (every line of it, in exact mode). Its random numbers come from its
+path, not from the order of growth, so a subtree may be grown by any thread. `order` and `columns` are rearranged in place.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gnomon.loops._compile import compiled
+from gnomon.loops.trees import (
+    ERROR,
+    INNER,
+    MISSING_CODE,
+    POISSON,
+    SMALL_NODE,
+    TIE,
+    cumulate,
+    cut_between,
+    enumerate_categories,
+    first_cut,
+    groups_of_codes,
+    groups_of_few,
+    groups_of_sorted,
+    judge,
+    loss_of,
+    mark_categories,
+    mix,
+    order_categories,
+)
+
+# Columns of the integer and float records of a node.
+FEATURE, LEFT, RIGHT, LO, HI, DEPTH, MISSING_LEFT, CODE, MASK, ROWS, CREATED = range(11)
+THRESHOLD, IMPURITY, WEIGHT, REPS, GAIN, LOWER, UPPER = range(7)
+N_INT, N_FLOAT = 11, 7
+
+
+class GrowData(NamedTuple):
+    """What a tree is grown from."""
+
+    columns: np.ndarray  # (d, n) float64, every column sorted; exact only, rearranged with `order`
+    codes: np.ndarray  # (d, n) uint8, histograms only
+    limits: np.ndarray  # (d, 256, 2) smallest and largest value of every bin
+    kinds: np.ndarray  # (d, 2) int64: number of categories (0: numeric), sign of the monotone constraint
+    labels: np.ndarray  # (n,) int16: class
+    target: np.ndarray  # (n, m) float64, regression only
+    wr: np.ndarray  # (n, 2) float64: weight, and how many rows of the sample a row stands for
+
+
+@compiled
+def totals_of(criterion, m, rows, labels, target, wr, total, value):
+    """Fill a node's statistics and value; returns (impurity, splittable)."""
+    for k in range(m + 2):
+        total[k] = 0.0
+    for k in range(m):
+        value[k] = 0.0
+    classify = criterion <= ERROR
+    for i in rows:
+        w = wr[i, 0]
+        total[0] += wr[i, 1]
+        total[1] += w
+        if classify:
+            total[2 + labels[i]] += w
+        else:
+            for o in range(m):
+                value[o] += w * target[i, o]
+    if not classify:
+        return regression_totals(criterion, m, rows, target, wr, total, value)
+    top = 0.0
+    for k in range(m):
+        value[k] = total[2 + k] / total[1]
+        top = max(top, value[k])
+    return loss_of(criterion, total, m) / total[1], top < 1.0
+
+
+@compiled(**INNER)
+def regression_totals(criterion, m, rows, target, wr, total, value):
+    """Means, their loss by a second pass, and whether the targets differ."""
+    w = total[1]
+    impurity, varies = 0.0, False
+    for o in range(m):
+        mean = value[o] / w
+        first = target[rows[0], o]
+        for i in rows:
+            y = target[i, o]
+            varies = varies or y != first
+            if criterion == POISSON:
+                impurity += wr[i, 0] * (y * np.log(y / mean) if y > 0.0 else 0.0)
+            else:
+                impurity += wr[i, 0] * (y - mean) ** 2
+        value[o] = mean
+        total[2 + o] = mean * w if criterion == POISSON else 0.0
+    return impurity / (w * m), varies
+
+
+@compiled(**INNER)
+def draw_features(rules, key, features):
+    """A random order of the features (Fisher-Yates), or the natural one when all are tried."""
+    d = features.size
+    for f in range(d):
+        features[f] = f
+    if rules.max_features >= d:
+        return
+    for f in range(d - 1):
+        key = mix(key)
+        j = f + np.int64(key % np.uint64(d - f))
+        features[f], features[j] = features[j], features[f]
+
+
+@compiled(**INNER)
+def adopt_best(f, threshold, code, missing_left, gain, categorical, tie, best_mask, ints, floats, mask):
+    """Take a feature's best split into the node's record when it beats what is there."""
+    old = floats[GAIN]
+    if ints[FEATURE] >= 0 and not (gain > old + tie or (gain >= old - tie and f < ints[FEATURE])):
+        return
+    ints[FEATURE], ints[CODE], ints[MISSING_LEFT], ints[MASK] = f, code, missing_left, categorical
+    floats[GAIN], floats[THRESHOLD] = max(gain, 0.0), threshold
+    if categorical:
+        for c in range(mask.size):
+            mask[c] = best_mask[c]
+
+
+@compiled
+def search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value, key,
+                first, last, mask, groups, ranked, marks):  # fmt: skip
+    """Best split of a node over the features first..last-1 of its random order, into its record."""
+    m, lo, hi = rules.n_stats, ints[LO], ints[HI]
+    missing, best = np.zeros(m + 2), np.zeros(5)
+    best_mask = np.zeros(mask.size, np.uint8)
+    keys = np.empty(SMALL_NODE, np.int64)
+    features = np.empty(kinds.shape[0], np.int64)
+    draw_features(rules, key, features)
+    center = np.zeros(m) if rules.criterion == POISSON else value
+    tie = TIE * abs(floats[IMPURITY] * floats[WEIGHT])
+    classify = rules.criterion <= ERROR
+    parent = loss_of(rules.criterion, total, m)
+    shift = 0.0 if classify else center[0]
+    seen = 0
+    for at in range(first, last):
+        if seen >= rules.max_features:
+            break
+        f = features[at]
+        best[4] = 0.0
+        for k in range(m + 2):
+            missing[k] = 0.0
+        rows = order[f if rules.exact else 0, lo:hi]
+        if rules.exact:
+            n_groups = groups_of_sorted(
+                columns[f, lo:hi],
+                rows,
+                labels,
+                target,
+                wr,
+                classify,
+                rules.plain,
+                center,
+                groups,
+                marks,
+                missing,
+            )
+        elif hi - lo <= SMALL_NODE:
+            n_groups = groups_of_few(
+                codes[f], limits[f], rows, labels, target, wr, classify, center, groups, marks, missing, keys
+            )
+        else:
+            n_groups = groups_of_codes(
+                codes[f], limits[f], rows, labels, target, wr, classify, rules.plain, center, groups, marks,
+                missing,
+            )  # fmt: skip
+        gap, categorical = missing[0] > 0.0, kinds[f, 0] > 0
+        if n_groups == 0 or (n_groups == 1 and not gap):
+            continue
+        seen += 1
+        begin, end, pick, lefts = 0, n_groups, np.nan, groups
+        every = categorical and m > 2 and n_groups <= 10
+        if every:
+            enumerate_categories(n_groups, m, groups, ranked)
+            end, lefts = 2 ** (n_groups - 1), ranked
+        else:
+            if categorical:
+                order_categories(classify, m, n_groups, groups, ranked)
+                lefts = ranked
+            elif rules.random and n_groups > 1:
+                begin, pick = first_cut(n_groups, marks, f, key)
+                end = begin + 1
+            cumulate(lefts, n_groups, m)
+        for side in range(2 if gap else 1):
+            judge(rules, kinds[f, 1], lefts, begin, end, missing, side, total, parent, floats[LOWER], floats[UPPER],
+                  shift, tie, best)  # fmt: skip
+        if best[4] > 0.0 and best[0] >= -1e3 * tie:
+            g, threshold, code = np.int64(best[1]), np.nan, 0
+            if categorical:
+                mark_categories(every, m, n_groups, ranked, marks, g, best_mask)
+            else:
+                threshold, code = cut_between(rules.exact, g, n_groups, marks, pick), np.int64(marks[g, 2])
+            heavier = np.int64(best[3] > floats[WEIGHT] - best[3])
+            missing_left = np.int64(best[2]) if gap else heavier
+            adopt_best(
+                f, threshold, code, missing_left, best[0], categorical, tie, best_mask, ints, floats, mask
+            )
+
+
+@compiled
+def mark_sides(columns, codes, exact, order, ints, floats, mask, side):
+    """side[i] = 1 for the rows that go left; returns how many."""
+    f, missing_left, categorical = ints[FEATURE], ints[MISSING_LEFT], ints[MASK] == 1
+    threshold, code, left = floats[THRESHOLD], ints[CODE], 0
+    for k in range(ints[LO], ints[HI]):
+        go = missing_left == 1
+        if exact:
+            i, x = order[f, k], columns[f, k]
+            if x == x:
+                go = mask[np.int64(x)] == 1 if categorical else x <= threshold
+        else:
+            i = order[0, k]
+            c = np.int64(codes[f, i])
+            if c != MISSING_CODE:
+                go = mask[c] == 1 if categorical else c <= code
+        side[i] = go
+        left += go
+    return left
+
+
+@compiled
+def partition(order, columns, exact, first, last, lo, hi, n_left, side, spare, spare_x):
+    """Stable partition of the lines first..last-1 of `order` and of the sorted values beside them."""
+    for f in range(first, last):
+        line = order[f]
+        if not exact:
+            a, b = lo, 0
+            for k in range(lo, hi):
+                i = line[k]
+                spare[b] = i
+                line[a] = i
+                a += side[i]
+                b += 1 - side[i]
+            for k in range(b):
+                line[lo + n_left + k] = spare[k]
+        else:
+            values = columns[f]
+            a, b = lo, 0
+            for k in range(lo, hi):
+                i, x = line[k], values[k]
+                spare[b], spare_x[b] = i, x
+                line[a], values[a] = i, x
+                a += side[i]
+                b += 1 - side[i]
+            for k in range(b):
+                line[lo + n_left + k], values[lo + n_left + k] = spare[k], spare_x[k]
+
+
+@compiled
+def may_split(rules, ints, floats, varies):
+    """Whether a node is impure, large and shallow enough to be split."""
+    reps, weight = floats[REPS], floats[WEIGHT]
+    if not varies or ints[DEPTH] >= rules.max_depth:
+        return False
+    if reps < rules.min_samples_split or reps < 2.0 * rules.min_samples_leaf:
+        return False
+    return weight >= 2.0 * rules.min_weight_leaf
+
+
+@compiled(**INNER)
+def next_node(best_first, frontier, size, floats):
+    """Position in the frontier of the node to split: the last one, or the one with the largest gain."""
+    if not best_first:
+        return size - 1
+    best = 0
+    for k in range(1, size):
+        a, b = frontier[k, 0], frontier[best, 0]
+        if floats[a, GAIN] > floats[b, GAIN] or (floats[a, GAIN] == floats[b, GAIN] and a < b):
+            best = k
+    return best
+
+
+@compiled
+def child_key(key, side):
+    """The random key of a child."""
+    return mix(key ^ np.uint64(2 * side + 1))
+
+
+@compiled(**INNER)
+def larger(a):
+    """A copy with twice the lines."""
+    new = np.zeros((2 * a.shape[0], a.shape[1]), a.dtype)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            new[i, j] = a[i, j]
+    return new
+
+
+@compiled(**INNER)
+def place_children(ints, keys, node, first, n_left):
+    """Give the children of a node their rows, depth and random keys."""
+    for s in range(2):
+        child = first + s
+        for k in range(N_INT):
+            ints[child, k] = -1
+        ints[child, LO] = ints[node, LO] + n_left * s
+        ints[child, HI] = ints[node, HI] if s == 1 else ints[node, LO] + n_left
+        ints[child, DEPTH] = ints[node, DEPTH] + 1
+        keys[child, 0] = child_key(keys[node, 0], s)
+
+
+@compiled(**INNER)
+def bound_children(classify, sign, node, first, floats, values):
+    """Bounds that a monotone split passes down, and values kept inside them."""
+    which = 1 if classify else 0
+    half = 0.5 * (values[first, which] + values[first + 1, which])
+    for s in range(2):
+        child = first + s
+        lower, upper = floats[node, LOWER], floats[node, UPPER]
+        if sign != 0 and (sign > 0) == (s == 0):
+            upper = half
+        elif sign != 0:
+            lower = half
+        floats[child, LOWER], floats[child, UPPER] = lower, upper
+        values[child, which] = min(max(values[child, which], lower), upper)
+        if classify:
+            values[child, 0] = 1.0 - values[child, 1]
+
+
+@compiled
+def grow(
+    columns, codes, limits, kinds, labels, target, wr, rules, order, side, lo, hi, depth, key, n_categories
+):
+    """Grow the subtree of the rows lo..hi; returns (ints, floats, values, masks) with one line per node."""
+    m = rules.n_stats
+    ints, floats = np.zeros((64, N_INT), np.int64), np.zeros((64, N_FLOAT))
+    values, keys = np.zeros((64, m)), np.zeros((64, 1), np.uint64)
+    frontier = np.zeros((64, 1), np.int64)
+    masks = np.zeros((64 if n_categories > 0 else 1, max(n_categories, 1)), np.uint8)
+    size = max(hi - lo, 256) if rules.exact else 256
+    groups, marks = np.zeros((size, m + 2)), np.zeros((size, 3))
+    ranked = np.zeros((max(n_categories, 512 if n_categories > 0 else 1), m + 4))
+    spare, spare_x = np.empty(hi - lo, order.dtype), np.empty(hi - lo if rules.exact else 1)
+    total = np.zeros((2, m + 2))
+    ints[0, LO], ints[0, HI], ints[0, DEPTH] = lo, hi, depth
+    ints[0, LEFT] = ints[0, RIGHT] = -1
+    floats[0, LOWER], floats[0, UPPER] = -np.inf, np.inf
+    keys[0, 0] = key
+    node, first, n_nodes, n_leaves, waiting = -1, 0, 1, 1, 0
+    while True:
+        impure = np.zeros(2, np.bool_)
+        for child in range(first, n_nodes):
+            rows = order[0, ints[child, LO] : ints[child, HI]]
+            ints[child, FEATURE], ints[child, ROWS] = -1, rows.size
+            k = child - first
+            floats[child, IMPURITY], impure[k] = totals_of(
+                rules.criterion, m, rows, labels, target, wr, total[k], values[child]
+            )
+            floats[child, REPS], floats[child, WEIGHT] = total[k, 0], total[k, 1]
+            if node >= 0:
+                floats[child, LOWER], floats[child, UPPER] = -np.inf, np.inf
+        if rules.constrained and node >= 0:
+            bound_children(
+                rules.criterion <= ERROR, kinds[ints[node, FEATURE], 1], node, first, floats, values
+            )
+        for child in range(n_nodes - 1, first - 1, -1):
+            if may_split(rules, ints[child], floats[child], impure[child - first]):
+                search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints[child],
+                            floats[child], total[child - first], values[child], keys[child, 0], 0, kinds.shape[0],
+                            masks[child if n_categories > 0 else 0], groups, ranked, marks)  # fmt: skip
+                if ints[child, FEATURE] >= 0 and floats[child, GAIN] + 1e-15 < rules.min_decrease:
+                    ints[child, FEATURE] = -1
+                if ints[child, FEATURE] >= 0:
+                    frontier[waiting, 0] = child
+                    waiting += 1
+        if waiting == 0 or (rules.max_leaf_nodes > 0 and n_leaves >= rules.max_leaf_nodes):
+            break
+        at = next_node(rules.max_leaf_nodes > 0, frontier, waiting, floats)
+        node = frontier[at, 0]
+        waiting -= 1
+        frontier[at, 0] = frontier[waiting, 0]
+        if n_nodes + 2 > ints.shape[0]:
+            ints, floats, values = larger(ints), larger(floats), larger(values)
+            keys, frontier = larger(keys), larger(frontier)
+            if n_categories > 0:
+                masks = larger(masks)
+        mask = masks[node if n_categories > 0 else 0]
+        n_left = mark_sides(columns, codes, rules.exact, order, ints[node], floats[node], mask, side)
+        partition(order, columns, rules.exact, 0, order.shape[0], ints[node, LO], ints[node, HI], n_left, side,
+                  spare, spare_x)  # fmt: skip
+        first = n_nodes
+        ints[node, LEFT], ints[node, RIGHT], ints[node, CREATED] = first, first + 1, n_leaves
+        place_children(ints, keys, node, first, n_left)
+        n_nodes += 2
+        n_leaves += 1
+    for k in range(waiting):
+        ints[frontier[k, 0], FEATURE] = -1
+    return ints[:n_nodes], floats[:n_nodes], values[:n_nodes], masks[: n_nodes if n_categories > 0 else 1]
+
+
+@compiled
+def preorder(left, right, out):
+    """out = the nodes of a tree, parents before children, left before right."""
+    stack = np.empty(left.size, np.int64)
+    stack[0] = 0
+    size, k = 1, 0
+    while size > 0:
+        size -= 1
+        node = stack[size]
+        out[k] = node
+        k += 1
+        if left[node] >= 0:
+            stack[size], stack[size + 1] = right[node], left[node]
+            size += 2

@@ -1,0 +1,300 @@
+"""What classification and regression trees share: reading data, limits in numbers, pruning, inspection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import Bunch
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.errors import DataError
+from gnomon.core.randomness import generator
+from gnomon.core.rows import Chunk
+from gnomon.core.steps import OneStep
+from gnomon.core.sums import per_row
+from gnomon.core.trace import Trace
+from gnomon.trees import categories as cats
+from gnomon.trees import pruning
+from gnomon.trees.growing import MANY, Growth, Prepared, Problem, grow_tree, prepare, repetitions
+from gnomon.trees.nodes import Tree, select
+
+Array = np.ndarray
+
+CONSTRAINTS: dict[str, Any] = {
+    "splitter": [StrOptions({"best", "random"})],
+    "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+    "min_samples_split": [
+        Interval(Integral, 2, None, closed="left"),
+        Interval(Real, 0.0, 1.0, closed="right"),
+    ],
+    "min_samples_leaf": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Real, 0.0, 1.0, closed="neither"),
+    ],
+    "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
+    "max_features": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Real, 0.0, 1.0, closed="right"),
+        StrOptions({"sqrt", "log2"}),
+        None,
+    ],
+    "random_state": ["random_state"],
+    "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+    "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+    "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
+    "monotonic_cst": ["array-like", None],
+    "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+    "max_bins": [Interval(Integral, 2, 255, closed="both"), None],
+}
+
+
+def feature_count(max_features: Any, d: int) -> int:
+    """Return how many features a split may look at."""
+    if max_features is None:
+        return d
+    if isinstance(max_features, str):
+        return max(1, int({"sqrt": np.sqrt, "log2": np.log2}[max_features](d)))
+    if isinstance(max_features, Integral):
+        if max_features > d:
+            raise DataError(f"max_features is {max_features}, and X has {d} features; ask for at most {d}.")
+        return int(max_features)
+    return max(1, int(max_features * d))
+
+
+def share_or_number(value: Any, total: float) -> float:
+    """Return a number of rows from a number or a share."""
+    return float(value) if isinstance(value, Integral) else float(np.ceil(value * total))
+
+
+def growth_of(model: Any, weight: Array, reps: Array, d: int) -> Growth:
+    """Return the limits of a model's parameters, in numbers."""
+    n = float(reps.sum())
+    leaf = share_or_number(model.min_samples_leaf, n)
+    limit = model.max_leaf_nodes
+    if getattr(model, "growth", "auto") == "best_first" and limit is None:
+        limit = MANY
+    if getattr(model, "growth", "auto") == "depth_first":
+        limit = None
+    return Growth(
+        max_depth=MANY if model.max_depth is None else int(model.max_depth),
+        max_features=feature_count(model.max_features, d),
+        max_leaf_nodes=0 if limit is None else int(limit),
+        min_samples_split=max(2.0, share_or_number(model.min_samples_split, n), 2 * leaf),
+        min_samples_leaf=max(1.0, leaf) if not (reps != np.floor(reps)).any() else leaf,
+        min_weight_leaf=float(model.min_weight_fraction_leaf * weight.sum()),
+        min_impurity_decrease=float(model.min_impurity_decrease),
+        random=getattr(model, "splitter", "best") == "random",
+        monotone=monotone_of(model, d),
+    )
+
+
+def monotone_of(model: Any, d: int) -> Array | None:
+    """Return the signs of monotone constraints, checked."""
+    if getattr(model, "monotonic_cst", None) is None:
+        return None
+    signs = np.asarray(model.monotonic_cst, dtype=np.int64)
+    if signs.shape != (d,) or not np.isin(signs, (-1, 0, 1)).all():
+        raise DataError(f"monotonic_cst must hold one of -1, 0, 1 for each of the {d} features.")
+    return signs
+
+
+def positive(rows: Any) -> tuple[Array, Any, Array]:
+    """Return X, y and weights of the rows that count."""
+    weight = rows.weight
+    keep = weight > 0
+    if keep.all():
+        return rows.X, rows.y, weight
+    return rows.X[keep], rows.y[keep], weight[keep]
+
+
+def _leaves(chunk: Chunk, tree: Tree) -> Array:
+    return tree.apply(chunk.X)
+
+
+class TreeModel(OneStep):
+    """A single tree; subclasses say what it predicts."""
+
+    _reads = cats.READS
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+            NaN marks a missing value; columns of categories are used as they are.
+        y : array of shape (n,) or (n, outputs)
+            The target.
+        sample_weight : array of shape (n,), optional
+            How many times each row counts; whole numbers also count for `min_samples_leaf`.
+
+        Returns
+        -------
+        self
+            The fitted tree.
+        """
+        codes, found = self._coded(X)
+        rows = self._read(codes, y, sample_weight)
+        self._categories = found  # for `_solve`, which sees numbers only
+        try:
+            return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
+        finally:
+            del self._categories
+
+    def _coded(self, X: Any) -> tuple[Any, dict[int, Array]]:
+        found = cats.learn_categories(X, self.categorical_features)
+        return cats.encode(X, found), found
+
+    def _rows(self, X: Any, **options: Any) -> Any:
+        found = getattr(self, "categories_", None)
+        return super()._rows(cats.encode(X, found) if found else X, **options)
+
+    # growing
+
+    def _problem(self, y: Array, weight: Array, reps: Array, n_classes: int) -> Problem:
+        raise NotImplementedError
+
+    def _grown(self, rows: Any) -> Tree:
+        X, y, weight = positive(rows)
+        reps = repetitions(weight)
+        self._check_target(y)
+        problem = self._problem(y, self._weighted(y, weight, rows), reps, self._n_classes(rows))
+        growth = growth_of(self, problem.weight, reps, rows.n_features)
+        prepared = self._prepared(X, rows.n_features, weight)
+        tree = grow_tree(prepared, problem, growth, generator(self.random_state))
+        return pruning.prune_tree(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
+
+    def _prepared(self, X: Array, d: int, weight: Array) -> Prepared:
+        return prepare(X, cats.counts(self._categories, d), self.max_bins, weight)
+
+    def _check_target(self, y: Array) -> None:
+        pass
+
+    def _weighted(self, y: Array, weight: Array, rows: Any) -> Array:
+        return weight
+
+    def _n_classes(self, rows: Any) -> int:
+        return 0 if rows.classes is None else len(rows.classes)
+
+    def _solve(self, rows: Any) -> tuple[dict[str, Any], float]:
+        tree = self._grown(rows)
+        return self._facts(tree, rows), float(impurity_trace(tree)[-1])
+
+    def _facts(self, tree: Tree, rows: Any) -> dict[str, Any]:
+        return {
+            "tree_": tree,
+            "trace_": Trace(impurity_trace(tree), np.zeros(tree.n_leaves)),
+            "max_features_": feature_count(self.max_features, rows.n_features),
+            "categories_": dict(self._categories),
+            "n_outputs_": tree.value.shape[1],
+        }
+
+    def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Any]:
+        """Yield the tree as a single leaf and after every split, in the order of growth.
+
+        Each copy has `candidates_`: the best gain that every feature offered at the node split next.
+        """
+        from gnomon.trees.splits import candidate_gains
+
+        whole = self._shell().fit(X, y, sample_weight)
+        rows = whole._read(cats.encode(X, whole.categories_), y, sample_weight)
+        tree = whole.tree_
+        for step in range(tree.n_leaves):
+            copy = self._shell()
+            part = select(tree, (tree.split_order > 0) & (tree.split_order <= step))
+            facts = {name: value for name, value in vars(whole).items() if name.endswith("_")}
+            facts |= {"tree_": part, "n_iter_": max(1, step), "trace_": whole.trace_.objective[: step + 1]}
+            facts["trace_"] = Trace(facts["trace_"], np.zeros(step + 1))
+            if step + 1 < tree.n_leaves:
+                node = int(np.flatnonzero(tree.split_order == step + 1)[0])
+                facts["candidates_"] = candidate_gains(whole, rows, node)
+            copy.__dict__.update(facts)
+            yield copy
+
+    def _shell(self) -> Any:
+        from sklearn.base import clone
+
+        return clone(self)
+
+    # inspection
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of the impurity that each feature removed; they sum to one once there is a split."""
+        return self.tree_.importances(self.n_features_in_)
+
+    def apply(self, X: Any) -> Array:
+        """Return the index of the leaf in which each row ends."""
+        rows = self._rows(X)
+        return per_row(_leaves, rows, self.tree_)
+
+    def decision_path(self, X: Any) -> Any:
+        """Return a CSR indicator matrix of the nodes that each row passes."""
+        parent = self.tree_.parents()
+        leaf = self.apply(X)
+        paths: dict[int, list[int]] = {}
+        for node in np.unique(leaf):
+            path, at = [], int(node)
+            while at >= 0:
+                path.append(at)
+                at = int(parent[at])
+            paths[int(node)] = path[::-1]
+        indices = [paths[int(node)] for node in leaf]
+        indptr = np.append(0, np.cumsum([len(path) for path in indices]))
+        flat = np.concatenate(indices)
+        return sparse.csr_array(
+            (np.ones(len(flat), np.int64), flat, indptr), shape=(len(leaf), self.tree_.node_count)
+        )
+
+    def get_depth(self) -> int:
+        """Return the depth of the tree."""
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        return self.tree_.n_leaves
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """Return the strictly increasing alphas of the nested prunings, with impurities and leaf counts."""
+        grown = self._shell().set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
+        return pruning.pruning_path(grown.tree_)
+
+    def rules(self) -> list[str]:
+        """Return one readable condition per leaf, from left to right; they are disjoint and cover all rows."""
+        from gnomon.trees.text import rules_of
+
+        return rules_of(self)
+
+    def to_text(self, *, decimals: int = 2) -> str:
+        """Return the tree as indented text."""
+        from gnomon.trees.text import export_text
+
+        return export_text(self, decimals=decimals)
+
+    def explain(self, x: Any) -> list[str]:
+        """Return the tests that one row passes, and the leaf in which it ends."""
+        from gnomon.trees.text import explain_row
+
+        return explain_row(self, x)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the tree; return the Axes."""
+        from gnomon.plot.trees import tree
+
+        return tree(self, ax=ax)
+
+
+def impurity_trace(tree: Tree) -> Array:
+    """Total impurity (share of weight times impurity over the leaves) before and after every split."""
+    share = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
+    order = np.argsort(tree.split_order, kind="stable")[tree.n_leaves :]
+    drops = [
+        share[t] * tree.impurity[t] - sum(share[c] * tree.impurity[c] for c in tree.children(t))
+        for t in order
+    ]
+    return tree.impurity[0] - np.append(0.0, np.cumsum(drops))

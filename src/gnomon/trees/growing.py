@@ -1,0 +1,352 @@
+"""From data to a `Tree`: sorted columns or byte codes, the rules of growth, and the threads that grow."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon.core.randomness import draw_seed
+from gnomon.core.threads import in_order
+from gnomon.loops import grow as loop
+from gnomon.loops.grow import GrowData
+from gnomon.loops.trees import ABSOLUTE, ENTROPY, ERROR, GINI, POISSON, SQUARED, GrowRules
+from gnomon.trees.binning import Bins, bin_columns, find_bins
+from gnomon.trees.nodes import LEAF, Tree
+
+Array = np.ndarray
+
+CRITERIA = {
+    "gini": GINI,
+    "entropy": ENTROPY,
+    "log_loss": ENTROPY,
+    "error": ERROR,
+    "squared_error": SQUARED,
+    "friedman_mse": SQUARED,  # the same number: w_l w_r / (w_l + w_r) times the squared difference of means
+    "poisson": POISSON,
+    "absolute_error": ABSOLUTE,
+}
+LARGE_NODE = 16_384  # rows from which one node is worth several threads
+MANY = 2**31 - 1
+_NOTHING = np.zeros((1, 1))
+
+
+class Prepared(NamedTuple):
+    """The columns of X, ready for any number of trees."""
+
+    columns: Array  # (d, n) float64, sorted; (1, 1) with codes
+    codes: Array  # (d, n) uint8; (1, 1) when exact
+    bins: Bins | None
+    categories: Array  # (d,) int64
+    order: Array  # (d, n) rows sorted by every column; (1, n) with codes
+
+    @property
+    def exact(self) -> bool:
+        """Whether splits fall between any two values."""
+        return self.bins is None
+
+
+def prepare(X: Array, categories: Array, max_bins: int | None, weight: Array | None = None) -> Prepared:
+    """Sort every column (``max_bins=None``), or cut it into at most `max_bins` bins of equal weight."""
+    n, d = X.shape
+    if max_bins is not None:
+        bins = find_bins(X, max_bins, categories, weight)
+        codes = bin_columns(X, bins)
+        return Prepared(_NOTHING, codes, bins, categories, np.arange(n, dtype=np.int32)[None])
+    columns, order = np.empty((d, n)), np.empty((d, n), dtype=np.int32)
+
+    def sort(f: int) -> None:
+        column = np.ascontiguousarray(X[:, f], dtype=np.float64)
+        order[f] = np.argsort(column)
+        columns[f] = column[order[f]]
+
+    list(in_order(sort, range(d)))
+    return Prepared(columns, np.zeros((1, 1), np.uint8), None, categories, order)
+
+
+class Problem(NamedTuple):
+    """What the tree is to predict, row by row."""
+
+    criterion: int
+    n_stats: int  # classes, or outputs
+    labels: Array  # (n,) int16
+    target: Array  # (n, outputs) float64
+    weight: Array  # (n,) float64, positive
+    reps: Array  # (n,) float64
+
+
+def repetitions(weight: Array) -> Array:
+    """How many rows each row stands for: its weight where all weights are whole numbers, else one."""
+    return weight if np.array_equal(weight, np.floor(weight)) else np.ones_like(weight)
+
+
+def class_problem(criterion: str, codes: Array, n_classes: int, weight: Array, reps: Array) -> Problem:
+    """Return the problem of telling classes apart."""
+    labels = np.ascontiguousarray(codes, dtype=np.int16)
+    return Problem(CRITERIA[criterion], n_classes, labels, _NOTHING, weight, reps)
+
+
+def number_problem(criterion: str, y: Array, weight: Array, reps: Array) -> Problem:
+    """Return the problem of predicting numbers; y is (n, outputs)."""
+    target = np.ascontiguousarray(y, dtype=np.float64)
+    labels = np.zeros(1, dtype=np.int16)
+    return Problem(CRITERIA[criterion], target.shape[1], labels, target, weight, reps)
+
+
+class Growth(NamedTuple):
+    """Limits of growth, in numbers."""
+
+    max_depth: int = MANY
+    max_features: int = MANY
+    max_leaf_nodes: int = 0  # 0: no limit, depth first
+    min_samples_split: float = 2.0
+    min_samples_leaf: float = 1.0
+    min_weight_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    random: bool = False
+    monotone: Array | None = None
+
+
+def grow_tree(
+    prepared: Prepared, problem: Problem, growth: Growth, rng: Any, rows: Array | None = None
+) -> Tree:
+    """Grow one tree on the given rows (a mask; all rows when None)."""
+    columns, order = _lines(prepared, rows)
+    data = _data(prepared, problem, growth, columns)
+    total = float(problem.weight.sum() if rows is None else problem.weight[rows].sum())
+    rules = _rules(prepared, problem, growth, total)
+    key = np.uint64(draw_seed(rng))
+    if rules.max_leaf_nodes == 0 and not rules.constrained:
+        parts = _grow_by_parts(data, rules, order, key)
+    else:
+        side = np.zeros(len(problem.weight), dtype=np.uint8)
+        n_categories = int(prepared.categories.max(initial=0))
+        parts = loop.grow(*data, rules, order, side, 0, order.shape[1], 0, key, n_categories)
+    return make_tree(*parts, prepared, problem, depth_first=rules.max_leaf_nodes == 0)
+
+
+def _data(prepared: Prepared, problem: Problem, growth: Growth, columns: Array) -> GrowData:
+    kinds = np.zeros((len(prepared.categories), 2), dtype=np.int64)
+    kinds[:, 0] = prepared.categories
+    if growth.monotone is not None:
+        kinds[:, 1] = growth.monotone
+    limits = np.zeros((1, 1, 2))
+    if prepared.bins is not None:
+        limits = np.stack([prepared.bins.lows, prepared.bins.highs], axis=2)
+    wr = np.stack([problem.weight, problem.reps], axis=1)
+    return GrowData(columns, prepared.codes, limits, kinds, problem.labels, problem.target, wr)
+
+
+def _lines(prepared: Prepared, rows: Array | None) -> tuple[Array, Array]:
+    """Copies of the sorted columns and of the order, without the rows that are left out."""
+    columns, order = prepared.columns, prepared.order
+    if rows is None or rows.all():
+        return (columns.copy() if prepared.exact else columns), order.copy()
+    kept = [rows[line] for line in order]
+    if prepared.exact:
+        columns = np.stack([line[keep] for line, keep in zip(columns, kept)])
+    return columns, np.stack([line[keep] for line, keep in zip(order, kept)])
+
+
+def _rules(prepared: Prepared, problem: Problem, growth: Growth, total: float) -> GrowRules:
+    return GrowRules(
+        criterion=problem.criterion,
+        n_stats=problem.n_stats,
+        exact=prepared.exact,
+        plain=_plain(problem),
+        random=bool(growth.random),
+        max_depth=int(growth.max_depth),
+        max_features=int(min(growth.max_features, len(prepared.categories))),
+        max_leaf_nodes=int(growth.max_leaf_nodes),
+        constrained=growth.monotone is not None and bool(np.any(growth.monotone)),
+        min_samples_split=float(growth.min_samples_split),
+        min_samples_leaf=float(growth.min_samples_leaf),
+        min_weight_leaf=float(growth.min_weight_leaf),
+        min_decrease=float(growth.min_impurity_decrease * total),
+    )
+
+
+def _plain(problem: Problem) -> int:
+    if not np.array_equal(problem.weight, problem.reps):
+        return 0
+    return 2 if (problem.weight == 1).all() else 1
+
+
+def _grow_by_parts(data: GrowData, rules: GrowRules, order: Array, key: Any) -> tuple[Array, ...]:
+    """Split large nodes with threads over features, then grow the small subtrees side by side."""
+    side = np.zeros(len(data.wr), dtype=np.uint8)
+    n = order.shape[1]
+    if n < LARGE_NODE or order.shape[0] < 2:
+        return loop.grow(*data, rules, order, side, 0, n, 0, key, int(data.kinds[:, 0].max()))
+    top, small = _Top(data, rules, order, side), []
+    waiting = [(top.add(0, n, 0), key)]
+    while waiting:
+        node, key = waiting.pop()
+        if top.size(node) < LARGE_NODE:
+            small.append((node, key))
+        else:
+            waiting += top.split(node, key)
+    small.sort(key=lambda pair: -top.size(pair[0]))
+    blocks = in_order(lambda pair: top.subtree(*pair), small)
+    return top.join(dict(zip([node for node, _ in small], blocks)))
+
+
+class _Top:
+    """The large nodes of one tree, split one at a time by all threads."""
+
+    def __init__(self, data: GrowData, rules: GrowRules, order: Array, side: Array) -> None:
+        self.data, self.rules, self.order, self.side = data, rules, order, side
+        d = len(data.kinds)
+        self.n_categories = int(data.kinds[:, 0].max())
+        step = -(-d // 4)
+        self.ranges = [(f, min(f + step, d)) for f in range(0, d, step)]
+        if rules.max_features < d:
+            self.ranges = [(0, d)]
+        self.ints: list[Array] = []
+        self.floats: list[Array] = []
+        self.values: list[Array] = []
+        self.masks: list[Array] = []
+
+    def add(self, lo: int, hi: int, depth: int) -> int:
+        ints, floats = np.full(loop.N_INT, -1, np.int64), np.zeros(loop.N_FLOAT)
+        ints[[loop.LO, loop.HI, loop.DEPTH]] = lo, hi, depth
+        floats[[loop.LOWER, loop.UPPER]] = -np.inf, np.inf
+        self.ints.append(ints)
+        self.floats.append(floats)
+        self.values.append(np.zeros(self.rules.n_stats))
+        self.masks.append(np.zeros(max(self.n_categories, 1), np.uint8))
+        return len(self.ints) - 1
+
+    def size(self, node: int) -> int:
+        return int(self.ints[node][loop.HI] - self.ints[node][loop.LO])
+
+    def split(self, node: int, key: Any) -> list[tuple[int, Any]]:
+        """Search and apply the split of a large node; return its children, right before left."""
+        if not self._search(node, key):
+            return []
+        ints, floats = self.ints[node], self.floats[node]
+        lo, hi, depth = int(ints[loop.LO]), int(ints[loop.HI]), int(ints[loop.DEPTH])
+        data, mask = self.data, self.masks[node]
+        n_left = loop.mark_sides(
+            data.columns, data.codes, self.rules.exact, self.order, ints, floats, mask, self.side
+        )
+        list(in_order(lambda lines: self._partition(lines, lo, hi, n_left), self._lines()))
+        left, right = self.add(lo, lo + n_left, depth + 1), self.add(lo + n_left, hi, depth + 1)
+        ints[[loop.LEFT, loop.RIGHT]] = left, right
+        return [(right, loop.child_key(key, 1)), (left, loop.child_key(key, 0))]
+
+    def _search(self, node: int, key: Any) -> bool:
+        ints, floats, value, data = self.ints[node], self.floats[node], self.values[node], self.data
+        total, rules = np.zeros(self.rules.n_stats + 2), self.rules
+        rows = self.order[0, ints[loop.LO] : ints[loop.HI]]
+        floats[loop.IMPURITY], varies = loop.totals_of(
+            rules.criterion, rules.n_stats, rows, data.labels, data.target, data.wr, total, value
+        )
+        floats[loop.REPS], floats[loop.WEIGHT], ints[loop.ROWS] = total[0], total[1], len(rows)
+        if not loop.may_split(rules, ints, floats, varies):
+            return False
+        found = in_order(lambda block: self._search_block(node, total, key, block), self.ranges)
+        tie = 1e-12 * abs(floats[loop.IMPURITY] * floats[loop.WEIGHT])
+        for i, f, mask in found:
+            if i[loop.FEATURE] >= 0 and (ints[loop.FEATURE] < 0 or f[loop.GAIN] > floats[loop.GAIN] + tie):
+                ints[:], floats[:], self.masks[node][:] = i, f, mask
+        if ints[loop.FEATURE] >= 0 and floats[loop.GAIN] + 1e-15 < rules.min_decrease:
+            ints[loop.FEATURE] = -1
+        return bool(ints[loop.FEATURE] >= 0)
+
+    def _search_block(self, node: int, total: Array, key: Any, block: tuple[int, int]) -> tuple[Array, ...]:
+        ints, floats, mask = self.ints[node].copy(), self.floats[node].copy(), self.masks[node].copy()
+        m, size = self.rules.n_stats, self.size(node) if self.rules.exact else 256
+        loop.search_node(
+            *self.data, self.rules, self.order, ints, floats, total, self.values[node], key, *block, mask,
+            np.zeros((size, m + 2)), np.zeros((max(self.n_categories, 512), m + 4)), np.zeros((size, 3)),
+        )  # fmt: skip
+        return ints, floats, mask
+
+    def _lines(self) -> list[tuple[int, int]]:
+        return self.ranges if self.rules.exact else [(0, 1)]
+
+    def _partition(self, lines: tuple[int, int], lo: int, hi: int, n_left: int) -> None:
+        spare, exact = np.empty(hi - lo, self.order.dtype), self.rules.exact
+        spare_x = np.empty(hi - lo if exact else 1)
+        loop.partition(
+            self.order, self.data.columns, exact, *lines, lo, hi, n_left, self.side, spare, spare_x
+        )
+
+    def subtree(self, node: int, key: Any) -> tuple[Array, ...]:
+        ints = self.ints[node]
+        lo, hi, depth = int(ints[loop.LO]), int(ints[loop.HI]), int(ints[loop.DEPTH])
+        return loop.grow(*self.data, self.rules, self.order, self.side, lo, hi, depth, key, self.n_categories)
+
+    def join(self, blocks: dict[int, tuple[Array, ...]]) -> tuple[Array, ...]:
+        """Put the top and the subtrees into one set of arrays; a subtree's root takes its place in the top."""
+        n_top = len(self.ints)
+        parts = [[np.stack(a)] for a in (self.ints, self.floats, self.values, self.masks)]
+        start = n_top
+        for node, block in blocks.items():
+            ints = block[0].copy()
+            for side in (loop.LEFT, loop.RIGHT):
+                ints[:, side] = np.where(ints[:, side] >= 0, ints[:, side] + start - 1, -1)
+            for part, own in zip(parts, (ints, *block[1:])):
+                part[0][node] = own[0]
+                if len(block[0]) > 1 and len(own) == len(block[0]):
+                    part.append(own[1:])
+            start += len(ints) - 1
+        return tuple(np.concatenate(part) for part in parts)
+
+
+def make_tree(ints: Array, floats: Array, values: Array, masks: Array, prepared: Prepared, problem: Problem,
+              *, depth_first: bool) -> Tree:  # fmt: skip
+    """Number the nodes in preorder and keep what prediction and inspection need."""
+    nodes = np.empty(len(ints), dtype=np.int64)
+    loop.preorder(ints[:, loop.LEFT], ints[:, loop.RIGHT], nodes)
+    new = np.empty(len(ints) + 1, dtype=np.int32)
+    new[nodes], new[-1] = np.arange(len(ints)), -1
+    ints, floats = ints[nodes], floats[nodes]
+    inner = ints[:, loop.FEATURE] >= 0
+    order = np.where(inner, np.cumsum(inner) if depth_first else ints[:, loop.CREATED], 0)
+    left, right = (
+        np.where(inner, new[ints[:, side]], -1).astype(np.int32) for side in (loop.LEFT, loop.RIGHT)
+    )
+    classes = problem.criterion <= ERROR
+    value = values[nodes][:, None, :] if classes else values[nodes][:, :, None]
+    missing = np.where(inner, ints[:, loop.MISSING_LEFT], 0).astype(np.int8)
+    tree = Tree(
+        feature=np.where(inner, ints[:, loop.FEATURE], LEAF).astype(np.int32),
+        threshold=np.where(inner, floats[:, loop.THRESHOLD], -2.0),
+        children_left=left,
+        children_right=right,
+        missing_go_to_left=missing,
+        value=np.ascontiguousarray(value),
+        impurity=floats[:, loop.IMPURITY].copy(),
+        n_node_samples=ints[:, loop.ROWS].copy(),
+        weighted_n_node_samples=floats[:, loop.WEIGHT].copy(),
+        gain=np.where(inner, floats[:, loop.GAIN], 0.0),
+        split_order=order,
+        branch_start=np.zeros(0, np.int32),
+        branch_count=np.zeros(0, np.int32),
+        branches=np.zeros(0, np.int32),
+    )
+    if not (inner & (ints[:, loop.MASK] == 1)).any():
+        return tree
+    return _with_branches(tree, inner & (ints[:, loop.MASK] == 1), masks[nodes], prepared.categories)
+
+
+def _with_branches(tree: Tree, categorical: Array, masks: Array, categories: Array) -> Tree:
+    start = np.full(tree.node_count, -1, dtype=np.int32)
+    count = np.zeros(tree.node_count, dtype=np.int32)
+    tables: list[Array] = []
+    size = 0
+    for node in np.flatnonzero(categorical):
+        left, right = tree.children_left[node], tree.children_right[node]
+        weight = tree.weighted_n_node_samples
+        heavier = left if weight[left] > weight[right] else right
+        count[node] = categories[tree.feature[node]]
+        mask = masks[node][: count[node]]
+        table = np.select([mask == 1, mask == 2], [left, right], heavier)
+        tables.append(np.append(table, heavier))
+        start[node] = size
+        size += len(tables[-1])
+    return tree._replace(
+        branch_start=start, branch_count=count, branches=np.concatenate(tables).astype(np.int32)
+    )
