@@ -177,8 +177,10 @@ def _pack(tree: Any, kind: str, trusted: Iterable[type]) -> bytes:
     header = json.dumps(entries).encode()
     blobs = [array.tobytes("A") for array in encoder.arrays]  # as they lie, C or Fortran
     prefix = _PREFIX.pack(_MAGIC, _FORMAT, len(header), sum(map(len, blobs)))
-    content = b"".join([prefix, header, *blobs])
-    return content + hashlib.sha256(content).digest()
+    digest = hashlib.sha256()
+    for part in (prefix, header, *blobs):
+        digest.update(part)
+    return b"".join([prefix, header, *blobs, digest.digest()])
 
 
 def _unpack(data: bytes, kind: str, trusted: Iterable[type]) -> Any:
