@@ -10,6 +10,15 @@ _FILES = {
     "classes": ["make_pattern"],
     "mixtures": ["make_mixture"],
     "real": ["load_earthquakes", "load_old_faithful"],
+    "sequence": [
+        "digit_phonemes",
+        "load_basketball_rankings",
+        "make_casino",
+        "make_season",
+        "make_toy_words",
+        "make_trajectory",
+        "toy_treebank",
+    ],
     "regression": ["make_omitted_variable", "make_polynomial_curve", "make_sparse_regression"],
 }
 

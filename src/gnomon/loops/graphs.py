@@ -1,0 +1,64 @@
+"""Sweeps over graphs in compressed rows. Arrays in, arrays out; no NaN in, none out."""
+
+import numpy as np
+
+from gnomon.loops._compile import compiled
+
+
+@compiled
+def turn_edges(indptr, indices, place, source, edge):
+    """Group edges by where they lead: source[p] is where edge number edge[p] comes from; place is used up."""
+    for i in range(indptr.shape[0] - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            p = place[indices[e]]
+            source[p] = i
+            edge[p] = e
+            place[indices[e]] = p + 1
+
+
+@compiled
+def turn_plain_edges(indptr, indices, place, source):
+    """The same where all edges weigh alike."""
+    for i in range(indptr.shape[0] - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            p = place[indices[e]]
+            source[p] = i
+            place[indices[e]] = p + 1
+
+
+@compiled
+def solve_walk(start, source, share, damping, right, tol, max_iter, y):
+    """Gauss-Seidel on y = damping P' y + right until the L1 change is at most tol; returns (sweeps, "
+    "change).
+    """
+    change = np.inf
+    for sweep in range(max_iter):
+        change = 0.0
+        for j in range(right.shape[0]):
+            total = 0.0
+            for e in range(start[j], start[j + 1]):
+                total += share[e] * y[source[e]]
+            value = damping * total + right[j]
+            change += abs(value - y[j])
+            y[j] = value
+        if change <= tol:
+            return sweep + 1, change
+    return max_iter, change
+
+
+@compiled
+def solve_plain_walk(start, source, degree, damping, right, tol, max_iter, z):
+    """The same for edges of equal weight, in z = y / degree: no edge weights are read."""
+    change = np.inf
+    for sweep in range(max_iter):
+        change = 0.0
+        for j in range(right.shape[0]):
+            total = 0.0
+            for e in range(start[j], start[j + 1]):
+                total += z[source[e]]
+            value = damping * total + right[j]
+            change += abs(value - z[j] * degree[j])
+            z[j] = value / degree[j]
+        if change <= tol:
+            return sweep + 1, change
+    return max_iter, change

@@ -1,0 +1,394 @@
+"""Markov chains of any order: learned from sequences of symbols, scored, sampled and analyzed."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.linalg import Array
+from gnomon.core.randomness import generator
+from gnomon.core.validate import check_parameters, probabilities
+from gnomon.loops import chains as loops
+from gnomon.sequence.structure import (
+    Absorption,
+    ChainStructure,
+    Stationary,
+    absorbing_analysis,
+    chain_structure,
+    stationary_distribution,
+    transition_matrix,
+)
+from gnomon.sequence.symbols import (
+    Symbols,
+    as_names,
+    encode_symbols,
+    head_codes,
+    lay_out,
+    sequence_weights,
+    tuple_codes,
+)
+
+
+class MarkovChain(BaseEstimator):  # type: ignore[misc]
+    r"""A Markov chain over symbols.
+
+    .. math:: p(s_1,\dots,s_T) = p(s_1)\prod_t p(s_t \mid s_{t-1}), \qquad
+              \hat M_{ij} = \frac{\#(i\to j) + c}{\#(i\text{ as a source}) + Kc}
+
+    Use it for sequences whose next symbol depends on the last one (or the last `order`). The final symbol of
+    a sequence is no source, and sequences are never joined. Where the state itself is hidden, use a hidden
+    Markov model.
+
+    Parameters
+    ----------
+    order : int
+        How many symbols the next one depends on.
+    smoothing : float
+        Dirichlet pseudo-count c of every transition.
+    start : {"empirical", "stationary", "uniform"} or array
+        Distribution of the first symbol (of the first `order` symbols).
+    states : sequence, optional
+        The symbols, in the order wanted; by default those seen, sorted.
+    unseen : {"uniform", "self", "error"}
+        Row of a state that was never a source.
+
+    Attributes
+    ----------
+    states_, startprob_, transmat_, counts_ : arrays
+        ``transmat_`` is (K, K), or (K**order, K); ``counts_`` are the transition counts behind it.
+    unseen_ : array of int
+        Rows never seen as a source.
+    n_parameters_ : int
+        Free numbers in the model.
+
+    Examples
+    --------
+    >>> chain = MarkovChain().fit(list("rrnrnnrrr"))
+    >>> chain.states_, chain.transmat_.round(4)
+    (array(['n', 'r'], dtype='<U1'), array([[0.3333, 0.6667],
+           [0.4   , 0.6   ]]))
+    >>> chain.predict_next(["r"]).round(2)
+    array([0.4, 0.6])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "order": [Interval(Integral, 1, None, closed="left")],
+        "smoothing": [Interval(Real, 0, None, closed="left")],
+        "start": [StrOptions({"empirical", "stationary", "uniform"}), "array-like"],
+        "states": [None, "array-like"],
+        "unseen": [StrOptions({"uniform", "self", "error"})],
+    }
+
+    def __init__(
+        self,
+        order: int = 1,
+        *,
+        smoothing: float = 0.0,
+        start: Any = "empirical",
+        states: Any = None,
+        unseen: str = "uniform",
+    ) -> None:
+        self.order = order
+        self.smoothing = smoothing
+        self.start = start
+        self.states = states
+        self.unseen = unseen
+
+    @classmethod
+    def from_matrix(cls, M: Any, start: Any = None, states: Any = None) -> Self:
+        """Return the chain with transition matrix `M`; `start` is uniform unless given.
+
+        >>> MarkovChain.from_matrix([[0.5, 0.5], [0.2, 0.8]]).stationary().distribution.round(4)
+        array([0.2857, 0.7143])
+        """
+        M = transition_matrix(M)
+        K = M.shape[0]
+        start = np.full(K, 1.0 / K) if start is None else probabilities(start, name="start")
+        model = cls(start=start, states=states)
+        model.states_, model.startprob_, model.transmat_ = as_names(states, K), start, M
+        model.counts_, model.unseen_ = np.zeros((K, K)), np.empty(0, dtype=int)
+        model.n_parameters_ = K * (K - 1)
+        model.frequencies_ = np.full(K, np.nan)
+        return model
+
+    def fit(self, sequences: Any, y: Any = None, lengths: Any = None, sample_weight: Any = None) -> Self:
+        """Count the transitions of the sequences.
+
+        Parameters
+        ----------
+        sequences : sequence of symbols, list of such sequences, or array with one sequence a row
+            With `lengths`, one long array of all symbols.
+        y : ignored
+        lengths : sequence of int, optional
+            Length of every sequence in a long array.
+        sample_weight : array, optional
+            How many times each sequence counts.
+        """
+        for name in ("counts_", "start_counts_", "symbol_counts_", "states_"):
+            vars(self).pop(name, None)
+        return self.partial_fit(sequences, y, lengths, sample_weight)
+
+    def partial_fit(
+        self, sequences: Any, y: Any = None, lengths: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add the counts of more sequences; new symbols become new states."""
+        check_parameters(self)
+        data = lay_out(sequences, lengths)
+        weight = sequence_weights(sample_weight, len(data.offsets) - 1)
+        self._grow(data.values)
+        self._count(data, weight)
+        self._estimate()
+        return self
+
+    def _grow(self, values: Array) -> None:
+        """Make room in the counts for symbols not seen before."""
+        old = getattr(self, "states_", None)
+        if self.states is not None:
+            states = as_names(self.states, len(self.states))
+        else:
+            states = np.unique(values if old is None else np.concatenate([old, values]))
+        K, r = len(states), self.order
+        fresh = [np.zeros((K,) * r), np.zeros((K,) * (r + 1)), np.zeros(K)]
+        if old is not None:
+            place = encode_symbols(old, states)
+            for table, known in zip(
+                fresh, (self.start_counts_, self.counts_, self.symbol_counts_), strict=True
+            ):
+                table[np.ix_(*[place] * table.ndim)] = known.reshape((len(old),) * table.ndim)
+        self.states_ = states
+        self.start_counts_, self.counts_, self.symbol_counts_ = (
+            fresh[0].ravel(),
+            fresh[1].reshape(-1, K),
+            fresh[2],
+        )
+
+    def _count(self, data: Symbols, weight: Array) -> None:
+        K = len(self.states_)
+        codes = encode_symbols(data.values, self.states_)
+        row_weight = np.repeat(weight, data.lengths())
+        t, past = tuple_codes(codes, data.offsets, self.order, K)
+        self.counts_ += np.bincount(past * K + codes[t], row_weight[t], self.counts_.size).reshape(
+            self.counts_.shape
+        )
+        which, head = head_codes(codes, data.offsets, self.order, K)
+        self.start_counts_ += np.bincount(head, weight[which], self.start_counts_.size)
+        self.symbol_counts_ += np.bincount(codes, row_weight, K)
+
+    def _estimate(self) -> None:
+        K = len(self.states_)
+        counts = self.counts_ + self.smoothing
+        sources = counts.sum(axis=1, keepdims=True)
+        self.unseen_ = np.flatnonzero(sources[:, 0] == 0)
+        if len(self.unseen_) and self.unseen == "error":
+            raise DegenerateError(
+                f"state {self._name(self.unseen_[0])} is never followed by another; set unseen or smoothing."
+            )
+        with np.errstate(invalid="ignore"):
+            self.transmat_ = counts / sources
+        self.transmat_[self.unseen_] = 1.0 / K if self.unseen == "uniform" else np.eye(K)[self.unseen_ % K]
+        self.frequencies_ = self.symbol_counts_ / self.symbol_counts_.sum()
+        self.startprob_ = self._start_distribution()
+        free = len(self.startprob_) - 1 if isinstance(self.start, str) and self.start == "empirical" else 0
+        self.n_parameters_ = len(self.counts_) * (K - 1) + free
+
+    def _name(self, row: int) -> Any:
+        K = len(self.states_)
+        digits = [self.states_[row // K**power % K] for power in range(self.order - 1, -1, -1)]
+        return repr(digits[0] if self.order == 1 else tuple(digits))
+
+    def _start_distribution(self) -> Array:
+        size = len(self.start_counts_)
+        if not isinstance(self.start, str):
+            start = probabilities(self.start, name="start")
+            if len(start) != size:
+                raise DataError(f"start must hold {size} probabilities; got {len(start)}.")
+            return start
+        if self.start == "stationary":
+            return stationary_distribution(self._tuple_matrix()).distribution
+        total = self.start_counts_.sum()
+        if self.start == "uniform" or total == 0:
+            return np.full(size, 1.0 / size)
+        return (self.start_counts_ + self.smoothing) / (total + self.smoothing * size)
+
+    def _tuple_matrix(self) -> Any:
+        """The chain of order one over tuples of states that this chain is."""
+        if self.order == 1:
+            return self.transmat_
+        size, K = self.transmat_.shape
+        row = np.repeat(np.arange(size), K)
+        column = (row * K + np.tile(np.arange(K), size)) % size
+        return sparse.csr_array((self.transmat_.ravel(), (row, column)), shape=(size, size))
+
+    # what it answers
+
+    def score_samples(self, sequences: Any, lengths: Any = None, *, unknown: str = "error") -> Array:
+        """Return ln p of every sequence; an impossible transition gives −inf."""
+        check_is_fitted(self, "transmat_")
+        data = lay_out(sequences, lengths)
+        K, order = len(self.states_), self._order()
+        codes = encode_symbols(data.values, self.states_, unknown=unknown)
+        t, past = tuple_codes(codes, data.offsets, order, K)
+        which, head = head_codes(codes, data.offsets, order, K)
+        owner = np.repeat(np.arange(len(data.offsets) - 1), data.lengths())
+        dense = self.transmat_.toarray() if sparse.issparse(self.transmat_) else self.transmat_
+        with np.errstate(divide="ignore"):
+            scores = np.zeros(len(data.offsets) - 1)
+            np.add.at(scores, which, np.log(self.startprob_[head]))
+            np.add.at(scores, owner[t], np.log(dense[past, codes[t]]))
+        return scores
+
+    def score(self, sequences: Any, y: Any = None, lengths: Any = None, *, unknown: str = "error") -> float:
+        """Return the log-likelihood of all sequences together."""
+        return float(self.score_samples(sequences, lengths, unknown=unknown).sum())
+
+    def score_iid(self, sequences: Any, lengths: Any = None) -> float:
+        """Return the log-likelihood under independence (symbol frequencies of the fit): what the order "
+        "is worth.
+        """
+        check_is_fitted(self, "transmat_")
+        codes = encode_symbols(lay_out(sequences, lengths).values, self.states_)
+        with np.errstate(divide="ignore"):
+            return float(np.log(self.frequencies_)[codes].sum())
+
+    def predict_next(self, history: Any, horizon: int = 1) -> Array:
+        """Return the distribution of the symbol `horizon` steps after the history, in the order of "
+        "`states_`.
+        """
+        check_is_fitted(self, "transmat_")
+        order, K = self._order(), len(self.states_)
+        codes = encode_symbols(lay_out(history).values, self.states_)
+        if len(codes) < order:
+            raise DataError(f"history must hold at least order={order} symbols; got {len(codes)}.")
+        now = np.zeros(self.transmat_.shape[0])
+        now[int(codes[-order:] @ K ** np.arange(order - 1, -1, -1))] = 1.0
+        step = self._tuple_matrix()
+        for _ in range(horizon - 1):
+            now = step.T @ now
+        return self.transmat_.T @ now
+
+    def sample(self, n: int = 1, length: int = 100, random_state: Any = None) -> Array:
+        """Draw `n` sequences of `length` symbols each, one a row."""
+        check_is_fitted(self, "transmat_")
+        rng = generator(random_state)
+        dense = self.transmat_.toarray() if sparse.issparse(self.transmat_) else self.transmat_
+        start, rows = np.cumsum(self.startprob_), np.cumsum(dense, axis=1)
+        drawn = np.empty((n, length), dtype=np.int64)
+        for sequence in drawn:
+            loops.walk(start, rows, rng.random(length), sequence)
+        return self.states_[drawn]
+
+    def aic(self, sequences: Any, lengths: Any = None) -> float:
+        """Return Akaike's criterion −2 ln L + 2k."""
+        return -2.0 * self.score(sequences, lengths=lengths) + 2.0 * self.n_parameters_
+
+    def bic(self, sequences: Any, lengths: Any = None) -> float:
+        """Return the Bayesian criterion −2 ln L + k ln(number of symbols)."""
+        n = len(lay_out(sequences, lengths).values)
+        return -2.0 * self.score(sequences, lengths=lengths) + self.n_parameters_ * np.log(n)
+
+    # what the chain is like
+
+    def n_step(self, t: int) -> Array:
+        """Return the matrix of `t`-step transition probabilities, by repeated squaring."""
+        M = self._first_order()
+        return np.linalg.matrix_power(M.toarray() if sparse.issparse(M) else M, t)
+
+    def state_distribution(self, t: int, start: Any = None) -> Array:
+        """Return the distribution of the state after `t` steps from `start` (a distribution; default "
+        "`startprob_`).
+        """
+        M = self._first_order()
+        w = self.startprob_ if start is None else probabilities(start, name="start")
+        if t > M.shape[0] and not sparse.issparse(M):
+            return w @ np.linalg.matrix_power(M, t)
+        for _ in range(t):
+            w = M.T @ w
+        return w
+
+    def structure(self, tol: float = 0.0) -> ChainStructure:
+        """Return communicating classes, periods and absorbing states (indices into `states_`)."""
+        return chain_structure(self._first_order(), tol)
+
+    def stationary(self, **options: Any) -> Stationary:
+        """Return the stationary distribution; options as in `stationary_distribution`."""
+        return stationary_distribution(self._first_order(), **options)
+
+    def absorbing(self, states: Any = None) -> Absorption:
+        """Return absorption probabilities and times, after making `states` (names) absorbing."""
+        named = None if states is None else encode_symbols(np.asarray(states), self.states_)
+        return absorbing_analysis(self._first_order(), named)
+
+    def make_absorbing(self, states: Any) -> MarkovChain:
+        """Return the chain that never leaves `states`: their rows become 1 on the diagonal and 0 "
+        "elsewhere.
+        """
+        M = self._first_order()
+        M = M.toarray() if sparse.issparse(M) else M.copy()
+        rows = encode_symbols(np.atleast_1d(np.asarray(states)), self.states_)
+        M[rows] = np.eye(len(M))[rows]
+        return MarkovChain.from_matrix(M, self.startprob_, self.states_)
+
+    def first_passage(self) -> Array:
+        """Return the mean number of steps from i to the first visit of j; the diagonal holds mean "
+        "return times.
+        """
+        M = self._first_order()
+        M = M.toarray() if sparse.issparse(M) else M
+        found = stationary_distribution(M)
+        w = found.distribution
+        if (w == 0).any():
+            raise DegenerateError(
+                "first passage times are infinite: some states are transient. Use absorbing()."
+            )
+        Z = np.linalg.inv(np.eye(len(M)) - M + w)
+        times = (np.diag(Z) - Z) / w
+        np.fill_diagonal(times, 1.0 / w)
+        return times
+
+    def mixing(self) -> dict[str, Any]:
+        """Return the second largest eigenvalue modulus, the spectral gap, the entropy rate and whether "
+        "time can run backwards.
+        """
+        M = self._first_order()
+        M = M.toarray() if sparse.issparse(M) else M
+        w = stationary_distribution(M).distribution
+        second = np.sort(np.abs(np.linalg.eigvals(M)))[-2] if len(M) > 1 else 0.0
+        flow = w[:, None] * M
+        entropy = -(flow[M > 0] * np.log(M[M > 0])).sum()
+        reversible = bool(np.allclose(flow, flow.T, rtol=1e-9, atol=1e-14))
+        return {
+            "second": float(second),
+            "gap": float(1 - second),
+            "entropy_rate": float(entropy),
+            "reversible": reversible,
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the transition graph; return the Axes."""
+        from gnomon.plot.sequence import markov_chain
+
+        return markov_chain(self, ax=ax)
+
+    def _order(self) -> int:
+        size, K = self.transmat_.shape
+        return 1 if K == 1 else round(np.log(size) / np.log(K))
+
+    def _first_order(self) -> Any:
+        check_is_fitted(self, "transmat_")
+        if self._order() > 1:
+            raise DataError(f"this question needs a chain of order 1; the order is {self._order()}.")
+        return self.transmat_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags

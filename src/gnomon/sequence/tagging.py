@@ -1,0 +1,256 @@
+"""Tags for the words of sentences: a hidden Markov tagger, and a classifier that looks at each word alone."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.sequence.recursions import HiddenChain, log, viterbi
+
+SUFFIX = 3  # letters of the longest word ending that tells tags of unknown words
+
+
+class _Tagger(BaseEstimator):  # type: ignore[misc]
+    """Reading of tagged sentences, and accuracy."""
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the share of words tagged right.
+
+        Parameters
+        ----------
+        X, y : lists of lists
+            Sentences and their true tags.
+        """
+        found = self.predict(X)
+        right = [
+            a == b for ours, truth in zip(found, y, strict=True) for a, b in zip(ours, truth, strict=True)
+        ]
+        return float(np.mean(right))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+def check_sentences(X: Any, y: Any) -> None:
+    """Sentences and tags must agree, word by word."""
+    if len(X) != len(y) or any(len(a) != len(b) for a, b in zip(X, y, strict=False)):
+        raise DataError("every sentence needs as many tags as it has words.")
+
+
+class HMMTagger(_Tagger):
+    r"""Part-of-speech tagger: a hidden Markov model counted from tagged sentences.
+
+    .. math:: \arg\max_s\ \pi_{s_1} \prod_t A_{s_{t-1}s_t} \prod_t B_{s_t}(x_t)
+
+    Words never seen get the tags that words with the same ending had (the longest ending known, up to three
+    letters).
+
+    Parameters
+    ----------
+    smoothing : float
+        Pseudo-count of every transition.
+
+    Attributes
+    ----------
+    tags_, words_ : arrays
+    startprob_, transmat_, emissionprob_ : arrays
+
+    Examples
+    --------
+    >>> tagger = HMMTagger().fit([["a", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"]] * 2)
+    >>> tagger.predict([["a", "bird", "sings"]])
+    [['D', 'N', 'V']]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, *, smoothing: float = 0.1) -> None:
+        self.smoothing = smoothing
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Count.
+
+        Parameters
+        ----------
+        X : list of lists of str
+            Sentences.
+        y : list of lists of str
+            The tag of every word.
+        """
+        from gnomon.sequence.discrete_hmm import CategoricalHMM
+
+        check_sentences(X, y)
+        words, codes = np.unique([w for sentence in X for w in sentence], return_inverse=True)
+        tags, states = np.unique([t for sentence in y for t in sentence], return_inverse=True)
+        prior = 1.0 + self.smoothing
+        model = CategoricalHMM(len(tags), prior, prior, n_features=len(words), random_state=0)
+        model.fit(codes.reshape(-1, 1), lengths=[len(s) for s in X if len(s)], states=states)
+        self.words_, self.tags_ = words, tags
+        self.startprob_, self.transmat_, self.emissionprob_ = (
+            model.startprob_,
+            model.transmat_,
+            model.emissionprob_,
+        )
+        self._learn_endings(words, codes, states)
+        return self
+
+    def _learn_endings(self, words: Array, codes: Array, states: Array) -> None:
+        """Count tags by the ending of the word; rare and frequent words count alike."""
+        K = len(self.tags_)
+        self.tag_counts_ = np.bincount(states, minlength=K).astype(float)
+        self.endings_: dict[str, Array] = {}
+        for code, state in set(zip(codes.tolist(), states.tolist(), strict=True)):
+            for size in range(SUFFIX + 1):
+                ending = words[code].lower()[len(words[code]) - size :] if size else ""
+                self.endings_.setdefault(ending, np.zeros(K))[state] += 1.0
+
+    def _unknown(self, word: str) -> Array:
+        """p(word | tag) up to a factor, from the longest ending that was seen."""
+        for size in range(min(SUFFIX, len(word)), -1, -1):
+            counts = self.endings_.get(word.lower()[len(word) - size :] if size else "")
+            if counts is not None:
+                return (counts + 0.1) / (counts.sum() + 0.1 * len(counts)) / self.tag_counts_
+        return np.ones(len(self.tags_))
+
+    def _table(self, sentence: list[str]) -> Array:
+        place = {word: k for k, word in enumerate(self.words_.tolist())}
+        rows = [self.emissionprob_[:, place[w]] if w in place else self._unknown(w) for w in sentence]
+        return log(np.array(rows))
+
+    def predict(self, X: Any) -> list[list[str]]:
+        """Return the most probable tags of every sentence."""
+        check_is_fitted(self, "transmat_")
+        chain = HiddenChain(self.startprob_, self.transmat_, None, None)
+        found = []
+        for sentence in X:
+            path = (
+                viterbi(chain, self._table(sentence), np.array([0, len(sentence)]))[1]
+                if len(sentence)
+                else []
+            )
+            found.append([str(self.tags_[state]) for state in path])
+        return found
+
+
+def token_features(sentence: list[str]) -> list[dict[str, Any]]:
+    """Return what can be seen of every word: itself, its ends, its shape, its place and its neighbors.
+
+    >>> token_features(["Faith", "is"])[1]["before"]
+    'faith'
+    """
+    lower = [word.lower() for word in sentence]
+    rows = []
+    for i, word in enumerate(sentence):
+        rows.append(
+            {
+                "word": lower[i],
+                "suffix2": lower[i][-2:],
+                "suffix3": lower[i][-3:],
+                "prefix": lower[i][:2],
+                "capital": word[:1].isupper(),
+                "digit": any(letter.isdigit() for letter in word),
+                "first": i == 0,
+                "last": i == len(sentence) - 1,
+                "before": lower[i - 1] if i else "<s>",
+                "after": lower[i + 1] if i + 1 < len(sentence) else "</s>",
+            }
+        )
+    return rows
+
+
+class TokenClassifier(_Tagger):
+    """Tag each word on its own by softmax regression over its features, whatever tags its neighbors get.
+
+    The baseline that a tagger with memory has to beat; neighboring words are features, neighboring tags are
+    not.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Over a sparse matrix of features; default a penalized softmax regression.
+    alpha : float
+        Ridge penalty of the default.
+
+    Attributes
+    ----------
+    classes_ : array
+        The tags.
+
+    Examples
+    --------
+    >>> model = TokenClassifier().fit([["a", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"]] * 2)
+    >>> model.predict([["a", "bird", "sings"]])
+    [['D', 'N', 'V']]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, estimator: Any = None, *, alpha: float = 0.1) -> None:
+        self.estimator = estimator
+        self.alpha = alpha
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from tagged sentences.
+
+        Parameters
+        ----------
+        X : list of lists of str
+            Sentences.
+        y : list of lists of str
+            The tag of every word.
+        """
+        check_sentences(X, y)
+        self.vectorizer_ = DictVectorizer()
+        F = self.vectorizer_.fit_transform([row for sentence in X for row in token_features(list(sentence))])
+        tags = np.array([tag for sentence in y for tag in sentence])
+        self.classes_, codes = np.unique(tags, return_inverse=True)
+        if self.estimator is not None:
+            from sklearn.base import clone
+
+            self.estimator_ = clone(self.estimator).fit(F, tags)
+        else:
+            self.coef_ = softmax_regression(F, codes, len(self.classes_), self.alpha)
+        return self
+
+    def predict(self, X: Any) -> list[list[str]]:
+        """Return the tag of every word."""
+        check_is_fitted(self, "classes_")
+        found = []
+        for sentence in X:
+            F = self.vectorizer_.transform(token_features(list(sentence))) if len(sentence) else None
+            if F is None:
+                found.append([])
+            elif hasattr(self, "estimator_"):
+                found.append([str(tag) for tag in self.estimator_.predict(F)])
+            else:
+                found.append([str(self.classes_[k]) for k in (F @ self.coef_).argmax(axis=1)])
+        return found
+
+
+def softmax_regression(F: Any, codes: Array, K: int, alpha: float) -> Array:
+    """Coefficients (features, K) that minimize −Σ ln p(code) + α/2 ‖W‖²."""
+    n, d = F.shape
+    truth = np.eye(K)[codes]
+
+    def objective(flat: Array) -> tuple[float, Array]:
+        W = flat.reshape(d, K)
+        scores = F @ W
+        norm = logsumexp(scores, axis=1, keepdims=True)
+        gradient = F.T @ (np.exp(scores - norm) - truth) + alpha * W
+        return float(
+            (norm[:, 0] - (scores * truth).sum(axis=1)).sum() + 0.5 * alpha * (W * W).sum()
+        ), gradient.ravel()
+
+    return minimize(objective, np.zeros(d * K), jac=True, method="L-BFGS-B").x.reshape(d, K)

@@ -1,0 +1,186 @@
+"""Rankings from games and links, labels from walks."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.datasets import load_basketball_rankings, make_season
+from gnomon.ranking import MarkovRanker, RandomWalkClassifier, compare_rankings, pagerank
+
+GAMES = np.array([[0, 1, 2, 2], [1, 2, 3, 1], [0, 2, 0, 0], [2, 3, 5, 2], [3, 0, 1, 4]])
+
+
+def test_three_teams_by_hand():
+    ranker = MarkovRanker().fit([("A", "B", 20, 10), ("B", "C", 30, 10), ("A", "C", 40, 10)])
+    counts = [[3.4666666667, 0.3333333333, 0.2], [1.6666666667, 2.0833333333, 0.25], [1.8, 1.75, 0.45]]
+    assert_allclose(ranker.counts_.toarray(), counts)
+    assert_allclose(ranker.scores_, [0.7609561753, 0.1832669323, 0.0557768924])
+    assert list(ranker.ranking_) == ["A", "B", "C"]
+    table = ranker.table()
+    assert table["wins"].tolist() == [2, 1, 0] and table["losses"].tolist() == [0, 1, 2]
+    assert ranker.win_probability("A", "C") > 0.9
+
+
+def test_one_game():
+    ranker = MarkovRanker().fit([("a", "b", 3, 1)])
+    assert_allclose(ranker.counts_.toarray(), [[1.75, 0.25], [1.75, 0.25]])
+    assert_allclose(ranker.scores_, [0.875, 0.125])
+
+
+def test_draws_and_zero_zero():
+    ranker = MarkovRanker().fit(GAMES)
+    assert_allclose(ranker.counts_.toarray()[0], [2.8, 0.5, 0.5, 0.2])
+    assert_allclose(ranker.scores_, [0.3501701125, 0.4333943994, 0.1845066736, 0.0319288144])
+    skipped = MarkovRanker(zero_zero="skip").fit(GAMES)
+    assert_allclose(skipped.scores_, MarkovRanker().fit(np.delete(GAMES, 2, axis=0)).scores_)
+    with pytest.raises(DataError, match="game 2 ended 0–0"):
+        MarkovRanker(zero_zero="error").fit(GAMES)
+    with pytest.raises(DataError, match="not negative"):
+        MarkovRanker().fit([("a", "b", -1, 3)])
+
+
+def test_disconnected_schedule():
+    with pytest.raises(DegenerateError, match="2 groups"):
+        MarkovRanker().fit(GAMES[[0, 3]])
+    assert MarkovRanker(damping=0.9).fit(GAMES[[0, 3]]).scores_.sum() == pytest.approx(1)
+
+
+def test_published_lists():
+    lists = load_basketball_rankings()
+    assert sum(lists.chain_scores.values()) == pytest.approx(0.130791, abs=5e-7)
+    found = compare_rankings(list(lists.chain_scores), lists.poll_ranks)
+    assert len(found.shared) == 20
+    assert found.spearman == pytest.approx(0.8770215, abs=5e-8)
+
+
+@given(st.integers(0, 100), st.integers(2, 9))
+def test_ranking_ignores_order_roles_and_scale(seed, scale):
+    games, _ = make_season(6, 40, random_state=seed)
+    games[:, 2:] += 1
+    base = MarkovRanker().fit(games)
+    assert base.scores_.sum() == pytest.approx(1)
+    rng = np.random.default_rng(seed)
+    assert_allclose(MarkovRanker().fit(games[rng.permutation(len(games))]).scores_, base.scores_, rtol=1e-9)
+    assert_allclose(MarkovRanker().fit(games[:, [1, 0, 3, 2]]).scores_, base.scores_, rtol=1e-9)
+    scaled = games.copy()
+    scaled[0, 2:] *= scale
+    assert_allclose(MarkovRanker().fit(scaled).scores_, base.scores_, rtol=1e-9)
+    names = rng.permutation(6)
+    renamed = games.copy()
+    renamed[:, :2] = names[games[:, :2]]
+    assert_allclose(MarkovRanker().fit(renamed).scores_[names], base.scores_, rtol=1e-9)
+    parts = MarkovRanker().fit(games[:20]).partial_fit(games[20:])
+    assert_allclose(parts.scores_, base.scores_, rtol=1e-9)
+
+
+@given(st.integers(0, 50), st.integers(0, 50))
+def test_the_winner_of_one_game_ranks_first(a, b):
+    scores = MarkovRanker().fit([("x", "y", a + b + 1, a)]).scores_
+    assert scores[0] > scores[1]
+
+
+def links():
+    A = np.zeros((4, 4))
+    A[[0, 0, 1, 2, 3], [1, 2, 2, 0, 2]] = 1
+    return A
+
+
+def test_pagerank_by_hand():
+    A = links()
+    assert_allclose(pagerank(A), [0.3725268513, 0.1958239118, 0.3941492369, 0.0375], rtol=1e-8)
+    A[2, 0] = 0
+    assert_allclose(pagerank(A), [0.1446916260, 0.2061855670, 0.5044311810, 0.1446916260], rtol=1e-8)
+
+
+def dense_pagerank(A, d, v, u):
+    degree = A.sum(axis=1)
+    P = np.where(degree[:, None] > 0, A / np.where(degree > 0, degree, 1)[:, None], u)
+    values, vectors = np.linalg.eig((d * P + (1 - d) * v).T)
+    w = vectors[:, np.abs(values - 1).argmin()].real
+    return w / w.sum()
+
+
+@given(st.integers(0, 200), st.floats(0, 0.95), st.booleans())
+def test_pagerank_is_the_dominant_eigenvector(seed, d, weighted):
+    rng = np.random.default_rng(seed)
+    A = (rng.random((8, 8)) < 0.3) * (rng.random((8, 8)) if weighted else 1.0)
+    v = rng.random(8) + 0.01
+    v /= v.sum()
+    uniform = np.full(8, 1 / 8)
+    found = pagerank(A, damping=d, personalization=v)
+    assert_allclose(found, dense_pagerank(A, d, v, uniform), atol=1e-8)
+    own = pagerank(A, damping=d, personalization=v, dangling="personalization")
+    assert_allclose(own, dense_pagerank(A, d, v, v), atol=1e-8)
+    assert (own >= (1 - d) * v - 1e-9).all()
+    assert pagerank(A, damping=d, dangling="self").sum() == pytest.approx(1)
+
+
+def test_pagerank_limits():
+    A = links()
+    assert_allclose(pagerank(A, damping=0, personalization=[1, 2, 3, 4]), np.array([1, 2, 3, 4]) / 10)
+    S = A + A.T
+    assert_allclose(pagerank(S, damping=0.9999, max_iter=10**6), S.sum(0) / S.sum(), atol=1e-4)
+    with pytest.raises(DataError, match="'uniform'"):
+        pagerank(A, dangling="unifrom")
+
+
+LINE = np.arange(6.0).reshape(-1, 1)
+LABELS = np.array([0, -1, -1, -1, -1, 1])
+
+
+def test_walk_on_a_line():
+    inner = [0.7885299233, 0.5964191560, 0.4035808440, 0.2114700767]
+    for solver in ("dense", "cg"):
+        model = RandomWalkClassifier(width=1.0, solver=solver).fit(LINE, LABELS)
+        assert_allclose(model.label_distributions_[1:5, 0], inner, rtol=1e-7)
+    assert_allclose(RandomWalkClassifier(gamma=1.0).fit(LINE, LABELS).label_distributions_[1:5, 0], inner)
+    assert_allclose(model.terminal_distributions_, model.label_distributions_, rtol=1e-7)
+
+
+def test_a_wide_kernel_leaks():
+    X = np.array([0, 1, 2, 3.5, 4.5, 5]).reshape(-1, 1)
+    narrow = RandomWalkClassifier(width=1.0).fit(X, LABELS).label_distributions_[1:5, 0]
+    assert_allclose(narrow, [0.8520064502, 0.7076250855, 0.1656729044, 0.0542546864])
+    wide = RandomWalkClassifier(width=100.0).fit(X, LABELS).label_distributions_[1:5, 0]
+    assert_allclose(wide, [0.5084343321, 0.5000871301, 0.4876610300, 0.4794569149])
+
+
+@given(st.integers(0, 100))
+def test_maximum_principle(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, 2))
+    y = np.full(20, -1)
+    y[:4] = [0, 1, 2, 0]
+    model = RandomWalkClassifier(width=1.0).fit(X, y)
+    F = model.label_distributions_
+    assert F.min() >= 0 and F.max() <= 1 + 1e-12
+    assert_allclose(F.sum(axis=1), 1)
+    assert_allclose(model.transduction_[:4], y[:4])
+    K = np.exp(-((X[:, None] - X) ** 2).sum(-1))
+    np.fill_diagonal(K, 0)
+    average = K @ F / K.sum(axis=1, keepdims=True)
+    assert_allclose(F[4:], average[4:], atol=1e-9)
+    propagated = np.where(y[:, None] >= 0, np.eye(3)[y], 1 / 3)
+    for _ in range(3000):
+        propagated[4:] = (K @ propagated / K.sum(axis=1, keepdims=True))[4:]
+    assert_allclose(F, propagated, atol=1e-6)
+
+
+def test_unreachable_points_get_the_class_frequencies():
+    X = np.array([0.0, 0.1, 0.2, 1e6, 1e6 + 0.1]).reshape(-1, 1)
+    with pytest.warns(UserWarning, match="2 points have no path"):
+        model = RandomWalkClassifier(width=1.0).fit(X, [0, 0, 1, -1, -1])
+    assert_allclose(model.label_distributions_[3:], [[2 / 3, 1 / 3]] * 2)
+
+
+def test_sparse_neighbors_agree_with_all():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 0.3, (60, 2)), rng.normal(3, 0.3, (60, 2))])
+    y = np.full(120, -1)
+    y[[0, 60]] = 0, 1
+    few = RandomWalkClassifier(width=0.5, n_neighbors=10, solver="cg").fit(X, y)
+    assert (few.transduction_ == np.repeat([0, 1], 60)).all()
+    assert (few.predict(X) == few.transduction_).all()
