@@ -396,6 +396,6 @@ def _separates(rows, theta, intercept, *, quick=False) -> bool:
         or sparse.issparse(rows.X)
     ):
         return False
-    from gnomon.linear.separability import quasi_separable
+    from gnomon.linear.hulls import quasi_separable
 
     return quasi_separable(rows.X, np.where(rows.y == 1, 1.0, -1.0), origin=not intercept)

@@ -1,0 +1,128 @@
+"""What learners that pass over the rows again and again share: orders, targets, stopping, validation, partial_fit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from gnomon.core.errors import DataError, DivergenceError, nearest
+from gnomon.core.linalg import Array
+from gnomon.core.randomness import stream
+from gnomon.core.rows import MemoryRows
+from gnomon.linear._rows import compute_weights
+from gnomon.solvers.terms import parts
+
+ORDERS = ("given", "random", "shuffle", "random_mistake")
+
+
+class Pass(NamedTuple):
+    """Weights of all outputs after some passes, their running averages, and the history of the loss."""
+
+    coef: Array  # (k, d)
+    intercept: Array  # (k,)
+    average: Array  # (k, d): mean, or what the mean is computed from
+    average_intercept: Array
+    steps: float
+    epoch: int
+    seed: int
+    loss: float = np.inf
+    best: float = np.inf
+    waited: int = 0
+    facts: dict[str, Any] | None = None
+    owed: Array | None = None  # what ℓ1 clipping still asks of every weight
+    debt: float = 0.0
+    rate: float = 1.0  # factor of the adaptive schedule
+
+
+def dense_or_parts(X: Any) -> tuple[Any, ...]:
+    """Return the arguments by which loops know the rows."""
+    return parts(X) if sparse.issparse(X) else (X,)
+
+
+def prepare_rows(X: Any) -> Any:
+    """Return rows that loops can read: float64, C-ordered or CSR."""
+    if sparse.issparse(X):
+        return X if X.dtype == np.float64 else X.astype(np.float64)
+    return np.ascontiguousarray(X, dtype=np.float64)
+
+
+def row_order(order: Any, shuffle: bool, n: int, seed: int, epoch: int) -> Array:
+    """Return the rows of one pass."""
+    if order is None:
+        order = "shuffle" if shuffle else "given"
+    if isinstance(order, str):
+        if order not in ORDERS:
+            raise ValueError(
+                f"order must be one of {ORDERS} or row numbers; got {order!r}.{nearest(order, ORDERS)}"
+            )
+        rng = stream(seed, epoch)
+        if order == "shuffle":
+            return rng.permutation(n)
+        return rng.integers(n, size=n) if order == "random" else np.arange(n)
+    index = np.asarray(order, dtype=np.int64)
+    if index.ndim != 1 or len(index) == 0 or index.min() < 0 or index.max() >= n:
+        raise DataError(f"order must list rows between 0 and {n - 1}.")
+    return index
+
+
+def signs(rows: Any) -> Array:
+    """Return ±1 targets, one row a machine: a single one for two classes, else one a class."""
+    codes, K = rows.y, len(rows.classes)
+    positives = [1] if K <= 2 else range(K)
+    return np.array([np.where(codes == k, 1.0, -1.0) for k in positives])
+
+
+def row_weights(rows: Any, class_weight: Any) -> Array:
+    """Return the weight of every row, classes' weights included."""
+    return rows.weight if class_weight is None else rows.weight * compute_weights(class_weight, rows)[rows.y]
+
+
+def start_pass(rows: Any, k: int, seed: int, *, zero_like_clip: bool = False) -> Pass:
+    """Begin at zero, or where the caller of `fit` wants to begin."""
+    d = rows.n_features
+    coef, intercept = np.zeros((k, d)), np.zeros(k)
+    given = getattr(rows, "initial", None)
+    if given is not None:
+        coef = _shaped(given[0], (k, d), "coef_init") if given[0] is not None else coef
+        intercept = _shaped(given[1], (k,), "intercept_init") if given[1] is not None else intercept
+    owed = np.zeros((k, d)) if zero_like_clip else None
+    return Pass(coef, intercept, np.zeros((k, d)), np.zeros(k), 0.0, 0, seed, owed=owed)
+
+
+def _shaped(value, shape, name):
+    array = np.array(value, dtype=float)
+    if array.size != np.prod(shape):
+        raise DataError(f"{name} has {array.size} entries; it needs shape {shape}.")
+    if not np.isfinite(array).all():
+        raise DataError(f"{name} must be finite.")
+    return array.reshape(shape)
+
+
+def judge(state: Pass, loss: float, n: float, tol: float | None, patience: int) -> Pass:
+    """Take note of the loss of a pass; `waited` counts passes without an improvement of tol·n."""
+    if not np.isfinite(loss):
+        raise DivergenceError(
+            "the loss left the finite numbers; lower the learning rate, or scale the columns."
+        )
+    waited = 0 if tol is None or loss <= state.best - tol * n else state.waited + 1
+    return state._replace(loss=loss, best=min(loss, state.best), waited=waited)
+
+
+def tired(state: Pass, tol: float | None, patience: int) -> bool:
+    """Tell whether scikit-learn's rule says stop."""
+    return tol is not None and state.waited >= patience
+
+
+def split(rows: MemoryRows, fraction: float, seed: int) -> tuple[Array, Array]:
+    """Return rows to learn from and rows to validate on, by class where there are classes."""
+    rng = stream(seed, 2**31)
+    mask = np.zeros(rows.n_rows, dtype=bool)
+    groups = [np.arange(rows.n_rows)] if rows.classes is None else [
+        np.flatnonzero(rows.y == k) for k in range(len(rows.classes))
+    ]  # fmt: skip
+    for group in groups:
+        take = max(1, round(fraction * len(group))) if len(group) > 1 else 0
+        mask[rng.permutation(group)[:take]] = True
+    return np.flatnonzero(~mask), np.flatnonzero(mask)

@@ -1,0 +1,262 @@
+"""One maximum-margin problem at a time: which solver, its steps, and what its solution says about the rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from gnomon.core.errors import DataError, InfeasibleError
+from gnomon.core.linalg import Array
+from gnomon.losses.margin import SquaredHinge
+from gnomon.solvers import dual, interior, newton, sparse_newton
+from gnomon.solvers.terms import Model
+
+NARROW = 600  # parameters up to which Newton factorizes
+INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
+
+
+class Margin(NamedTuple):
+    """A problem: labels ±1 (or numbers), cost of each row, and how the intercept is treated."""
+
+    y: Array
+    cost: Array
+    positive: int  # class code that is +1
+    C: float
+    intercept: bool
+    intercept_ridge: float  # 0: free
+    loss: str
+    l1: bool
+    method: str
+
+
+class Solved(NamedTuple):
+    """Where a problem stands."""
+
+    inner: Any
+    theta: Array  # weights, intercept last if there is one
+    primal: float
+    gap: float  # relative to max(1, |primal|)
+    alpha: Array | None = None
+    stalled: bool = False  # rounding allows no smaller gap
+
+
+def choose(margin: Margin, rows: Any, solver: str) -> str:
+    """Return the method for a problem."""
+    D = rows.n_features + margin.intercept
+    if solver == "qp" or not np.isfinite(margin.C):
+        return "qp"
+    if margin.l1:
+        return "sparse"
+    if margin.loss == "squared_hinge":
+        return "newton" if D <= NARROW else "newton-cg"
+    if D <= INTERIOR and (not sparse.issparse(rows.X) or rows.n_rows > 5 * D):
+        return "interior"
+    if margin.intercept and margin.intercept_ridge == 0.0:
+        raise DataError(
+            f"the hinge with a free intercept and {D} parameters is beyond LinearSVC; use "
+            "regularize_intercept=True, loss='squared_hinge', or gnomon.svm.SVC(kernel='linear')."
+        )
+    return "dual"
+
+
+def ridge_of(margin: Margin, d: int) -> Array:
+    """Return 1 for every weight and the intercept's own strength."""
+    return np.append(np.ones(d), margin.intercept_ridge) if margin.intercept else np.ones(d)
+
+
+def smooth_objective(margin: Margin, rows: Any) -> newton.Objective:
+    """Return Σ s ξ² + ½ Σ ridge θ²/C."""
+    ridge = (
+        np.zeros(rows.n_features + margin.intercept)
+        if margin.l1
+        else ridge_of(margin, rows.n_features) / margin.C
+    )
+    return newton.Objective(
+        Model(SquaredHinge(), margin.intercept, margin.positive), ridge, float(rows.n_rows)
+    )
+
+
+def begin(margin: Margin, rows: Any) -> Solved:
+    """Return the start of a problem."""
+    D = rows.n_features + margin.intercept
+    zero = np.zeros(D)
+    if margin.method == "interior":
+        inner: Any = interior.machine_start(rows, hinge_machine(margin, rows))
+    elif margin.method == "dual":
+        inner = dual.dual_start(rows, _dual_machine(margin, rows))
+    elif margin.method == "sparse":
+        inner = sparse_newton.start(rows, smooth_objective(margin, rows), zero, 1.0 / margin.C)
+    elif margin.method == "qp":
+        inner = None
+    else:
+        inner = newton.newton_start(
+            rows, smooth_objective(margin, rows), zero, curved=margin.method == "newton"
+        )
+    return Solved(inner, zero, np.inf, np.inf)
+
+
+def advance(margin: Margin, rows: Any, solved: Solved, rng: Any, tol: float) -> Solved:
+    """One step of the problem's solver."""
+    step = {"interior": _interior, "dual": _dual, "sparse": _sparse, "qp": _program}.get(
+        margin.method, _newton
+    )
+    return step(margin, rows, solved, rng, tol)
+
+
+def hinge_machine(margin: Margin, rows: Any) -> interior.Machine:
+    """Return the hinge problem for interior points."""
+    ones = np.ones(rows.n_rows)
+    return interior.Machine(
+        ridge_of(margin, rows.n_features), (margin.y,), (ones,), (margin.cost,), margin.intercept
+    )
+
+
+def _interior(margin, rows, solved, rng, tol):
+    with np.errstate(all="ignore"):
+        inner = interior.machine_step(rows, hinge_machine(margin, rows), solved.inner)
+    gap = _relative(inner)
+    if solved.gap <= 1e-5 and not gap < solved.gap:
+        return solved._replace(stalled=True)
+    return Solved(inner, inner.theta, inner.primal, gap, inner.alpha)
+
+
+def _relative(state):
+    return max(state.primal - state.dual, 0.0) / max(1.0, abs(state.primal))
+
+
+def _dual_machine(margin, rows):
+    constant = 1.0 / np.sqrt(margin.intercept_ridge) if margin.intercept else 0.0
+    return dual.dual_machine(rows, margin.y, margin.cost, constant)
+
+
+def _dual(margin, rows, solved, rng, tol):
+    machine = _dual_machine(margin, rows)
+    inner = dual.dual_step(rows, machine, solved.inner, np.random.default_rng([rng, solved.inner.epoch]))
+    theta = inner.theta.copy()
+    if margin.intercept:
+        theta[-1] *= machine.constant
+    return Solved(inner, theta, inner.primal, _relative(inner), inner.alpha)
+
+
+def _newton(margin, rows, solved, rng, tol):
+    objective = smooth_objective(margin, rows)
+    if margin.method == "newton":
+        inner = newton.newton_step(rows, objective, solved.inner)
+    else:
+        inner = newton.newton_cg_step(rows, objective, solved.inner, tol=1e-2 * tol)
+    g, ridge = inner.gradient, objective.ridge
+    gap = 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
+    free = np.abs(g[ridge == 0.0]).max(initial=0.0)
+    primal = inner.value * margin.C
+    return Solved(inner, inner.theta, primal, margin.C * max(gap, free) / max(1.0, primal))
+
+
+def _sparse(margin, rows, solved, rng, tol):
+    objective = smooth_objective(margin, rows)
+    inner = sparse_newton.step(rows, objective, solved.inner, 1.0 / margin.C, tol=tol)
+    return Solved(inner, inner.theta, inner.value * margin.C, inner.violation)
+
+
+def _program(margin, rows, solved, rng, tol):
+    """Small problems, hard margins: one dense quadratic program."""
+    X = rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=float)
+    A = margin.y[:, None] * (np.column_stack([X, np.ones(len(X))]) if margin.intercept else X)
+    theta, alpha, primal, gap = hinge_program(A, ridge_of(margin, X.shape[1]), margin.cost, margin.loss)
+    return Solved(None, theta, primal, gap / max(1.0, primal), alpha, stalled=True)
+
+
+def hinge_program(A: Array, ridge: Array, cost: Array, loss: str = "hinge", budget: float | None = None):
+    """Solve ½ Σ ridge θ² + Σ cost·slack by a dense program; infinite costs forbid slack, a budget bounds its sum."""
+    n, D = A.shape
+    soft = np.isfinite(cost) if budget is None else np.ones(n, dtype=bool)
+    k = int(soft.sum())
+    squared = loss == "squared_hinge" and budget is None
+    Q = np.diag(np.concatenate([ridge, 2.0 * cost[soft] if squared else np.zeros(k)]))
+    c = np.concatenate([np.zeros(D), np.zeros(k) if squared or budget is not None else cost[soft]])
+    slack = np.eye(n)[:, soft]
+    G = np.block([[A, slack], [np.zeros((k, D)), np.eye(k)]])
+    h = np.concatenate([np.ones(n), np.zeros(k)])
+    if budget is not None:
+        G = np.vstack([G, np.concatenate([np.zeros(D), -np.ones(k)])])
+        h = np.append(h, -budget)
+    found = interior.quadratic_program(Q, c, G, h)
+    theta = found.x[:D]
+    return theta, found.multipliers[:n], float(0.5 * found.x @ Q @ found.x + c @ found.x), found.gap
+
+
+def least_slack(A: Array) -> float:
+    """Return the smallest total slack of any plane."""
+    from scipy.optimize import linprog
+
+    n, D = A.shape
+    cost = np.r_[np.zeros(D), np.ones(n)]
+    bounds = [(None, None)] * D + [(0, None)] * n
+    return float(
+        linprog(cost, -np.column_stack([A, np.eye(n)]), -np.ones(n), bounds=bounds, method="highs").fun
+    )
+
+
+def within_budget(A: Array, ridge: Array, budget: float):
+    """Minimize ½‖w‖² with total slack at most the budget."""
+    least = least_slack(A)
+    if budget < least * (1.0 - 1e-9) - 1e-12:
+        raise InfeasibleError(
+            f"slack_budget={budget:g} is below the smallest possible total slack, {least:g}."
+        )
+    return hinge_program(A, ridge, np.zeros(len(A)), "hinge", budget)
+
+
+def describe(margin: Margin, X: Any, theta: Array, alpha: Array | None) -> dict[str, Any]:
+    """Return multipliers, slacks, types of rows and the intercept's interval of a two-class machine."""
+    w, b = (theta[:-1], float(theta[-1])) if margin.intercept else (theta, 0.0)
+    base = np.asarray(X @ w)
+    if alpha is None:
+        alpha = 2.0 * margin.cost * np.maximum(0.0, 1.0 - margin.y * (base + b))
+    near = 1e-5 * np.where(np.isfinite(margin.cost), margin.cost, max(float(alpha.max(initial=0.0)), 1e-300))
+    at_zero, at_top = alpha <= near, np.isfinite(margin.cost) & (alpha >= margin.cost - near)
+    if margin.loss == "squared_hinge":
+        at_top = np.zeros_like(at_zero)
+    alpha = np.where(at_zero, 0.0, np.where(at_top, margin.cost, alpha))
+    interval = (b, b)
+    if margin.intercept and margin.intercept_ridge == 0.0 and margin.loss == "hinge":
+        b, interval = free_intercept(margin.y, base, at_zero, at_top, b)
+    slack = np.maximum(0.0, 1.0 - margin.y * (base + b))
+    length = float(np.linalg.norm(w))
+    types = np.where(at_zero, "outside", np.where(at_top, "margin_error", "on_margin"))
+    return {
+        "dual_coef_full_": alpha, "support_": np.flatnonzero(~at_zero), "slack_": slack,
+        "margin_": 1.0 / length if length > 0 else np.inf, "point_types_": types,
+        "support_fraction_": float(np.mean(~at_zero)), "intercept_interval_": interval,
+        "kkt_violation_": kkt(margin, X, w, b, alpha, base),
+    }, b  # fmt: skip
+
+
+def free_intercept(y: Array, base: Array, at_zero: Array, at_top: Array, b: float):
+    """Return b from the free vectors, or the middle of the interval that the bound ones leave."""
+    free = ~at_zero & ~at_top
+    if free.any():
+        b = float(np.mean(y[free] - base[free]))
+        return b, (b, b)
+    up = ((y > 0) & at_zero) | ((y < 0) & at_top)
+    edge = y - base
+    low = float(edge[up].max()) if up.any() else -np.inf
+    high = float(edge[~up].min()) if (~up).any() else np.inf
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return b, (low, high)
+    return 0.5 * (low + high), (low, high)
+
+
+def kkt(margin: Margin, X: Any, w: Array, b: float, alpha: Array, base: Array) -> float:
+    """Return the largest violation of stationarity, of Σαy = 0 and of complementary slackness."""
+    pull = np.abs(w - X.T @ (alpha * margin.y)).max(initial=0.0)
+    balance = abs(float(alpha @ margin.y)) if margin.intercept and margin.intercept_ridge == 0.0 else 0.0
+    m = margin.y * (base + b)
+    live = np.where(margin.cost > 0, margin.cost, 1.0)
+    extra = alpha / (2.0 * live) if margin.loss == "squared_hinge" else 0.0
+    slack = np.where(alpha <= 0, np.maximum(0, 1 - m), 0.0)
+    inside = (alpha > 0) & ((alpha < margin.cost) | (margin.loss == "squared_hinge"))
+    slack = np.where(inside, np.abs(1.0 - m - extra), slack)
+    top = np.where((alpha >= margin.cost) & (margin.loss == "hinge"), np.maximum(0, m - 1.0), 0.0)
+    return float(max(pull, balance, slack.max(initial=0.0), top.max(initial=0.0)))

@@ -1,0 +1,390 @@
+"""Linear support vector machines: the widest margin, in primal and dual form, with a gap that proves it."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import RegressorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.linalg import Array
+from gnomon.core.randomness import draw_seed
+from gnomon.core.steps import Learner, Report
+from gnomon.core.validate import Reads
+from gnomon.linear import _machines
+from gnomon.linear._multiclass import multiclass_program
+from gnomon.linear._rows import check_classes, weigh_classes
+from gnomon.linear.hyperplane import LinearClassifierMixin
+from gnomon.linear.least_squares import LinearPrediction
+from gnomon.losses.residual import SquaredEpsilonInsensitive
+from gnomon.solvers import interior, newton
+from gnomon.solvers.terms import Model
+
+
+class NotSeparableError(DegenerateError):
+    """No plane separates the classes; `certificate` proves it."""
+
+    certificate: Array | None = None
+
+
+class MachineState(NamedTuple):
+    """The problems of all classes, where each stands, and facts about the rows of a finished one."""
+
+    solved: tuple[_machines.Solved, ...]
+    seed: int
+    facts: dict[str, Any] | None = None
+
+
+class LinearSVC(LinearClassifierMixin, Learner):
+    r"""Linear support vector classifier.
+
+    .. math:: \min_{w,b}\; \tfrac12\lVert w\rVert^2 + C\sum_i s_i\,\max(0, 1 - y_i(w\cdot x_i + b))^{1\text{ or }2}
+
+    Only rows on or inside the margin (the support vectors) matter. ``C=np.inf`` is the hard margin, `slack_budget`
+    bounds the total slack instead of pricing it. For (1/n)Σ hinge + (λ/2)‖w‖² use C = 1/(λn). Use
+    `LogisticRegression` for probabilities, kernel machines when a plane is not enough.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"}, default="l2"
+        ``"l1"`` selects features; squared hinge only.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+    dual : bool or "auto", default="auto"
+        Accepted for compatibility: primal and dual value are both computed.
+    tol : float, default=1e-4
+        (primal − dual)/max(1, primal) at the end.
+    C : float, default=1.0
+    multi_class : {"ovr", "crammer_singer", "weston_watkins"}, default="ovr"
+        One machine a class, or one for all with the largest or the sum of the violations.
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1
+        The larger, the weaker the penalty on b.
+    class_weight : dict, "balanced" or None
+    verbose, random_state
+        The order of dual coordinate descent is drawn from `random_state`.
+    max_iter : int, default=1000
+    regularize_intercept : bool, default=True
+        True penalizes b as liblinear does; False leaves it free, as in the textbooks and in ``SVC``.
+    solver : {"auto", "qp"}, default="auto"
+        ``"auto"``: Newton for the squared hinge, interior points for the hinge on narrow data, dual coordinate
+        descent on wide or sparse data. ``"qp"``: a dense quadratic program, for reference.
+    slack_budget : float, optional
+        Minimize ½‖w‖² with Σξ at most this, free intercept.
+    boundary : {"negative", "positive"}, default="negative"
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, converged_, trace_
+    primal_, dual_, gap_ : float
+    dual_coef_full_, slack_, point_types_, support_, margin_, support_fraction_, intercept_interval_, kkt_violation_
+        Of the rows, for two classes: multipliers, slacks, "outside", "on_margin" or "margin_error", …
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0], [0, 2], [3, 1], [4, 1]])
+    >>> model = LinearSVC(C=np.inf, loss="hinge", regularize_intercept=False).fit(X, [0, 0, 1, 1])
+    >>> model.coef_.round(6) + 0.0, model.intercept_.round(6), round(model.margin_, 6)
+    (array([[0.666667, 0.      ]]), array([-1.]), 1.5)
+    """
+
+    _reads: ClassVar[Reads] = Reads(sparse=True, y="class")
+    _stop: ClassVar[str] = "certificate"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "penalty": [StrOptions({"l1", "l2"})],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="right")],
+        "multi_class": [StrOptions({"ovr", "crammer_singer", "weston_watkins"})],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "random_state": ["random_state"],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "regularize_intercept": ["boolean"],
+        "solver": [StrOptions({"auto", "qp"})],
+        "slack_budget": [Interval(Real, 0, None, closed="left"), None],
+        "boundary": [StrOptions({"negative", "positive"})],
+    }
+
+    def __init__(
+        self,
+        penalty="l2",
+        loss="squared_hinge",
+        *,
+        dual="auto",
+        tol=1e-4,
+        C=1.0,
+        multi_class="ovr",
+        fit_intercept=True,
+        intercept_scaling=1,
+        class_weight=None,
+        verbose=0,
+        random_state=None,
+        max_iter=1000,
+        regularize_intercept=True,
+        solver="auto",
+        slack_budget=None,
+        boundary="negative",
+    ):
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.regularize_intercept = regularize_intercept
+        self.solver = solver
+        self.slack_budget = slack_budget
+        self.boundary = boundary
+
+    def _read(self, X, y=None, sample_weight=None, *, reset=True, **options):
+        rows = super()._read(X, y, sample_weight, reset=reset, **options)
+        if y is None:
+            return rows
+        check_classes(rows, type(self).__name__)
+        if self.penalty == "l1" and self.loss == "hinge":
+            raise ValueError("penalty='l1' goes with loss='squared_hinge' only; got loss='hinge'.")
+        return weigh_classes(rows, self.class_weight)
+
+    def _problems(self, rows):
+        K = len(rows.classes)
+        return [self._problem(rows, k) for k in (range(K) if K > 2 else [1])]
+
+    def _problem(self, rows, k):
+        y = np.where(rows.y == k, 1.0, -1.0)
+        price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
+        cost = self.C * rows.weight if np.isfinite(self.C) else np.where(rows.weight > 0, np.inf, 0.0)
+        margin = _machines.Margin(
+            y, cost, k, float(self.C), self.fit_intercept, price, self.loss, self.penalty == "l1", ""
+        )
+        return margin._replace(method=_machines.choose(margin, rows, self.solver))
+
+    def _joint(self, rows):
+        return self.multi_class != "ovr" and len(rows.classes) > 2
+
+    def _start(self, rows, rng):
+        seed = draw_seed(rng)
+        if self._joint(rows) or self.slack_budget is not None:
+            return MachineState((), seed)
+        if not np.isfinite(self.C):
+            self._check_separable(rows)
+        return MachineState(tuple(_machines.begin(problem, rows) for problem in self._problems(rows)), seed)
+
+    def _check_separable(self, rows):
+        from gnomon.linear.hulls import separability
+
+        if len(rows.classes) > 2:
+            raise DataError("the hard margin (C=inf) is for two classes; give a finite C.")
+        X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+        found = separability(X, rows.y, origin=not self.fit_intercept)
+        if not found.separable:
+            error = NotSeparableError(
+                "no plane separates the classes, so C=np.inf has no answer; give a finite C."
+            )
+            error.certificate = found.certificate
+            raise error
+
+    def _step(self, rows, state):
+        if self._joint(rows):
+            solved = self._solve_joint(rows)
+        elif self.slack_budget is not None:
+            solved = (self._solve_budget(rows),)
+        else:
+            goal = self._goal(rows)
+            solved = tuple(
+                one
+                if one.gap <= goal or one.stalled
+                else _machines.advance(problem, rows, one, state.seed, self.tol)
+                for problem, one in zip(self._problems(rows), state.solved)
+            )
+        gap = max(one.gap for one in solved)
+        done = all(one.gap <= self._goal(rows) or (one.stalled and one.gap <= self.tol) for one in solved)
+        done = done or self._joint(rows) or self.slack_budget is not None
+        return state._replace(solved=solved), Report(sum(one.primal for one in solved), gap, done=done)
+
+    def _goal(self, rows):
+        """Small problems are solved to the end: their multipliers are then exact, too."""
+        return self.tol if rows.n_rows > 5000 or self.penalty == "l1" else min(self.tol, 1e-13)
+
+    def _converged(self, report, objective, previous, tol):
+        return False  # `_step` decides
+
+    def _solve_budget(self, rows):
+        if len(rows.classes) > 2:
+            raise DataError("slack_budget is for two classes.")
+        X = rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=float)
+        y = np.where(rows.y == 1, 1.0, -1.0)
+        A = y[:, None] * np.column_stack([X, np.ones(len(X))])
+        ridge = np.append(np.ones(X.shape[1]), 0.0)
+        theta, alpha, primal, gap = _machines.within_budget(A, ridge, float(self.slack_budget))
+        return _machines.Solved(None, theta if self.fit_intercept else theta[:-1], primal, gap, alpha)
+
+    def _solve_joint(self, rows):
+        X = rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=float)
+        price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
+        theta, primal, gap = multiclass_program(
+            X, rows.y, self.C * rows.weight, kind=self.multi_class, intercept=self.fit_intercept, price=price
+        )
+        share = gap / max(1.0, primal)
+        return tuple(
+            _machines.Solved(None, row, primal if k == 0 else 0.0, share) for k, row in enumerate(theta)
+        )
+
+    def _finish(self, rows, state):
+        if len(state.solved) != 1 or not np.isfinite(state.solved[0].primal):
+            return state
+        one = state.solved[0]
+        margin = self._problem(rows, 1)
+        if self.slack_budget is not None or margin.l1:
+            return state
+        facts, b = _machines.describe(margin, rows.X, one.theta, one.alpha)
+        theta = np.append(one.theta[:-1], b) if self.fit_intercept else one.theta
+        return state._replace(solved=(one._replace(theta=theta),), facts=facts)
+
+    def _attributes(self, state):
+        table = np.array([one.theta for one in state.solved]) if state.solved else np.zeros((1, 1))
+        coef = table[:, :-1] if self.fit_intercept else table
+        intercept = table[:, -1] if self.fit_intercept else np.zeros(len(table))
+        primal = sum(one.primal for one in state.solved)
+        gap = max((one.gap for one in state.solved), default=np.inf) * max(1.0, primal)
+        found = {"coef_": coef.copy(), "intercept_": intercept.copy(), "primal_": primal, "gap_": gap}
+        return found | {"dual_": primal - gap} | (state.facts or {})
+
+
+class LinearSVR(LinearPrediction, RegressorMixin, Learner):
+    r"""Linear support vector regression: errors below ε are free.
+
+    .. math:: \min_{w,b}\; \tfrac12\lVert w\rVert^2 + C\sum_i s_i \max(0, |y_i - w\cdot x_i - b| - \epsilon)
+
+    or the square of the last term. Robust against outliers in y; use `Ridge` when errors are Gaussian.
+
+    Parameters
+    ----------
+    epsilon, tol, C, loss, fit_intercept, intercept_scaling, dual, verbose, random_state, max_iter
+        As in scikit-learn; `tol` is on the relative duality gap.
+    regularize_intercept : bool, default=True
+        Penalize b as liblinear does.
+
+    Attributes
+    ----------
+    coef_, intercept_, gap_, n_iter_, converged_, trace_
+
+    Examples
+    --------
+    >>> X = np.arange(5.0)[:, None]
+    >>> model = LinearSVR(C=100.0, regularize_intercept=False).fit(X, [0.0, 1, 2, 3, 20])
+    >>> model.coef_.round(3), model.intercept_.round(3) + 0.0
+    (array([1.]), array([0.]))
+    """
+
+    _reads: ClassVar[Reads] = Reads(sparse=True, y="number")
+    _stop: ClassVar[str] = "certificate"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "epsilon": [Interval(Real, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "regularize_intercept": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon=0.0,
+        tol=1e-4,
+        C=1.0,
+        loss="epsilon_insensitive",
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        dual="auto",
+        verbose=0,
+        random_state=None,
+        max_iter=1000,
+        regularize_intercept=True,
+    ):
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.regularize_intercept = regularize_intercept
+
+    def _ridge(self, rows):
+        price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
+        return np.append(np.ones(rows.n_features), price) if self.fit_intercept else np.ones(rows.n_features)
+
+    def _machine(self, rows):
+        y, cost, one = np.asarray(rows.y, dtype=float), self.C * rows.weight, np.ones(rows.n_rows)
+        offsets = (y - self.epsilon, -y - self.epsilon)
+        return interior.Machine(self._ridge(rows), (one, -one), offsets, (cost, cost), self.fit_intercept)
+
+    def _objective(self, rows):
+        model = Model(SquaredEpsilonInsensitive(self.epsilon), self.fit_intercept)
+        return newton.Objective(model, self._ridge(rows) / self.C, float(rows.n_rows))
+
+    def _start(self, rows, rng):
+        D = rows.n_features + self.fit_intercept
+        if self.loss == "squared_epsilon_insensitive":
+            inner = newton.newton_start(
+                rows, self._objective(rows), np.zeros(D), curved=D <= _machines.NARROW
+            )
+            return _machines.Solved(inner, inner.theta, np.inf, np.inf)
+        if D > 3000:
+            raise DataError(
+                f"loss='epsilon_insensitive' with {D} parameters is beyond LinearSVR; "
+                "use loss='squared_epsilon_insensitive' or SGDRegressor."
+            )
+        inner = interior.machine_start(rows, self._machine(rows))
+        return _machines.Solved(inner, inner.theta, np.inf, np.inf)
+
+    def _step(self, rows, state):
+        if self.loss == "squared_epsilon_insensitive":
+            objective = self._objective(rows)
+            step = newton.newton_step if len(objective.ridge) <= _machines.NARROW else newton.newton_cg_step
+            inner = step(rows, objective, state.inner)
+            g, ridge = inner.gradient, objective.ridge
+            gap = 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
+            gap, primal = self.C * max(gap, np.abs(g[ridge == 0.0]).max(initial=0.0)), inner.value * self.C
+        else:
+            inner = interior.machine_step(rows, self._machine(rows), state.inner)
+            gap, primal = max(inner.primal - inner.dual, 0.0), inner.primal
+        share = gap / max(1.0, primal)
+        return _machines.Solved(inner, inner.theta, primal, share), Report(primal, share)
+
+    def _attributes(self, state):
+        theta, gap = state.theta, state.gap * max(1.0, state.primal) if np.isfinite(state.primal) else np.inf
+        coef = theta[:-1] if self.fit_intercept else theta
+        intercept = theta[-1:] if self.fit_intercept else np.zeros(1)
+        return {"coef_": coef.copy(), "intercept_": intercept.copy(), "gap_": gap}
+
+    def predict(self, X: Any) -> Array:
+        """Return w·x + b for every row."""
+        return super().predict(X).ravel()
+
+
+def hard_margin(X: Array, s: Array, *, origin: bool = False) -> tuple[Array, float]:
+    """Return the plane of largest margin for labels s = ±1 that are known to be separable."""
+    A = s[:, None] * (X if origin else np.column_stack([X, np.ones(len(X))]))
+    ridge = np.ones(A.shape[1])
+    if not origin:
+        ridge[-1] = 0.0
+    theta = _machines.hinge_program(A, ridge, np.full(len(s), np.inf))[0]
+    return (theta, 0.0) if origin else (theta[:-1], float(theta[-1]))

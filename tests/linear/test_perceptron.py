@@ -1,0 +1,208 @@
+"""Perceptron and passive–aggressive learners against the numbers of the courses and their own identities."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from gnomon.linear import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
+
+T1 = np.array([[-1.0, 1], [0, -1], [1.5, 1]]), np.array([1, -1, 1])
+T2 = np.array([[-1.0, 1], [0, -1], [10, 1]]), np.array([1, -1, 1])
+T5 = np.array([[-3.0, 2], [-1, 1], [-1, -1], [2, 2], [1, -1]]), np.array([1, 1, -1, -1, -1])
+BOOK = {"tol": None, "shuffle": False}
+ORIGIN = {**BOOK, "fit_intercept": False}
+
+
+def test_three_points_through_the_origin():
+    model = Perceptron(**ORIGIN).fit(*T1)
+    np.testing.assert_array_equal(model.mistakes_, [1, 0, 1])
+    np.testing.assert_allclose(model.coef_, [[0.5, 2]])
+    model = Perceptron(**ORIGIN, order=[1, 2, 0]).fit(*T1)
+    assert model.n_mistakes_ == 1
+    np.testing.assert_allclose(model.coef_, [[0, 1]])
+
+
+def test_a_far_point_makes_more_mistakes():
+    model = Perceptron(**ORIGIN, keep_log=True).fit(*T2)
+    assert [row for row, _, _ in model.mistake_log_] == [0, 2, 0, 0, 0, 0]
+    path = [w.tolist() for _, w, _ in model.mistake_log_]
+    assert path == [[-1, 1], [9, 2], [8, 3], [7, 4], [6, 5], [5, 6]]
+    np.testing.assert_allclose(Perceptron(**ORIGIN, order=[1, 2, 0]).fit(*T2).coef_, [[0, 1]])
+
+
+def test_five_points_with_offset():
+    model = Perceptron(**BOOK, keep_log=True).fit(*T5)
+    np.testing.assert_array_equal(model.mistakes_, [1, 0, 2, 1, 0])
+    assert [row for row, _, _ in model.mistake_log_] == [0, 2, 3, 2]
+    np.testing.assert_allclose(model.coef_, [[-3, 2]])
+    assert model.intercept_[0] == -2
+    assert model.n_iter_ == 3
+    assert model.converged_
+
+
+@pytest.mark.parametrize(
+    ("passes", "coef", "intercept"), [(1, [-3.2, 1.8], 0), (2, [-3.3, 1.7], -0.8), (10, [-3.06, 1.94], -1.76)]
+)
+def test_average(passes, coef, intercept):
+    model = Perceptron(**BOOK, average=True, max_iter=passes).fit(*T5)
+    np.testing.assert_allclose(model.coef_[0], coef, atol=1e-12)
+    assert model.intercept_[0] == pytest.approx(intercept, abs=1e-12)
+
+
+def test_custom_start():
+    X, y = [[1.0], [-1.0]], [1, -1]
+    for start, end in ((0, 1), (5, 5)):
+        model = Perceptron(**ORIGIN).fit(X, y, coef_init=[[start]])
+        assert model.coef_[0, 0] == end
+
+
+def test_batch_and_always():
+    steps = list(Perceptron(**BOOK, batch=True).iterate(*T5))
+    np.testing.assert_allclose(np.append(steps[1].coef_, steps[1].intercept_), [-6, 3, -1])
+    assert steps[1].trace_[0] == 5
+    np.testing.assert_allclose(np.append(steps[2].coef_, steps[2].intercept_), [-5, 4, -2])
+    assert len(steps) == 4
+    assert steps[-1].converged_
+    np.testing.assert_allclose(
+        next(iter(list(Perceptron(**ORIGIN, batch=True).iterate(*T1))[1:])).coef_, [[0.5, 3]]
+    )
+    np.testing.assert_allclose(Perceptron(**ORIGIN, update="always", max_iter=1).fit(*T1).coef_, [[0.5, 3]])
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.permutations(range(6)), st.lists(st.sampled_from([-1, 1]), min_size=6, max_size=6))
+def test_orthogonal_rows_attain_the_bound(order, labels):
+    X = np.diag((-1.0) ** np.arange(1, 7))
+    y = np.array(labels)
+    if len(set(labels)) < 2:
+        return
+    model = Perceptron(**ORIGIN, order=order).fit(X, y)
+    assert model.n_mistakes_ == 6
+    np.testing.assert_allclose(model.coef_[0], y * (-1.0) ** np.arange(1, 7))
+
+
+def test_feature_map_saves_a_mistake():
+    X, y = np.array([[1.0, 10], [-1, 10]]), [1, -1]
+    assert Perceptron(**ORIGIN).fit(X, y).n_mistakes_ == 2
+    assert Perceptron(**ORIGIN).fit(X[:, :1], y).n_mistakes_ == 1
+
+
+def separable(seed, n=30):
+    rng = np.random.default_rng(seed)
+    w = rng.normal(size=3)
+    X = rng.normal(size=(n, 3))
+    X = X[np.abs(X @ w) > 0.3 * np.linalg.norm(w)]
+    return X, np.where(X @ w > 0, 1, -1), w
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**5), st.floats(0.1, 7))
+def test_bound_identity_and_scale(seed, eta):
+    X, y, w = separable(seed)
+    if len(set(y)) < 2:
+        return
+    model = Perceptron(fit_intercept=False, tol=None, random_state=seed, eta0=eta).fit(X, y)
+    radius, margin = np.linalg.norm(X, axis=1).max(), np.min(y * (X @ w)) / np.linalg.norm(w)
+    assert model.n_mistakes_ <= (radius / margin) ** 2
+    np.testing.assert_allclose(model.coef_[0], eta * X.T @ (model.mistakes_ * y), atol=1e-9)
+    same = Perceptron(fit_intercept=False, tol=None, random_state=seed).fit(X, y)
+    np.testing.assert_array_equal(model.mistakes_, same.mistakes_)
+    folded = Perceptron(fit_intercept=False, tol=None, random_state=seed).fit(
+        np.column_stack([X, np.ones(len(X))]), y
+    )
+    offset = Perceptron(tol=None, random_state=seed).fit(X, y)
+    np.testing.assert_allclose(folded.coef_[0], np.append(offset.coef_, offset.intercept_), atol=1e-9)
+
+
+@pytest.mark.parametrize("learner", [Perceptron, PassiveAggressiveClassifier])
+def test_average_is_the_mean_of_all_steps(learner):
+    X, y, _ = separable(3)
+    options = {"tol": None, "max_iter": 3, "order": "given"}
+    model = learner(**options, average=True).fit(X, y)
+    path = [
+        learner(tol=None, max_iter=1, order=np.tile(np.arange(len(X)), 3)[: k + 1].tolist())
+        .fit(X, y)
+        .coef_[0]
+        for k in range(3 * len(X))
+    ]
+    np.testing.assert_allclose(model.coef_[0], np.mean(path, axis=0), atol=1e-10)
+
+
+def test_random_mistakes_end_and_sparse_is_dense():
+    X, y, _ = separable(5)
+    model = Perceptron(order="random_mistake", tol=None).fit(X, y)
+    assert model.converged_
+    assert len(model.mistakes(X, y)) == 0
+    for learner in (Perceptron, PassiveAggressiveClassifier):
+        a = learner(random_state=0, tol=None, max_iter=5).fit(X, y)
+        b = learner(random_state=0, tol=None, max_iter=5).fit(sparse.csr_array(X), y)
+        np.testing.assert_allclose(a.coef_, b.coef_, atol=1e-10)
+
+
+def test_no_pass_is_clean_on_xor():
+    X, y = [[0.0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, 0, 0]
+    model = Perceptron(tol=None, max_iter=50).fit(X, y)
+    assert not model.converged_
+    assert min(model.trace_) >= 1
+
+
+def test_passive_aggressive_by_hand():
+    options = {"fit_intercept": False, "order": "given", "max_iter": 1, "tol": None}
+    model = PassiveAggressiveClassifier(**options).fit(*T1)
+    np.testing.assert_allclose(model.step_sizes_, [0.5, 0.5, 3 / 13])
+    np.testing.assert_allclose(model.coef_[0], [-2 / 13, 16 / 13])
+    model = PassiveAggressiveClassifier(C=0.1, **options).fit(*T1)
+    np.testing.assert_allclose(model.step_sizes_, 0.1)
+    np.testing.assert_allclose(model.coef_[0], [0.05, 0.3])
+    model = PassiveAggressiveClassifier(loss="squared_hinge", **options).fit(*T1)
+    np.testing.assert_allclose(model.step_sizes_, [0.4, 0.4, 0.2133333333], atol=1e-9)
+    np.testing.assert_allclose(model.coef_[0], [-0.08, 1.0133333333], atol=1e-9)
+
+
+def test_zero_one_moves_only_when_it_pays():
+    options = {"fit_intercept": False, "order": [0], "max_iter": 1, "tol": None, "loss": "zero_one"}
+    X, y = [[0.0, 1], [5.0, 0]], [1, -1]
+    model = PassiveAggressiveClassifier(C=1, **options).fit(X, y, coef_init=[[1.0, -1.0]])
+    np.testing.assert_allclose(model.coef_[0], [1, 0], atol=1e-7)
+    assert model.coef_[0, 1] > 0
+    model = PassiveAggressiveClassifier(C=1 / 3, **options).fit(X, y, coef_init=[[1.0, -1.0]])
+    np.testing.assert_allclose(model.coef_[0], [1, -1])
+
+
+def test_passive_aggressive_regression_by_hand():
+    X, y = [[1.0, 0], [1, 1], [1, 2]], [1.0, 2, 4]
+    options = {"fit_intercept": False, "order": "given", "max_iter": 1, "tol": None}
+    model = PassiveAggressiveRegressor(**options).fit(X, y)
+    np.testing.assert_allclose(model.step_sizes_, [0.9, 0.5, 0.3])
+    np.testing.assert_allclose(model.coef_, [1.7, 1.1])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.05, 5), st.sampled_from(["hinge", "squared_hinge"]))
+def test_the_step_minimizes_its_objective(seed, C, loss):
+    rng = np.random.default_rng(seed)
+    x, w, y = rng.normal(size=3), rng.normal(size=3), rng.choice([-1, 1])
+    other = np.zeros(3)
+    model = PassiveAggressiveClassifier(C=C, loss=loss, fit_intercept=False, order=[0], max_iter=1, tol=None)
+    new = model.fit([x, other], [y, -y], coef_init=[w]).coef_[0]
+
+    def cost(v):
+        hinge = max(0, 1 - y * v @ x)
+        return np.sum((v - w) ** 2) / (2 * C) + (hinge if loss == "hinge" else hinge**2)
+
+    best = cost(new)
+    assert all(cost(new + 0.01 * rng.normal(size=3)) >= best - 1e-12 for _ in range(20))
+    assert np.linalg.norm(new - w) <= C * np.linalg.norm(x) + 1e-12 or loss == "squared_hinge"
+
+
+def test_bad_orders_and_starts():
+    with pytest.raises(ValueError, match="between 0 and 2"):
+        Perceptron(order=[7]).fit(*T1)
+    with pytest.raises(ValueError, match="Did you mean 'given'"):
+        Perceptron(order="givn").fit(*T1)
+    with pytest.raises(ValueError, match="eta0"):
+        Perceptron(eta0=0.0).fit(*T1)
+    with pytest.raises(ValueError, match="coef_init"):
+        Perceptron().fit(*T1, coef_init=[1.0])

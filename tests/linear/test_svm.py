@@ -1,0 +1,207 @@
+"""Linear machines against the numbers of the courses, their optimality conditions and scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from gnomon.core.errors import InfeasibleError
+from gnomon.linear import LinearSVC, LinearSVR, NotSeparableError
+
+T6 = np.array([0, 1, 2.5, 1.5, 3, 4])[:, None], np.array([-1, -1, -1, 1, 1, 1])
+FREE = {"loss": "hinge", "regularize_intercept": False}
+
+
+def primal(model, X, y, C, squared=False):
+    s = np.where(np.asarray(y) == model.classes_[1], 1.0, -1.0)
+    slack = np.maximum(0, 1 - s * (X @ model.coef_[0] + model.intercept_[0]))
+    return 0.5 * model.coef_[0] @ model.coef_[0] + C * np.sum(slack**2 if squared else slack)
+
+
+def test_hard_margin_by_hand():
+    X, y = np.array([[0.0, 0], [0, 2], [3, 1], [4, 1]]), [-1, -1, 1, 1]
+    model = LinearSVC(C=np.inf, **FREE).fit(X, y)
+    np.testing.assert_allclose(model.dual_coef_full_, [1 / 9, 1 / 9, 2 / 9, 0], atol=1e-6)
+    np.testing.assert_allclose(model.coef_[0], [2 / 3, 0], atol=1e-7)
+    assert model.intercept_[0] == pytest.approx(-1, abs=1e-6)
+    assert model.margin_ == pytest.approx(1.5, abs=1e-6)
+    assert model.primal_ == pytest.approx(2 / 9, abs=1e-8)
+    assert model.margin(X, y) == pytest.approx(1.5, abs=1e-6)
+    X, y = np.array([[1.0, 1], [2, 2], [2, 0], [0, 0], [1, 0], [0, 1]]), [1, 1, 1, -1, -1, -1]
+    model = LinearSVC(C=np.inf, **FREE).fit(X, y)
+    np.testing.assert_allclose(np.append(model.coef_, model.intercept_), [2, 2, -3], atol=1e-5)
+    assert model.margin_ == pytest.approx(1 / (2 * np.sqrt(2)), rel=1e-6)
+    assert model.dual_ == pytest.approx(4, abs=1e-6)
+    assert model.dual_coef_full_.sum() == pytest.approx(8, abs=1e-4)  # dual = ½‖w‖² = ½Σα
+
+
+@pytest.mark.parametrize("solver", ["auto", "qp"])
+def test_soft_margin_by_hand(solver):
+    model = LinearSVC(C=10, solver=solver, **FREE).fit(*T6)
+    np.testing.assert_allclose([model.coef_[0, 0], model.intercept_[0]], [1, -2], atol=1e-6)
+    np.testing.assert_allclose(model.slack_, [0, 0, 1.5, 1.5, 0, 0], atol=1e-6)
+    np.testing.assert_allclose(model.dual_coef_full_, [0, 5.5, 10, 10, 5.5, 0], atol=1e-4)
+    assert model.dual_ == pytest.approx(30.5, abs=1e-5)
+    assert list(model.point_types_) == [
+        "outside", "on_margin", "margin_error", "margin_error", "on_margin", "outside",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("solver", ["auto", "qp"])
+def test_bounds_with_zero_slack_and_the_intercept_interval(solver):
+    model = LinearSVC(C=1, solver=solver, **FREE).fit(*T6)
+    # rows at the bound with zero slack: an interior point ends within the root of its gap
+    np.testing.assert_allclose([model.coef_[0, 0], model.intercept_[0]], [1, -2], atol=1e-4)
+    np.testing.assert_allclose(model.dual_coef_full_, [0, 1, 1, 1, 1, 0], atol=1e-4)
+    assert model.dual_ == pytest.approx(3.5, abs=1e-6)
+    model = LinearSVC(C=0.01, solver=solver, **FREE).fit(*T6)
+    assert model.coef_[0, 0] == pytest.approx(0.05, abs=1e-6)
+    np.testing.assert_allclose(model.dual_coef_full_, 0.01, atol=1e-7)
+    np.testing.assert_allclose(model.intercept_interval_, [-1, 0.8], atol=1e-5)
+    assert model.intercept_[0] == pytest.approx(-0.1, abs=1e-5)
+
+
+def test_squared_hinge_by_hand():
+    model = LinearSVC(regularize_intercept=False).fit(*T6)
+    np.testing.assert_allclose([model.coef_[0, 0], model.intercept_[0]], [5 / 11, -10 / 11], atol=1e-7)
+    assert model.primal_ == pytest.approx(41 / 11, abs=1e-8)
+    model = LinearSVC().fit(*T6)
+    np.testing.assert_allclose([model.coef_[0, 0], model.intercept_[0]], [65 / 167, -120 / 167], atol=1e-7)
+
+
+def test_penalized_intercept_of_the_hinge():
+    model = LinearSVC(loss="hinge").fit(*T6)
+    np.testing.assert_allclose([model.coef_[0, 0], model.intercept_[0]], [2 / 3, -1], atol=1e-5)
+
+
+def test_lambda_form():
+    X, y = np.array([[-1.0, 1], [0, -1], [1.5, 1]]), [1, -1, 1]
+    model = LinearSVC(loss="hinge", fit_intercept=False, C=1 / (0.5 * 3)).fit(X, y)
+    np.testing.assert_allclose(model.coef_[0], [0, 1], atol=1e-6)
+    assert 0.5 * primal(model, X, y, 1 / 1.5) == pytest.approx(0.25, abs=1e-8)
+
+
+def test_slack_budget():
+    for budget, w, b in ((3, 1, -2), (3.5, 0.5, -1), (4, 0.4, None), (6, 0, None)):
+        model = LinearSVC(slack_budget=budget, **FREE).fit(*T6)
+        assert model.coef_[0, 0] == pytest.approx(w, abs=1e-4)
+        if b is not None:
+            assert model.intercept_[0] == pytest.approx(b, abs=1e-3)
+    with pytest.raises(InfeasibleError, match="smallest possible total slack, 3"):
+        LinearSVC(slack_budget=2.9, **FREE).fit(*T6)
+
+
+def test_breast_cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = LinearSVC(**FREE).fit(X, y)
+    assert model.primal_ == pytest.approx(26.52546, abs=1e-5)
+    assert model.score(X, y) == pytest.approx(0.98770, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "slopes"),
+    [("weston_watkins", 6.25, [-0.5, 0, 0.5]), ("crammer_singer", 43 / 9, [-1 / 3, 0, 1 / 3])],
+)
+def test_multiclass_machines(kind, value, slopes):
+    model = LinearSVC(multi_class=kind, regularize_intercept=False).fit(
+        np.arange(6.0)[:, None], [0, 1, 0, 2, 1, 2]
+    )
+    assert model.primal_ == pytest.approx(value, abs=1e-5)
+    np.testing.assert_allclose(model.coef_.ravel(), slopes, atol=1e-5)
+    assert model.intercept_.sum() == pytest.approx(0, abs=1e-8)
+
+
+def test_not_separable_says_why():
+    with pytest.raises(NotSeparableError) as caught:
+        LinearSVC(C=np.inf, **FREE).fit([[0.0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, 0, 0])
+    np.testing.assert_allclose(caught.value.certificate, 0.25, atol=1e-8)
+
+
+def data(seed, n=60, d=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0, 1, -1)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.01, 50.0), st.booleans())
+def test_optimality_conditions(seed, C, squared):
+    X, y = data(seed)
+    if len(set(y)) < 2:
+        return
+    model = LinearSVC(C=C, loss="squared_hinge" if squared else "hinge", regularize_intercept=False).fit(X, y)
+    alpha = model.dual_coef_full_
+    assert abs(alpha @ y) <= 1e-4 * C * len(y)
+    np.testing.assert_allclose(model.coef_[0], X.T @ (alpha * y), atol=1e-4 * max(1, C))
+    assert primal(model, X, y, C, squared) == pytest.approx(model.primal_, rel=1e-5)
+    dual = (
+        alpha.sum() - 0.5 * np.sum((X.T @ (alpha * y)) ** 2) - (np.sum(alpha**2) / (4 * C) if squared else 0)
+    )
+    assert dual == pytest.approx(model.primal_, rel=1e-4)
+    assert model.kkt_violation_ < 1e-3 * max(1, C)
+
+
+def test_support_vectors_are_all_that_matters():
+    X, y = data(3)
+    model = LinearSVC(**FREE).fit(X, y)
+    again = LinearSVC(**FREE).fit(X[model.support_], y[model.support_])
+    np.testing.assert_allclose(model.coef_, again.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_folded_intercept_sparse_and_weights(loss):
+    X, y = data(1)
+    a = LinearSVC(loss=loss).fit(X, y)
+    b = LinearSVC(loss=loss, fit_intercept=False).fit(np.column_stack([X, np.ones(len(X))]), y)
+    np.testing.assert_allclose(np.append(a.coef_, a.intercept_), b.coef_[0], atol=1e-5)
+    np.testing.assert_allclose(LinearSVC(loss=loss).fit(sparse.csr_array(X), y).coef_, a.coef_, atol=1e-4)
+    weight = np.arange(len(y)) % 3
+    c = LinearSVC(loss=loss).fit(X, y, weight)
+    d = LinearSVC(loss=loss).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(c.coef_, d.coef_, atol=1e-5)
+
+
+def test_wide_data_take_dual_coordinate_descent():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 1500))
+    y = rng.integers(0, 2, size=50)
+    model = LinearSVC(loss="hinge", tol=1e-6, C=0.01).fit(X, y)
+    assert model.converged_
+    s = 2.0 * y - 1
+    assert 0.5 * (model.coef_[0] @ model.coef_[0] + model.intercept_[0] ** 2) + 0.01 * np.maximum(
+        0, 1 - s * (X @ model.coef_[0] + model.intercept_[0])
+    ).sum() == pytest.approx(model.primal_, rel=1e-6)
+
+
+@pytest.mark.parity
+def test_same_as_scikit_learn():
+    from sklearn.svm import SVC
+    from sklearn.svm import LinearSVC as Theirs
+    from sklearn.svm import LinearSVR as TheirSVR
+
+    X, y = load_iris(return_X_y=True)
+    ours, theirs = LinearSVC().fit(X, y), Theirs(tol=1e-8, max_iter=10**6, dual=False).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
+    two = y < 2
+    ours, theirs = LinearSVC(**FREE).fit(X[two], y[two]), SVC(kernel="linear", tol=1e-9).fit(X[two], y[two])
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    ours = LinearSVC(penalty="l1", tol=1e-6, C=0.1).fit(X[two], y[two])
+    theirs = Theirs(penalty="l1", tol=1e-8, C=0.1, dual=False, max_iter=10**5, intercept_scaling=1e4).fit(
+        X[two], y[two]
+    )
+    assert (
+        ours.primal_
+        <= 1.02
+        * theirs.C
+        * np.sum(np.maximum(0, 1 - (2 * y[two] - 1) * theirs.decision_function(X[two])) ** 2)
+        + np.abs(theirs.coef_).sum()
+    )
+    rng = np.random.default_rng(0)
+    t = X[:, 0] + 0.1 * rng.normal(size=len(X))
+    for loss in ("epsilon_insensitive", "squared_epsilon_insensitive"):
+        ours = LinearSVR(loss=loss, epsilon=0.1, tol=1e-8).fit(X, t)
+        theirs = TheirSVR(loss=loss, epsilon=0.1, tol=1e-9, max_iter=10**6).fit(X, t)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-3)
