@@ -7,6 +7,7 @@ A new file of this folder adds one line below.
 from gnomon._lazy import attach
 
 _FILES = {
+    "tables": ["load_lesson", "make_coin_triples"],
     "classes": ["make_pattern"],
     "mixtures": ["make_mixture"],
     "real": ["load_earthquakes", "load_old_faithful"],
@@ -20,6 +21,7 @@ _FILES = {
         "toy_treebank",
     ],
     "regression": ["make_omitted_variable", "make_polynomial_curve", "make_sparse_regression"],
+    "trees": ["load_restaurant", "make_face_patches"],
 }
 
 __getattr__, __dir__, __all__ = attach(__name__, {name: file for file in _FILES for name in _FILES[file]})

@@ -1,0 +1,101 @@
+"""Small tables that a lesson fits on one page: counts, words, a diagnostic test, hidden coins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.errors import nearest
+from gnomon.core.randomness import generator
+
+_TABLES: dict[str, dict[str, Any]] = {
+    "bmi": {
+        "counts": [[2, 5, 4, 2, 1], [0, 0, 3, 3, 2]],
+        "axes": ["hypothesis", "class"],
+        "levels": [["h1", "h2"], [1, 2, 3, 4, 5]],
+    },
+    "weather": {
+        "probabilities": [[0.24, 0.01], [0.25, 0.50]],
+        "axes": ["rain", "sky"],
+        "levels": [["rain", "dry"], ["cloudy", "clear"]],
+    },
+    "spam_words": {
+        "words": ["george", "you", "your", "hp", "free", "work", "!", "our", "re", "click", "remove"],
+        "counts": [[0, 4, 1, 0, 4, 0, 5, 5, 1, 3, 2], [1, 3, 4, 1, 1, 4, 0, 1, 1, 0, 0]],
+        "classes": ["spam", "email"],
+    },
+    "pets": {
+        "words": ["dog", "cat", "tulip", "rose"],
+        "document": "dog dog cat dog cat tulip",
+        "probabilities": [[0.5, 0.4, 0.05, 0.05], [0.1, 0.1, 0.5, 0.3]],
+        "classes": ["pets", "flowers"],
+    },
+    "test_kit": {"sensitivity": 0.98, "specificity": 0.97, "prevalence": 0.01},
+}
+
+
+def load_lesson(name: str) -> dict[str, Any]:
+    """Return a small table of the courses by name.
+
+    Parameters
+    ----------
+    name : {"bmi", "weather", "spam_words", "pets", "test_kit"}
+        Which: counts of weight classes under two hypotheses; rain and sky; words in a spam and an ordinary
+        message; two word models and a document; a diagnostic test.
+
+    Returns
+    -------
+    dict
+        Arrays, names and numbers; `counts` and `probabilities` are arrays.
+
+    Examples
+    --------
+    >>> from gnomon.bayes import JointTable, base_rate
+    >>> lesson = load_lesson("bmi")
+    >>> JointTable.from_counts(lesson["counts"]).prior().round(4)
+    array([0.6364, 0.3636])
+    >>> round(base_rate(**load_lesson("test_kit")).given_positive, 4)
+    0.2481
+    """
+    if name not in _TABLES:
+        raise ValueError(f"no lesson {name!r}; there are {', '.join(_TABLES)}.{nearest(name, _TABLES)}")
+    lesson = dict(_TABLES[name])
+    for key in ("counts", "probabilities"):
+        if key in lesson:
+            lesson[key] = np.array(lesson[key])
+    return lesson
+
+
+def make_coin_triples(
+    n: int = 1000, *, weight: float = 0.4, heads: tuple[float, float] = (0.9, 0.2), random_state: Any = None
+) -> tuple[Any, Any]:
+    """Return heads in three tosses of a coin that is drawn anew from two each time, and which it was.
+
+    Parameters
+    ----------
+    n : int, default=1000
+        Number of triples.
+    weight : float, default=0.4
+        Probability of the first coin.
+    heads : pair of floats, default=(0.9, 0.2)
+        Probability of heads of either coin.
+    random_state : int, RandomState or Generator, optional
+        Seed.
+
+    Returns
+    -------
+    tosses : array of shape (n, 3)
+        Ones for heads.
+    coins : array of shape (n,)
+        Which coin was tossed.
+
+    Examples
+    --------
+    >>> tosses, coins = make_coin_triples(5, random_state=0)
+    >>> tosses.shape, coins.shape
+    ((5, 3), (5,))
+    """
+    rng = generator(random_state)
+    coins = (rng.random(n) >= weight).astype(int)
+    return (rng.random((n, 3)) < np.asarray(heads)[coins, None]).astype(int), coins
