@@ -53,5 +53,8 @@ __getattr__, __dir__, __all__ = attach(
         "Perceptron": "perceptron",
         "PassiveAggressiveClassifier": "perceptron",
         "PassiveAggressiveRegressor": "perceptron",
+        "SGDClassifier": "stochastic",
+        "SGDRegressor": "stochastic",
+        "Pegasos": "stochastic",
     },
 )

@@ -1,0 +1,111 @@
+"""Generalized linear models: one step for all families, scores zero at the optimum, parity with the peers."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.linear import GammaRegressor, GeneralizedLinearRegressor, LinearRegression, PoissonRegressor
+
+
+def seeded(family, seed=0, n=200, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    z = X @ rng.normal(scale=0.4, size=d) + 0.3
+    draw = {
+        "gaussian": lambda: z + rng.normal(size=n),
+        "bernoulli": lambda: (rng.random(n) < 1 / (1 + np.exp(-z))).astype(float),
+        "poisson": lambda: rng.poisson(np.exp(z)).astype(float),
+        "gamma": lambda: rng.gamma(2.0, np.exp(z) / 2.0),
+    }
+    return X, draw[family]()
+
+
+@given(st.integers(0, 10_000), st.sampled_from(["gaussian", "bernoulli", "poisson"]))
+def test_canonical_links_share_one_gradient(seed, family):
+    """At the optimum Xᵀ(μ − y) = 0 and Σ(μ − y) = 0 for every canonical family."""
+    X, y = seeded(family, seed)
+    model = GeneralizedLinearRegressor(family, tol=1e-10).fit(X, y)
+    r = model.predict(X) - y
+    np.testing.assert_allclose(np.append(X.T @ r, r.sum()), 0.0, atol=1e-7)
+    assert model.converged_ and model.trace_.certificate[-1] <= 1e-10
+
+
+def test_gaussian_family_is_least_squares():
+    X, y = seeded("gaussian")
+    model, least = GeneralizedLinearRegressor().fit(X, y), LinearRegression().fit(X, y)
+    np.testing.assert_allclose(model.coef_, least.coef_, rtol=1e-8)
+    errors = least.summary().standard_error
+    np.testing.assert_allclose(model.standard_errors_, [*errors[1:], errors[0]], rtol=1e-8)
+    np.testing.assert_allclose(model.score(X, y), least.score(X, y), rtol=1e-8)
+
+
+@given(st.integers(0, 10_000), st.sampled_from(["bernoulli", "poisson", "gamma"]))
+def test_weight_is_repetition(seed, family):
+    X, y = seeded(family, seed, n=60)
+    s = np.random.default_rng(seed).integers(0, 3, size=60)
+    a = GeneralizedLinearRegressor(family, alpha=0.1).fit(X, y, s)
+    b = GeneralizedLinearRegressor(family, alpha=0.1).fit(np.repeat(X, s, axis=0), np.repeat(y, s))
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-5, atol=1e-7)
+
+
+def test_poisson_objective_never_rises():
+    X, y = seeded("poisson")
+    values = [m.trace_[-1] for m in GeneralizedLinearRegressor("poisson").iterate(X, y) if len(m.trace_)]
+    assert (np.diff(values) <= 1e-12).all()
+
+
+def test_laws_of_the_response():
+    for family in ("gaussian", "bernoulli", "poisson", "gamma"):
+        X, y = seeded(family)
+        model = GeneralizedLinearRegressor(family).fit(X, y)
+        np.testing.assert_allclose(model.predict_distribution(X).mean(), model.predict(X), rtol=1e-9)
+    assert abs(model.dispersion_ - 0.5) < 0.15  # shape 2
+
+
+@pytest.mark.parametrize("family, y", [("poisson", [1, -1]), ("gamma", [0, 1]), ("bernoulli", [0, 2])])
+def test_targets_outside_the_support_are_named(family, y):
+    with pytest.raises(ValueError, match=f"valid range of the {family} family"):
+        GeneralizedLinearRegressor(family).fit([[0.0], [1.0]], y)
+
+
+def test_separable_labels_are_flagged():
+    with pytest.warns(UserWarning):
+        GeneralizedLinearRegressor("bernoulli", max_iter=60).fit(
+            [[0.0], [1e-3], [2e-3], [3e-3]], [0, 0, 1, 1]
+        )
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_same_as_scikit_learn(alpha):
+    import sklearn.linear_model as peers
+
+    for ours, theirs, family in [
+        (PoissonRegressor, peers.PoissonRegressor, "poisson"),
+        (GammaRegressor, peers.GammaRegressor, "gamma"),
+    ]:
+        X, y = seeded(family)
+        s = np.random.default_rng(1).uniform(0.5, 2, size=len(y))
+        a, b = ours(alpha=alpha, tol=1e-9).fit(X, y, s), theirs(alpha=alpha, tol=1e-9).fit(X, y, s)
+        np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(a.intercept_, b.intercept_, rtol=1e-5)
+        np.testing.assert_allclose(a.score(X, y, s), b.score(X, y, s), rtol=1e-7)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("family", ["poisson", "gamma", "bernoulli"])
+def test_same_as_statsmodels(family):
+    api = pytest.importorskip("statsmodels.api")
+    X, y = seeded(family)
+    families = {
+        "poisson": api.families.Poisson(),
+        "gamma": api.families.Gamma(api.families.links.Log()),
+        "bernoulli": api.families.Binomial(),
+    }
+    theirs = api.GLM(y, api.add_constant(X), family=families[family]).fit(tol=1e-12)
+    ours = GeneralizedLinearRegressor(family).fit(X, y)
+    np.testing.assert_allclose([ours.intercept_, *ours.coef_], theirs.params, rtol=1e-6)
+    np.testing.assert_allclose(ours.deviance_, theirs.deviance, rtol=1e-7)
+    if family != "gamma":  # the peer takes expected, we observed curvature; equal for canonical links
+        np.testing.assert_allclose(np.roll(ours.standard_errors_, 1), theirs.bse, rtol=1e-6)

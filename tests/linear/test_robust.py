@@ -1,0 +1,180 @@
+"""Noise with heavy tails: absolute, quantile, Huber and Student-t fits."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes
+
+from gnomon.linear import (
+    HuberRegressor,
+    LaplaceRegression,
+    LinearRegression,
+    QuantileRegressor,
+    StudentTRegression,
+)
+from gnomon.linear.quantile import weighted_quantile
+
+LINE = np.arange(5.0)[:, None]
+WILD = np.array([0.0, 1.0, 2.0, 3.0, 20.0])
+
+
+def seeded(seed, n=40, d=3, df=2.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, X @ rng.normal(size=d) + rng.standard_t(df, size=n)
+
+
+def check_loss(model, X, y, q=0.5, alpha=0.0):
+    r = y - model.predict(X)
+    return np.mean(np.where(r > 0, q * r, (q - 1) * r)) + alpha * np.abs(model.coef_).sum()
+
+
+# oracles
+
+
+def test_location_of_five_numbers():
+    """R39."""
+    X, y = np.zeros((5, 1)), np.array([0.0, 0.0, 1.0, 2.0, 10.0])
+    assert LinearRegression().fit(X, y).intercept_ == pytest.approx(2.6, rel=1e-9)
+    assert LaplaceRegression().fit(X, y).intercept_ == 1.0
+    cauchy = StudentTRegression(scale=1.0, tol=1e-14, random_state=0).fit(X, y)
+    np.testing.assert_allclose(cauchy.intercept_, 0.6344365153, rtol=1e-6)
+    objective = np.log1p((y - cauchy.intercept_) ** 2).sum()
+    np.testing.assert_allclose(objective, 6.3398583571, rtol=1e-6)
+    grid = np.linspace(9.3, 9.35, 100_001)
+    values = np.log1p((y[:, None] - grid) ** 2).sum(axis=0)
+    second = values.argmin()
+    np.testing.assert_allclose([grid[second], values[second]], [9.3212567, 17.5830], rtol=1e-5)
+
+
+def test_line_with_one_wild_row():
+    """R40."""
+    lad = LaplaceRegression().fit(LINE, WILD)
+    np.testing.assert_allclose([lad.intercept_, lad.coef_[0]], [0.0, 1.0], atol=1e-9)
+    np.testing.assert_allclose(np.abs(WILD - lad.predict(LINE)).sum(), 16.0, rtol=1e-9)
+    least = LinearRegression().fit(LINE, WILD)
+    np.testing.assert_allclose([least.intercept_, least.coef_[0]], [-3.2, 4.2], rtol=1e-9)
+    cauchy = StudentTRegression(scale=1.0, tol=1e-14, random_state=0).fit(LINE, WILD)
+    np.testing.assert_allclose([cauchy.intercept_, cauchy.coef_[0]], [-0.0313792, 1.0313978], rtol=2e-5)
+    objective = np.log1p((WILD - cauchy.predict(LINE)) ** 2).sum()
+    np.testing.assert_allclose(objective, 5.5432195402, rtol=1e-6)
+    with pytest.warns(UserWarning, match="no maximum"):
+        assert StudentTRegression(random_state=0).fit(LINE, WILD).collapsed_
+
+
+def test_diabetes():
+    """R41, R42."""
+    X, y = load_diabetes(return_X_y=True)
+    lad = LaplaceRegression().fit(X, y)
+    np.testing.assert_allclose(np.abs(y - lad.predict(X)).sum(), 19024.343303158, rtol=1e-9)
+    huber = HuberRegressor(alpha=0.0).fit(X, y)
+    np.testing.assert_allclose([huber.intercept_, huber.scale_], [151.30079, 37.32867], rtol=1e-3)
+
+
+# properties
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.1, 0.5, 0.8]))
+def test_fit_is_a_vertex_with_a_closed_gap(seed, q):
+    X, y = seeded(seed)
+    model = QuantileRegressor(quantile=q, alpha=0.0).fit(X, y)
+    assert (np.abs(y - model.predict(X)) < 1e-8).sum() >= 4  # as many rows as parameters
+    assert model.dual_gap_ <= 1e-9 * max(model.trace_[-1], 1.0)
+    below = (y < model.predict(X) - 1e-8).mean()
+    assert below <= q <= below + 4.5 / len(y) + 1e-12
+
+
+@given(st.integers(0, 10_000))
+def test_moving_a_row_outward_leaves_the_fit(seed):
+    X, y = seeded(seed)
+    model = LaplaceRegression().fit(X, y)
+    r = y - model.predict(X)
+    moved = y + 100.0 * (r == r.max())
+    again = LaplaceRegression().fit(X, moved)
+    old = np.abs(moved - model.predict(X)).sum()
+    np.testing.assert_allclose(np.abs(moved - again.predict(X)).sum(), old, rtol=1e-9)
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=9), st.sampled_from([0.25, 0.5, 0.9]))
+def test_location_is_the_weighted_quantile(values, q):
+    y = np.array(values, dtype=float)
+    s = np.arange(1.0, len(y) + 1)
+    found = weighted_quantile(y, s, q)
+    cost = [(s * np.where(y > b, q * (y - b), (q - 1) * (y - b))).sum() for b in [found, *y]]
+    assert cost[0] <= min(cost[1:]) + 1e-9
+
+
+@given(st.integers(0, 10_000))
+def test_weight_is_repetition(seed):
+    X, y = seeded(seed)
+    s = np.random.default_rng(seed).integers(0, 3, size=len(y))
+    R, t = np.repeat(X, s, axis=0), np.repeat(y, s)
+    for make in (lambda: LaplaceRegression(alpha=0.01), lambda: HuberRegressor(tol=1e-9)):
+        a, b = make().fit(X, y, s), make().fit(R, t)
+        np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-5, atol=1e-6)
+    a, b = (StudentTRegression(3.0, n_init=0).fit(*data) for data in ((X, y, s), (R, t)))
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-4, atol=1e-5)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([1.0, 3.0, "learn"]))
+def test_em_never_lowers_the_likelihood(seed, df):
+    X, y = seeded(seed)
+    model = StudentTRegression(df, n_init=1, random_state=0, max_iter=200, tol=1e-8).fit(X, y)
+    values = model.trace_.objective
+    assert (np.diff(values) <= 1e-9 * np.abs(values[:-1]) + 1e-12).all()
+
+
+def test_many_degrees_of_freedom_are_least_squares():
+    X, y = seeded(1, df=30)
+    model = StudentTRegression(1e7, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.coef_, LinearRegression().fit(X, y).coef_, rtol=1e-5)
+
+
+def test_influence_of_one_row_is_bounded():
+    X, y = seeded(2)
+    base = StudentTRegression(1.0, scale=1.0, random_state=0).fit(X, y).coef_
+    shifts = []
+    for size in (1e2, 1e4, 1e6):
+        wild = y.copy()
+        wild[0] += size
+        shifts.append(
+            np.abs(StudentTRegression(1.0, scale=1.0, random_state=0).fit(X, wild).coef_ - base).max()
+        )
+    assert abs(shifts[2] - shifts[1]) < 1e-3 and max(shifts) < 0.2
+
+
+def test_degrees_of_freedom_are_found():
+    X, y = seeded(3, n=4000, df=4.0)
+    model = StudentTRegression("learn", n_init=0, tol=1e-9).fit(X, y)
+    assert 3.2 < model.df_ < 5.0 and abs(model.scale_ - 1.0) < 0.06
+
+
+@given(st.integers(0, 10_000))
+def test_huber_objective_falls_and_its_gradient_vanishes(seed):
+    X, y = seeded(seed)
+    model = HuberRegressor(tol=1e-9, max_iter=200).fit(X, y)
+    assert (np.diff(model.trace_.objective) <= 1e-9).all()
+    r = (y - model.predict(X)) / model.scale_
+    psi = np.clip(r, -1.35, 1.35)
+    np.testing.assert_allclose(X.T @ psi, 1e-4 * model.coef_, atol=1e-6)
+    np.testing.assert_array_equal(model.outliers_, np.abs(r) > 1.35)
+
+
+@pytest.mark.parity
+def test_same_as_scikit_learn():
+    import sklearn.linear_model as peers
+
+    X, y = load_diabetes(return_X_y=True)
+    for q, alpha in [(0.2, 0.0), (0.5, 0.01), (0.9, 0.003)]:
+        ours, theirs = (m.QuantileRegressor(quantile=q, alpha=alpha).fit(X, y) for m in (_OURS, peers))
+        a, b = check_loss(ours, X, y, q, alpha), check_loss(theirs, X, y, q, alpha)
+        np.testing.assert_allclose(a, b, rtol=1e-9)
+    Z, t = seeded(4, n=300)
+    ours, theirs = HuberRegressor(tol=1e-8).fit(Z, t), peers.HuberRegressor(tol=1e-8, max_iter=1000).fit(Z, t)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(ours.scale_, theirs.scale_, rtol=1e-4)
+
+
+class _OURS:
+    QuantileRegressor = QuantileRegressor
