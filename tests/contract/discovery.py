@@ -3,6 +3,7 @@
 import inspect
 import pkgutil
 from contextlib import suppress
+from functools import cached_property
 from importlib import import_module
 from typing import NamedTuple
 
@@ -88,17 +89,22 @@ class Subject:
         chosen = ",".join(f"{name}={value}" for name, value in self.setting.items())
         return self.cls.__name__ + (f"({chosen})" if chosen else "")
 
+    def check(self):
+        """Raise when the estimator cannot be made or does not know what it is."""
+        assert isinstance(self.make(), self.cls)
+        assert self.tags is not None and self.target in (None, "number", "class")
+
     def make(self, **changes):
         """A fresh, unfitted estimator."""
         names = inspect.signature(self.cls).parameters
         usual = {name: value for name, value in USUAL.items() if name in names}
         return self.cls(**{**usual, **self.recipe.arguments, **self.setting, **changes})
 
-    @property
+    @cached_property
     def reads(self):
         return getattr(self.make(), "_reads", None)
 
-    @property
+    @cached_property
     def target(self):
         """None, "number" or "class"."""
         made = self.make()
@@ -108,31 +114,31 @@ class Subject:
             return "number"
         return "number" if get_tags(made).target_tags.required else None
 
-    @property
+    @cached_property
     def tags(self):
         return get_tags(self.make())
 
-    @property
+    @cached_property
     def is_learner(self):
         return issubclass(self.cls, Learner)
 
-    @property
+    @cached_property
     def takes_weights(self):
         return has_fit_parameter(self.make(), "sample_weight")
 
-    @property
+    @cached_property
     def takes_sparse(self):
         return self.tags.input_tags.sparse
 
-    @property
+    @cached_property
     def takes_nan(self):
         return self.tags.input_tags.allow_nan
 
-    @property
+    @cached_property
     def scales(self):
         return bool(getattr(self.reads, "scales", False))
 
-    @property
+    @cached_property
     def takes_matrix(self):
         return self.tags.input_tags.two_d_array
 
@@ -159,7 +165,7 @@ class Subject:
             return Data(X, X @ rng.normal(size=d) + 0.1 * rng.normal(size=n))
         return Data(X)
 
-    @property
+    @cached_property
     def two_classes(self):
         tags = self.tags.classifier_tags
         return tags is not None and not tags.multi_class
@@ -188,7 +194,7 @@ def subjects():
         with suppress(Exception):
             for setting in recipe.settings:
                 subject = Subject(cls, recipe, setting)
-                subject.make()
+                subject.check()
                 made.append(subject)
     return made
 

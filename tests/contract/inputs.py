@@ -28,6 +28,7 @@ class Case(NamedTuple):
     outcome: str  # SAME, ANSWER, EITHER, or a pattern of the error message
     plain: object = None  # what it must be the same as
     query: object = None  # what to ask about; the given X when None
+    arguments: dict = {}  # to the constructor
 
 
 INPUTS = {}
@@ -378,7 +379,10 @@ def compressed(subject, change):
     data = subject.rows(whole_numbers=True)
     plain = data._replace(X=np.where(np.abs(data.X) < 2, 0.0, data.X))
     outcome = SAME if subject.takes_sparse else "[Ss]parse"
-    return Case(plain._replace(X=change(plain.X)), outcome, plain)
+    tight = {"tol": 1e-12} if subject.takes_sparse and "tol" in subject.make().get_params() else {}
+    return Case(
+        plain._replace(X=change(plain.X)), outcome, plain, arguments=tight
+    )  # other paths, one optimum
 
 
 @awkward

@@ -101,6 +101,7 @@ def sounds(n, d, seed):
 RECIPES: dict[str, Recipe] = {
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
+    "ElasticNetCV": Recipe(arguments={"alphas": [0.1, 10.0]}),  # whatever the folds, the choice is plain
     "GMMHMM": Recipe(data=numbers, sequence=20),
     "GaussianHMM": Recipe(data=numbers, sequence=20),
     "GaussianMixture": Recipe(settings=each("covariance_type", "full", "tied", "diag", "spherical")),
@@ -112,6 +113,7 @@ RECIPES: dict[str, Recipe] = {
     "KalmanFilter": Recipe(
         data=walks, sequence=20, answers=("transition_covariance_", "observation_covariance_")
     ),
+    "LassoCV": Recipe(arguments={"alphas": [0.1, 10.0]}),
     "MarkovChain": Recipe(data=symbol_sequences, answers=("transmat_", "startprob_")),
     "MarkovRanker": Recipe(data=games, answers=("scores_", "ranking_")),
     "MultinomialHMM": Recipe(data=trials, sequence=20),

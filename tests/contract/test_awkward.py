@@ -30,6 +30,7 @@ EXTREME = ("huge", "one_huge_entry", "tiny", "subnormal", "huge_weights", "tiny_
 WORDS = (
     r"\b(X|y|sample_weight|weights?|features?|columns?|samples?|rows?|class(es)?|labels?|entries|values?)\b"
 )
+SLACK = {"float16": 1e-3}
 MAY_BE_INFINITE = ("predict_log_proba", "score_samples", "decision_function")
 
 
@@ -50,7 +51,7 @@ def outcome_of(subject, case, name):
         warnings.simplefilter("ignore" if name in EXTREME else "error", RuntimeWarning)
         warnings.simplefilter("ignore", LinAlgWarning)
         try:
-            model = subject.fit(case.data)
+            model = subject.fit(case.data, **case.arguments)
             query = case.data.X if case.query is None else case.query
             return model, subject.answers(model, query), None
         except (ValueError, TypeError, GnomonError) as error:
@@ -85,8 +86,8 @@ def judge(subject, case, name):
         assert error is not None, "no error"
         assert re.search(case.outcome, str(error)), f"does not say {case.outcome!r}: {error!r}"
     if case.outcome == SAME:
-        plain = subject.answers(subject.fit(case.plain), case.plain.X)
-        assert_agree(plain, said, rtol=1e-3 if name == "float16" else 1e-9)
+        plain = subject.answers(subject.fit(case.plain, **case.arguments), case.plain.X)
+        assert_agree(plain, said, rtol=SLACK.get(name, 1e-7 if case.arguments else 1e-9))
 
 
 @pytest.mark.parametrize("name", INPUTS)

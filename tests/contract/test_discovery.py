@@ -20,7 +20,7 @@ def test_estimator_can_be_made(name):
     """With its defaults, or with what its recipe gives."""
     recipe = RECIPES.get(name, Recipe())
     for setting in recipe.settings:
-        Subject(estimator_classes()[name], recipe, setting).make()
+        Subject(estimator_classes()[name], recipe, setting).check()
 
 
 def test_recipes_are_of_public_estimators():
