@@ -162,7 +162,8 @@ class Subject:
         if self.target == "class":
             return Data(X, group)
         if self.target == "number":
-            return Data(X, X @ rng.normal(size=d) + 0.1 * rng.normal(size=n))
+            y = X @ rng.normal(size=d) + 0.1 * rng.normal(size=n)
+            return Data(X, np.exp(y / 10) if self.tags.target_tags.positive_only else y)
         return Data(X)
 
     @cached_property
