@@ -1,0 +1,240 @@
+"""Least-angle regression: the exact, piecewise linear path of the lasso."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import RegressorMixin
+from sklearn.utils._param_validation import Interval
+
+from gnomon.core.errors import nearest
+from gnomon.core.linalg import Array
+from gnomon.core.steps import OneStep
+from gnomon.core.validate import Reads, matrix, vector, warn
+from gnomon.linear.least_squares import LinearPrediction
+
+TIE = 1e-10  # events closer than this, relative to the first penalty, happen together
+
+
+class LarsPath(NamedTuple):
+    """Knots of a piecewise linear path, from the first feature to the end."""
+
+    alphas: Array  # (K,) decreasing
+    active: list[int]  # features at the end, in the order in which they came
+    coefs: Array  # (d, K)
+
+    def coef_at(self, alpha: float) -> Array:
+        """Return the exact coefficients at any penalty, by linear interpolation between the knots."""
+        falling = self.alphas[::-1]
+        return np.array([np.interp(alpha, falling, row[::-1]) for row in self.coefs])
+
+
+class _Walk:
+    """Where the path stands; the only mutable thing of this file."""
+
+    def __init__(self, X: Array, y: Array, *, positive: bool) -> None:
+        self.X, self.n, self.positive = X, len(X), positive
+        self.w = np.zeros(X.shape[1])
+        self.residual = y.copy()
+        self.correlation = X.T @ y / self.n
+        self.active: list[int] = []
+        self.skipped: set[int] = set()
+        self.just_left: int | None = None
+        self.alpha = max(float(self._outward().max(initial=0.0)), 0.0)
+        self.first = self.alpha
+
+    def _outward(self) -> Array:
+        return self.correlation if self.positive else np.abs(self.correlation)
+
+    def enter(self) -> None:
+        """Take in every feature whose correlation has reached the penalty."""
+        reached = self._outward() >= self.alpha - TIE * self.first
+        for j in np.flatnonzero(reached):
+            if j in self.active or j in self.skipped or j == self.just_left:
+                continue
+            if self._independent(int(j)):
+                self.active.append(int(j))
+            else:
+                self.skipped.add(int(j))
+                warn(f"column {j} depends on columns already in the path and is skipped.")
+
+    def _independent(self, j: int) -> bool:
+        x = self.X[:, j]
+        if not self.active:
+            return bool(x @ x > 0)
+        rest = x - self.X[:, self.active] @ linalg.lstsq(self.X[:, self.active], x, lapack_driver="gelsy")[0]
+        return bool(rest @ rest > 1e-20 * self.n * max(float(x @ x), 1e-300))
+
+    def direction(self) -> tuple[Array, Array]:
+        """Change of the active coefficients, and of all correlations, per unit by which the penalty falls."""
+        XA = self.X[:, self.active]
+        signs = np.sign(self.correlation[self.active])
+        step = linalg.solve(XA.T @ XA / self.n, signs, assume_a="pos")
+        return step, self.X.T @ (XA @ step) / self.n
+
+    def reach(self, step: Array, slope: Array, *, drop: bool) -> tuple[float, int | None]:
+        """How far the penalty may fall until a feature joins, or (lasso) a coefficient reaches zero."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            up = (self.alpha - self.correlation) / (1.0 - slope)
+            down = (self.alpha + self.correlation) / (1.0 + slope)
+            zero = -self.w[self.active] / step
+        joins = up if self.positive else np.minimum(_ahead(up), _ahead(down))
+        joins = _ahead(joins)
+        joins[self.active] = np.inf
+        joins[list(self.skipped)] = np.inf
+        if self.just_left is not None:  # it is at the border, and leaves it
+            joins[self.just_left] = _ahead(
+                np.array([up[self.just_left], down[self.just_left]]), 1e-9 * self.first
+            ).min()
+        best = min(float(joins.min(initial=np.inf)), self.alpha)
+        if drop:
+            leaves = _ahead(zero, 1e-14 * self.first)
+            k = int(leaves.argmin())
+            if leaves[k] < best:
+                return float(leaves[k]), self.active[k]
+        return best, None
+
+    def move(self, length: float, step: Array, slope: Array, leaving: int | None) -> None:
+        """Walk to the next knot."""
+        self.w[self.active] += length * step
+        self.correlation = self.correlation - length * slope
+        self.alpha -= length
+        self.just_left = leaving
+        if leaving is not None:
+            self.w[leaving] = 0.0
+            self.active.remove(leaving)
+
+
+def _ahead(steps: Array, least: float = 0.0) -> Array:
+    return np.where(steps > least, steps, np.inf)
+
+
+def lars_path(
+    X: Any,
+    y: Any,
+    *,
+    method: str = "lasso",
+    alpha_min: float = 0.0,
+    max_iter: int = 500,
+    positive: bool = False,
+) -> LarsPath:
+    r"""Return the exact path of the lasso (or of plain least-angle regression) as the penalty falls.
+
+    .. math:: w(\alpha) = \arg\min_w \tfrac{1}{2n}\lVert y - Xw\rVert^2 + \alpha\lVert w\rVert_1
+
+    Between knots every coefficient is linear in α; at a knot a feature joins (its correlation with the
+    residual has reached α) or, for the lasso, leaves (its coefficient has reached zero). X and y are taken
+    as they are: center them for a model with intercept, or use `LassoLars`.
+
+    Parameters
+    ----------
+    X, y : matrix and vector
+    method : {"lasso", "lar"}
+        With ``"lar"`` features never leave.
+    alpha_min : float
+        Where to stop.
+    max_iter : int
+        How many knots at most.
+    positive : bool
+        Keep the coefficients at least zero.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [4.0, 3.0]])
+    >>> y = np.array([1.0, 2.0, 3.0, 5.0])
+    >>> path = lars_path(X - X.mean(axis=0), y - y.mean())
+    >>> path.alphas.round(4), path.coefs.round(4)
+    (array([1.625 , 0.0625, 0.    ]), array([[ 0.   ,  1.25 ,  1.375],
+           [ 0.   ,  0.   , -0.125]]))
+    """
+    if method not in ("lasso", "lar"):
+        raise ValueError(
+            f"method must be 'lasso' or 'lar'; got {method!r}.{nearest(method, ['lasso', 'lar'])}"
+        )
+    X = matrix(X).astype(np.float64)
+    return _walk(X, vector(y, n=len(X)), method == "lasso", alpha_min, max_iter, positive)
+
+
+def _walk(X: Array, y: Array, drop: bool, alpha_min: float, max_iter: int, positive: bool) -> LarsPath:
+    walk = _Walk(X, y, positive=positive)
+    alphas, coefs = [walk.alpha], [walk.w.copy()]
+    for _ in range(max_iter):
+        if walk.alpha <= max(alpha_min, 1e-12 * walk.first):
+            break
+        walk.enter()
+        if not walk.active:
+            break
+        step, slope = walk.direction()
+        length, leaving = walk.reach(step, slope, drop=drop or positive)
+        if walk.alpha - length < alpha_min:
+            length, leaving = walk.alpha - alpha_min, None
+        walk.move(length, step, slope, leaving)
+        alphas.append(max(walk.alpha, 0.0))
+        coefs.append(walk.w.copy())
+    return LarsPath(np.array(alphas), list(walk.active), np.array(coefs).T)
+
+
+class LassoLars(LinearPrediction, RegressorMixin, OneStep):
+    r"""Lasso by least-angle steps: exact, and with its whole path.
+
+    .. math:: \min_{w,b} \tfrac{1}{2W}\sum_i s_i (y_i - x_i^\top w - b)^2 + \alpha\lVert w\rVert_1
+
+    Good when few features are active and their order of entrance matters; for large data `Lasso` is faster.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+    fit_intercept : bool, default=True
+    max_iter : int, default=500
+        Knots at most.
+    positive : bool, default=False
+
+    Attributes
+    ----------
+    coef_, intercept_
+    alphas_ : array of shape (K,)
+        Knots of the path down to `alpha`.
+    active_ : list of int
+    coef_path_ : array of shape (d, K)
+
+    Examples
+    --------
+    >>> X, y = [[1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [4.0, 3.0]], [1.0, 2.0, 3.0, 5.0]
+    >>> LassoLars(alpha=0.5).fit(X, y).coef_.round(6)
+    array([0.9, 0. ])
+    """
+
+    _reads = Reads(y="number")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "positive": ["boolean"],
+    }
+
+    def __init__(
+        self, alpha: float = 1.0, *, fit_intercept: bool = True, max_iter: int = 500, positive: bool = False
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.positive = positive
+
+    def _solve(self, rows: Any) -> dict[str, Any]:
+        share = rows.weight / rows.weight.sum()
+        mean_x = (share @ rows.X) * self.fit_intercept
+        mean_y = float(share @ rows.y) * self.fit_intercept
+        root = np.sqrt(share * rows.n_rows)
+        Z, t = (rows.X - mean_x) * root[:, None], (rows.y - mean_y) * root
+        path = _walk(Z.astype(np.float64), t, True, float(self.alpha), self.max_iter, self.positive)
+        coef = path.coefs[:, -1]
+        return {
+            "coef_": coef,
+            "intercept_": mean_y - float(mean_x @ coef) if self.fit_intercept else 0.0,
+            "alphas_": path.alphas,
+            "active_": path.active,
+            "coef_path_": path.coefs,
+        }

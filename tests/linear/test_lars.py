@@ -1,0 +1,114 @@
+"""The exact lasso path: knots by hand, optimality at every knot, agreement with the peers."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes
+
+from gnomon.linear import LassoLars, LinearRegression, lars_path
+
+A = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [4.0, 3.0]])
+YA = np.array([1.0, 2.0, 3.0, 5.0])
+
+
+def centered(seed, n=30, d=8):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + rng.normal(size=(n, 1))
+    y = X @ rng.normal(size=d) + rng.normal(size=n)
+    return X - X.mean(axis=0), y - y.mean()
+
+
+def assert_optimal(X, y, w, alpha, atol=1e-9):
+    """|Xᵀr|/n ≤ α, with equality and sign on the support."""
+    c = X.T @ (y - X @ w) / len(X)
+    assert (np.abs(c) <= alpha + atol).all()
+    support = np.abs(w) > 1e-10
+    np.testing.assert_allclose(c[support], alpha * np.sign(w[support]), atol=atol)
+
+
+def test_knots_by_hand():
+    """R28."""
+    path = lars_path(A - A.mean(axis=0), YA - YA.mean())
+    np.testing.assert_allclose(path.alphas, [1.625, 0.0625, 0.0], atol=1e-12)
+    np.testing.assert_allclose(path.coefs.T, [[0, 0], [1.25, 0], [1.375, -0.125]], atol=1e-12)
+    assert path.active == [0, 1]
+
+
+def test_lasso_by_hand():
+    """R24."""
+    for alpha, coef, intercept in [(1.0, 0.5, 1.5), (0.5, 0.9, 0.5), (0.25, 1.1, 0.0), (0.1, 1.22, -0.3)]:
+        model = LassoLars(alpha).fit(A, YA)
+        np.testing.assert_allclose([*model.coef_, model.intercept_], [coef, 0.0, intercept], atol=1e-9)
+    np.testing.assert_array_equal(LassoLars(1.625).fit(A, YA).coef_, 0.0)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([(30, 8), (8, 20)]))
+def test_every_point_of_the_path_is_optimal(seed, shape):
+    X, y = centered(seed, *shape)
+    path = lars_path(X, y, alpha_min=1e-3 if shape[0] < shape[1] else 0.0)
+    size = np.abs(X.T @ y).max() / len(X)
+    assert (np.diff(path.alphas) <= 0).all()
+    for alpha, w in zip(path.alphas, path.coefs.T, strict=True):
+        assert_optimal(X, y, w, alpha, atol=1e-7 * size)
+        assert (w != 0).sum() <= min(shape)
+    middle = (path.alphas[0] + path.alphas[1]) / 2
+    assert_optimal(X, y, path.coef_at(middle), middle, atol=1e-7 * size)
+    if shape[0] > shape[1]:
+        np.testing.assert_allclose(
+            path.coefs[:, -1], LinearRegression().fit(X, y).coef_, rtol=1e-6, atol=1e-8
+        )
+
+
+def test_a_coefficient_leaves_and_returns():
+    X, y = load_diabetes(return_X_y=True)
+    path = lars_path(X, y - y.mean())
+    support = path.coefs != 0
+    left = [(support[j, :-1] & ~support[j, 1:]).any() for j in range(10)]
+    assert any(left)  # high-density lipoprotein does
+
+
+def test_plain_least_angle_never_drops():
+    X, y = load_diabetes(return_X_y=True)
+    path = lars_path(X, y - y.mean(), method="lar")
+    assert path.coefs.shape[1] == 11 and len(path.active) == 10
+
+
+def test_positive_path():
+    X, y = centered(3)
+    path = lars_path(X, y, positive=True)
+    assert (path.coefs >= -1e-12).all()
+    w = path.coefs[:, -1]
+    c = X.T @ (y - X @ w) / len(X)
+    assert (c <= 1e-8).all() and np.abs(c[w > 1e-9]).max() < 1e-8
+
+
+def test_tied_columns_come_together_and_copies_are_skipped():
+    path = lars_path(np.eye(3), np.array([3.0, 3.0, -1.0]))
+    assert set(path.active[:2]) == {0, 1}
+    with pytest.warns(UserWarning, match="skipped"):
+        lars_path(np.c_[A[:, 0], A[:, 0]], YA)
+
+
+def test_weight_is_repetition():
+    X, y = centered(4)
+    s = np.random.default_rng(4).integers(0, 3, size=30)
+    a, b = LassoLars(0.1).fit(X, y, s), LassoLars(0.1).fit(np.repeat(X, s, axis=0), np.repeat(y, s))
+    np.testing.assert_allclose(a.coef_, b.coef_, atol=1e-10)
+
+
+def test_unknown_method():
+    with pytest.raises(ValueError, match="Did you mean 'lasso'"):
+        lars_path(A, YA, method="laso")
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("method", ["lasso", "lar"])
+def test_same_as_scikit_learn(method):
+    from sklearn.linear_model import lars_path as peer
+
+    X, y = load_diabetes(return_X_y=True)
+    ours = lars_path(X, y - y.mean(), method=method)
+    alphas, _, coefs = peer(X, y - y.mean(), method=method)
+    np.testing.assert_allclose(ours.alphas, alphas, atol=1e-8)
+    np.testing.assert_allclose(ours.coefs, coefs, atol=1e-5)
