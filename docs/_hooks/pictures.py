@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import re
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -12,43 +13,41 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 from mkdocs.structure.files import File
 
-from gnomon import datasets, plot
-
 PAPER = {"light": "default", "dark": "dark_background"}
+CODE = re.compile(r"```python\n(.*?)```\n", re.DOTALL)
 
 
-def old_faithful(axes: Any) -> None:
-    """K-means beside a Gaussian mixture, on the same eruptions."""
-    from gnomon.cluster import KMeans
-    from gnomon.mixture import GaussianMixture
-
-    bunch = datasets.load_old_faithful()
-    clusters = KMeans(2, random_state=0).fit(bunch.data)
-    plot.decision_regions(clusters, bunch.data, clusters.labels_, axes[0])
-    mixture = GaussianMixture(2, random_state=0).fit(bunch.data)
-    plot.decision_regions(mixture, bunch.data, mixture.predict(bunch.data), axes[1])
-    plot.ellipses(mixture.means_, mixture.covariances_, axes[1])
-    for ax, title in zip(axes, ("k-means", "Gaussian mixture"), strict=True):
-        ax.set(title=title, xlabel="eruption (minutes)", ylabel="wait (minutes)")
-        ax.get_legend().remove()
+def gallery() -> tuple[str, dict[str, str]]:
+    """Return the gallery's page, with a picture after every piece of code, and the code of each picture."""
+    text = (Path(__file__).parent / "gallery.md").read_text(encoding="utf-8")
+    codes = {f"gallery-{number}": code for number, code in enumerate(CODE.findall(text))}
+    names = iter(codes)
+    page = CODE.sub(lambda found: f"{found[0]}\n{reference(next(names))}\n", text)
+    return f"# Pictures\n\n{page}", codes
 
 
-PICTURES: dict[str, Callable[[Any], None]] = {"old-faithful": old_faithful}
+def reference(name: str) -> str:
+    return "\n".join(
+        f"![picture](pictures/{name}-{paper}.png#only-{paper}){{ width=520 }}" for paper in PAPER
+    )
 
 
-def render(draw: Callable[[Any], None], paper: str) -> bytes:
+def render(code: str, paper: str) -> bytes:
+    """Run the code, which leaves its picture in `ax`, and return the picture."""
     with pyplot.style.context(PAPER[paper]):
-        figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-        draw(axes)
+        names: dict[str, Any] = {}
+        exec(compile(code, "gallery", "exec"), names)
         out = io.BytesIO()
-        figure.savefig(out, dpi=110, transparent=True)
-        pyplot.close(figure)
+        names["ax"].figure.savefig(out, dpi=110, transparent=True)
+        pyplot.close("all")
     return out.getvalue()
 
 
 def on_files(files: Any, config: Any) -> Any:
-    for name, draw in PICTURES.items():
+    page, codes = gallery()
+    files.append(File.generated(config, "pictures.md", content=page))
+    for name, code in codes.items():
         for paper in PAPER:
-            content = render(draw, paper)
+            content = render(code, paper)
             files.append(File.generated(config, f"pictures/{name}-{paper}.png", content=content))
     return files

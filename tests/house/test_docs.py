@@ -64,6 +64,14 @@ def test_benchmark_rows_name_what_is_missing():
     assert load("pages").benchmark_row(row) == "| peer |  |  |  |  |  | missing: peer |"
 
 
+def test_gallery_shows_a_picture_after_every_piece_of_code():
+    pytest.importorskip("mkdocs", reason="installed by the docs extra")
+    pictures = load("pictures")
+    page, codes = pictures.gallery()
+    assert len(codes) == page.count("```python") == page.count("-dark.png#only-dark)")
+    assert pictures.render(codes["gallery-0"], "dark").startswith(b"\x89PNG")
+
+
 def test_the_site_fetches_nothing():
     text = (PROJECT / "mkdocs.yml").read_text()
     assert "font: false" in text
@@ -74,7 +82,7 @@ def test_the_site_fetches_nothing():
 
 def test_every_page_of_the_menu_exists_or_is_generated():
     text = (PROJECT / "mkdocs.yml").read_text().partition("\nnav:")[2]
-    generated = {"course-to-code.md", "benchmarks.md"}
+    generated = {"course-to-code.md", "benchmarks.md", "pictures.md"}
     named = {word for word in text.split() if word.endswith(".md")}
     assert named and all(page in generated or (PROJECT / "docs" / page).is_file() for page in named)
 
