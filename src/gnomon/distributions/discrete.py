@@ -54,6 +54,8 @@ class Categorical(Family):
         Probability of every level of every column.
     n_levels : int or sequence of int, optional
         Number of levels, or one per column; by default the largest code seen, plus one, in each column.
+    fractional : bool, default False
+        Whether numbers between the codes are rounded down instead of refused.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Categorical(Family):
 
     p: Any = None
     n_levels: Any = None
+    fractional: bool = False
     _parameters = ("p",)
     _axes = 3
 
@@ -79,8 +82,9 @@ class Categorical(Family):
     def _codes(self, X: ArrayLike) -> Array:
         X = as_rows(X, self.n_features if self.fitted else None)
         missing = np.isnan(X)
-        require_counts(np.where(missing, 0.0, X), "Categorical")
-        return np.where(missing, -1, np.rint(np.where(missing, 0, X))).astype(np.int64)
+        known = np.where(missing, 0.0, X)
+        require_counts(known, "Categorical", fractional=self.fractional)
+        return np.where(missing, -1, np.floor(known + 1e-9)).astype(np.int64)
 
     def log_density(self, X: ArrayLike) -> Array:
         codes = self._codes(X)

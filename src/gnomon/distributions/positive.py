@@ -30,6 +30,8 @@ class Exponential(ColumnFamily):
     ----------
     rate : array-like of shape (K, d), optional
         Inverse mean.
+    min_mean : float, default 0.0
+        Smallest mean of an estimate; above 0 a column of zeros has a rate.
 
     Examples
     --------
@@ -38,6 +40,7 @@ class Exponential(ColumnFamily):
     """
 
     rate: Any = None
+    min_mean: float = 0.0
     _parameters = ("rate",)
 
     def _check_parameters(self) -> None:
@@ -56,11 +59,12 @@ class Exponential(ColumnFamily):
         return (1.0 / self.rate,)
 
     def _maximize(self, statistics: ColumnSums) -> dict[str, Array]:
-        if np.any((statistics.sums[0] <= 0) & (statistics.weight > 0)):
+        mean = np.maximum(statistics.sums[0] / statistics.weight, self.min_mean)
+        if np.any((mean <= 0) & (statistics.weight > 0)):
             raise DegenerateError(
                 "Exponential: the mean of a column is not above zero, so its rate is infinite."
             )
-        return {"rate": statistics.weight / statistics.sums[0]}
+        return {"rate": 1.0 / mean}
 
     def posterior(self, statistics: ColumnSums, prior: Any) -> Gamma:
         return Gamma(prior.shape + statistics.weight, prior.rate + statistics.sums[0])

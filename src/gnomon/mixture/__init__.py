@@ -4,6 +4,20 @@ from gnomon._lazy import attach
 
 _WHERE = {
     "gaussian": ["GaussianMixture"],
+    "counts": [
+        "BernoulliMixture",
+        "BinomialMixture",
+        "CategoricalMixture",
+        "ExponentialMixture",
+        "MultinomialMixture",
+        "PoissonMixture",
+        "empirical_joint",
+    ],
+    "generic": ["Mixture"],
+    "framework": ["bound_gap", "expected_complete_loglik", "lower_bound", "run_em"],
+    "incomplete": ["MissingGaussian"],
+    "variational": ["BayesianGaussianMixture"],
+    "aspect": ["AspectModel"],
 }
 
 __getattr__, __dir__, __all__ = attach(

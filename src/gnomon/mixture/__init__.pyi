@@ -1,4 +1,19 @@
 # Written by scripts/stubs from the package's `attach` call; do not edit.
+from .aspect import AspectModel as AspectModel
+from .counts import BernoulliMixture as BernoulliMixture
+from .counts import BinomialMixture as BinomialMixture
+from .counts import CategoricalMixture as CategoricalMixture
+from .counts import ExponentialMixture as ExponentialMixture
+from .counts import MultinomialMixture as MultinomialMixture
+from .counts import PoissonMixture as PoissonMixture
+from .counts import empirical_joint as empirical_joint
+from .framework import bound_gap as bound_gap
+from .framework import expected_complete_loglik as expected_complete_loglik
+from .framework import lower_bound as lower_bound
+from .framework import run_em as run_em
 from .gaussian import GaussianMixture as GaussianMixture
+from .generic import Mixture as Mixture
+from .incomplete import MissingGaussian as MissingGaussian
+from .variational import BayesianGaussianMixture as BayesianGaussianMixture
 
-__all__ = ["GaussianMixture"]
+__all__ = ["AspectModel", "BayesianGaussianMixture", "BernoulliMixture", "BinomialMixture", "CategoricalMixture", "ExponentialMixture", "GaussianMixture", "MissingGaussian", "Mixture", "MultinomialMixture", "PoissonMixture", "bound_gap", "empirical_joint", "expected_complete_loglik", "lower_bound", "run_em"]

@@ -150,8 +150,16 @@ class BaseMixture(DensityMixin, Learner):
         family = self._family(rows)
         given = self._given(family, K, rows)
         if given is None:
-            sums = starts.start_sums(rows, family, K, self.init_params, missing, rng, self._blur)
-            given, mass = family.estimate(sums.statistics, self._prior(rows.n_features)), sums.mass
+            mass, given = starts.first_stack(
+                rows,
+                family,
+                K,
+                self.init_params,
+                missing,
+                rng,
+                blur=self._blur,
+                prior=self._prior(rows.n_features),
+            )
         else:
             mass = np.ones(K)
         return self._given_weights(K, mass / mass.sum()), given
@@ -304,8 +312,12 @@ class BaseMixture(DensityMixin, Learner):
 
     # what a fitted mixture does
 
+    def _log_weights(self) -> Array:
+        """ln π_k as predictions use it."""
+        return log(self.weights_)
+
     def _apply(self, function: Any, X: Any) -> Any:
-        return per_row(function, self._rows(X), self.components_, log(self.weights_))
+        return per_row(function, self._rows(X), self.components_, self._log_weights())
 
     def predict(self, X: Any) -> Array:
         """Return the likeliest component of every row: argmax_k π_k p_k(x)."""
@@ -327,7 +339,7 @@ class BaseMixture(DensityMixin, Learner):
     def _scored(self, X: Any, sample_weight: Any = None) -> tuple[float, float]:
         check_fitted(self)
         rows = self._read(X, None, sample_weight, reset=False)
-        return tuple(total(score_sums, rows, self.components_, log(self.weights_)).tolist())
+        return tuple(total(score_sums, rows, self.components_, self._log_weights()).tolist())
 
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion −2 ln L + p ln n; lower is better."""

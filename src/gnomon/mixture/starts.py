@@ -18,6 +18,10 @@ from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed
 from gnomon.core.sums import total
 from gnomon.distributions.base import Expectation, Family
+from gnomon.distributions.columns import ColumnSums
+from gnomon.distributions.columnwise import Product, ProductStatistics
+from gnomon.distributions.moments import DiagonalMoments
+from gnomon.distributions.normal import Gaussian
 
 CLUSTERED = {
     "kmeans": dict(init="k-means++"),
@@ -105,6 +109,68 @@ def start_sums(
     if np.all(sums.mass > 0):
         return sums
     return total(nearest_sums, rows, family, centers, 0.1)  # a center without rows gets a share of all
+
+
+def rough(family: Family) -> Family:
+    """Return the family without correlations, whose statistics can leave holes out."""
+    if isinstance(family, Product):
+        return family._with(rough(part) for part in family.families)
+    if isinstance(family, Gaussian) and not family._is_diagonal:
+        return Gaussian(covariance_type="diag", reg_covar=family.reg_covar)
+    return family
+
+
+def refined(family: Family, start: Any, mass: Array) -> Family:
+    """Return a stack of the family with the parameters of a `rough` one."""
+    if isinstance(family, Product):
+        return family._with(refined(f, s, mass) for f, s in zip(family.families, start.families, strict=True))
+    if not isinstance(family, Gaussian) or family._is_diagonal:
+        return start
+    matrices = start.covariance_matrices()
+    if family.covariance_type == "tied":
+        matrices = np.einsum("k,kab->ab", mass / mass.sum(), matrices)
+    return family.replace(means=start.means, covariances=matrices)
+
+
+def filled(statistics: Any) -> Any:
+    """Give components that saw no entry of a column the statistics of all rows there."""
+    if isinstance(statistics, ProductStatistics):
+        return ProductStatistics(tuple(filled(part) for part in statistics.parts))
+    if not isinstance(statistics, DiagonalMoments | ColumnSums) or np.all(statistics.weight > 0):
+        return statistics
+    weight, empty = statistics.weight, statistics.weight <= 0
+    whole = weight.sum(axis=0)
+    if isinstance(statistics, ColumnSums):
+        average = statistics.sums.sum(axis=1, keepdims=True) / whole
+        return ColumnSums(np.where(empty, 1.0, weight), np.where(empty, average, statistics.sums))
+    mean = (weight * statistics.mean).sum(axis=0) / whole
+    scatter = (statistics.scatter + weight * (statistics.mean - mean) ** 2).sum(axis=0) / whole
+    return DiagonalMoments(
+        np.where(empty, 1.0, weight),
+        np.where(empty, mean, statistics.mean),
+        np.where(empty, scatter, statistics.scatter),
+    )
+
+
+def first_stack(
+    rows: Any,
+    family: Family,
+    K: int,
+    kind: str,
+    missing: bool,
+    rng: np.random.Generator,
+    *,
+    blur: float = 0.0,
+    prior: Any = None,
+) -> tuple[Array, Family]:
+    """Return the masses and the components of the start `kind`."""
+    if not missing:
+        sums = start_sums(rows, family, K, kind, missing, rng, blur)
+        return sums.mass, family.estimate(sums.statistics, prior)
+    simple = rough(family)
+    sums = start_sums(rows, simple, K, kind, missing, rng, blur)
+    prior = prior if simple is family else None
+    return sums.mass, refined(family, simple.estimate(filled(sums.statistics), prior), sums.mass)
 
 
 class LabelSums(NamedTuple):

@@ -8,11 +8,39 @@ from gnomon._lazy import attach
 
 _FILES = {
     "bayes": ["bars", "class_densities", "projected_classes", "simplex"],
+    "cluster": ["choose_k", "dendrogram", "kmeans_steps", "spectral", "voronoi"],
     "curves": ["path", "trace"],
+    "densities": ["belief_update", "density", "dirichlet_draws", "likelihood_curve"],
     "fits": ["fit_line", "predictive_band"],
     "frames": ["animate"],
+    "mixtures": ["em_bound", "imputed_matrix", "mixture"],
     "regions": ["decision_regions", "ellipses"],
+    "sequence": [
+        "criteria",
+        "hmm_graph",
+        "markov_chain",
+        "ranking_table",
+        "speech",
+        "state_posterior",
+        "track",
+        "trellis",
+        "walk_labels",
+    ],
     "tables": ["heat_map"],
+    "trees": [
+        "boosting_curves",
+        "boosting_losses",
+        "boosting_rounds",
+        "boosting_scatter",
+        "detections",
+        "gain_curve",
+        "impurity_functions",
+        "margin_distribution",
+        "train_test_size_curve",
+        "tree",
+        "tree_gallery",
+        "tree_regions",
+    ],
 }
 
 __getattr__, __dir__, __all__ = attach(__name__, {name: file for file in _FILES for name in _FILES[file]})

@@ -3,13 +3,46 @@ from .bayes import bars as bars
 from .bayes import class_densities as class_densities
 from .bayes import projected_classes as projected_classes
 from .bayes import simplex as simplex
+from .cluster import choose_k as choose_k
+from .cluster import dendrogram as dendrogram
+from .cluster import kmeans_steps as kmeans_steps
+from .cluster import spectral as spectral
+from .cluster import voronoi as voronoi
 from .curves import path as path
 from .curves import trace as trace
+from .densities import belief_update as belief_update
+from .densities import density as density
+from .densities import dirichlet_draws as dirichlet_draws
+from .densities import likelihood_curve as likelihood_curve
 from .fits import fit_line as fit_line
 from .fits import predictive_band as predictive_band
 from .frames import animate as animate
+from .mixtures import em_bound as em_bound
+from .mixtures import imputed_matrix as imputed_matrix
+from .mixtures import mixture as mixture
 from .regions import decision_regions as decision_regions
 from .regions import ellipses as ellipses
+from .sequence import criteria as criteria
+from .sequence import hmm_graph as hmm_graph
+from .sequence import markov_chain as markov_chain
+from .sequence import ranking_table as ranking_table
+from .sequence import speech as speech
+from .sequence import state_posterior as state_posterior
+from .sequence import track as track
+from .sequence import trellis as trellis
+from .sequence import walk_labels as walk_labels
 from .tables import heat_map as heat_map
+from .trees import boosting_curves as boosting_curves
+from .trees import boosting_losses as boosting_losses
+from .trees import boosting_rounds as boosting_rounds
+from .trees import boosting_scatter as boosting_scatter
+from .trees import detections as detections
+from .trees import gain_curve as gain_curve
+from .trees import impurity_functions as impurity_functions
+from .trees import margin_distribution as margin_distribution
+from .trees import train_test_size_curve as train_test_size_curve
+from .trees import tree as tree
+from .trees import tree_gallery as tree_gallery
+from .trees import tree_regions as tree_regions
 
-__all__ = ["animate", "bars", "class_densities", "decision_regions", "ellipses", "fit_line", "heat_map", "path", "predictive_band", "projected_classes", "simplex", "trace"]
+__all__ = ["animate", "bars", "belief_update", "boosting_curves", "boosting_losses", "boosting_rounds", "boosting_scatter", "choose_k", "class_densities", "criteria", "decision_regions", "dendrogram", "density", "detections", "dirichlet_draws", "ellipses", "em_bound", "fit_line", "gain_curve", "heat_map", "hmm_graph", "impurity_functions", "imputed_matrix", "kmeans_steps", "likelihood_curve", "margin_distribution", "markov_chain", "mixture", "path", "predictive_band", "projected_classes", "ranking_table", "simplex", "spectral", "speech", "state_posterior", "trace", "track", "train_test_size_curve", "tree", "tree_gallery", "tree_regions", "trellis", "voronoi", "walk_labels"]
