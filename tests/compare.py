@@ -1,6 +1,7 @@
 """Comparisons that say where two values part: bit by bit, and up to rounding."""
 
 import struct
+from collections import deque
 from functools import cached_property
 
 import numpy as np
@@ -33,7 +34,7 @@ def _parts(value):
     """The named parts of a value, or None for a leaf."""
     if isinstance(value, dict):
         return value
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | deque):
         return dict(enumerate(value))
     if isinstance(value, np.ndarray) and value.dtype == object:
         return dict(enumerate([value.shape, *value.ravel()]))

@@ -151,7 +151,8 @@ class Subject:
     def rows(self, n=60, d=3, seed=0, whole_numbers=False):
         """Three groups of rows, unless the recipe has something else."""
         if self.recipe.data is not None:
-            return Data(*self.recipe.data(n, d, seed))
+            made = Data(*self.recipe.data(n, d, seed))
+            return made._replace(X=np.round(made.X)) if whole_numbers else made
         rng = np.random.default_rng(seed)
         group = rng.permutation(np.arange(n) % (2 if self.two_classes else 3))
         X = 2.0 * rng.normal(size=(3, d))[group] * 3 + rng.normal(size=(n, d))

@@ -159,37 +159,44 @@ def test_unseen_label_when_scoring(subject):
 
 
 def named(X, names="abc"):
-    return pd.DataFrame(X, columns=list(names))
+    return pd.DataFrame(X, columns=list(names[: X.shape[1]]))
 
 
 @pytest.mark.parametrize("subject", MATRIX, ids=repr)
 def test_names_are_kept(subject):
     data = subject.rows()
     model = subject.fit(data._replace(X=named(data.X)))
-    assert list(model.feature_names_in_) == list("abc") and model.n_features_in_ == 3
+    assert list(model.feature_names_in_) == list("abc")[: data.X.shape[1]]
+    assert model.n_features_in_ == data.X.shape[1]
     assert not hasattr(subject.fit(data), "feature_names_in_")
     subject.fit(data, model)
     assert not hasattr(model, "feature_names_in_")
 
 
-@pytest.mark.parametrize(
-    "names", ["acb", "abx", "ab", "abcd"], ids=["reordered", "unknown", "missing", "additional"]
-)
+OTHER_NAMES = {
+    "reordered": lambda X: named(X, "cba") if X.shape[1] > 1 else named(X, "b"),
+    "unknown": lambda X: named(X, "xyz"),
+    "missing": lambda X: named(X[:, :-1]),
+    "additional": lambda X: named(np.hstack([X, X]), "abcdef"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
 @pytest.mark.parametrize("subject", MATRIX, ids=repr)
-def test_other_names_at_predict_are_refused(subject, names):
+def test_other_names_at_predict_are_refused(subject, name):
     data = subject.rows()
     model = subject.fit(data._replace(X=named(data.X)))
-    X = named(subject.rows(d=len(names)).X, names)
+    X = OTHER_NAMES[name](data.X)
     for method in ("predict", "transform", "score_samples"):
         if hasattr(model, method):
-            with pytest.raises(ValueError, match="feature names|features"):
+            with pytest.raises(ValueError, match="feature names|features?"):
                 getattr(model, method)(X)
 
 
 @pytest.mark.parametrize("subject", MATRIX, ids=repr)
 def test_names_that_are_odd_words(subject):
     data = subject.rows()
-    odd = ["", "Ω π", "class"]
+    odd = ["", "Ω π", "class"][: data.X.shape[1]]
     model = subject.fit(data._replace(X=pd.DataFrame(data.X, columns=odd)))
     assert list(model.feature_names_in_) == odd
 
@@ -222,7 +229,7 @@ PREDICTED = {
     "nan": (lambda X: np.where(np.arange(X.size).reshape(X.shape) == 4, np.nan, X), "NaN|missing"),
     "infinite": (lambda X: np.where(np.arange(X.size).reshape(X.shape) == 4, np.inf, X), "inf"),
     "no rows": (lambda X: X[:0], "sample|row"),
-    "fewer columns": (lambda X: X[:, :2], "features"),
+    "fewer columns": (lambda X: X[:, :-1], "feature"),
     "more columns": (lambda X: np.hstack([X, X]), "features"),
     "one dimension": (lambda X: X[0], "2D|[Rr]eshape|dimension"),
     "strings": (lambda X: np.full(X.shape, "a"), "string|str_?|number|numeric"),

@@ -11,6 +11,7 @@ import struct
 import sys
 import tracemalloc
 import zipfile
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
@@ -103,6 +104,7 @@ VALUES = {
         {1: "x", (2, None): "y"},
         {1, 2},
         frozenset("ab"),
+        deque([1, 2], 3),
         slice(1, None, 2),
     ],
     "named tuples": Report(1.5, certificate=0.1, done=True),

@@ -8,6 +8,7 @@ would follow blindly is checked here.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from types import MemberDescriptorType
@@ -230,6 +231,7 @@ _READERS: dict[str, Callable[..., Any]] = {
     "frozenset": lambda decoder, values: frozenset(decoder.items(values)),
     "dict": lambda decoder, values: decoder.fields(values),
     "pairs": lambda decoder, pairs: dict(decoder.items(pair) for pair in pairs),
+    "deque": lambda decoder, values, length: deque(decoder.items(values), length),
     "slice": lambda decoder, values: slice(*decoder.items(values)),
     "complex": lambda decoder, real, imaginary: complex(real, imaginary),
     "bytes": lambda decoder, digits: bytes.fromhex(digits),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -197,6 +198,7 @@ _CONTAINERS: dict[type, Callable[[Encoder, Any], Json]] = {
     dict: _write_dict,
     set: _write_set,
     frozenset: _write_set,
+    deque: lambda encoder, value: ["deque", encoder.items(value), value.maxlen],
     slice: lambda encoder, value: ["slice", encoder.items((value.start, value.stop, value.step))],
     complex: lambda encoder, value: ["complex", value.real, value.imag],
     bytes: lambda encoder, value: ["bytes", value.hex()],
