@@ -15,6 +15,7 @@ from gnomon.core.threads import in_order
 from gnomon.loops._compile import compiled
 
 BLOCK = 2**18  # distances computed by one task
+STRIP = 256  # distances looked over at once
 CANCELED = 1e-6  # a squared distance below this share of the squared norms is summed again
 
 L1, LINF, LP, HAMMING, HAMMING_COUNT, NAN_EUCLIDEAN, OBSERVED = range(7)
@@ -48,12 +49,20 @@ def direct_square(x, y):
 def mend(X, Y, xx, yy, D, root):
     """D holds −2x·y: add the squared norms, sum canceled entries again, take the root if asked."""
     for i in range(D.shape[0]):
-        for j in range(D.shape[1]):
-            norms = xx[i] + yy[j]
-            d = D[i, j] + norms
-            if d <= CANCELED * norms:
-                d = direct_square(X[i], Y[j])
-            D[i, j] = np.sqrt(d) if root else d
+        row, norm = D[i], xx[i]
+        canceled = 0
+        for j in range(row.size):  # free of branches, so that it is vectorized
+            norms = norm + yy[j]
+            d = row[j] + norms
+            canceled += d <= CANCELED * norms
+            row[j] = d
+        if canceled > 0:
+            for j in range(row.size):
+                if row[j] <= CANCELED * (norm + yy[j]):
+                    row[j] = direct_square(X[i], Y[j])
+        if root:
+            for j in range(row.size):
+                row[j] = np.sqrt(row[j])
 
 
 @compiled(fastmath=True)
@@ -99,17 +108,59 @@ def smallest(D, first, index, value):
     k = index.shape[1]
     for i in range(D.shape[0]):
         worst = value[i, k - 1]
-        for j in range(D.shape[1]):
-            d = D[i, j]
-            if d < worst:
-                at = k - 1
-                while at > 0 and value[i, at - 1] > d:
-                    value[i, at] = value[i, at - 1]
-                    index[i, at] = index[i, at - 1]
-                    at -= 1
-                value[i, at] = d
-                index[i, at] = first + j
-                worst = value[i, k - 1]
+        for start in range(0, D.shape[1], STRIP):
+            row = D[i, start : start + STRIP]
+            closer = 0
+            for j in range(row.size):
+                closer += row[j] < worst
+            if closer == 0:  # nearly always, once the lists have filled
+                continue
+            for j in range(row.size):
+                d = row[j]
+                if d < worst:
+                    at = k - 1
+                    while at > 0 and value[i, at - 1] > d:
+                        value[i, at] = value[i, at - 1]
+                        index[i, at] = index[i, at - 1]
+                        at -= 1
+                    value[i, at] = d
+                    index[i, at] = first + start + j
+                    worst = value[i, k - 1]
+
+
+@compiled
+def edits(a, b, costs, row):
+    """Cheapest way from a to b by insertions, deletions and substitutions; row is scratch of length b.size
+    + 1.
+    """
+    for j in range(b.size + 1):
+        row[j] = j * costs[0]
+    for i in range(a.size):
+        diagonal = row[0]
+        row[0] = (i + 1) * costs[1]
+        for j in range(b.size):
+            change = diagonal + (0.0 if a[i] == b[j] else costs[2])
+            diagonal = row[j + 1]
+            row[j + 1] = min(change, min(row[j] + costs[0], diagonal + costs[1]))
+    return row[b.size]
+
+
+def edit_table(X: Any, Y: Any, costs: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> Any:
+    """Return the edit distances between the sequences of X and of Y (insert, delete, substitute).
+
+    >>> edit_table(["kitten"], ["sitting", "kitten"])
+    array([[3., 0.]])
+    """
+    codes: dict[Any, int] = {}
+    ours, theirs = (
+        [np.array([codes.setdefault(c, len(codes)) for c in word]) for word in words] for words in (X, Y)
+    )
+    row = np.empty(max((len(word) for word in theirs), default=0) + 1)
+    prices = np.asarray(costs, dtype=np.float64)
+    ours, theirs = ([word.astype(np.int64) for word in words] for words in (ours, theirs))
+    return np.array([[edits(a, b, prices, row) for b in theirs] for a in ours]).reshape(
+        len(ours), len(theirs)
+    )
 
 
 class Prepared:

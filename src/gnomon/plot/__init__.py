@@ -8,6 +8,7 @@ from gnomon._lazy import attach
 
 _FILES = {
     "bayes": ["bars", "class_densities", "projected_classes", "simplex"],
+    "classification": ["compare_classifiers", "loss_curves", "margin", "weight_space"],
     "cluster": ["choose_k", "dendrogram", "kmeans_steps", "spectral", "voronoi"],
     "curves": ["path", "trace"],
     "densities": ["belief_update", "density", "dirichlet_draws", "likelihood_curve"],

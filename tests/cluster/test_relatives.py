@@ -1,0 +1,318 @@
+"""Soft, kernel, mini-batch and other relatives of k-means; features, codebooks, how many clusters."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from gnomon.cluster import (
+    ClusterFeatures,
+    CodewordHistogram,
+    KernelKMeans,
+    KMeans,
+    KMedians,
+    KRepresentatives,
+    MiniBatchKMeans,
+    SoftKMeans,
+    VectorQuantizer,
+    choose_k,
+    distortion,
+    voronoi_cells,
+)
+from gnomon.cluster.kernel import distances
+from gnomon.cluster.quantize import coded_bits
+from gnomon.core.errors import DataError
+
+FIVE = np.array([[0.0], [1.0], [2.0], [4.0], [5.0]])
+LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+FOUR = np.array([[0.0], [1.0], [4.0], [5.0]])
+
+
+def blobs(n=300, d=2, k=3, seed=0, apart=6.0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(k, d))[rng.integers(k, size=n)] * apart + rng.normal(size=(n, d))
+
+
+# soft k-means
+
+
+def test_soft_kmeans_by_hand():
+    models = list(SoftKMeans(2, stiffness=0.5, init=[[1.0], [2.0]], tol=0, max_iter=3).iterate(FIVE))
+    r = models[0].predict_proba(FIVE)[:, 0]
+    np.testing.assert_allclose(r, [0.8175745, 0.6224593, 0.3775407, 0.0758582, 0.0293122], atol=1e-7)
+    np.testing.assert_allclose(models[1].cluster_centers_.ravel(), [0.9504821, 3.3056945], atol=1e-7)
+    np.testing.assert_allclose(models[2].cluster_centers_.ravel(), [0.8498123, 3.9699703], atol=1e-7)
+    np.testing.assert_allclose(models[3].trace_.objective, [5.7417926, 2.0387011, 1.2991626], atol=1e-7)
+    end = SoftKMeans(2, stiffness=0.5, init=[[1.0], [2.0]], tol=1e-14).fit(FIVE)
+    np.testing.assert_allclose(end.cluster_centers_.ravel(), [0.9820548, 4.3915793], atol=1e-6)
+    assert end.free_energy_ == pytest.approx(1.1554689, abs=1e-7)
+
+
+def test_soft_kmeans_free_energy_falls_and_rows_sum_to_one():
+    X = blobs()
+    model = SoftKMeans(4, stiffness=0.3, random_state=0).fit(X)
+    assert (np.diff(model.trace_.objective) <= 1e-9).all()
+    np.testing.assert_allclose(model.responsibilities_.sum(axis=1), 1)
+
+
+def test_soft_kmeans_at_small_stiffness_merges_all_centers():
+    with pytest.warns(UserWarning, match="coincide"):
+        model = SoftKMeans(2, stiffness=0.02, init=[[1.0], [2.0]], tol=1e-16, max_iter=5000).fit(FIVE)
+    np.testing.assert_allclose(model.cluster_centers_, 2.4, atol=1e-5)
+    np.testing.assert_allclose(model.responsibilities_, 0.5, atol=1e-5)
+
+
+def test_soft_kmeans_at_large_stiffness_is_kmeans():
+    X = blobs()
+    hard = KMeans(3, init=X[:3].copy(), tol=0).fit(X)
+    soft = SoftKMeans(3, init=X[:3].copy(), stiffness=200.0, tol=0, max_iter=100).fit(X)
+    np.testing.assert_array_equal(hard.labels_, soft.labels_)
+
+
+# kernel k-means
+
+
+def energy_of(K, labels):
+    """Return the energy of a labeling and the distances of all rows to its clusters."""
+    D, sizes, within = distances(K, np.array(labels), np.ones(len(K)), 2, np.diagonal(K))
+    return np.trace(K) - sizes @ within, D
+
+
+def test_kernel_energy_by_hand():
+    K = np.exp(-((FOUR - FOUR.T) ** 2))
+    energy, D = energy_of(K, [0, 0, 1, 1])
+    assert energy == pytest.approx(1.2642411, abs=1e-7)
+    np.testing.assert_allclose(D[1], [0.3160603, 1.6838162], atol=1e-7)
+    assert energy_of(K, [0, 1, 1, 1])[0] == pytest.approx(1.7546647, abs=1e-7)
+    assert energy_of(FOUR @ FOUR.T, [0, 0, 1, 1])[0] == pytest.approx(1)
+    assert energy_of(FOUR @ FOUR.T, [0, 1, 1, 1])[0] == pytest.approx(8.6666667, abs=1e-7)
+    assert KernelKMeans(2, gamma=1.0, init=[0, 0, 1, 1]).fit(FOUR).energy_ == pytest.approx(
+        1.2642411, abs=1e-7
+    )
+
+
+def test_linear_kernel_is_kmeans():
+    X = blobs(200, 3, 4)
+    labels = np.arange(200) % 4
+    plain = KMeans(4, init=labels, tol=0).fit(X)
+    kernel = KernelKMeans(4, kernel="linear", init=labels).fit(X)
+    np.testing.assert_array_equal(plain.labels_, kernel.labels_)
+    assert kernel.energy_ == pytest.approx(plain.inertia_)
+    assert (np.diff(kernel.trace_.objective) <= 1e-9).all()
+    np.testing.assert_array_equal(kernel.predict(X), kernel.labels_)
+
+
+def test_indefinite_kernel_is_shifted():
+    K = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    model = KernelKMeans(2, kernel="precomputed", random_state=0).fit(K)
+    assert model.shift_ == pytest.approx(-np.linalg.eigvalsh(K)[0])
+    assert (np.diff(model.trace_.objective) <= 1e-9).all()
+
+
+def test_rings_fall_apart_under_an_rbf_kernel():
+    t = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    X = np.vstack([np.c_[np.cos(t), np.sin(t)] * 0.3, np.c_[np.cos(t), np.sin(t)] * 5])
+    model = KernelKMeans(2, gamma=0.5, n_init=20, random_state=0).fit(X)
+    assert len(set(model.labels_[:60])) == 1
+
+
+# any distance with its own center
+
+
+def test_kmedians_by_hand():
+    X = np.array([[0.0, 0], [0, 1], [1, 0], [10, 10], [10, 12], [100, 10]])
+    model = KMedians(2, init=X[[0, 3]]).fit(X)
+    np.testing.assert_allclose(model.cluster_centers_, [[0, 0], [10, 10]])
+    assert model.inertia_ == 94
+
+
+@pytest.mark.parametrize("distance", ["l1", "sqeuclidean", "cosine", "hamming", "kl"])
+def test_representatives_never_get_worse(distance):
+    rng = np.random.default_rng(0)
+    X = (
+        rng.dirichlet(np.ones(4), size=120)
+        if distance != "hamming"
+        else rng.integers(0, 3, size=(120, 4)).astype(float)
+    )
+    model = KRepresentatives(4, distance=distance, init="random", random_state=0).fit(X)
+    assert (np.diff(model.trace_.objective) <= 1e-9).all()
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_l1_centers_are_medians():
+    X = blobs(101, 3, 1)
+    np.testing.assert_allclose(KMedians(1).fit(X).cluster_centers_[0], np.median(X, axis=0))
+
+
+def test_a_distance_without_its_center_points_to_kmedoids():
+    with pytest.raises(DataError, match="KMedoids"):
+        KRepresentatives(2, distance=lambda X, C: np.zeros((len(X), len(C)))).fit(LINE)
+
+
+# mini-batches
+
+
+def test_minibatch_comes_close_to_kmeans():
+    X = blobs(6000, 4, 8)
+    full = min(KMeans(8, random_state=s).fit(X).inertia_ for s in range(3))
+    batch = MiniBatchKMeans(8, random_state=0).fit(X)
+    assert batch.inertia_ < 1.15 * full
+    assert batch.n_steps_ >= 1
+    np.testing.assert_array_equal(batch.predict(X), batch.labels_)
+
+
+def test_minibatch_partial_fit_learns():
+    X = blobs(2000, 2, 3)
+    model = MiniBatchKMeans(3, random_state=0)
+    for start in range(0, 2000, 200):
+        model.partial_fit(X[start : start + 200])
+    assert -model.score(X) < 2 * KMeans(3, n_init=5, random_state=0).fit(X).inertia_
+
+
+# costs and cells
+
+
+def test_distortions_by_hand():
+    X = np.array([[0.0], [1.0], [3.0]])
+    labels = np.zeros(3)
+    assert distortion(X, labels, "pairwise", metric="euclidean").total == 6
+    assert distortion(X, labels, "pairwise").total == 14
+    assert distortion(X, labels, "diameter", metric="euclidean").total == 3
+    assert distortion(X, labels, "centroid").total == pytest.approx(14 / 3)
+
+
+def test_pairs_cost_size_times_centroid():
+    X = blobs(50, 3, 2)
+    labels = np.arange(50) % 3
+    pairs, centers = distortion(X, labels, "pairwise"), distortion(X, labels, "centroid")
+    np.testing.assert_allclose(pairs.clusters, np.bincount(labels) * centers.clusters)
+
+
+def test_cells_tile_the_box_and_hold_their_points():
+    rng = np.random.default_rng(0)
+    centers = rng.random((6, 2))
+    cells = voronoi_cells(centers, (0, 1, 0, 1))
+    area = [
+        0.5 * abs(np.dot(c[:, 0], np.roll(c[:, 1], 1)) - np.dot(c[:, 1], np.roll(c[:, 0], 1))) for c in cells
+    ]
+    assert sum(area) == pytest.approx(1)
+    for k, cell in enumerate(cells):
+        inside = cell.mean(axis=0)
+        assert ((centers - inside) ** 2).sum(axis=1).argmin() == k
+
+
+# choosing k
+
+
+def test_relative_drop_by_hand():
+    found = choose_k(LINE, range(1, 7), "relative_drop", KMeans(algorithm="optimal_1d"))
+    np.testing.assert_allclose(found.scores[1:5], [0.9740260, 0.375, 0.6, 0.5], atol=1e-7)
+    assert found.best_k == 2 and np.isnan(found.scores[5])
+
+
+def test_gap_by_hand():
+    reference = np.linspace(0, 12, 6)[:, None]
+    found = choose_k(LINE, [1, 2, 3], "gap", KMeans(algorithm="optimal_1d"), reference=[reference])
+    np.testing.assert_allclose(found.scores, [-0.4238142, 1.7509375, 1.2401119], atol=1e-7)
+    assert found.best_k == 2
+
+
+def test_mdl_by_hand():
+    found = choose_k(LINE, [1, 2, 3, 4], "mdl", KMeans(algorithm="optimal_1d"))
+    np.testing.assert_allclose(found.scores, [20.0409701, 15.0396379, 17.3309290, 18.2833588], atol=1e-6)
+    X = np.array([0, 0.5, 1, 5, 5.5, 6, 20, 20.5, 21])[:, None]
+    found = choose_k(X, range(1, 6), "mdl", KMeans(algorithm="optimal_1d"))
+    np.testing.assert_allclose(
+        found.scores, [34.2369091, 29.4920403, 21.1867135, 23.9989113, 26.2810854], atol=1e-6
+    )
+    assert found.best_k == 3
+
+
+@pytest.mark.parametrize("method", ["silhouette", "stability", "elbow"])
+def test_well_separated_clusters_are_counted(method):
+    rng = np.random.default_rng(0)
+    X = np.array([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0]])[rng.integers(3, size=150)] + rng.normal(
+        size=(150, 2)
+    )
+    assert choose_k(X, [1, 2, 3, 4, 5], method, random_state=0).best_k == 3
+
+
+def test_gap_finds_no_structure_in_uniform_points():
+    chosen = []
+    for seed in range(12):
+        X = np.random.default_rng(seed).random((100, 2))
+        chosen.append(choose_k(X, [1, 2, 3, 4], "gap", KMeans(n_init=3), random_state=seed).best_k)
+    assert np.mean(np.array(chosen) == 1) >= 0.8
+
+
+def test_downstream_counts_what_the_classifier_needs():
+    rng = np.random.default_rng(0)
+    corners = np.array([[0.0, 0], [10, 10], [0, 10], [10, 0]])
+    group = rng.integers(4, size=200)
+    X = corners[group] + rng.normal(size=(200, 2))
+    y = np.where(rng.random(200) < 0.4, (group >= 2).astype(int), -1)
+    found = choose_k(X, [2, 3, 4, 6], "downstream", y=y, classifier=LogisticRegression(), random_state=0)
+    assert found.best_k == 4 and found.scores[2] == 0
+
+
+def test_bic_chooses_among_mixtures():
+    mixture = pytest.importorskip("gnomon.mixture")
+    X = blobs(300, 2, 2, apart=12.0)
+    assert choose_k(X, [1, 2, 3], "bic", mixture.GaussianMixture(random_state=0)).best_k == 2
+
+
+# codebooks
+
+
+def test_coded_sizes_by_hand():
+    assert coded_bits(1024 * 1024, 32, 0, False) == 5_242_880
+    assert coded_bits(1024 * 1024, 32, 3, False) - 5_242_880 == 96 * 8
+    units, original = 512 * 512, 1024 * 1024 * 8
+    assert coded_bits(units, 200, 0, True) / original == pytest.approx(0.2388705, abs=1e-7)
+    assert coded_bits(units, 4, 0, True) / original == pytest.approx(0.0625)
+
+
+@pytest.mark.parametrize("patch", [None, (2, 2), (3, 2)])
+def test_coding_twice_changes_nothing(patch):
+    image = np.random.default_rng(0).integers(0, 256, size=(9, 7, 3)).astype(float)
+    model = VectorQuantizer(5, patch_shape=patch, random_state=0).fit(image)
+    once = model.transform(image)
+    assert once.shape == image.shape
+    if patch is None:
+        np.testing.assert_array_equal(model.transform(once), once)
+        assert model.distortion_ == pytest.approx(((image - once) ** 2).sum())
+        assert model.psnr(image) == pytest.approx(10 * np.log10(255**2 / ((image - once) ** 2).mean()))
+
+
+def test_enough_codes_lose_nothing():
+    image = np.random.default_rng(0).integers(0, 3, size=(8, 8, 3)) * 100.0
+    model = VectorQuantizer(27, random_state=0).fit(image)
+    np.testing.assert_array_equal(model.transform(image), image)
+    assert model.psnr(image) == np.inf
+
+
+def test_codeword_counts():
+    songs = [blobs(50, 3, 4, seed=s) for s in range(4)]
+    model = CodewordHistogram(6, random_state=0).fit(songs)
+    counts = model.transform(songs)
+    np.testing.assert_array_equal(counts.sum(axis=1), 50)
+    np.testing.assert_array_equal(np.bincount(model.discretize(songs[1]), minlength=6), counts[1])
+
+
+# features
+
+
+def test_features_by_hand():
+    centers = KMeans(2, init=np.array([[0.0], [12.0]]))
+    query = np.array([[0.0], [7.0]])
+    make = {
+        kind: ClusterFeatures(centers, kind=kind).fit(LINE).transform(query)
+        for kind in ("indicator", "distance", "squared_distance", "relative_distance", "soft")
+    }
+    np.testing.assert_allclose(make["distance"], [[1, 11], [6, 4]])
+    np.testing.assert_allclose(make["relative_distance"], [[0.0833333, 0.9166667], [0.6, 0.4]], atol=1e-7)
+    np.testing.assert_allclose(make["indicator"], [[1, 0], [0, 1]])
+    np.testing.assert_allclose(make["squared_distance"], [[1, 121], [36, 16]])
+    np.testing.assert_allclose(make["soft"].sum(axis=1), 1)
+    both = ClusterFeatures(centers, append=True).fit(LINE)
+    assert both.transform(query).shape == (2, 3)
+    assert both.get_feature_names_out().tolist() == ["x0", "cluster0", "cluster1"]
