@@ -65,5 +65,10 @@ __getattr__, __dir__, __all__ = attach(
         "code_matrix": "codes",
         "LpRegression": "penalized",
         "RegularizedRegressor": "penalized",
+        "PolynomialFeatures": "basis",
+        "BasisExpansion": "basis",
+        "select_queries": "active",
+        "ActiveLearner": "active",
+        "coefficient_table": "reading",
     },
 )
