@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -98,7 +98,20 @@ class Subject:
         """A fresh, unfitted estimator."""
         names = inspect.signature(self.cls).parameters
         usual = {name: value for name, value in USUAL.items() if name in names}
+        for name in ("estimator", "estimators"):  # of a model made of models
+            if name in names and names[name].default is inspect.Parameter.empty:
+                usual[name] = self._parts(name)
         return self.cls(**{**usual, **self.recipe.arguments, **self.setting, **changes})
+
+    def _parts(self, name):
+        """A model, or two with names, for a model that is made of models."""
+        from gnomon.bayes import GaussianNB, LinearDiscriminantAnalysis
+        from gnomon.linear import LinearRegression, Ridge
+
+        kinds = (GaussianNB, LinearDiscriminantAnalysis)
+        if not issubclass(self.cls, ClassifierMixin):
+            kinds = (LinearRegression, Ridge)
+        return kinds[0]() if name == "estimator" else [(kind.__name__, kind()) for kind in kinds]
 
     @cached_property
     def reads(self):

@@ -479,10 +479,10 @@ def pandas_with_number_names(subject):
 
 @awkward
 def pandas_of_mixed_types(subject):
-    return whole(
-        subject,
-        lambda X: pd.DataFrame(X, columns=names(X)).astype({"column 0": "int32", "column 1": "float32"}),
-    )
+    def mix(X):
+        return pd.DataFrame(X, columns=names(X)).astype(dict(zip(names(X), ("int32", "float32"))))
+
+    return whole(subject, mix)
 
 
 @awkward
@@ -494,7 +494,7 @@ def pandas_nullable_integers(subject):
 def pandas_nullable_integers_with_missing(subject):
     data = subject.rows(whole_numbers=True)
     frame = pd.DataFrame(data.X, columns=names(data.X)).astype("Int64")
-    frame.iloc[3, -1] = pd.NA
+    frame.loc[3, "column 0"] = pd.NA
     outcome = outcome_of_missing(subject, "NaN|missing|NA")
     return Case(data._replace(X=frame), outcome, query=frame.iloc[:3])
 
@@ -533,9 +533,8 @@ def polars_frame(subject):
 def polars_with_null(subject):
     data = subject.rows()
     frame = pl.DataFrame(data.X, schema=names(data.X))
-    frame = frame.with_columns(
-        pl.when(pl.int_range(pl.len()) == 3).then(None).otherwise(pl.col("column 1")).alias("column 1")
-    )
+    holes = [None if row == 3 else value for row, value in enumerate(data.X[:, 0])]
+    frame = frame.with_columns(pl.Series("column 0", holes))
     return Case(data._replace(X=frame), outcome_of_missing(subject, "NaN|missing|null"), query=frame[:3])
 
 
