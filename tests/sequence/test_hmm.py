@@ -628,3 +628,16 @@ def test_iterate_and_monitor():
     fitted = CategoricalHMM(2, n_iter=4, tol=0, random_state=0).fit(X)
     assert list(fitted.monitor_.history) == pytest.approx(scores[:4])
     assert fitted.monitor_.iter == 4 and not fitted.monitor_.converged
+
+
+def test_network_has_the_same_marginals():
+    model, X = two_states(), [0, 1, 2]
+    network = model.to_bayesian_network(3)
+    assert network.parents["s2"] == ("s1",) and network.parents["x3"] == ("s3",)
+    posterior = np.zeros((3, 2))
+    for path in itertools.product(range(2), repeat=3):
+        values = {f"s{t + 1}": s for t, s in enumerate(path)} | {f"x{t + 1}": x for t, x in enumerate(X)}
+        for t, s in enumerate(path):
+            posterior[t, s] += network.joint(values)
+    assert_allclose(posterior.sum(axis=1), 0.03628)
+    assert_allclose(posterior / 0.03628, model.predict_proba(np.reshape(X, (-1, 1))))

@@ -15,6 +15,7 @@ _FILES = {
     "fits": ["fit_line", "predictive_band"],
     "frames": ["animate"],
     "mixtures": ["em_bound", "imputed_matrix", "mixture"],
+    "regression": ["descent", "fit_plane", "penalty_contours", "projection"],
     "regions": ["decision_regions", "ellipses"],
     "sequence": [
         "criteria",

@@ -18,6 +18,7 @@ from gnomon.core.rows import Rows
 from gnomon.core.steps import Learner, Report, Run
 from gnomon.core.sums import total
 from gnomon.core.tables import is_table
+from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import Reads, check_parameters, probabilities, read, warn
 from gnomon.sequence import starts
 from gnomon.sequence.direct import climb, form_of
@@ -30,7 +31,7 @@ SHARED: dict[str, Any] = {
     "startprob_prior": [Interval(Real, 0, None, closed="left"), "array-like"],
     "transmat_prior": [Interval(Real, 0, None, closed="left"), "array-like"],
     "algorithm": [StrOptions({"viterbi", "map"})],
-    "random_state": ["random_state"],
+    "random_state": ["random_state", np.random.Generator],
     "n_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Real],
     "verbose": ["verbose"],
@@ -295,6 +296,10 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
         found = super()._learned(run)
         history = deque(run.trace.objective.tolist())
         return {**found, "monitor_": Monitor(self.tol, self.n_iter, len(history), run.converged, history)}
+
+    def _learn(self, rows: Rows, **given: Any) -> Self:
+        with one_blas_thread():  # many small matrices, which threads of BLAS would only slow down
+            return super()._learn(rows, **given)
 
     def _limit(self) -> int:
         return int(self.n_iter)

@@ -14,6 +14,7 @@ from gnomon.core.sums import per_row, total
 from gnomon.core.validate import check_fitted
 from gnomon.loops import chains as loops
 from gnomon.sequence import paths
+from gnomon.sequence.network import NetworkTables, as_network
 from gnomon.sequence.recursions import (
     Expected,
     HiddenChain,
@@ -319,6 +320,10 @@ class HMMQueries:
         price = np.log(rows.n_rows) if price is None else price
         value = -2.0 * self.score(X, lengths=lengths) + price * self._count_free(chain)
         return float(value if scale == "full" else 0.5 * value)
+
+    def to_bayesian_network(self, T: int) -> NetworkTables:
+        """Return `T` steps of the model as a Bayesian network: parents and tables of s1, x1, s2, …"""
+        return as_network(self._chain(), T)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the hidden states and their transitions; return the Axes."""

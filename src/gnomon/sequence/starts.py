@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import Chunk, Rows
 from gnomon.core.sums import per_row
@@ -20,8 +21,13 @@ def sampled(chunk: Chunk, stride: int) -> Array:
 
 
 def sample_rows(rows: Rows) -> Array:
-    """Return at most SAMPLE_ROWS evenly spaced rows."""
-    return np.asarray(per_row(sampled, rows, max(1, -(-rows.n_rows // SAMPLE_ROWS))))
+    """Return at most SAMPLE_ROWS evenly spaced rows, sorted, so that the order of sequences does not "
+    "matter.
+    """
+    X = np.asarray(per_row(sampled, rows, max(1, -(-rows.n_rows // SAMPLE_ROWS))))
+    if np.abs(X[np.isfinite(X)]).max(initial=0.0) > 1e150:
+        raise DataError("X holds entries so large that their squares overflow. Scale the columns.")
+    return X[np.lexsort(X.T[::-1])]
 
 
 def random_start(K: int, rng: np.random.Generator) -> Array:

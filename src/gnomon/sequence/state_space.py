@@ -121,7 +121,7 @@ class KalmanFilter(Learner):
     _sense: ClassVar[str] = "max"
     _stop: ClassVar[str] = "relative"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "random_state": ["random_state"],
+        "random_state": ["random_state", np.random.Generator],
         "em_vars": [None, "array-like"],
         "n_dim_state": [None, Interval(Integral, 1, None, closed="left")],
         "n_dim_obs": [None, Interval(Integral, 1, None, closed="left")],

@@ -1,0 +1,209 @@
+"""Earthquakes, words, tags, tables on disk."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gnomon.datasets import load_earthquakes, make_casino, make_toy_words, make_trajectory, toy_treebank
+from gnomon.sequence import (
+    CategoricalHMM,
+    GaussianHMM,
+    HMMClassifier,
+    HMMTagger,
+    KalmanFilter,
+    PoissonHMM,
+    TokenClassifier,
+    WordRecognizer,
+    quantize_frames,
+    select_n_states,
+    spectrogram_features,
+    tracking_model,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*did not converge")
+
+
+@pytest.fixture(scope="module")
+def quakes():
+    return np.asarray(load_earthquakes().data, dtype=float).reshape(-1, 1)
+
+
+@pytest.fixture(scope="module")
+def fitted(quakes):
+    prototype = PoissonHMM(start="stationary", n_iter=50, tol=1e-3, random_state=0)
+    return select_n_states(quakes, [1, 2, 3, 4], model=prototype, n_init=8)
+
+
+def test_earthquake_likelihoods_and_criteria(fitted):
+    table = fitted.table
+    assert_allclose(
+        table["neg_log_likelihood"], [391.9189282, 342.3182668, 329.4602768, 327.8315853], atol=2e-6
+    )
+    assert table["parameters"].tolist() == [1, 4, 9, 16]
+    assert_allclose(table["aic"], [785.8379, 692.6365, 676.9206, 687.6632], atol=1e-4)
+    assert_allclose(table["bic"], [788.5107, 703.3278, 700.9760, 730.4284], atol=1e-4)
+    assert fitted.best.n_components == 3 and table["aic"].argmin() == 2
+
+
+def runs(path, order):
+    rank = np.argsort(order)
+    borders = np.r_[0, np.flatnonzero(np.diff(path)) + 1, len(path)]
+    return [(int(rank[path[a]]), int(b - a)) for a, b in zip(borders[:-1], borders[1:])]
+
+
+def test_two_earthquake_states(quakes):
+    model = PoissonHMM(2, start="stationary", n_iter=50, n_init=3, random_state=0).fit(quakes)
+    order = np.argsort(model.lambdas_.ravel())
+    assert_allclose(model.lambdas_.ravel()[order], [15.47228, 26.12544], atol=1e-5)
+    A = model.transmat_[np.ix_(order, order)]
+    assert_allclose(A, [[0.934041, 0.065959], [0.128509, 0.871491]], atol=1e-6)
+    score, path = model.decode(quakes)
+    assert score == pytest.approx(-347.2051, abs=1e-4)
+    wanted = [(0, 5), (1, 14), (0, 15), (1, 18), (0, 5), (1, 1), (0, 10), (1, 9), (0, 30)]
+    assert runs(path, order) == wanted
+
+
+def test_three_earthquake_states(quakes, fitted):
+    order = np.argsort(fitted.best.lambdas_.ravel())
+    assert_allclose(fitted.best.lambdas_.ravel()[order], [13.14574, 19.72105, 29.71445], atol=1e-4)
+    assert_allclose(fitted.best.startprob_[order], [0.443641, 0.404501, 0.151858], atol=1e-5)
+    score, path = fitted.best.decode(quakes)
+    assert score == pytest.approx(-336.3976, abs=1e-3)
+    wanted = [(0, 5), (2, 6), (1, 8), (0, 4), (1, 19), (2, 9), (1, 17), (2, 3), (1, 10), (0, 26)]
+    assert runs(path, order) == wanted
+
+
+def test_five_earthquake_states(quakes):
+    model = PoissonHMM(5, start="stationary", method="direct", n_init=10, random_state=0).fit(quakes)
+    assert -model.score(quakes) <= 325.90005
+
+
+def test_six_earthquake_states_from_a_hand_made_start(quakes):
+    model = PoissonHMM(6, start="stationary", method="direct", init_params="")
+    model.lambdas_ = np.array([13.2, 13.3, 19.7, 24.0, 29.7, 33.9]).reshape(-1, 1)
+    model.startprob_, model.transmat_ = np.full(6, 1 / 6), np.full((6, 6), 0.02) + 0.88 * np.eye(6)
+    model.fit(quakes)
+    assert -model.score(quakes) <= 324.22705
+
+
+def test_independent_poisson_mixtures(quakes):
+    """Rows of the transitions tied to the weights: the mixture, by plain EM."""
+    wanted = {2: 360.3690436, 3: 356.8489391}
+    for K, value in wanted.items():
+        rates, weights = np.quantile(quakes, (np.arange(K) + 0.5) / K), np.full(K, 1 / K)
+        for _ in range(20_000):
+            logs = quakes * np.log(rates) - rates + np.log(weights)
+            r = np.exp(logs - logs.max(axis=1, keepdims=True))
+            r /= r.sum(axis=1, keepdims=True)
+            weights, rates = r.mean(axis=0), (r * quakes).sum(axis=0) / r.sum(axis=0)
+        from gnomon.distributions import Poisson
+        from gnomon.sequence import HMM
+
+        model = HMM.from_mixture(Poisson(rates.reshape(-1, 1)), weights)
+        assert -model.score(quakes) == pytest.approx(value, abs=1e-5)
+        if K == 2:
+            order = np.argsort(rates)
+            assert_allclose(weights[order], [0.675726, 0.324274], atol=1e-5)
+            assert_allclose(rates[order], [15.777108, 26.839895], atol=1e-4)
+
+
+def test_words_are_recognized():
+    signals, words = make_toy_words(["zero", "one", "two"], 8, random_state=0)
+    model = WordRecognizer(n_states=3, n_codes=24, random_state=0).fit(signals[:15], words[:15])
+    assert model.score(signals[15:], words[15:]) == 1.0
+    codes = model.transform(signals[:1])[0]
+    features = spectrogram_features(signals[0], 8000)
+    assert_array_equal(codes, quantize_frames(features, model.codebook_))
+    gaps = ((features[:, None] - model.codebook_) ** 2).sum(axis=2)
+    assert_array_equal(codes, gaps.argmin(axis=1))
+    assert model.log_likelihoods(signals[:2]).shape == (2, 3)
+
+
+def test_a_tone_lights_its_filter():
+    t = np.arange(8000) / 8000
+    F = spectrogram_features(np.sin(2 * np.pi * 1000 * t), 8000, n_features=20, scale="linear", log=False)
+    assert F.mean(axis=0).argmax() == 4
+    assert F.shape == (96, 20)
+
+
+def test_taggers_on_the_treebank():
+    sentences, tags = toy_treebank()
+    test = [["Faith", "is", "a", "fine", "invention"]]
+    for model in (HMMTagger(), TokenClassifier()):
+        model.fit(sentences, tags)
+        assert model.predict(test) == [["N", "V", "D", "A", "N"]]
+        assert model.score(sentences, tags) > 0.95
+    unknown = HMMTagger().fit(sentences, tags).predict([["The", "creation", "is", "a", "fine", "notion"]])
+    assert unknown == [["D", "N", "V", "D", "A", "N"]]
+
+
+def test_classifier_of_sequences():
+    rng = np.random.default_rng(0)
+    slow = [rng.normal(np.repeat([0, 5], 20)) for _ in range(6)]
+    quick = [rng.normal(np.tile([0, 5], 20)) for _ in range(6)]
+    y = np.repeat(["slow", "quick"], 6)
+    model = HMMClassifier(GaussianHMM(2, n_iter=30, random_state=0), priors="empirical").fit(slow + quick, y)
+    assert model.score(slow + quick, y) == 1.0  # same values, other order: a mixture could not tell
+    assert_allclose(model.predict_proba(slow).sum(axis=1), 1)
+
+
+def test_casino_is_learned():
+    rolls, dice = make_casino(20_000, random_state=0)
+    model = CategoricalHMM(2, n_iter=200, n_init=2, tol=1e-3, random_state=0).fit(rolls)
+    loaded = model.emissionprob_[:, 5].argmax()
+    assert model.emissionprob_[loaded, 5] == pytest.approx(0.5, abs=0.05)
+    assert ((model.predict(rolls) == loaded) == dice).mean() > 0.75
+
+
+def test_tracking_beats_the_measurements():
+    seen, true = make_trajectory(200, random_state=0)
+    model = tracking_model(0.5, alpha=0.3, process_noise=0.05, measurement_noise=1.0)
+    smooth = model.smooth(seen).means[:, [0, 3]]
+    filtered = model.filter(seen).means[:, [0, 3]]
+    errors = [np.abs(path - true).mean() for path in (seen, filtered, smooth)]
+    assert errors[2] < errors[1] < errors[0]
+
+
+@pytest.fixture(scope="module")
+def long_table():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(5, 40, 300)
+    X = np.concatenate(
+        [rng.normal(np.where(np.arange(n) < n // 2, 0, 4)[:, None], 1, (n, 2)) for n in lengths]
+    )
+    return X, lengths
+
+
+def agree(model, base, kind=GaussianHMM):
+    assert_allclose(model.transmat_, base.transmat_, rtol=1e-8)
+    assert_allclose(model.means_, base.means_, rtol=1e-8)
+    assert model.trace_[-1] == pytest.approx(base.trace_[-1], rel=1e-10)
+
+
+def test_parquet_equals_memory(long_table, tmp_path):
+    import pandas as pd
+
+    X, lengths = long_table
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame["who"] = np.repeat(np.arange(len(lengths)), lengths)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=500)
+    base = GaussianHMM(2, n_iter=5, tol=0, random_state=0).fit(X, lengths=lengths)
+    model = GaussianHMM(2, n_iter=5, tol=0, random_state=0).fit(str(tmp_path / "rows.parquet"), lengths="who")
+    agree(model, base)
+    kalman = KalmanFilter(max_iter=3, tol=0).fit(str(tmp_path / "rows.parquet"), lengths="who")
+    again = KalmanFilter(max_iter=3, tol=0).fit(X, lengths=lengths)
+    assert_allclose(kalman.transition_covariance_, again.transition_covariance_, rtol=1e-8)
+
+
+def test_dask_equals_memory(long_table):
+    dd = pytest.importorskip("dask.dataframe")
+    import pandas as pd
+
+    X, lengths = long_table
+    who = np.repeat(np.arange(len(lengths)), lengths)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame["who"] = who
+    frame.index = who  # partitions hold whole sequences
+    parts = dd.from_pandas(frame, npartitions=4, sort=True)
+    base = GaussianHMM(2, n_iter=5, tol=0, random_state=0).fit(X, lengths=lengths)
+    agree(GaussianHMM(2, n_iter=5, tol=0, random_state=0).fit(parts, lengths="who"), base)
