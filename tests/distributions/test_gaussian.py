@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from gnomon.core.errors import DegenerateError
 from gnomon.distributions import Gaussian, NormalInverseWishart
 from gnomon.distributions.base import Family, combine
 
@@ -113,12 +114,12 @@ def test_separated_components_take_the_careful_route():
 
 
 @pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical", "identity"])
-@pytest.mark.parametrize("hard", [False, True])
-def test_fused_expectation_equals_the_plain_one(kind, hard):
+@pytest.mark.parametrize(("hard", "labeled"), [(False, False), (False, True), (True, True)])
+def test_fused_expectation_equals_the_plain_one(kind, hard, labeled):
     X = np.vstack([MODEL.sample(700, 1), MODEL.sample(600, 2) + 1])
     family = Gaussian(covariance_type=kind).fit(X, np.random.default_rng(0).dirichlet(np.ones(3), len(X)))
     weight, log_weights = RNG.uniform(0, 2, len(X)), np.log([0.2, 0.5, 0.3])
-    labels = np.where(np.arange(len(X)) % 7 == 0, 1, -1)
+    labels = np.where(np.arange(len(X)) % 7 == 0, 1, -1) if labeled else None
     fused = family.expect(X, log_weights, weight, labels=labels, hard=hard)
     plain = Family.expect(family, X, log_weights, weight, labels=labels, hard=hard)
     assert_allclose(fused.log_likelihood, plain.log_likelihood, rtol=1e-12)
@@ -216,3 +217,32 @@ def test_ellipse_points_lie_on_the_contour():
     two = MODEL.marginal([0, 1])
     points = two.ellipse(0.9)[0]
     assert_allclose(two.mahalanobis(points), stats.chi2(2).ppf(0.9), rtol=1e-10)
+
+
+def test_vector_exponential_agrees_with_the_plain_loop_also_at_infinity():
+    from gnomon.loops import densities as loops
+
+    rng = np.random.default_rng(0)
+    joint = rng.normal(scale=50, size=(4, 300))
+    joint[0, ::3] = -np.inf
+    joint[:, 7] = [-800.0, 0.0, -709.5, -1e300]
+    weight = rng.uniform(0, 2, 300)
+    rows, columns = np.ascontiguousarray(joint.T), joint.copy()
+    bits, bad = np.empty(300, dtype=np.int64), np.zeros(1, dtype=np.intp)
+    plain = loops.soften(rows, weight, bad)
+    fast = loops.soften_columns(
+        columns, weight, np.empty(300), np.empty(300), bits, bits.view(np.float64), bad
+    )
+    assert bad[0] == 0
+    assert_allclose(fast, plain, rtol=1e-14)
+    assert_allclose(columns.T, rows, rtol=1e-13, atol=1e-300)
+    assert np.all(columns[0, ::3] == 0)
+    joint[:, 5] = -np.inf
+    loops.soften_columns(joint, weight, np.empty(300), np.empty(300), bits, bits.view(np.float64), bad)
+    assert bad[0] == 6
+    assert np.all(np.isfinite(joint))
+
+
+def test_impossible_and_huge_rows_are_errors_not_nan():
+    with pytest.raises(DegenerateError, match="impossible"):
+        MODEL.expect(np.zeros((3, 4)), np.array([-np.inf]), np.ones(3))

@@ -3,9 +3,12 @@
 from gnomon._lazy import attach
 
 _WHERE = {
-    "counting": ["Bernoulli", "BetaBinomial", "Binomial", "Geometric", "NegativeBinomial", "Poisson"],
-    "discrete": ["Categorical", "DirichletMultinomial", "Empirical", "Multinomial"],
-    "positive": ["Beta", "Exponential", "Gamma", "InverseGamma", "Uniform"],
+    "counting": ["Bernoulli", "Binomial", "Geometric", "Poisson"],
+    "overdispersed": ["BetaBinomial", "NegativeBinomial"],
+    "sampled": ["Empirical"],
+    "bounded": ["Beta", "Uniform"],
+    "discrete": ["Categorical", "DirichletMultinomial", "Multinomial"],
+    "positive": ["Exponential", "Gamma", "InverseGamma"],
     "simplex": ["Dirichlet"],
     "normal": ["Gaussian"],
     "robust": ["Laplace", "MultivariateStudentT", "StudentT"],

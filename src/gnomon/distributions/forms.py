@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gnomon.core.errors import DegenerateError
 from gnomon.distributions.base import Array
 from gnomon.distributions.moments import DiagonalMoments, FullMoments, recentered
 from gnomon.loops import densities as loops
 
-BLOCK = 512  # rows whose features stay in the cache
+BLOCK = 256  # rows whose features stay in the cache
 LARGEST_TERM = 1e5  # terms of this size leave an absolute error of about 1e-11 in a log-density
 
 
@@ -32,12 +33,38 @@ class QuadraticForm(NamedTuple):
     shift: Array  # (d,)
     pairs: bool
 
-    def features(self, X: Array) -> Array:
-        """φ of the rows, one column per row: (F, m)."""
-        Z = np.ascontiguousarray((X - self.shift).T)
-        out = np.empty((self.eta.shape[1], len(X)))
-        (loops.pair_features if self.pairs else loops.square_features)(Z, out)
+    def features(self, X: Array, memory: Array | None = None) -> Array:
+        """φ of the rows, one column per row: (F, m), in the given memory."""
+        width, m = self.eta.shape[1], len(X)
+        out = np.empty((width, m)) if memory is None else memory[: width * m].reshape(width, m)
+        (loops.pair_features if self.pairs else loops.square_features)(X, self.shift, out)
         return out
+
+    def softened(self, X: Array, log_weights: Array, weight: Array) -> tuple[float, Array]:
+        """Weighted log-likelihood of the rows, and Σ_i r_ik φ(x_i) over them: (K, F)."""
+        K, width = self.eta.shape
+        eta = self.eta.copy()
+        eta[:, -1] += log_weights
+        finite = np.where(np.isfinite(eta), eta, 0.0)
+        dead = ~np.isfinite(log_weights)
+        size = min(BLOCK, len(X))
+        memory, table = np.empty(width * size), np.empty(K * size)
+        top, mass, bits = np.empty(size), np.empty(size), np.empty(size, dtype=np.int64)
+        bad, total, sums = np.zeros(1, dtype=np.intp), 0.0, np.zeros((K, width))
+        for rows in blocks(len(X)):
+            features = self.features(X[rows], memory)
+            m = features.shape[1]
+            joint = table[: K * m].reshape(K, m)
+            np.dot(finite, features, out=joint)
+            joint[dead] = -np.inf
+            powers = bits[:m].view(np.float64)
+            total += loops.soften_columns(joint, weight[rows], top[:m], mass[:m], bits[:m], powers, bad)
+            sums += joint @ features.T
+        if bad[0] > 0:
+            raise DegenerateError(
+                "a row is impossible under every component; look for entries that are huge."
+            )
+        return total, sums
 
     def moments(self, sums: Array) -> FullMoments | DiagonalMoments:
         """Statistics of the stack from Σ_i r_ik φ(z_i), shape (K, F)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -24,6 +23,7 @@ from gnomon.distributions.base import (
     responsibilities,
 )
 from gnomon.distributions.covariances import estimated
+from gnomon.distributions.geometry import Geometry
 from gnomon.distributions.moments import (
     DiagonalMoments,
     FullMoments,
@@ -41,7 +41,7 @@ LOG_2PI = float(np.log(2.0 * np.pi))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gaussian(Family):
+class Gaussian(Geometry):
     r"""Normal distributions of one or many columns.
 
     .. math:: \ln p(x) = -\tfrac12 (x-\mu)^T \Sigma^{-1} (x-\mu) - \tfrac12 \ln|\Sigma| - \tfrac d2 \ln 2\pi
@@ -300,9 +300,12 @@ class Gaussian(Family):
         self, X: Array, log_weights: Array, weight: Array, *, labels: Array | None = None, hard: bool = False
     ) -> Expectation:
         X = np.asarray(X)
-        if len(X) == 0 or np.isnan(X).any() or self._form is None or self.covariance_type == "tied":
+        if len(X) == 0 or np.isnan(X).any() or self._form is None:
             return super().expect(X, log_weights, weight, labels=labels, hard=hard)
         form, total = self._form, 0.0
+        if labels is None and not hard:
+            total, sums = form.softened(X, log_weights, weight)
+            return self._expectation(total, sums)
         sums = np.zeros_like(form.eta)
         for rows in forms.blocks(len(X)):
             features = form.features(X[rows])
@@ -310,7 +313,12 @@ class Gaussian(Family):
             joint += log_weights
             total += responsibilities(joint, weight[rows], None if labels is None else labels[rows], hard)
             sums += joint.T @ features.T
-        return Expectation(total, sums[:, -1].copy(), form.moments(sums))
+        return self._expectation(total, sums)
+
+    def _expectation(self, total: float, sums: Array) -> Expectation:
+        moments: Any = self._form.moments(sums)  # type: ignore[union-attr]
+        tied = self.covariance_type == "tied"
+        return Expectation(total, sums[:, -1].copy(), tie(moments) if tied else moments)
 
     def log_likelihood_gradient(
         self, X: ArrayLike, sample_weight: ArrayLike | None = None
@@ -367,56 +375,6 @@ class Gaussian(Family):
             return self.replace(means=belief.means)
         means, covariances = belief.mode()
         return Gaussian(means, covariances)  # type: ignore[return-value]
-
-    # -- geometry ----------------------------------------------------------------------------------------
-
-    def marginal(self, columns: ArrayLike) -> Gaussian:
-        """Return the distribution of the chosen columns."""
-        c = np.atleast_1d(np.asarray(columns))
-        if self._is_diagonal:
-            return Gaussian(self.means[:, c], self.variance()[:, c], covariance_type="diag")
-        return Gaussian(self.means[:, c], self.covariance_matrices()[:, c[:, None], c])
-
-    def condition(self, columns: Sequence[int], values: ArrayLike) -> Gaussian:
-        """Return the distribution of the other columns given that `columns` have these values.
-
-        μ_a + Σ_ab Σ_bb⁻¹ (x_b − μ_b) and Σ_aa − Σ_ab Σ_bb⁻¹ Σ_ba.
-        """
-        b = np.atleast_1d(np.asarray(columns))
-        a = np.setdiff1d(np.arange(self.n_features), b)
-        if len(a) == 0:
-            raise DataError("condition: at least one column must be left.")
-        values = np.broadcast_to(np.asarray(values, dtype=np.float64), b.shape)
-        means, matrices = [], []
-        for mean, C in zip(self.means, self.covariance_matrices(), strict=True):
-            L, _ = cholesky(C[np.ix_(b, b)], what="covariance of the given columns")
-            half = linalg.solve_triangular(L, C[np.ix_(b, a)], lower=True)
-            means.append(mean[a] + half.T @ linalg.solve_triangular(L, values - mean[b], lower=True))
-            matrices.append(C[np.ix_(a, a)] - half.T @ half)
-        return Gaussian(np.stack(means), np.stack([(C + C.T) / 2.0 for C in matrices]))
-
-    def transform(self, A: ArrayLike, b: ArrayLike = 0.0) -> Gaussian:
-        """Return the distribution of A x + b, which is N(Aμ + b, A Σ Aᵀ)."""
-        A = np.atleast_2d(np.asarray(A, dtype=np.float64))
-        matrices = A @ self.covariance_matrices() @ A.T
-        return Gaussian(self.means @ A.T + b, (matrices + np.swapaxes(matrices, 1, 2)) / 2.0)
-
-    def whiten(self, X: ArrayLike) -> Array:
-        """Return L⁻¹(x − μ) of a single distribution: rows with mean zero and unit covariance."""
-        if self.n_components != 1:
-            raise DataError("whiten needs a single distribution; select a component first.")
-        W = self.whiteners[0]
-        Z = as_rows(X, self.n_features) - self.means[0]
-        return Z * W if W.ndim == 1 else Z @ W.T
-
-    def ellipse(self, level: float = 0.95, n_points: int = 100) -> Array:
-        """Return points on the contour that encloses `level` of the mass of two columns: (K, n_points, 2)."""
-        if self.n_features != 2:
-            raise DataError("ellipse needs two columns; take a marginal first.")
-        angle = np.linspace(0.0, 2.0 * np.pi, n_points)
-        circle = np.stack([np.cos(angle), np.sin(angle)]) * np.sqrt(-2.0 * np.log1p(-level))
-        L = np.stack([np.diag(f) for f in self.factors]) if self._is_diagonal else self.factors
-        return self.means[:, None, :] + np.swapaxes(L @ circle, 1, 2)
 
     # -- numbers -----------------------------------------------------------------------------------------
 

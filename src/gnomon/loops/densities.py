@@ -191,30 +191,87 @@ def pattern_moments(X, order, starts, weights, means, covariances, first, second
                                 second[k, a, b] += mass * S[a, b]
 
 
+@compiled(fastmath=True)
+def soften_columns(joint, weight, top, mass, bits, powers, bad):
+    """As `soften` for joint[k, i] with one column per row of the data, with an exponential that vectorizes.
+
+    top, mass, bits and powers are scratch of one entry per column; powers is bits seen as float64.
+    """
+    K, m = joint.shape
+    for i in range(m):
+        top[i] = -np.inf
+        mass[i] = 0.0
+    for k in range(K):
+        for i in range(m):
+            top[i] = max(top[i], joint[k, i])
+    for i in range(m):
+        if not top[i] > -np.inf:
+            top[i] = 0.0
+            if weight[i] > 0.0:
+                bad[0] = i + 1
+    for k in range(K):
+        for i in range(m):  # exp(x) = 2^n · exp(r), |r| ≤ ln 2 / 2, by its series
+            x = joint[k, i] - top[i]
+            n = math.floor(max(x, -708.0) * 1.4426950408889634 + 0.5)
+            bits[i] = (np.int64(n) + 1023) << 52
+            r = (max(x, -708.0) - n * 0.693145751953125) - n * 1.42860682030941723212e-6
+            p = 1.0 / 6227020800.0
+            p = p * r + 1.0 / 479001600.0
+            p = p * r + 1.0 / 39916800.0
+            p = p * r + 1.0 / 3628800.0
+            p = p * r + 1.0 / 362880.0
+            p = p * r + 1.0 / 40320.0
+            p = p * r + 1.0 / 5040.0
+            p = p * r + 1.0 / 720.0
+            p = p * r + 1.0 / 120.0
+            p = p * r + 1.0 / 24.0
+            p = p * r + 1.0 / 6.0
+            p = p * r + 0.5
+            p = p * r + 1.0
+            p = p * r + 1.0
+            joint[k, i] = p if x > -700.0 else 0.0
+        for i in range(m):
+            joint[k, i] *= powers[i]
+            mass[i] += joint[k, i]
+    total = 0.0
+    for i in range(m):
+        if mass[i] > 0.0:
+            total += weight[i] * (top[i] + math.log(mass[i]))
+            mass[i] = weight[i] / mass[i]
+    for k in range(K):
+        for i in range(m):
+            joint[k, i] *= mass[i]
+    return total
+
+
 @compiled
-def pair_features(Z, out):
-    """out = [z_a·z_b for b ≤ a, z, 1] for the columns of Z (d, m): shape (d(d+1)/2 + d + 1, m)."""
-    d, m = Z.shape
+def pair_features(X, shift, out):
+    """out = [z_a·z_b for b ≤ a, z, 1], one column per row z = x − shift: shape (d(d+1)/2 + d + 1, m)."""
+    m, d = X.shape
+    first = d * (d + 1) // 2
+    for a in range(d):
+        for i in range(m):
+            out[first + a, i] = X[i, a] - shift[a]
+    for i in range(m):
+        out[first + d, i] = 1.0
     f = 0
     for a in range(d):
+        left = out[first + a]
         for b in range(a + 1):
+            right, product = out[first + b], out[f]
             for i in range(m):
-                out[f, i] = Z[a, i] * Z[b, i]
+                product[i] = left[i] * right[i]
             f += 1
-    for a in range(d):
-        for i in range(m):
-            out[f + a, i] = Z[a, i]
-    for i in range(m):
-        out[f + d, i] = 1.0
 
 
 @compiled
-def square_features(Z, out):
-    """out = [z_a², z, 1] for the columns of Z (d, m): shape (2d + 1, m)."""
-    d, m = Z.shape
+def square_features(X, shift, out):
+    """out = [z_a², z, 1], one column per row z = x − shift: shape (2d + 1, m)."""
+    m, d = X.shape
     for a in range(d):
         for i in range(m):
-            out[a, i] = Z[a, i] * Z[a, i]
-            out[d + a, i] = Z[a, i]
+            z = X[i, a] - shift[a]
+            out[a, i] = z * z
+            out[d + a, i] = z
     for i in range(m):
         out[2 * d, i] = 1.0

@@ -4,15 +4,8 @@ from gnomon._lazy import attach
 
 _WHERE = {
     "gaussian": ["GaussianMixture"],
-    "counts": [
-        "BernoulliMixture",
-        "BinomialMixture",
-        "CategoricalMixture",
-        "ExponentialMixture",
-        "MultinomialMixture",
-        "PoissonMixture",
-        "empirical_joint",
-    ],
+    "counts": ["BernoulliMixture", "ExponentialMixture", "PoissonMixture"],
+    "categories": ["BinomialMixture", "CategoricalMixture", "MultinomialMixture", "empirical_joint"],
     "generic": ["Mixture"],
     "framework": ["bound_gap", "expected_complete_loglik", "lower_bound", "run_em"],
     "incomplete": ["MissingGaussian"],

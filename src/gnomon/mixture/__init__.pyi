@@ -1,12 +1,12 @@
 # Written by scripts/stubs from the package's `attach` call; do not edit.
 from .aspect import AspectModel as AspectModel
+from .categories import BinomialMixture as BinomialMixture
+from .categories import CategoricalMixture as CategoricalMixture
+from .categories import MultinomialMixture as MultinomialMixture
+from .categories import empirical_joint as empirical_joint
 from .counts import BernoulliMixture as BernoulliMixture
-from .counts import BinomialMixture as BinomialMixture
-from .counts import CategoricalMixture as CategoricalMixture
 from .counts import ExponentialMixture as ExponentialMixture
-from .counts import MultinomialMixture as MultinomialMixture
 from .counts import PoissonMixture as PoissonMixture
-from .counts import empirical_joint as empirical_joint
 from .framework import bound_gap as bound_gap
 from .framework import expected_complete_loglik as expected_complete_loglik
 from .framework import lower_bound as lower_bound

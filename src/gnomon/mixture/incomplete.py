@@ -16,8 +16,8 @@ from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads
 from gnomon.distributions.base import Family
 from gnomon.distributions.moments import DiagonalMoments, FullMoments
 from gnomon.distributions.normal import Gaussian
+from gnomon.mixture.completion import Completion, completed
 from gnomon.mixture.em import BaseMixture
-from gnomon.mixture.gaussian import Completion, completed
 from gnomon.mixture.starts import uniforms
 
 

@@ -17,8 +17,8 @@ from gnomon.core.validate import POSITIVE
 from gnomon.distributions.base import Expectation
 from gnomon.distributions.normal import Gaussian
 from gnomon.mixture import starts
-from gnomon.mixture.em import expectation
 from gnomon.mixture.gaussian import GaussianMixture, overall_sums
+from gnomon.mixture.passes import expectation
 
 
 class Belief(NamedTuple):
