@@ -109,10 +109,10 @@ def test_bound_identity_and_scale(seed, eta):
     np.testing.assert_allclose(model.coef_[0], eta * X.T @ (model.mistakes_ * y), atol=1e-9)
     same = Perceptron(fit_intercept=False, tol=None, random_state=seed).fit(X, y)
     np.testing.assert_array_equal(model.mistakes_, same.mistakes_)
-    folded = Perceptron(fit_intercept=False, tol=None, random_state=seed).fit(
+    folded = Perceptron(fit_intercept=False, tol=None, shuffle=False).fit(
         np.column_stack([X, np.ones(len(X))]), y
     )
-    offset = Perceptron(tol=None, random_state=seed).fit(X, y)
+    offset = Perceptron(tol=None, shuffle=False).fit(X, y)
     np.testing.assert_allclose(folded.coef_[0], np.append(offset.coef_, offset.intercept_), atol=1e-9)
 
 

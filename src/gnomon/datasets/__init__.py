@@ -7,6 +7,7 @@ A new file of this folder adds one line below.
 from gnomon._lazy import attach
 
 _FILES = {
+    "classification": ["load_toy", "make_far_points"],
     "tables": ["load_lesson", "make_coin_triples"],
     "classes": ["make_pattern"],
     "mixtures": ["make_mixture"],
@@ -20,7 +21,7 @@ _FILES = {
         "make_trajectory",
         "toy_treebank",
     ],
-    "regression": ["make_omitted_variable", "make_polynomial_curve", "make_sparse_regression"],
+    "regression": ["make_income", "make_omitted_variable", "make_polynomial_curve", "make_sparse_regression"],
     "trees": ["load_restaurant", "make_face_patches"],
 }
 

@@ -12,6 +12,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.randomness import stream
 from gnomon.core.rows import MemoryRows
 from gnomon.linear._rows import compute_weights
+from gnomon.loops import fused, products
 from gnomon.solvers.terms import parts
 
 ORDERS = ("given", "random", "shuffle", "random_mistake")
@@ -126,3 +127,58 @@ def split(rows: MemoryRows, fraction: float, seed: int) -> tuple[Array, Array]:
         take = max(1, round(fraction * len(group))) if len(group) > 1 else 0
         mask[rng.permutation(group)[:take]] = True
     return np.flatnonzero(~mask), np.flatnonzero(mask)
+
+
+def canonical(rows: MemoryRows) -> MemoryRows:
+    """Return the distinct rows in an order that depends on their values alone, weights of equal rows added up.
+
+    A stochastic learner that shuffles these sees the same for a row of weight two as for the row twice.
+    """
+    X, y = prepare_rows(rows.X), np.asarray(rows.y, dtype=np.float64)
+    probe = stream(1, 0).normal(size=rows.n_features + 1)
+    key = np.empty(rows.n_rows)
+    if sparse.issparse(X):
+        products.csr_dot(*parts(X), probe[:-1], key)
+    else:
+        fused.row_scores(X, probe[:-1], key)
+    key += probe[-1] * y
+    weight = rows.weight
+    order = np.argsort(key, kind="stable")
+    order = order[weight[order] > 0.0]
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = key[order[1:]] != key[order[:-1]]
+    group = np.cumsum(fresh) - 1
+    merged = np.bincount(group, weights=weight[order])
+    first = order[fresh]
+    found = MemoryRows(
+        rows.X[first], rows.y[first], merged, feature_names=rows.feature_names, classes=rows.classes
+    )
+    found.origin, found.n_given = first, rows.n_rows
+    return found
+
+
+def in_given_rows(rows: Any, values: Array) -> Array:
+    """Return counts of the canonical rows as counts of the rows given (k, n)."""
+    origin = getattr(rows, "origin", None)
+    if origin is None:
+        return values
+    out = np.zeros((len(values), rows.n_given), dtype=values.dtype)
+    out[:, origin] = values
+    return out
+
+
+class Mixed:
+    """Reads rows into canonical order where the learner is free to shuffle them."""
+
+    def _plain_read(self, X, y=None, sample_weight=None, *, reset=True, **options):
+        return super()._read(X, y, sample_weight, reset=reset, **options)
+
+    def _read(self, X, y=None, sample_weight=None, *, reset=True, **options):
+        rows = self._plain_read(X, y, sample_weight, reset=reset, **options)
+        free = (
+            self.order is None
+            and getattr(self, "shuffle", True)
+            or isinstance(self.order, str)
+            and self.order == "random"
+        )
+        return canonical(rows) if y is not None and free else rows

@@ -33,7 +33,14 @@ COMMON: dict[str, Any] = {
 }
 
 
-class MistakeDriven(Learner):
+class _Origin:
+    """Where the canonical rows come from."""
+
+    def __init__(self, rows):
+        self.origin, self.n_given = getattr(rows, "origin", None), getattr(rows, "n_given", rows.n_rows)
+
+
+class MistakeDriven(_epochs.Mixed, Learner):
     """The loop that perceptron and passive–aggressive learners share."""
 
     _stop: ClassVar[str] = "self"
@@ -212,8 +219,8 @@ class Perceptron(LinearClassifierMixin, MistakeDriven):
         self.keep_log = keep_log
         self.boundary = boundary
 
-    def _read(self, X, y=None, sample_weight=None, *, reset=True, **options):
-        rows = super()._read(X, y, sample_weight, reset=reset, **options)
+    def _plain_read(self, X, y=None, sample_weight=None, *, reset=True, **options):
+        rows = super()._plain_read(X, y, sample_weight, reset=reset, **options)
         if y is not None:
             check_classes(rows, type(self).__name__)
             if self.penalty is not None:
@@ -228,10 +235,16 @@ class Perceptron(LinearClassifierMixin, MistakeDriven):
     def _fresh_facts(self, rows):
         targets = self._targets(rows)
         rows.eta = self.eta0 * _epochs.row_weights(rows, self.class_weight)
-        return {"counts": np.zeros((len(targets), rows.n_rows), dtype=np.int64), "log": (), "clean": False}
+        return {
+            "counts": np.zeros((len(targets), rows.n_rows), dtype=np.int64),
+            "log": (),
+            "clean": False,
+            "loss": 0.0,
+            "map": _Origin(rows),
+        }
 
     def _step(self, rows, state):
-        n_mistakes, new = 0, state
+        n_mistakes, new, before = 0, state, state.facts["loss"]
         for k, y in enumerate(self._targets(rows)):
             visit = self._batch_step if self.batch else self._pass
             new, mistakes = visit(rows, y, k, new, state.epoch)
@@ -261,13 +274,13 @@ class Perceptron(LinearClassifierMixin, MistakeDriven):
         coef, u, counts = state.coef.copy(), state.average.copy(), state.facts["counts"].copy()
         loop = loops.perceptron_csr if sparse.issparse(rows.loops) else loops.perceptron_dense
         steps = state.steps if k == 0 else state.facts["begun"]
-        b, ub, after, mistakes = loop(
+        b, ub, after, mistakes, loss = loop(
             *_epochs.dense_or_parts(rows.loops), y, rows.eta, order, self.fit_intercept, self.update == "always",
             coef[k], state.intercept[k], u[k], state.average_intercept[k], steps, counts[k],
         )  # fmt: skip
         intercept, average = state.intercept.copy(), state.average_intercept.copy()
         intercept[k], average[k] = b, ub
-        facts = {**state.facts, "counts": counts, "begun": steps}
+        facts = {**state.facts, "counts": counts, "begun": steps, "loss": state.facts["loss"] + loss}
         if self.keep_log and (mistakes or self.update == "always"):
             facts["log"] = (*state.facts["log"], (int(order[0]), coef[k].copy(), float(b)))
         return state._replace(
@@ -293,14 +306,14 @@ class Perceptron(LinearClassifierMixin, MistakeDriven):
         coef[k] += rows.X.T @ push
         intercept[k] += push.sum() * self.fit_intercept
         counts[k] += wrong
-        facts = {**state.facts, "counts": counts}
+        facts = {**state.facts, "counts": counts, "loss": state.facts["loss"] + float(wrong.sum())}
         return state._replace(coef=coef, intercept=intercept, steps=state.steps + 1, facts=facts), int(
             wrong.sum()
         )
 
     def _attributes(self, state):
         coef, intercept = self._final(state)
-        counts = state.facts["counts"]
+        counts = _epochs.in_given_rows(state.facts["map"], state.facts["counts"])
         found = {"coef_": coef.copy(), "intercept_": intercept.copy(), "coef_last_": state.coef.copy()}
         found |= {
             "t_": state.steps + 1.0,
@@ -318,7 +331,7 @@ class Aggressive(MistakeDriven):
         X = rows.loops
         squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
         rows.norms = np.asarray(squares, dtype=float).ravel() + float(self.fit_intercept)
-        return {"taus": np.zeros((len(self._targets(rows)), rows.n_rows))}
+        return {"taus": np.zeros((len(self._targets(rows)), rows.n_rows)), "map": _Origin(rows)}
 
     def _step(self, rows, state):
         loss, new, kind = 0.0, state, self.KINDS[self.loss]
@@ -335,16 +348,16 @@ class Aggressive(MistakeDriven):
             )  # fmt: skip
             loss += part
         new = state._replace(
-            coef=coef, intercept=intercept, average=u, average_intercept=ub, steps=steps, facts={"taus": taus},
+            coef=coef, intercept=intercept, average=u, average_intercept=ub, steps=steps, facts={**state.facts, "taus": taus},
             epoch=state.epoch + 1,
         )  # fmt: skip
-        new = _epochs.judge(new, loss, rows.n_rows, self.tol, 0)
+        new = _epochs.judge(new, loss, float(rows.weight.sum()), self.tol, 0)
         done = _epochs.tired(new, self.tol, self.n_iter_no_change)
-        return new, Report(loss / rows.n_rows, done=done)
+        return new, Report(loss / float(rows.weight.sum()), done=done)
 
     def _attributes(self, state):
         coef, intercept = self._final(state)
-        taus = state.facts["taus"]
+        taus = _epochs.in_given_rows(state.facts["map"], state.facts["taus"])
         found = {
             "coef_": coef.copy(),
             "intercept_": intercept.copy(),
@@ -438,8 +451,8 @@ class PassiveAggressiveClassifier(LinearClassifierMixin, Aggressive):
         self.order = order
         self.boundary = boundary
 
-    def _read(self, X, y=None, sample_weight=None, *, reset=True, **options):
-        rows = super()._read(X, y, sample_weight, reset=reset, **options)
+    def _plain_read(self, X, y=None, sample_weight=None, *, reset=True, **options):
+        rows = super()._plain_read(X, y, sample_weight, reset=reset, **options)
         if y is not None:
             check_classes(rows, type(self).__name__)
         return rows

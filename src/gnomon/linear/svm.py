@@ -364,10 +364,17 @@ class LinearSVR(LinearPrediction, RegressorMixin, Learner):
             gap = 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
             gap, primal = self.C * max(gap, np.abs(g[ridge == 0.0]).max(initial=0.0)), inner.value * self.C
         else:
-            inner = interior.machine_step(rows, self._machine(rows), state.inner)
+            with np.errstate(all="ignore"):
+                inner = interior.machine_step(rows, self._machine(rows), state.inner)
             gap, primal = max(inner.primal - inner.dual, 0.0), inner.primal
         share = gap / max(1.0, primal)
-        return _machines.Solved(inner, inner.theta, primal, share), Report(primal, share)
+        if state.gap <= 1e-5 and not share < state.gap:  # rounding allows no more
+            return state, Report(state.primal, state.gap, done=state.gap <= self.tol)
+        done = share <= (self.tol if rows.n_rows > 5000 else min(self.tol, 1e-13))
+        return _machines.Solved(inner, inner.theta, primal, share), Report(primal, share, done=done)
+
+    def _converged(self, report, objective, previous, tol):
+        return False  # `_step` decides
 
     def _attributes(self, state):
         theta, gap = state.theta, state.gap * max(1.0, state.primal) if np.isfinite(state.primal) else np.inf

@@ -121,3 +121,10 @@ def csr_curved(indptr, indices, data, bend, v, intercept, out):
         for k in range(indptr[i], indptr[i + 1]):
             out[indices[k]] += data[k] * c
     return total
+
+
+@compiled
+def row_scores(X, v, out):
+    """out[i] = x_i · v, each row summed in the same order: equal rows get equal bits."""
+    for i in range(X.shape[0]):
+        out[i] = one_score(X, i, v, 0.0)

@@ -214,9 +214,9 @@ def sgd_csr(
 def perceptron_dense(X, y, eta, order, intercept, always, w, b, u, ub, steps, counts):
     """A pass of the perceptron: w += η y x on m ≤ 0 (or always); u sums steps·change, for averages.
 
-    Returns intercept, its u, steps made, mistakes.
+    Returns intercept, its u, steps made, mistakes and their loss.
     """
-    mistakes = 0
+    mistakes, loss = 0, 0.0
     for k in range(len(order)):
         i = order[k]
         m = y[i] * (row_dot(X, i, w) + b)
@@ -230,14 +230,15 @@ def perceptron_dense(X, y, eta, order, intercept, always, w, b, u, ub, steps, co
             counts[i] += 1
             if m <= 0.0:
                 mistakes += 1
+                loss -= m
         steps += 1.0
-    return b, ub, steps, mistakes
+    return b, ub, steps, mistakes, loss
 
 
 @compiled
 def perceptron_csr(indptr, indices, data, y, eta, order, intercept, always, w, b, u, ub, steps, counts):
     """The same for CSR rows."""
-    mistakes = 0
+    mistakes, loss = 0, 0.0
     for k in range(len(order)):
         i = order[k]
         m = y[i] * (csr_row_dot(indptr, indices, data, i, w) + b)
@@ -251,8 +252,9 @@ def perceptron_csr(indptr, indices, data, y, eta, order, intercept, always, w, b
             counts[i] += 1
             if m <= 0.0:
                 mistakes += 1
+                loss -= m
         steps += 1.0
-    return b, ub, steps, mistakes
+    return b, ub, steps, mistakes, loss
 
 
 @compiled
@@ -286,7 +288,7 @@ def aggressive_dense(X, y, weight, norms, order, kind, C, epsilon, intercept, w,
         i = order[k]
         z = row_dot(X, i, w) + b
         tau, miss = aggressive_step(kind, C * weight[i], z, y[i], norms[i], epsilon)
-        loss += miss
+        loss += weight[i] * miss
         taus[i] = abs(tau)
         if tau != 0.0:
             step = tau * y[i] if kind <= 2 else tau
@@ -309,7 +311,7 @@ def aggressive_csr(
         i = order[k]
         z = csr_row_dot(indptr, indices, data, i, w) + b
         tau, miss = aggressive_step(kind, C * weight[i], z, y[i], norms[i], epsilon)
-        loss += miss
+        loss += weight[i] * miss
         taus[i] = abs(tau)
         if tau != 0.0:
             step = tau * y[i] if kind <= 2 else tau

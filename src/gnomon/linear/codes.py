@@ -1,0 +1,162 @@
+"""Error-correcting output codes: several classes by several binary questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gnomon.core.errors import DataError, nearest
+from gnomon.core.linalg import Array
+from gnomon.core.randomness import generator
+from gnomon.core.validate import encode, warn
+
+CODES = ("random", "exhaustive", "one_vs_rest", "one_vs_one")
+DECODINGS = ("hamming", "loss", "euclidean")
+
+
+def code_matrix(
+    K: int, code: Any = "exhaustive", *, code_size: float = 1.5, random_state: Any = None
+) -> Array:
+    """Return a code of K rows with entries −1, 0 (do not care) and +1.
+
+    The exhaustive code has 2^{K−1} − 1 columns and corrects ⌊(2^{K−2} − 1)/2⌋ wrong answers.
+
+    >>> code_matrix(3)
+    array([[ 1.,  1.,  1.],
+           [-1., -1.,  1.],
+           [-1.,  1., -1.]])
+    """
+    if not isinstance(code, str):
+        return np.asarray(code, dtype=float)
+    if code == "exhaustive":
+        if not 3 <= K <= 11:
+            raise DataError(f"the exhaustive code is for 3 to 11 classes; there are {K}. Use code='random'.")
+        bits = np.arange(2 ** (K - 1) - 1)
+        rows = [np.ones(len(bits))] + [np.where((bits >> (K - 1 - k)) & 1, 1.0, -1.0) for k in range(1, K)]
+        return np.array(rows)
+    if code == "one_vs_rest":
+        return 2.0 * np.eye(K) - 1.0
+    if code == "one_vs_one":
+        pairs = [(i, j) for i in range(K) for j in range(i + 1, K)]
+        M = np.zeros((K, len(pairs)))
+        for column, (i, j) in enumerate(pairs):
+            M[i, column], M[j, column] = 1.0, -1.0
+        return M
+    if code != "random":
+        raise ValueError(f"code must be one of {CODES} or an array; got {code!r}.{nearest(code, CODES)}")
+    width, rng = max(1, int(np.ceil(code_size * K))), generator(random_state)
+    for _ in range(1000):
+        M = np.where(rng.random((K, width)) > 0.5, 1.0, -1.0)
+        if len(np.unique(M, axis=0)) == K:
+            return M
+    raise DataError(f"no random code of {width} columns tells {K} classes apart; raise code_size.")
+
+
+def decode(M: Array, scores: Array, decoding: str = "hamming", loss: Any = None) -> Array:
+    """Return the distance of every row of scores to every code word (n, K): Hamming, summed loss or Euclidean.
+
+    >>> decode(np.array([[1.0, 1], [-1, 1]]), np.array([[0.3, 2.0]]))
+    array([[0., 1.]])
+    """
+    scores = np.atleast_2d(scores)
+    if decoding == "hamming":
+        signs = np.where(scores > 0, 1.0, -1.0)
+        return 0.5 * np.sum(np.abs(M)[None] * (1.0 - M[None] * signs[:, None]), axis=2) + 0.5 * np.sum(
+            M == 0, axis=1
+        )
+    if decoding == "euclidean":
+        return np.sqrt(np.sum((M[None] - scores[:, None]) ** 2, axis=2))
+    if decoding != "loss":
+        raise ValueError(
+            f"decoding must be one of {DECODINGS}; got {decoding!r}.{nearest(decoding, DECODINGS)}"
+        )
+    if loss is None:
+        from gnomon.losses import Hinge
+
+        loss = Hinge()
+    return np.sum(loss.on_margin(M[None] * scores[:, None]), axis=2)
+
+
+class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    r"""Several classes by the answers to binary questions, read like a damaged code word.
+
+    .. math:: \hat y = \arg\min_k \sum_l \ell(M_{kl}\,f_l(x))
+
+    Parameters
+    ----------
+    estimator : binary classifier
+        With `decision_function` or `predict_proba`.
+    code_size : float, default=1.5
+        Columns of a random code, per class.
+    random_state : int, optional
+    n_jobs : int, optional
+        Accepted for compatibility.
+    code : {"random", "exhaustive", "one_vs_rest", "one_vs_one"} or array, default="random"
+        Entries −1, 0 and +1, a row a class.
+    decoding : {"hamming", "loss", "euclidean"}, default="hamming"
+
+    Attributes
+    ----------
+    classes_, code_book_, estimators_
+
+    Examples
+    --------
+    >>> from gnomon.linear import LogisticRegression
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OutputCodeClassifier(LogisticRegression(), code="exhaustive", decoding="loss").fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self, estimator, *, code_size=1.5, random_state=None, n_jobs=None, code="random", decoding="hamming"
+    ):
+        self.estimator = estimator
+        self.code_size = code_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.code = code
+        self.decoding = decoding
+
+    def fit(self, X, y):
+        """Fit one classifier a column of the code."""
+        X, y = validate_data(self, X, y, accept_sparse=True)
+        self.classes_, codes = encode(y)
+        M = code_matrix(
+            len(self.classes_), self.code, code_size=self.code_size, random_state=self.random_state
+        )
+        if len(M) != len(self.classes_) or len(np.unique(M, axis=0)) != len(M):
+            raise DataError("the code needs one row a class, no two alike.")
+        self.code_book_ = M
+        self.estimators_ = [self._question(X, column[codes]) for column in M.T]
+        return self
+
+    def _question(self, X, t):
+        used = t != 0
+        if len(np.unique(t[used])) < 2:
+            warn("a column of the code has a single class among the rows; its answer is constant.")
+            return float(t[used][0]) if used.any() else 0.0
+        return clone(self.estimator).fit(X[used], (t[used] > 0).astype(int))
+
+    def decision_function(self, X) -> Array:
+        """Return minus the distance to every code word."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=True, reset=False)
+        scores = np.column_stack([_answer(one, X) for one in self.estimators_])
+        return -decode(self.code_book_, scores, self.decoding)
+
+    def predict(self, X) -> Array:
+        """Return the class of the nearest code word; ties go to the lowest class."""
+        return self.classes_[self.decision_function(X).argmax(axis=1)]
+
+
+def _answer(one, X):
+    if isinstance(one, float):
+        return np.full(X.shape[0], one)
+    if hasattr(one, "decision_function"):
+        return one.decision_function(X)
+    return 2.0 * one.predict_proba(X)[:, 1] - 1.0
