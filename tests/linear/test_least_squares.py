@@ -10,6 +10,7 @@ from sklearn.datasets import load_diabetes
 import gnomon
 from gnomon.core.errors import DataError
 from gnomon.linear import LinearRegression
+from gnomon.losses import SquaredError
 
 A = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [4.0, 3.0]])
 YA = np.array([1.0, 2.0, 3.0, 5.0])
@@ -249,6 +250,24 @@ def test_loop_and_matrix_forms_of_prediction_agree():
         for j in range(len(x)):
             total += model.coef_[j] * x[j]
         assert abs(total - value) <= 1e-12 * (abs(value) + 1)
+
+
+def test_half_mean_squared_error_is_the_empirical_risk():
+    X, y = seeded(19)
+    model = LinearRegression().fit(X[:30], y[:30])
+    risk = SquaredError().value(y[:30], model.predict(X[:30])).mean()  # on new rows, the test risk
+    np.testing.assert_allclose(risk, 0.5 * model.noise_variance_, rtol=1e-9)
+    assert SquaredError().value(y[30:], model.predict(X[30:])).mean() > 0
+
+
+def test_parameters_are_fixed_in_number():
+    """A parametric model: what it keeps does not grow with the rows."""
+    sizes = {n: gnomon_size(LinearRegression().fit(*seeded(20, n=n))) for n in (40, 400)}
+    assert sizes[40] == sizes[400]
+
+
+def gnomon_size(model):
+    return sum(np.size(part) for part in (*model.sums_, model.coef_, model.intercept_))
 
 
 def test_several_targets_are_several_fits():

@@ -171,3 +171,37 @@ def make_omitted_variable(
     X = rng.normal(size=(n_samples, 2))
     X[:, 1] = correlation * X[:, 0] + np.sqrt(1 - correlation**2) * X[:, 1]
     return X, X @ (effect, confounder) + noise * rng.normal(size=n_samples)
+
+
+def make_income(
+    n_samples: int = 30, *, noise: float = 5.0, random_state=None
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""Draw incomes that rise with education and seniority: a plane over two features.
+
+    .. math:: \text{income} = 5.9\,\text{education} + 0.17\,\text{seniority} - 50 + \sigma\varepsilon
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of rows.
+    noise : float
+        The standard deviation sigma of the errors.
+    random_state : None, int, RandomState or Generator
+        Where the randomness comes from.
+
+    Returns
+    -------
+    X : ndarray (n_samples, 2)
+        Years of education (10 to 22) and seniority (20 to 190).
+    y : ndarray (n_samples,)
+        Income in thousands.
+
+    Examples
+    --------
+    >>> X, y = make_income(200, noise=0.0, random_state=0)
+    >>> np.linalg.lstsq(np.c_[X, np.ones(200)], y)[0].round(2)
+    array([  5.9 ,   0.17, -50.  ])
+    """
+    rng = generator(random_state)
+    X = np.c_[rng.uniform(10, 22, size=n_samples), rng.uniform(20, 190, size=n_samples)]
+    return X, X @ (5.9, 0.17) - 50.0 + noise * rng.normal(size=n_samples)
