@@ -10,14 +10,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from gnomon.cluster.linkages import EUCLIDEAN, METHODS, cut_tree, linkage
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, warn
-from gnomon.loops.distances import pairwise
+from gnomon.loops.distances import nearest_rows, pairwise
 
 
 class AgglomerativeClustering(ClusterMixin, OneStep):
@@ -74,7 +75,7 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "metric": [str, callable],
-        "memory": "no_validation",
+        "memory": [str, HasMethods("cache"), None],
         "connectivity": ["array-like", "sparse matrix", callable, None],
         "compute_full_tree": ["boolean", StrOptions({"auto"})],
         "linkage": [StrOptions(set(METHODS))],
@@ -115,6 +116,8 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
             raise ValueError(
                 "Exactly one of n_clusters and distance_threshold has to be set, the other None."
             )
+        if rows.weighted and not (rows.weight > 0).all():
+            return self._solve_counted(rows)
         weight = rows.weight if rows.weighted else None
         if self.connectivity is None:
             Z, parts = linkage(rows.X, self.linkage, self.metric, sample_weight=weight), 1
@@ -132,6 +135,19 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
             "n_leaves_": rows.n_rows,
             "n_connected_components_": parts,
         }
+
+    def _solve_counted(self, rows: Any) -> dict[str, Any]:
+        """Build the tree of the rows that count; the others get the label of their nearest."""
+        counted = np.flatnonzero(rows.weight > 0)
+        X = rows.X[np.ix_(counted, counted)] if self.metric == "precomputed" else rows.X[counted]
+        found = self._solve(MemoryRows(X, None, rows.weight[counted]))
+        if self.metric == "precomputed":
+            place = rows.X[:, counted].argmin(axis=1)
+        else:
+            place = nearest_rows(rows.X, X, 1, self.metric if isinstance(self.metric, str) else "euclidean")[
+                0
+            ][:, 0]
+        return {**found, "labels_": found["labels_"][place]}
 
     def _connected(self, X: Array, weight: Array) -> tuple[Array, int]:
         graph = self.connectivity(X) if callable(self.connectivity) else self.connectivity

@@ -214,6 +214,8 @@ class KMedoids(ClusterMixin, TransformerMixin, Learner):
                 (rows.n_rows, rows.n_rows), dtype=np.float64 if rows.n_rows <= DOUBLE else np.float32
             )
             pairwise(rows.X, rows.X, self.metric, out=T)
+        if not np.isfinite(T.sum(dtype=np.float64)):
+            raise DataError("some distances are not finite; scale the columns.")
         found = MemoryRows(T, None, rows.weight)
         found.vectors = None if ready or self.metric == "precomputed" else rows.X
         return found

@@ -74,9 +74,19 @@ def linkage(X: Any, method: str = "single", metric: Any = "euclidean", *, sample
     if not isinstance(metric, str) or metric == "precomputed":
         return _from_distances(_condensed_of(X, metric), method, sample_weight)
     X = matrix(X)
-    weight = np.ones(len(X)) if sample_weight is None else weights(sample_weight, len(X))
+    weight = _positive(sample_weight, len(X))
     if len(X) == 1:
         return np.empty((0, 4))
+    if metric == "euclidean":  # a power of two brings the entries near one, so that no square overflows
+        unit = 2.0 ** np.floor(np.log2(max(float(np.abs(X).max()), 1e-300)))
+        Z = _link_vectors(X / unit, method, metric, weight)
+        Z[:, 2] *= unit
+        return Z
+    return _link_vectors(X, method, metric, weight)
+
+
+def _link_vectors(X: Array, method: str, metric: str, weight: Array) -> Array:
+    """Choose the engine that needs least memory."""
     if method == "single" and metric in ("euclidean", "sqeuclidean"):
         return _spanning_tree(X, weight, metric)
     if method == "ward" and X.shape[1] <= 32:
@@ -84,6 +94,16 @@ def linkage(X: Any, method: str = "single", metric: Any = "euclidean", *, sample
     return _from_distances(
         condensed(X, "sqeuclidean" if method in EUCLIDEAN else metric), method, weight, True
     )
+
+
+def _positive(sample_weight: Any, n: int) -> Array:
+    """Return one positive weight a row."""
+    if sample_weight is None:
+        return np.ones(n)
+    weight = weights(sample_weight, n)
+    if not (weight > 0).all():
+        raise DataError("rows of weight zero have no place in a tree; drop them first.")
+    return weight
 
 
 def condensed(X: Array, metric: str = "euclidean") -> Array:
@@ -122,7 +142,9 @@ def _condensed_of(X: Any, metric: Any) -> Array:
 def _from_distances(D: Array, method: str, sample_weight: Any, squared: bool = False) -> Array:
     """Link condensed distances, which are overwritten; `squared` tells that ward and its like got squares."""
     n = round((1 + np.sqrt(1 + 8 * len(D))) / 2)
-    weight = np.ones(n) if sample_weight is None else weights(sample_weight, n)
+    if not np.isfinite(D.sum()):
+        raise DataError("some distances are not finite; scale the columns, or mend the matrix.")
+    weight = _positive(sample_weight, n)
     merges, heights = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
     if n == 1:
         return np.empty((0, 4))
@@ -150,6 +172,7 @@ def _ward(X: Array, weight: Array) -> Array:
     """Ward's linkage from the centroids: memory stays at the size of X."""
     n = len(X)
     X = np.asarray(X, dtype=np.float64)
+    X = X - X.mean(axis=0)
     index, _ = nearest_rows(X, X, min(n, 2), "sqeuclidean")
     neighbor = np.where(index[:, 0] == np.arange(n), index[:, -1], index[:, 0])
     gap = ((X - X[neighbor]) ** 2).sum(axis=1)
@@ -157,7 +180,7 @@ def _ward(X: Array, weight: Array) -> Array:
     if not (weight == weight[0]).all():  # the nearest row need not be the nearest cluster
         neighbor = np.arange(n)
     merges, heights = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
-    columns = np.ascontiguousarray((X - X.mean(axis=0)).T)
+    columns = np.array(X.T, order="C")
     loops.chain_ward(columns, weight.copy(), neighbor, distance, merges, heights)
     return _tree(merges, np.sqrt(heights), weight)
 

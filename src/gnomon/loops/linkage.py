@@ -223,6 +223,8 @@ def chain_condensed(D, n, size, method, merges, heights):
                 fresh[x] = True
             if length > 1:
                 before = chain[length - 2]
+                if neighbor[x] == before:
+                    break
                 a, b = min(x, before), max(x, before)
                 if D[a * (2 * m - a - 1) // 2 + b - a - 1] <= distance[x]:
                     break
@@ -299,6 +301,8 @@ def chain_ward(T, size, neighbor, distance, merges, heights):
                 fresh[x] = True
             if length > 1:
                 before = chain[length - 2]
+                if neighbor[x] == before:
+                    break
                 gap = 0.0
                 for j in range(d):
                     gap += (T[j, x] - T[j, before]) ** 2
