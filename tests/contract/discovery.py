@@ -98,6 +98,8 @@ class Subject:
         """A fresh, unfitted estimator."""
         names = inspect.signature(self.cls).parameters
         usual = {name: value for name, value in USUAL.items() if name in names}
+        if "n_components" in usual and type(names["n_components"].default) is not int:
+            del usual["n_components"]  # None: as many as there can be
         for name in ("estimator", "estimators"):  # of a model made of models
             if name in names and names[name].default is inspect.Parameter.empty:
                 usual[name] = self._parts(name)
