@@ -9,10 +9,26 @@ from hypothesis import strategies as st
 from gnomon.core.errors import DegenerateError
 from gnomon.datasets import load_toy, make_far_points
 from gnomon.linear import (
-    BayesianLogisticRegression, LinearClassifier, LinearSVC, LogisticRegression, LogisticRegressionCV,
-    OutputCodeClassifier, Perceptron, RidgeClassifier, circle_separability, code_matrix, encode_labels, feasible_region,
-    fold_intercept, hull_contains, minimize_zero_one, pull_back, push_forward, separability, weight_constraints,
-)  # fmt: skip
+    BayesianLogisticRegression,
+    LinearClassifier,
+    LinearSVC,
+    LogisticRegression,
+    LogisticRegressionCV,
+    OutputCodeClassifier,
+    Perceptron,
+    RidgeClassifier,
+    circle_separability,
+    code_matrix,
+    encode_labels,
+    feasible_region,
+    fold_intercept,
+    hull_contains,
+    minimize_zero_one,
+    pull_back,
+    push_forward,
+    separability,
+    weight_constraints,
+)
 from gnomon.linear.codes import decode
 
 mpl.use("Agg")

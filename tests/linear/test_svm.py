@@ -45,8 +45,13 @@ def test_soft_margin_by_hand(solver):
     np.testing.assert_allclose(model.dual_coef_full_, [0, 5.5, 10, 10, 5.5, 0], atol=1e-4)
     assert model.dual_ == pytest.approx(30.5, abs=1e-5)
     assert list(model.point_types_) == [
-        "outside", "on_margin", "margin_error", "margin_error", "on_margin", "outside",
-    ]  # fmt: skip
+        "outside",
+        "on_margin",
+        "margin_error",
+        "margin_error",
+        "on_margin",
+        "outside",
+    ]
 
 
 @pytest.mark.parametrize("solver", ["auto", "qp"])

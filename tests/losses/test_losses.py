@@ -6,17 +6,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from gnomon import losses as L
+from gnomon import losses as L  # noqa: N812
 from gnomon.loops.losses import fill_losses
 
 MARGIN = [
-    L.ZeroOne(), L.Perceptron(), L.Hinge(), L.Hinge(kink="inactive"), L.SquaredHinge(), L.ModifiedHuber(), L.Logistic(),
-    L.Logistic(base=2.0), L.Exponential(), L.SquaredMargin(), L.SigmoidSquared(),
-]  # fmt: skip
+    L.ZeroOne(),
+    L.Perceptron(),
+    L.Hinge(),
+    L.Hinge(kink="inactive"),
+    L.SquaredHinge(),
+    L.ModifiedHuber(),
+    L.Logistic(),
+    L.Logistic(base=2.0),
+    L.Exponential(),
+    L.SquaredMargin(),
+    L.SigmoidSquared(),
+]
 RESIDUAL = [
-    L.SquaredError(), L.Absolute(), L.Huber(1.35), L.EpsilonInsensitive(0.3), L.SquaredEpsilonInsensitive(0.3),
-    L.Pinball(0.8), L.StudentT(2.0, 0.7),
-]  # fmt: skip
+    L.SquaredError(),
+    L.Absolute(),
+    L.Huber(1.35),
+    L.EpsilonInsensitive(0.3),
+    L.SquaredEpsilonInsensitive(0.3),
+    L.Pinball(0.8),
+    L.StudentT(2.0, 0.7),
+]
 COUNTS = [L.Poisson(), L.Gamma()]
 EVERY = [*MARGIN, *RESIDUAL, *COUNTS]
 
@@ -65,8 +79,12 @@ def test_conjugate_is_the_supremum(loss):
     for y in targets(loss, 5, rng):
         for z0 in rng.normal(size=4):
             a = float(loss.gradient(y, z0))
-            top = -minimize_scalar(lambda z, y=y, a=a: float(loss.value(y, z)) - a * z, bounds=(-60, 60), method="bounded",
-                                   options={"xatol": 1e-10}).fun  # fmt: skip
+            top = -minimize_scalar(
+                lambda z, y=y, a=a: float(loss.value(y, z)) - a * z,
+                bounds=(-60, 60),
+                method="bounded",
+                options={"xatol": 1e-10},
+            ).fun
             assert float(loss.conjugate(y, a)) == pytest.approx(top, abs=1e-4)
             other = float(rng.normal())
             assert (
@@ -78,12 +96,14 @@ def test_numbers_of_the_courses():
     m = np.array([-2, -1, 0, 0.5, 1, 2])
     np.testing.assert_allclose(
         L.Logistic().value(1, m),
-        [2.1269280110, 1.3132616875, 0.6931471806, 0.4740769842, 0.3132616875, 0.1269280110], atol=1e-10,
-    )  # fmt: skip
+        [2.1269280110, 1.3132616875, 0.6931471806, 0.4740769842, 0.3132616875, 0.1269280110],
+        atol=1e-10,
+    )
     np.testing.assert_allclose(
         L.SigmoidSquared().value(1, m),
-        [0.3879017463, 0.2672233227, 0.125, 0.0712684783, 0.0361647441, 0.0071046683], atol=1e-10,
-    )  # fmt: skip
+        [0.3879017463, 0.2672233227, 0.125, 0.0712684783, 0.0361647441, 0.0071046683],
+        atol=1e-10,
+    )
     np.testing.assert_allclose(L.ModifiedHuber().value(1, m), [8, 4, 1, 0.25, 0, 0])
     np.testing.assert_allclose(L.SquaredError().value(1, [10, 0]), [40.5, 0.5])
     assert L.SigmoidSquared().gradient(1, [-10.0])[0] == pytest.approx(-4.539374686e-5, rel=1e-9)
@@ -134,8 +154,17 @@ def test_wrong_labels_are_named():
         L.Hinge().value([0, 1], [0.1, 0.2])
 
 
-PENALTIES = [L.L2(0.7), L.L1(0.7), L.ElasticNet(0.7, l1_ratio=0.4), L.Lp(0.7, p=1.5), L.Lp(0.7, p=4), L.Lp(0.7, p=0.5),
-             L.Lp(0.7, p=0), L.Lp(0.7, p=np.inf), L.GroupL2(0.7, [0, 0, 1])]  # fmt: skip
+PENALTIES = [
+    L.L2(0.7),
+    L.L1(0.7),
+    L.ElasticNet(0.7, l1_ratio=0.4),
+    L.Lp(0.7, p=1.5),
+    L.Lp(0.7, p=4),
+    L.Lp(0.7, p=0.5),
+    L.Lp(0.7, p=0),
+    L.Lp(0.7, p=np.inf),
+    L.GroupL2(0.7, [0, 0, 1]),
+]
 
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda p: f"{type(p).__name__}{getattr(p, 'p', '')}")
@@ -164,8 +193,13 @@ def test_penalty_conjugate(penalty):
 
 
 def test_scalar_prox_of_the_courses():
-    for p, w, value in ((1, 1.5, 1.75), (2, 1, 2), (0.5, 1.8144020186, 1.3814440192), (1.5, ((34.25**0.5 - 1.5) / 4) ** 2, 1.9541872808),
-                        (4, 0.8351223458, 1.8433476230)):  # fmt: skip
+    for p, w, value in (
+        (1, 1.5, 1.75),
+        (2, 1, 2),
+        (0.5, 1.8144020186, 1.3814440192),
+        (1.5, ((34.25**0.5 - 1.5) / 4) ** 2, 1.9541872808),
+        (4, 0.8351223458, 1.8433476230),
+    ):
         found = L.Lp(0.5, p=p).prox([2.0])[0]  # min (2-w)² + |w|^p is min ½(w-2)² + ½|w|^p
         assert found == pytest.approx(w, abs=1e-9)
         assert (2 - found) ** 2 + abs(found) ** p == pytest.approx(value, abs=1e-8)

@@ -8,9 +8,18 @@ from hypothesis import strategies as st
 from gnomon.core.errors import DivergenceError
 from gnomon.losses import L1, L2
 from gnomon.solvers import (
-    Constant, Exponential, InvScaling, InverseDecay, PegasosSchedule, StepDecay, batches, check_gradient,
-    laplace_approximation, minimize, stable_learning_rate,
-)  # fmt: skip
+    Constant,
+    Exponential,
+    InverseDecay,
+    InvScaling,
+    PegasosSchedule,
+    StepDecay,
+    batches,
+    check_gradient,
+    laplace_approximation,
+    minimize,
+    stable_learning_rate,
+)
 from gnomon.solvers.descent import two_loops
 
 

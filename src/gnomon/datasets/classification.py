@@ -28,9 +28,10 @@ def load_toy(name: str) -> Bunch:
 
     Parameters
     ----------
-    name : {"not", "and", "or", "xor", "and3", "three points", "three points, one far", "five points", "circle"}
-        Gates (the rows of "not" begin with a constant 1), the exercises of the perceptron, and one that a circle
-        separates, but no line through the origin.
+    name : {"not", "and", "or", "xor", "and3", "three points", "three points, one far", "five points",
+    "circle"}
+        Gates (the rows of "not" begin with a constant 1), the exercises of the perceptron, and one that a
+        circle separates, but no line through the origin.
 
     Returns
     -------

@@ -1,4 +1,6 @@
-"""What learners that pass over the rows again and again share: orders, targets, stopping, validation, partial_fit."""
+"""What learners that pass over the rows again and again share: orders, targets, stopping, validation,
+partial_fit.
+"""
 
 from __future__ import annotations
 
@@ -120,9 +122,11 @@ def split(rows: MemoryRows, fraction: float, seed: int) -> tuple[Array, Array]:
     """Return rows to learn from and rows to validate on, by class where there are classes."""
     rng = stream(seed, 2**31)
     mask = np.zeros(rows.n_rows, dtype=bool)
-    groups = [np.arange(rows.n_rows)] if rows.classes is None else [
-        np.flatnonzero(rows.y == k) for k in range(len(rows.classes))
-    ]  # fmt: skip
+    groups = (
+        [np.arange(rows.n_rows)]
+        if rows.classes is None
+        else [np.flatnonzero(rows.y == k) for k in range(len(rows.classes))]
+    )
     for group in groups:
         take = max(1, round(fraction * len(group))) if len(group) > 1 else 0
         mask[rng.permutation(group)[:take]] = True
@@ -130,7 +134,8 @@ def split(rows: MemoryRows, fraction: float, seed: int) -> tuple[Array, Array]:
 
 
 def canonical(rows: MemoryRows) -> MemoryRows:
-    """Return the distinct rows in an order that depends on their values alone, weights of equal rows added up.
+    """Return the distinct rows in an order that depends on their values alone, weights of equal rows added
+    up.
 
     A stochastic learner that shuffles these sees the same for a row of weight two as for the row twice.
     """

@@ -1,4 +1,4 @@
-"""One maximum-margin problem at a time: which solver, its steps, and what its solution says about the rows."""
+"""One maximum-margin problem at a time: which solver, its steps, and what the solution says of the rows."""
 
 from __future__ import annotations
 
@@ -168,7 +168,9 @@ def _program(margin, rows, solved, rng, tol):
 
 
 def hinge_program(A: Array, ridge: Array, cost: Array, loss: str = "hinge", budget: float | None = None):
-    """Solve ½ Σ ridge θ² + Σ cost·slack by a dense program; infinite costs forbid slack, a budget bounds its sum."""
+    """Solve ½ Σ ridge θ² + Σ cost·slack by a dense program; infinite costs forbid slack, a budget bounds its
+    sum.
+    """
     n, D = A.shape
     soft = np.isfinite(cost) if budget is None else np.ones(n, dtype=bool)
     k = int(soft.sum())
@@ -226,11 +228,15 @@ def describe(margin: Margin, X: Any, theta: Array, alpha: Array | None) -> dict[
     length = float(np.linalg.norm(w))
     types = np.where(at_zero, "outside", np.where(at_top, "margin_error", "on_margin"))
     return {
-        "dual_coef_full_": alpha, "support_": np.flatnonzero(~at_zero), "slack_": slack,
-        "margin_": 1.0 / length if length > 0 else np.inf, "point_types_": types,
-        "support_fraction_": float(np.mean(~at_zero)), "intercept_interval_": interval,
+        "dual_coef_full_": alpha,
+        "support_": np.flatnonzero(~at_zero),
+        "slack_": slack,
+        "margin_": 1.0 / length if length > 0 else np.inf,
+        "point_types_": types,
+        "support_fraction_": float(np.mean(~at_zero)),
+        "intercept_interval_": interval,
         "kkt_violation_": kkt(margin, X, w, b, alpha, base),
-    }, b  # fmt: skip
+    }, b
 
 
 def free_intercept(y: Array, base: Array, at_zero: Array, at_top: Array, b: float):

@@ -1,4 +1,4 @@
-"""Bayesian logistic regression by Laplace's approximation: probabilities that know how sure the weights are."""
+"""Bayesian logistic regression by Laplace: probabilities that know how sure the weights are."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class BayesianLogisticRegression(LinearClassifierMixin, Learner):
     .. math:: p(w\mid D) \approx N(\hat w, \Sigma),\qquad
               \Sigma^{-1} = \lambda I + \sum_i \sigma_i(1-\sigma_i)\,x_i x_i^\top
 
-    Predictions average the sigmoid over the posterior, so they are closer to ½ where data are few. For two classes.
+    Predictions average the sigmoid over the posterior, so they are closer to ½ where data are few. For two
+    classes.
 
     Parameters
     ----------

@@ -56,7 +56,8 @@ def code_matrix(
 
 
 def decode(M: Array, scores: Array, decoding: str = "hamming", loss: Any = None) -> Array:
-    """Return the distance of every row of scores to every code word (n, K): Hamming, summed loss or Euclidean.
+    """Return the distance of every row of scores to every code word (n, K): Hamming, summed loss or
+    Euclidean.
 
     >>> decode(np.array([[1.0, 1], [-1, 1]]), np.array([[0.3, 2.0]]))
     array([[0., 1.]])

@@ -176,8 +176,8 @@ class CircleFit(NamedTuple):
 def circle_separability(X: Any, y: Any, *, center: Any = None, tol: float = 1e-9) -> CircleFit:
     r"""Tell whether a circle (sphere) parts two classes.
 
-    :math:`s\,y_i(r^2 - \lVert x_i - c\rVert^2) > 0` is linear in :math:`(2c, r^2 - \lVert c\rVert^2)`, so it is the
-    separability of rows (x, −‖x‖²) with the last weight fixed.
+    :math:`s\,y_i(r^2 - \lVert x_i - c\rVert^2) > 0` is linear in :math:`(2c, r^2 - \lVert c\rVert^2)`, so it
+    is the separability of rows (x, −‖x‖²) with the last weight fixed.
 
     Parameters
     ----------
@@ -240,8 +240,8 @@ def minimize_zero_one(
 ) -> FewestErrors:
     """Find the plane with the fewest mistakes (y·f ≤ 0, or < `margin`) by branch and bound.
 
-    At a node some rows are given up and the rest must be right; if they cannot be, some row of an infeasible core has
-    to be given up, too. With ``margin=1`` it counts margin errors of a plane of bounded length.
+    At a node some rows are given up and the rest must be right; if they cannot be, some row of an infeasible
+    core has to be given up, too. With ``margin=1`` it counts margin errors of a plane of bounded length.
 
     >>> minimize_zero_one([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, 0, 0]).n_errors
     1

@@ -43,7 +43,7 @@ class LinearClassifierMixin(ClassifierMixin):
         return self.classes_[right.astype(int)]
 
     def signed_distance(self, X: Any) -> Array:
-        """Return f(x)/‖w‖: how far each row is from the boundary, positive on the side of the second class."""
+        """Return f(x)/‖w‖: the distance of each row, positive on the side of the second class."""
         return self.decision_function(X) / self._length()
 
     def functional_margin(self, X: Any, y: Any) -> Array:

@@ -24,9 +24,9 @@ class RidgeClassifier(LinearClassifierMixin, OneStep):
 
     .. math:: \min_{w,b}\; \sum_i s_i\,(t_i - w\cdot x_i - b)^2 + \alpha\sum_j|w_j|^p
 
-    with t = ±1 (or 0 and 1), one column of targets a class beyond two; the largest score wins. ``alpha=0`` is the plain
-    least-squares classifier. The squared loss also punishes rows that are too right, so far but correct points drag
-    the boundary: use `LogisticRegression` or `LinearSVC` then.
+    with t = ±1 (or 0 and 1), one column of targets a class beyond two; the largest score wins. ``alpha=0`` is
+    the plain least-squares classifier. The squared loss also punishes rows that are too right, so far but
+    correct points drag the boundary: use `LogisticRegression` or `LinearSVC` then.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class RidgeClassifier(LinearClassifierMixin, OneStep):
         As in `Ridge`.
     class_weight : dict, "balanced" or None
     targets : {"pm1", "01"}, default="pm1"
-        Labels −1, +1 with threshold 0, or 0, 1 with threshold ½: the same with an intercept. Without one and with 0
-        and 1, scores shrink to 0 as alpha grows, so everything becomes the first class.
+        Labels −1, +1 with threshold 0, or 0, 1 with threshold ½: the same with an intercept. Without one and
+        with 0 and 1, scores shrink to 0 as alpha grows, so everything becomes the first class.
     p : float, default=2
         Power of the penalty.
     boundary : {"negative", "positive"}, default="negative"

@@ -1,4 +1,4 @@
-"""Logistic regression: probabilities of classes from a linear score, by maximum likelihood or with a penalty."""
+"""Logistic regression: probabilities of classes from a linear score."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class LogisticRegression(LinearClassifierMixin, Learner):
     .. math:: \min_{w,b}\; C\sum_i s_i \ln\bigl(1 + e^{-y_i(w\cdot x_i+b)}\bigr)
               + \tfrac{1-\rho}{2}\lVert w\rVert_2^2 + \rho\lVert w\rVert_1
 
-    and, for more than two classes, the softmax cross-entropy in place of the first term. ``C=np.inf`` is maximum
-    likelihood; a finite C is the mode of the posterior under the prior N(0, C·I). Calibrated when the model is
-    right; use trees or kernels when classes do not part along a plane.
+    and, for more than two classes, the softmax cross-entropy in place of the first term. ``C=np.inf`` is
+    maximum likelihood; a finite C is the mode of the posterior under the prior N(0, C·I). Calibrated when the
+    model is right; use trees or kernels when classes do not part along a plane.
 
     Parameters
     ----------
@@ -64,14 +64,16 @@ class LogisticRegression(LinearClassifierMixin, Learner):
     dual : bool, default=False
         Accepted for compatibility; the answer is the same.
     tol : float, default=1e-4
-        On the certificate: the largest slope of the mean objective (with ρ > 0, its distance from optimality).
+        On the certificate: the largest slope of the mean objective (with ρ > 0, its distance from
+        optimality).
     fit_intercept : bool, default=True
     intercept_scaling : float, default=1
         Accepted for compatibility; see `regularize_intercept`.
     class_weight : dict, "balanced" or None
     random_state : int, RandomState or None
         Not used: every solver here is deterministic.
-    solver : {"auto", "newton-cholesky", "newton-cg", "lbfgs", "liblinear", "sag", "saga", "gd"}, default="auto"
+    solver : {"auto", "newton-cholesky", "newton-cg", "lbfgs", "liblinear", "sag", "saga", "gd"},
+    default="auto"
         All reach the same optimum. ``"auto"`` takes Newton steps: by Cholesky for narrow data, by conjugate
         gradients for wide data and several classes; with ρ > 0 coordinate descent on working sets.
     max_iter : int, default=100
@@ -173,7 +175,7 @@ class LogisticRegression(LinearClassifierMixin, Learner):
         self.reduction = reduction
         self.boundary = boundary
 
-    # -- the three hooks --------------------------------------------------------------------------------------
+    # -- the three hooks -------------------------------------------------------------------------------------
 
     def _read(self, X, y=None, sample_weight=None, *, reset=True, **options):
         rows = super()._read(X, y, sample_weight, reset=reset, **options)
@@ -233,7 +235,7 @@ class LogisticRegression(LinearClassifierMixin, Learner):
             state = state._replace(separable=_separates(rows, theta, self.fit_intercept, quick=True))
         if state.separable:
             warn(
-                "the classes are separable, so the likelihood has no maximum: the weights grow without bound along "
+                "the classes are separable, so the likelihood has no maximum: the weights grow along "
                 f"coef_ = {np.round(theta.ravel()[:4], 3).tolist()}{'…' if theta.size > 4 else ''}. "
                 "Use a finite C.",
                 PerfectSeparationWarning,
@@ -274,7 +276,7 @@ class LogisticRegression(LinearClassifierMixin, Learner):
                 )
         return super()._first_state(rows, seed, index) if not self.warm_start else self._start(rows, None)
 
-    # -- what is minimized, and how ---------------------------------------------------------------------------
+    # -- what is minimized, and how --------------------------------------------------------------------------
 
     def _C(self):
         C = np.inf if self.penalty is None else self.C
@@ -290,9 +292,11 @@ class LogisticRegression(LinearClassifierMixin, Learner):
 
     def _objective(self, rows):
         K = len(rows.classes)
-        model = Model(Logistic(), self.fit_intercept, 1) if K == 2 else Model(
-            SoftmaxCrossEntropy(), self.fit_intercept, None, K
-        )  # fmt: skip
+        model = (
+            Model(Logistic(), self.fit_intercept, 1)
+            if K == 2
+            else Model(SoftmaxCrossEntropy(), self.fit_intercept, None, K)
+        )
         ridge = np.full(rows.n_features + self.fit_intercept, (1.0 - self._ratio()) / self._C())
         if self.fit_intercept and not self.regularize_intercept:
             ridge[-1] = 0.0
@@ -334,7 +338,7 @@ class LogisticRegression(LinearClassifierMixin, Learner):
             raise DivergenceError("gradient descent runs away; lower learning_rate, or scale the columns.")
         return new
 
-    # -- prediction --------------------------------------------------------------------------------------------
+    # -- prediction ------------------------------------------------------------------------------------------
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of every class."""

@@ -22,7 +22,7 @@ from gnomon.linear.logistic import LogisticRegression
 class LogisticRegressionCV(LinearClassifierMixin, OneStep):
     r"""Logistic regression whose C (and ρ) score best on held-out rows.
 
-    .. math:: (\hat C, \hat\rho) = \arg\max \frac1F\sum_f \text{score}\bigl(\text{model}_{C,\rho}^{(-f)}, f\bigr)
+    .. math:: (\hat C, \hat\rho) = \arg\max \frac1F\sum_f \text{score}(\text{model}_{C,\rho}^{(-f)}, f)
 
     Folds run side by side on the threads; within a fold every C starts from the one before.
 
@@ -113,9 +113,15 @@ class LogisticRegressionCV(LinearClassifierMixin, OneStep):
 
     def _model(self, C, ratio):
         return LogisticRegression(
-            C=C, l1_ratio=ratio, fit_intercept=self.fit_intercept, class_weight=self.class_weight,
-            solver=self.solver, tol=self.tol, max_iter=self.max_iter, warm_start=True,
-        )  # fmt: skip
+            C=C,
+            l1_ratio=ratio,
+            fit_intercept=self.fit_intercept,
+            class_weight=self.class_weight,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            warm_start=True,
+        )
 
     def _solve(self, rows):
         Cs = (
@@ -134,9 +140,13 @@ class LogisticRegressionCV(LinearClassifierMixin, OneStep):
         weight = rows.weight if rows.weighted else None
         model = self._model(C, ratio).fit(rows.X, y, weight)
         return {
-            "coef_": model.coef_, "intercept_": model.intercept_, "C_": C, "l1_ratio_": ratio, "Cs_": Cs,
+            "coef_": model.coef_,
+            "intercept_": model.intercept_,
+            "C_": C,
+            "l1_ratio_": ratio,
+            "Cs_": Cs,
             "scores_": scores,
-        }, float(scores.mean(axis=0)[best])  # fmt: skip
+        }, float(scores.mean(axis=0)[best])
 
     def _scores(self, rows, y, Cs, fold, ratio):
         """Score the held-out rows for every C."""

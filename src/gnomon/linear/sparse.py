@@ -1,4 +1,6 @@
-"""Lasso and elastic net: least squares that sets most coefficients to zero, with a gap that proves the answer."""
+"""Lasso and elastic net: least squares that sets most coefficients to zero, with a gap that proves the
+answer.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,8 @@ from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads, warn
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.linear.moments import LinearSums, sum_moments
-from gnomon.solvers.coordinate import (
-    Check,
-    Design,
-    FullGramEngine,
-    GramEngine,
-    Penalized,
-    SparseDesign,
-    SparseEngine,
-)
+from gnomon.solvers.coordinate import Check, Design, FullGramEngine, GramEngine, Penalized
+from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine
 
 GRAM_WIDTH = 2000  # features up to which, with more rows than features, the whole Gram matrix is formed
 
@@ -93,8 +88,8 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
     .. math:: \min_{w,b}\; \frac{1}{2n}\lVert y - Xw - b\rVert_2^2 + \alpha\rho\lVert w\rVert_1
               + \tfrac12\alpha(1-\rho)\lVert w\rVert_2^2
 
-    For many features of which few matter. With ρ < 1, correlated features share their weight instead of one of
-    them taking all. Weights of rows are scaled to sum to n. For ‖y−Xw‖² + λ₁‖w‖₁ + λ₂‖w‖² use
+    For many features of which few matter. With ρ < 1, correlated features share their weight instead of one
+    of them taking all. Weights of rows are scaled to sum to n. For ‖y−Xw‖² + λ₁‖w‖₁ + λ₂‖w‖² use
     α = (λ₁+2λ₂)/(2n) and ρ = λ₁/(λ₁+2λ₂).
 
     Parameters
@@ -280,7 +275,7 @@ class Lasso(ElasticNet):
     }
 
 
-# -- paths -------------------------------------------------------------------------------------------------------
+# -- paths ---------------------------------------------------------------------------------------------------
 
 
 def alpha_grid(
@@ -298,7 +293,7 @@ def alpha_grid(
 def follow(
     prepared: Prepared, alphas: Array, l1_ratio: float, *, tol: float, positive: bool, max_iter: int = 1000
 ):
-    """Return coefficients (d, k), gaps and sweeps along falling alphas; each one starts from the one before."""
+    """Return coefficients (d, k), gaps and sweeps along falling alphas, each started from the last."""
     engine, goal = prepared.engine, tol * prepared.yy
     coefs, gaps, counts, before = np.zeros((len(engine.w), len(alphas))), [], [], None
     for k, alpha in enumerate(alphas):
@@ -336,7 +331,8 @@ def enet_path(
     tol=1e-4,
     max_iter=1000,
 ):
-    r"""Elastic-net coefficients along a falling grid of penalties, without intercept (center first if needed).
+    r"""Elastic-net coefficients along a falling grid of penalties, without intercept (center first if
+    needed).
 
     Parameters
     ----------

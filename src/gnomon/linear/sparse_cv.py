@@ -115,10 +115,15 @@ class ElasticNetCV(LinearPrediction, RegressorMixin, OneStep):
         coef, gaps, counts = self._fit_one(whole, grids[best[0]][: best[1] + 1], ratio)
         flat = len(ratios) == 1
         return {
-            "coef_": coef, "intercept_": whole.intercept(coef, self.fit_intercept), "alpha_": float(alpha),
-            "l1_ratio_": ratio, "mse_path_": mse[0] if flat else mse, "dual_gap_": float(gaps[-1]),
-            "alphas_": grids[0] if flat else np.array(grids), "n_iter_": int(max(counts[-1], 1)),
-        }, float(mean[best])  # fmt: skip
+            "coef_": coef,
+            "intercept_": whole.intercept(coef, self.fit_intercept),
+            "alpha_": float(alpha),
+            "l1_ratio_": ratio,
+            "mse_path_": mse[0] if flat else mse,
+            "dual_gap_": float(gaps[-1]),
+            "alphas_": grids[0] if flat else np.array(grids),
+            "n_iter_": int(max(counts[-1], 1)),
+        }, float(mean[best])
 
     def _grid(self, prepared, ratio):
         given = self.alphas

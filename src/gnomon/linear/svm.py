@@ -42,11 +42,11 @@ class MachineState(NamedTuple):
 class LinearSVC(LinearClassifierMixin, Learner):
     r"""Linear support vector classifier.
 
-    .. math:: \min_{w,b}\; \tfrac12\lVert w\rVert^2 + C\sum_i s_i\,\max(0, 1 - y_i(w\cdot x_i + b))^{1\text{ or }2}
+    .. math:: \min_{w,b} \tfrac12\lVert w\rVert^2 + C\sum_i s_i\max(0, 1 - y_i(w\cdot x_i + b))^q,\; q=1, 2
 
-    Only rows on or inside the margin (the support vectors) matter. ``C=np.inf`` is the hard margin, `slack_budget`
-    bounds the total slack instead of pricing it. For (1/n)Σ hinge + (λ/2)‖w‖² use C = 1/(λn). Use
-    `LogisticRegression` for probabilities, kernel machines when a plane is not enough.
+    Only rows on or inside the margin (the support vectors) matter. ``C=np.inf`` is the hard margin,
+    `slack_budget` bounds the total slack instead of pricing it. For (1/n)Σ hinge + (λ/2)‖w‖² use C = 1/(λn).
+    Use `LogisticRegression` for probabilities, kernel machines when a plane is not enough.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ class LinearSVC(LinearClassifierMixin, Learner):
     regularize_intercept : bool, default=True
         True penalizes b as liblinear does; False leaves it free, as in the textbooks and in ``SVC``.
     solver : {"auto", "qp"}, default="auto"
-        ``"auto"``: Newton for the squared hinge, interior points for the hinge on narrow data, dual coordinate
-        descent on wide or sparse data. ``"qp"``: a dense quadratic program, for reference.
+        ``"auto"``: Newton for the squared hinge, interior points for the hinge on narrow data, dual
+        coordinate descent on wide or sparse data. ``"qp"``: a dense quadratic program, for reference.
     slack_budget : float, optional
         Minimize ½‖w‖² with Σξ at most this, free intercept.
     boundary : {"negative", "positive"}, default="negative"
@@ -80,7 +80,8 @@ class LinearSVC(LinearClassifierMixin, Learner):
     ----------
     coef_, intercept_, classes_, n_iter_, converged_, trace_
     primal_, dual_, gap_ : float
-    dual_coef_full_, slack_, point_types_, support_, margin_, support_fraction_, intercept_interval_, kkt_violation_
+    dual_coef_full_, slack_, point_types_, support_, margin_, support_fraction_, intercept_interval_,
+    kkt_violation_
         Of the rows, for two classes: multipliers, slacks, "outside", "on_margin" or "margin_error", …
 
     Examples

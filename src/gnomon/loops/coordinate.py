@@ -1,7 +1,7 @@
 """Sweeps of coordinate descent for least squares with an ℓ1 and a ridge penalty.
 
-Gram sweeps keep g = q − G w; residual sweeps keep the residual of sparse columns, centered without being filled.
-A coordinate's move is w_j ← S(x_jᵀr + ‖x_j‖² w_j, t_j) / (‖x_j‖² + mu). Outputs are written in place.
+Gram sweeps keep g = q − G w; residual sweeps keep the residual of sparse columns, centered without being
+filled. A coordinate's move is w_j ← S(x_jᵀr + ‖x_j‖² w_j, t_j) / (‖x_j‖² + mu). Outputs are written in place.
 """
 
 from gnomon.loops._compile import compiled
@@ -100,9 +100,9 @@ def csc_weighted_sweeps(
 ):
     """Sweeps on the model of a smooth loss: rows weigh `bend`, an unpenalized intercept stays at its optimum.
 
-    q holds bend·(target − x·(w+move)) up to the intercept's part shift·bend; bx is Σ bend x_j, mean = bx/total,
-    curvature the centered Σ bend (x_j − mean)². `move` is the change of w; `t` the thresholds. Returns the shift and
-    the largest δ² curvature of the last sweep.
+    q holds bend·(target − x·(w+move)) up to the intercept's part shift·bend; bx is Σ bend x_j, mean =
+    bx/total, curvature the centered Σ bend (x_j − mean)². `move` is the change of w; `t` the thresholds.
+    Returns the shift and the largest δ² curvature of the last sweep.
     """
     largest = 0.0
     for _ in range(n_sweeps):

@@ -1,7 +1,7 @@
 """Dual coordinate descent for linear machines: one multiplier at a time, the weights kept along.
 
-The weights w have the intercept's column last; `constant` is its entry in every row (0 for none). Multipliers stay
-in [0, cost]; for the squared hinge cost is infinite and `extra` = 1/(2C). X is read-only, dense or CSR.
+The weights w have the intercept's column last; `constant` is its entry in every row (0 for none). Multipliers
+stay in [0, cost]; for the squared hinge cost is infinite and `extra` = 1/(2C). X is read-only, dense or CSR.
 """
 
 from gnomon.loops._compile import compiled
@@ -24,9 +24,11 @@ def project_step(G, alpha, cost, q):
 
 @compiled
 def dual_epoch_dense(X, order, y, cost, extra, norms, constant, w, alpha, limits):
-    """One pass over the rows in `order`; skipped rows are those safely at a bound by `limits` of the last pass.
+    """One pass over the rows in `order`; skipped rows are those safely at a bound by `limits` of the last
+    pass.
 
-    limits = (largest, smallest) projected slope of the last pass; returned for the next. Shrinks like liblinear.
+    limits = (largest, smallest) projected slope of the last pass; returned for the next. Shrinks like
+    liblinear.
     """
     top, low = -1e300, 1e300
     last = len(w) - 1

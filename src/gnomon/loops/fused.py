@@ -1,7 +1,8 @@
-"""Passes over rows that read each row once: its score, what the loss makes of it, and its share of the gradient.
+"""Passes over rows that read each row once: its score, what the loss makes of it, and its share of the
+gradient.
 
-X is read-only, C-ordered or CSR, and may be float32; sums are float64. Four dense rows go at a time, so that the
-accumulator is read and written once for four.
+X is read-only, C-ordered or CSR, and may be float32; sums are float64. Four dense rows go at a time, so that
+the accumulator is read and written once for four.
 """
 
 from gnomon.loops._compile import compiled
@@ -47,7 +48,9 @@ def one_add(X, i, c, out):
 
 @compiled
 def dense_gradient(code, p, q, X, y, weight, v, intercept, z, out):
-    """Σ weight·loss; out += Σ slope x, with slope = weight·loss'; returns (value, Σ slope). z: 4 numbers of scratch."""
+    """Σ weight·loss; out += Σ slope x, with slope = weight·loss'; returns (value, Σ slope). z: 4 numbers of
+    scratch.
+    """
     value, total = 0.0, 0.0
     n, d = X.shape
     full = n - n % 4

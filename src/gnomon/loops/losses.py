@@ -1,7 +1,8 @@
 """Losses of one score z against one target y: value, slope and bend (first and second derivative in z).
 
-Which loss is an integer code (the `code` of the objects in gnomon.losses, which own the formulas; a test holds
-the two together); p and q are its parameters. Labels of margin losses are -1 and +1. Scalars in, scalar out.
+Which loss is an integer code (the `code` of the objects in gnomon.losses, which own the formulas; a test
+holds the two together); p and q are its parameters. Labels of margin losses are -1 and +1. Scalars in, scalar
+out.
 """
 
 from math import exp, inf, log, log1p

@@ -1,7 +1,7 @@
 """One pass of stochastic learners over rows in a given order: gradient steps, perceptron, passive–aggressive.
 
-X is read-only, dense (C order) or CSR. Weights, counters and averages are written in place. A step costs the entries
-of its row: weights are kept as scale·w, so that the ridge shrink is one multiplication.
+X is read-only, dense (C order) or CSR. Weights, counters and averages are written in place. A step costs the
+entries of its row: weights are kept as scale·w, so that the ridge shrink is one multiplication.
 """
 
 from math import inf, sqrt
@@ -100,9 +100,11 @@ def sgd_dense(
     owed,
     u,
 ):
-    """A pass of gradient steps. Returns scale-free intercept, steps, Σ loss before the steps, Σ of average intercepts.
+    """A pass of gradient steps. Returns scale-free intercept, steps, Σ loss before the steps, Σ of average
+    intercepts.
 
-    alpha(1−ratio) shrinks, alpha·ratio clips; from step `start` on, avg sums up weights (None of it when start < 0).
+    alpha(1−ratio) shrinks, alpha·ratio clips; from step `start` on, avg sums up weights (None of it when
+    start < 0).
     """
     scale, loss = 1.0, 0.0
     for k in range(len(order)):
@@ -259,7 +261,9 @@ def perceptron_csr(indptr, indices, data, y, eta, order, intercept, always, w, b
 
 @compiled
 def aggressive_step(kind, C, z, y, norm, epsilon):
-    """Length τ of a passive–aggressive step and its loss; kinds: hinge, squared hinge, zero-one, regression, squared."""
+    """Length τ of a passive–aggressive step and its loss; kinds: hinge, squared hinge, zero-one, regression,
+    squared.
+    """
     if kind <= 2:
         m = y * z
         loss = max(0.0, 1.0 - m)
@@ -282,7 +286,9 @@ def aggressive_step(kind, C, z, y, norm, epsilon):
 
 @compiled
 def aggressive_dense(X, y, weight, norms, order, kind, C, epsilon, intercept, w, b, u, ub, steps, taus):
-    """A pass of passive–aggressive steps w += τ y x (regression: τ x); returns intercept, its u, steps, Σ loss."""
+    """A pass of passive–aggressive steps w += τ y x (regression: τ x); returns intercept, its u, steps, Σ
+    loss.
+    """
     loss = 0.0
     for k in range(len(order)):
         i = order[k]
@@ -328,7 +334,8 @@ def aggressive_csr(
 def pegasos_dense(X, y, order, alpha, first, power, intercept, price, project, w, b, t, avg, avg_b):
     """Subgradient steps of the SVM: w ← (1−ηα)w + ηyx[m ≤ 1]; optional projection on ‖w‖ ≤ 1/√α.
 
-    η = first/(t+1)^power. Returns intercept, steps, the average's intercept and how often the shrink was clipped.
+    η = first/(t+1)^power. Returns intercept, steps, the average's intercept and how often the shrink was
+    clipped.
     """
     clipped = 0
     for k in range(len(order)):

@@ -2,9 +2,10 @@
 
     P(w) = ½‖y − Xw‖² + t‖w‖₁ + (mu/2)‖w‖²
 
-in the units of a sum over rows (t = nαρ, mu = nα(1−ρ)). Features enter a working set when their correlation with the
-residual says so; on the set the problem is solved in Gram form by sweeps and, once the signs have settled, exactly by
-a Cholesky step. The certificate is the gap to the dual value at the residual scaled to be feasible.
+in the units of a sum over rows (t = nαρ, mu = nα(1−ρ)). Features enter a working set when their correlation
+with the residual says so; on the set the problem is solved in Gram form by sweeps and, once the signs have
+settled, exactly by a Cholesky step. The certificate is the gap to the dual value at the residual scaled to be
+feasible.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from gnomon.core.linalg import Array
 from gnomon.loops import coordinate as loops
@@ -54,14 +55,15 @@ def dual_check(rr: float, yr: float, yy: float, w: Array, corr: Array, pen: Pena
     return Check(primal, max(primal - dual, 0.0), scale)
 
 
-# -- the inner problem -------------------------------------------------------------------------------------------
+# -- the inner problem ---------------------------------------------------------------------------------------
 
 
 def solve_gram(G, t, pen: Penalized, w, g, enough: Any, max_rounds: int) -> int:
     """Solve on one Gram matrix, in place, until `enough(w, g)`; returns the sweeps made.
 
-    Steps to the optimum of the present signs alternate with sweeps, which change the signs. While such a step gets
-    no further than the first change of sign, sweeps with Anderson extrapolation are the better use of time.
+    Steps to the optimum of the present signs alternate with sweeps, which change the signs. While such a step
+    gets no further than the first change of sign, sweeps with Anderson extrapolation are the better use of
+    time.
     """
     sweeps, patience = 0, 1
     for turn in range(max_rounds):
@@ -116,7 +118,9 @@ def anderson(points: Array) -> Array | None:
 
 
 def newton_on_signs(G, t, pen: Penalized, w, g) -> bool:
-    """Move to the optimum for the present support and signs, as far as the objective falls; True if all the way."""
+    """Move to the optimum for the present support and signs, as far as the objective falls; True if all the
+    way.
+    """
     S = np.flatnonzero(w)
     if not len(S):
         return True
@@ -132,7 +136,7 @@ def newton_on_signs(G, t, pen: Penalized, w, g) -> bool:
 
 
 def _accept(G, t, pen, w, g, S, step):
-    """Take the step; coordinates that would change sign stop at zero: all of them, or else the first alone."""
+    """Take the step; coordinates that would change sign stop at zero: all, or else the first alone."""
     old = w[S]
     crosses = (old * (old + step) < 0.0) & (t[S] > 0.0)
     new = np.where(crosses, 0.0, old + step)
@@ -159,7 +163,7 @@ def _objective_change(G, t, pen, w, g, S, delta):
     return change + float(t[S] @ (np.abs(old + delta) - np.abs(old))), drop
 
 
-# -- designs -----------------------------------------------------------------------------------------------------
+# -- designs -------------------------------------------------------------------------------------------------
 
 
 class Design:
@@ -245,7 +249,7 @@ class GramEngine:
         return dual_check(float(r @ r), float(r @ self.design.y), self.design.yy, self.w, self.corr, pen)
 
     def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
-        """Widen the working set, solve on it, look at all features; `reach` is the correlation that invites."""
+        """Widen the working set, solve on it, look at all features; `reach`: correlation that invites."""
         slope = self.corr - pen.mu * self.w
         score = slope if pen.positive else np.abs(slope)
         invited = np.flatnonzero(
@@ -310,118 +314,3 @@ class FullGramEngine:
     def restart(self) -> None:
         """Forget the accuracy asked for the last penalty."""
         self.asked = None
-
-
-class SparseDesign(Design):
-    """The same for CSR data: columns stay sparse, centering is implicit."""
-
-    def __init__(self, X: Any, y: Array, weight: Array | None, intercept: bool) -> None:
-        csc = sparse.csc_array(X, dtype=np.float64)
-        if weight is not None:
-            csc = sparse.csc_array(
-                (csc.data * np.sqrt(weight)[csc.indices], csc.indices, csc.indptr), csc.shape
-            )
-        self.csc = csc
-        self.parts = (csc.indptr.astype(np.int64), csc.indices, csc.data)
-        self.v = np.ones(csc.shape[0]) if weight is None else np.sqrt(weight)
-        super().__init__(X, y, weight, intercept)
-        squares = np.empty(csc.shape[1])
-        loops.csc_squares(*self.parts, np.ones(csc.shape[0]), squares)
-        self.curvature = np.maximum(squares - self.mass * self.mean**2, 0.0)
-        self.curvature[self.curvature <= 1e-14 * squares] = 0.0  # constant columns
-
-    def correlate(self, r: Array) -> Array:
-        """Return the product of every centered column with r."""
-        corr = np.empty(self.n_features)
-        loops.csc_dot(*self.parts, r, corr)
-        return corr - self.mean * float(self.v @ r) if self.intercept else corr
-
-
-class SparseEngine:
-    """Working sets on sparse data: sweeps on the residual, with Anderson extrapolation of the iterates."""
-
-    MEMORY = 5
-
-    def __init__(self, design: SparseDesign, w: Array | None = None) -> None:
-        self.design = design
-        self.w = np.zeros(design.n_features) if w is None else np.array(w, dtype=float)
-        self.sweeps, self.size = 0, 100
-        self._look()
-
-    def _residual(self, w: Array) -> Array:
-        fitted = np.zeros(len(self.design.y))
-        S = np.flatnonzero(w)
-        loops.csc_combine(S, *self.design.parts, w, fitted)
-        return self.design.y - fitted + (self.design.v * float(self.design.mean[S] @ w[S]))
-
-    def _look(self) -> None:
-        self.r = self._residual(self.w)
-        self.corr = self.design.correlate(self.r)
-
-    def check(self, pen: Penalized) -> Check:
-        """Return the certificate at the present point."""
-        r = self.r
-        return dual_check(float(r @ r), float(r @ self.design.y), self.design.yy, self.w, self.corr, pen)
-
-    def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
-        """Choose the working set by correlation, solve on it, look at all features."""
-        slope = self.corr - pen.mu * self.w
-        score = slope if pen.positive else np.abs(slope)
-        level = 0.999 * pen.t if reach is None else min(reach, pen.t)
-        chosen = (score >= level) | (self.w != 0.0)
-        cols = np.flatnonzero(chosen)
-        room = max(100, 4 * np.count_nonzero(self.w))
-        if len(cols) > room:
-            score = np.where(self.w != 0.0, np.inf, score)
-            cols = np.sort(cols[np.argpartition(-score[cols], room)[:room]])
-        self._solve(cols, pen, goal, rounds)
-        self._look()
-        return self.check(pen)
-
-    def _solve(self, cols, pen, goal, rounds):
-        """Sweep until a bound on the gap over the working set is met."""
-        d, t = self.design, np.full(self.design.n_features, pen.t)
-        r, shift, history = self.r.copy(), 0.0, [self.w[cols].copy()]
-        for turn in range(max(1, rounds)):
-            shift, largest = loops.csc_sweeps(
-                cols, *d.parts, d.curvature, d.mean, d.mass, t, pen.mu, pen.positive, self.w, r, shift, 1
-            )
-            self.sweeps += 1
-            history.append(self.w[cols].copy())
-            if len(history) == self.MEMORY + 1:
-                r, shift = self._extrapolate(cols, history, r, shift, pen)
-                history = [self.w[cols].copy()]
-            if largest == 0.0 or (
-                turn % 5 == 4 and self._inner_gap(cols, r - shift * d.v, pen) <= 0.3 * goal
-            ):
-                break
-
-    def _inner_gap(self, cols, r, pen):
-        d = self.design
-        corr = d.csc[:, cols].T @ r if len(cols) < 200 else self._some(cols, r)
-        corr = corr - d.mean[cols] * float(d.v @ r) if d.intercept else corr
-        return dual_check(float(r @ r), float(r @ d.y), d.yy, self.w[cols], corr, pen).gap
-
-    def _some(self, cols, r):
-        out = np.empty(len(cols))
-        loops.csc_some(cols, *self.design.parts, r, out)
-        return out
-
-    def _extrapolate(self, cols, history, r, shift, pen):
-        """Replace the iterate by Anderson's combination of the last ones if that lowers the objective."""
-        points = np.array(history)
-        mix = anderson(points)
-        if mix is None:
-            return r, shift
-        trial = self.w.copy()
-        trial[cols] = mix @ points[1:]
-        if pen.positive:
-            np.maximum(trial, 0.0, out=trial)
-        trial_r = self._residual(trial)
-        if self._primal(trial, trial_r, pen) < self._primal(self.w, r - shift * self.design.v, pen):
-            self.w = trial
-            return trial_r, 0.0
-        return r, shift
-
-    def _primal(self, w, r, pen):
-        return 0.5 * float(r @ r) + pen.t * float(np.abs(w).sum()) + 0.5 * pen.mu * float(w @ w)

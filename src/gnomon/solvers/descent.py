@@ -1,7 +1,8 @@
-"""Minimize a function step by step: gradient, momentum, Nesterov, AdaGrad, Newton, L-BFGS, proximal, coordinate.
+"""Minimize a function step by step: gradient, momentum, Nesterov, AdaGrad, Newton, L-BFGS, proximal,
+coordinate.
 
-Every method is a pure function ``step(function, state, options) -> state``; `minimize` applies it. The function
-returns its value and gradient (and Hessian, for Newton).
+Every method is a pure function ``step(function, state, options) -> state``; `minimize` applies it. The
+function returns its value and gradient (and Hessian, for Newton).
 """
 
 from __future__ import annotations
@@ -137,8 +138,13 @@ def lbfgs_step(function, state: DescentState, options: Options) -> DescentState:
         step = optimize.line_search(
             lambda x: look(x).value,
             lambda x: look(x).gradient.ravel(),
-            x0, direction.ravel(), state.gradient.ravel(), state.value, c2=0.9, maxiter=30,
-        )[0]  # fmt: skip
+            x0,
+            direction.ravel(),
+            state.gradient.ravel(),
+            state.value,
+            c2=0.9,
+            maxiter=30,
+        )[0]
     new = look(x0 + step * direction.ravel()) if step else _armijo(function, state, direction)
     s, y = (new.x - state.x).ravel(), (new.gradient - state.gradient).ravel()
     if s @ y > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
@@ -281,7 +287,7 @@ def minimize(
         trace.append(_objective(state, settings))
         if not np.isfinite(trace[-1]) or trace[-1] > 1e8 * max(1.0, first):
             raise DivergenceError(
-                f"the objective went from {trace[0]:.3g} to {trace[-1]:.3g} in {state.k} steps; lower learning_rate."
+                f"the objective went from {trace[0]:.3g} to {trace[-1]:.3g}; lower learning_rate."
             )
         converged = _small(state, before, settings, tol)
     return Minimum(state.x, trace[-1], state.gradient, state.k, bool(converged), path, trace)
@@ -318,8 +324,8 @@ def check_gradient(function: Callable[[Array], tuple[Any, ...]], x: Any, *, eps:
 def stable_learning_rate(X: Any, alpha: float = 0.0) -> tuple[float, float]:
     r"""Return the largest stable constant rate 2/L of least squares and the best one 2/(L+μ).
 
-    L and μ are the largest and smallest eigenvalue of :math:`X^\top X/n + \alpha I`. Give X the column of ones
-    if the model has an intercept.
+    L and μ are the largest and smallest eigenvalue of :math:`X^\top X/n + \alpha I`. Give X the column of
+    ones if the model has an intercept.
 
     >>> [round(v, 6) for v in stable_learning_rate([[1, 0], [1, 1], [1, 2]])]
     [0.837722, 0.75]
@@ -338,8 +344,8 @@ class Laplace(NamedTuple):
 
 
 def laplace_approximation(log_joint: Callable[[Array], tuple[Any, ...]], start: Any) -> Laplace:
-    r"""Return the Gaussian :math:`N(\hat w, H^{-1})` at the mode, and :math:`\ln p(D) \approx \ln p(D, \hat w) +
-    \tfrac d2\ln 2\pi - \tfrac12\ln|H|`.
+    r"""Return the Gaussian :math:`N(\hat w, H^{-1})` at the mode, and :math:`\ln p(D) \approx \ln p(D, \hat
+    w) + \tfrac d2\ln 2\pi - \tfrac12\ln|H|`.
 
     Parameters
     ----------
@@ -367,7 +373,8 @@ def laplace_approximation(log_joint: Callable[[Array], tuple[Any, ...]], start: 
 def batches(n: int, batch_size: int, rng: np.random.Generator, *, mode: str = "shuffle"):
     """Yield the row numbers of the mini-batches of one pass.
 
-    ``"shuffle"`` visits every row once, ``"given"`` in the order of the data, ``"random"`` draws with replacement.
+    ``"shuffle"`` visits every row once, ``"given"`` in the order of the data, ``"random"`` draws with
+    replacement.
 
     >>> [b.tolist() for b in batches(5, 2, np.random.default_rng(0), mode="given")]
     [[0, 1], [2, 3], [4]]

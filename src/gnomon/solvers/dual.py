@@ -27,7 +27,9 @@ class DualState(NamedTuple):
 
 
 class DualMachine(NamedTuple):
-    """½‖θ‖² + Σ cost·hinge(y x·θ), or with `extra` = 1/(2C) the squared hinge; `constant` is the intercept's column."""
+    """½‖θ‖² + Σ cost·hinge(y x·θ), or with `extra` = 1/(2C) the squared hinge; `constant` is the intercept's
+    column.
+    """
 
     y: Array
     cost: Array

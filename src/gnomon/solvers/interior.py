@@ -36,7 +36,8 @@ def quadratic_program(
     x, z = np.zeros(n), np.ones(m)
     s = np.maximum(G @ x - h, 1.0)
     best, waited = (np.inf, x, z, float(m)), 0
-    for k in range(max_iter):
+    k = 0
+    for k in range(max_iter):  # noqa: B007 - told at the end
         dual, slack = Q @ x + c - G.T @ z, G @ x - h - s
         mu, size = float(s @ z) / m, 1.0 + abs(float(0.5 * x @ Q @ x + c @ x))
         merit = max(mu * m, np.abs(dual).max(initial=0.0), np.abs(slack).max(initial=0.0)) / size
@@ -80,7 +81,7 @@ def _room(s, ds, z, dz, top=1.0):
     return room
 
 
-# -- hinge-type machines -----------------------------------------------------------------------------------------
+# -- hinge-type machines -------------------------------------------------------------------------------------
 
 
 class Machine(NamedTuple):
@@ -157,7 +158,7 @@ def machine_start(rows: Any, machine: Machine) -> InteriorState:
 def machine_step(rows: Any, machine: Machine, state: InteriorState) -> InteriorState:
     """One predictor–corrector step; returns the new point with its primal and dual value."""
     A = _Rows(rows, machine)
-    p, c = np.concatenate(machine.offsets), np.concatenate(machine.costs)
+    c = np.concatenate(machine.costs)
     live = c > 0.0
     theta, s, xi, alpha = state.theta, state.s, state.xi, state.alpha
     beta = np.where(live, c - alpha, 1.0)

@@ -134,13 +134,15 @@ def back_track(
     return state._replace(factor=None)
 
 
-# -- conjugate gradients -----------------------------------------------------------------------------------------
+# -- conjugate gradients -------------------------------------------------------------------------------------
 
 
 def newton_cg_step(
     rows: Any, objective: Objective, state: NewtonState, *, tol: float = 1e-4, factor_up_to: int = 600
 ) -> NewtonState:
-    """One Newton step whose system is solved by preconditioned conjugate gradients, to the accuracy it deserves."""
+    """One Newton step whose system is solved by preconditioned conjugate gradients, to the accuracy it
+    deserves.
+    """
     model, ridge = objective.model, objective.ridge
     curvature = per_row(terms.curvature_rows, rows, state.theta, model)
     factor = state.factor

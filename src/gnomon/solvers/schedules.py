@@ -1,6 +1,7 @@
 """Learning-rate schedules: the one home of step sizes, for linear models, decisions and dense networks.
 
-A schedule is a function of the step number k = 0, 1, 2, …; `code` and `numbers` are how compiled loops know it.
+A schedule is a function of the step number k = 0, 1, 2, …; `code` and `numbers` are how compiled loops know
+it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Schedule:
 
     def __repr__(self) -> str:
         """Show the name and the numbers."""
-        return f"{type(self).__name__}({', '.join(f'{v!r}' for name, v in vars(self).items() if name[0] != '_')})"
+        shown = [repr(value) for name, value in vars(self).items() if name[0] != "_"]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 def rate(eta: float, name: str = "eta") -> float:

@@ -1,9 +1,9 @@
 """Proximal Newton for smooth losses with an ℓ1 penalty: Σ weight·loss + ½ Σ ridge·θ² + l1·Σ|w_j|.
 
-Each step replaces the loss by its quadratic model at the present point, restricted to a working set of features
-whose slopes matter, minimizes model plus penalty by coordinate descent in Gram form, and goes as far along the way
-as the objective falls. The certificate is the largest distance of a slope from what optimality allows, per unit of
-weight. Several classes are treated as the columns of one matrix.
+Each step replaces the loss by its quadratic model at the present point, restricted to a working set of
+features whose slopes matter, minimizes model plus penalty by coordinate descent in Gram form, and goes as far
+along the way as the objective falls. The certificate is the largest distance of a slope from what optimality
+allows, per unit of weight. Several classes are treated as the columns of one matrix.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Sums over rows that a smooth linear model needs: value, gradient, Hessian and Hessian products.
 
-The parameters are one array `theta` of shape (D,) or (D, K): a row per feature and, last, the intercept when there
-is one. All functions here are partial sums over a `Chunk`, so they serve arrays, Parquet and Dask alike.
+The parameters are one array `theta` of shape (D,) or (D, K): a row per feature and, last, the intercept when
+there is one. All functions here are partial sums over a `Chunk`, so they serve arrays, Parquet and Dask
+alike.
 """
 
 from __future__ import annotations

@@ -1,0 +1,205 @@
+"""Sparse regression, logistic regression, linear machines and stochastic learners beside their peers."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.special import log_softmax
+
+from case import Case
+
+RNG = 20_240_601
+
+
+def regression(n, p, informative=100):
+    rng = np.random.default_rng(RNG)
+    X = np.asfortranarray(rng.normal(size=(n, p)))
+    X -= X.mean(axis=0)
+    y = X[:, :informative] @ rng.normal(size=min(informative, p))
+    y += rng.normal(size=n) * y.std() / 3
+    return X, y - y.mean()
+
+
+def text(n=20_000, p=100_000, per_row=70):
+    rng = np.random.default_rng(RNG)
+    X = sparse.random_array((n, p), density=per_row / p, format="csc", rng=rng)
+    w = np.zeros(p)
+    w[rng.choice(p, 200, replace=False)] = 3 * rng.normal(size=200)
+    y = X @ w + 0.1 * rng.normal(size=n)
+    return X, y - y.mean()
+
+
+def path_with(l1_ratio, eps=1e-2):
+    def ours(data):
+        from gnomon.linear import enet_path
+
+        X, y = data
+        return enet_path(X, y, l1_ratio=l1_ratio, eps=eps, tol=1e-6)[:2]
+
+    def celer(data):
+        from celer import celer_path
+
+        X, y = data
+        return celer_path(X, y, "lasso", l1_ratio=l1_ratio, eps=eps, tol=1e-6)[:2]
+
+    def scikit(data):
+        from sklearn.linear_model import enet_path
+
+        X, y = data
+        return enet_path(X, y, l1_ratio=l1_ratio, eps=eps, alphas=100, tol=1e-6, max_iter=10_000)[:2]
+
+    def skglm(data):
+        from skglm.datafits import Quadratic
+        from skglm.penalties import L1_plus_L2
+        from skglm.solvers import AndersonCD
+
+        X, y = data
+        top = np.abs(X.T @ y).max() / len(y) / l1_ratio
+        alphas = np.geomspace(top, eps * top, 100)
+        found = AndersonCD(tol=1e-6, fit_intercept=False).path(
+            X, y, Quadratic(), L1_plus_L2(1.0, l1_ratio), alphas
+        )
+        return found[0], found[1]
+
+    def quality(result, data):
+        (alphas, coefs), (X, y) = result, data
+        r = y[:, None] - X @ coefs
+        smooth = np.sum(r * r, axis=0) / (2 * len(y)) + 0.5 * alphas * (1 - l1_ratio) * np.sum(
+            coefs**2, axis=0
+        )
+        return float(np.sum(smooth + alphas * l1_ratio * np.abs(coefs).sum(axis=0)))
+
+    return {
+        "ours": ours,
+        "peers": {"celer": celer, "skglm": skglm, "scikit-learn": scikit},
+        "quality": quality,
+    }
+
+
+def classes(n, d, k):
+    rng = np.random.default_rng(RNG)
+    X = rng.normal(size=(n, d)) @ (np.eye(d) + 0.3 * rng.normal(size=(d, d)) / np.sqrt(d))
+    return X, (X @ (2 * rng.normal(size=(d, k)) / np.sqrt(d)) + rng.gumbel(size=(n, k))).argmax(axis=1)
+
+
+def sparse_classes(n=50_000, d=20_000, nnz=4_000_000):
+    rng = np.random.default_rng(RNG)
+    X = sparse.random_array((n, d), density=nnz / (n * d), format="csr", rng=rng)
+    w = 5 * rng.normal(size=d) * (rng.random(d) < 0.1)
+    return X, (X @ w + rng.logistic(size=n) > 0).astype(int)
+
+
+def logistic_objective(model, data):
+    X, y = data
+    Z = X @ model.coef_.T + model.intercept_
+    Z = np.column_stack([np.zeros(len(y)), Z[:, 0]]) if Z.shape[1] == 1 else Z
+    return float(
+        (-log_softmax(Z, axis=1)[np.arange(len(y)), y].sum() + 0.5 * np.sum(model.coef_**2)) / len(y)
+    )
+
+
+def logistic(*solvers):
+    def ours(data):
+        from gnomon.linear import LogisticRegression
+
+        return LogisticRegression().fit(*data)
+
+    def with_solver(solver):
+        def fit(data):
+            from sklearn.linear_model import LogisticRegression
+
+            return LogisticRegression(solver=solver, max_iter=1000).fit(*data)
+
+        return fit
+
+    peers = {f"scikit-learn ({name})": with_solver(name) for name in solvers}
+    return {"ours": ours, "peers": peers, "quality": logistic_objective}
+
+
+def machine(loss):
+    def ours(data):
+        from gnomon.linear import LinearSVC
+
+        return LinearSVC(loss=loss).fit(*data)
+
+    def theirs(data):
+        from sklearn.svm import LinearSVC
+
+        return LinearSVC(loss=loss, max_iter=1000).fit(*data)
+
+    def quality(model, data):
+        X, y = data
+        slack = np.maximum(0, 1 - (2 * y - 1) * (X @ model.coef_[0] + model.intercept_[0]))
+        size = np.sum(model.coef_**2) + model.intercept_[0] ** 2
+        return float(0.5 * size + np.sum(slack if loss == "hinge" else slack**2))
+
+    return {"ours": ours, "peers": {"scikit-learn (liblinear)": theirs}, "quality": quality}
+
+
+def passes(name, **options):
+    def fit(module):
+        def run(data):
+            from importlib import import_module
+
+            return getattr(import_module(module), name)(max_iter=5, tol=None, random_state=0, **options).fit(
+                *data
+            )
+
+        return run
+
+    return {"ours": fit("gnomon.linear"), "peers": {"scikit-learn": fit("sklearn.linear_model")}}
+
+
+def rows_one_by_one(module):
+    def run(data):
+        from importlib import import_module
+
+        X, y = data
+        model = import_module(module).SGDClassifier(random_state=0).partial_fit(X[:1], y[:1], classes=[0, 1])
+        for i in range(1, len(X)):
+            model.partial_fit(X[i : i + 1], y[i : i + 1])
+        return model
+
+    return run
+
+
+CASES = [
+    Case("lasso path n=1000 p=10k", data=lambda: regression(1000, 10_000), goal=1.0, **path_with(1.0)),
+    Case("lasso path n=1000 p=20k", data=lambda: regression(1000, 20_000), goal=1.0, **path_with(1.0)),
+    Case("enet path n=1000 p=10k", data=lambda: regression(1000, 10_000), goal=1.0, **path_with(0.5)),
+    Case("lasso path n=20k p=500", data=lambda: regression(20_000, 500), goal=1.0, **path_with(1.0)),
+    Case("lasso path sparse n=20k p=100k", data=text, goal=1.0, **path_with(1.0)),
+    Case(
+        "logistic n=500k p=50",
+        data=lambda: classes(500_000, 50, 2),
+        goal=1.5,
+        **logistic("newton-cholesky", "lbfgs"),
+    ),
+    Case(
+        "logistic n=20k p=2000",
+        data=lambda: classes(20_000, 2000, 2),
+        goal=1.5,
+        **logistic("lbfgs", "newton-cg"),
+    ),
+    Case("logistic n=50k p=100 k=10", data=lambda: classes(50_000, 100, 10), goal=1.5, **logistic("lbfgs")),
+    Case("logistic sparse 50k x 20k", data=sparse_classes, goal=1.5, **logistic("liblinear", "lbfgs")),
+    Case(
+        "LinearSVC n=100k p=100", data=lambda: classes(100_000, 100, 2), goal=2.0, **machine("squared_hinge")
+    ),
+    Case("LinearSVC hinge n=100k p=100", data=lambda: classes(100_000, 100, 2), goal=2.0, **machine("hinge")),
+    Case("Perceptron n=300k p=50", data=lambda: classes(300_000, 50, 2), goal=1.5, **passes("Perceptron")),
+    Case("SGD hinge n=300k p=50", data=lambda: classes(300_000, 50, 2), goal=1.5, **passes("SGDClassifier")),
+    Case(
+        "SGD log loss n=300k p=50",
+        data=lambda: classes(300_000, 50, 2),
+        goal=1.5,
+        **passes("SGDClassifier", loss="log_loss"),
+    ),
+    Case(
+        "one row at a time p=50",
+        data=lambda: classes(3000, 50, 2),
+        ours=rows_one_by_one("gnomon.linear"),
+        peers={"scikit-learn": rows_one_by_one("sklearn.linear_model")},
+        goal=20.0,
+    ),
+]

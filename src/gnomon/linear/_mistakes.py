@@ -1,0 +1,87 @@
+"""The loop that mistake-driven learners share."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from gnomon.core.randomness import draw_seed, stream
+from gnomon.core.steps import Learner
+from gnomon.linear import _epochs
+
+COMMON: dict[str, Any] = {
+    "fit_intercept": ["boolean"],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left"), None],
+    "shuffle": ["boolean"],
+    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+    "early_stopping": ["boolean"],
+    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+    "warm_start": ["boolean"],
+    "average": ["boolean"],
+    "random_state": ["random_state"],
+}
+
+
+class Origin:
+    """Where the canonical rows come from."""
+
+    def __init__(self, rows):
+        self.origin, self.n_given = getattr(rows, "origin", None), getattr(rows, "n_given", rows.n_rows)
+
+
+class MistakeDriven(_epochs.Mixed, Learner):
+    """The loop that perceptron and passive–aggressive learners share."""
+
+    _stop: ClassVar[str] = "self"
+
+    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None) -> Self:
+        """Learn from the data, from zero or from given weights.
+
+        Parameters
+        ----------
+        X, y : array or sparse matrix of shape (n, d), array of shape (n,)
+        coef_init, intercept_init : array, optional
+            Where to begin.
+        sample_weight : array, optional
+
+        Returns
+        -------
+        self
+        """
+        rows = self._read(X, y, sample_weight)
+        rows.initial = (coef_init, intercept_init)
+        return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
+
+    def _start(self, rows, rng):
+        return self._prepared(rows, _epochs.start_pass(rows, len(self._targets(rows)), draw_seed(rng)))
+
+    def _first_state(self, rows, seed, index):
+        known = getattr(self, "pass_", None)
+        if self.warm_start and known is not None and known.coef.shape[1] == rows.n_features:
+            return self._prepared(rows, known._replace(best=np.inf, waited=0, coef=known.coef.copy()))
+        return (
+            super()._first_state(rows, seed, index)
+            if not self.warm_start
+            else self._start(rows, stream(seed, 0))
+        )
+
+    def _prepared(self, rows, state):
+        """Convert the rows once, and note what is counted by row."""
+        rows.loops = _epochs.prepare_rows(rows.X)
+        return state._replace(facts=self._fresh_facts(rows))
+
+    def _mean(self, state):
+        """Average of the weights after every step, from the sums of steps·change."""
+        if state.steps == 0:
+            return state.coef, state.intercept
+        return (
+            state.coef - state.average / state.steps,
+            state.intercept - state.average_intercept / state.steps,
+        )
+
+    def _final(self, state):
+        return self._mean(state) if self.average else (state.coef, state.intercept)

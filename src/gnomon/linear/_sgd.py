@@ -1,0 +1,320 @@
+"""The loop of stochastic gradient learners: passes, schedules, validation, and the fast way for streams."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.errors import DataError
+from gnomon.core.randomness import draw_seed, generator, stream
+from gnomon.core.steps import Learner, Report
+from gnomon.linear import _batches, _epochs
+from gnomon.loops import stochastic as loops
+from gnomon.losses import margin, residual
+from gnomon.solvers.schedules import Schedule, named_schedule
+
+MARGIN_LOSSES = {
+    "hinge": margin.Hinge,
+    "log_loss": margin.Logistic,
+    "modified_huber": margin.ModifiedHuber,
+    "squared_hinge": margin.SquaredHinge,
+    "perceptron": margin.Perceptron,
+    "exponential": margin.Exponential,
+    "sigmoid_squared": margin.SigmoidSquared,
+}
+
+
+def residual_loss(name: str, epsilon: float) -> Any:
+    """Return the regression loss that an estimator names."""
+    return {
+        "squared_error": residual.SquaredError,
+        "huber": lambda: residual.Huber(max(epsilon, 1e-300)),
+        "epsilon_insensitive": lambda: residual.EpsilonInsensitive(epsilon),
+        "squared_epsilon_insensitive": lambda: residual.SquaredEpsilonInsensitive(epsilon),
+        "absolute": residual.Absolute,
+        "cauchy": residual.StudentT,
+    }[name]()
+
+
+RESIDUAL_LOSSES = (
+    "squared_error",
+    "huber",
+    "epsilon_insensitive",
+    "squared_epsilon_insensitive",
+    "absolute",
+    "cauchy",
+)
+
+RULES: dict[str, Any] = {
+    "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
+    "alpha": [Interval(Real, 0, None, closed="left")],
+    "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
+    "fit_intercept": ["boolean"],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left"), None],
+    "shuffle": ["boolean"],
+    "epsilon": [Interval(Real, 0, None, closed="left")],
+    "random_state": ["random_state"],
+    "eta0": [Interval(Real, 0, None, closed="left")],
+    "power_t": [Interval(Real, None, None, closed="neither")],
+    "early_stopping": ["boolean"],
+    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+    "warm_start": ["boolean"],
+    "average": ["boolean", Interval(Integral, 0, None, closed="left")],
+    "momentum": [Interval(Real, 0, 1, closed="left")],
+    "nesterov": ["boolean"],
+    "optimizer": [StrOptions({"sgd", "adagrad"})],
+    "learning_rate": [StrOptions({"constant", "optimal", "invscaling", "inverse", "adaptive"}), Schedule],
+}
+
+
+class Stochastic(_epochs.Mixed, Learner):
+    """The loop that classifier and regressor share."""
+
+    _stop: ClassVar[str] = "self"
+
+    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None) -> Self:
+        """Learn from the data, from zero or from given weights.
+
+        Parameters
+        ----------
+        X, y : array or sparse matrix of shape (n, d), array of shape (n,)
+        coef_init, intercept_init : array, optional
+            Where to begin.
+        sample_weight : array, optional
+
+        Returns
+        -------
+        self
+        """
+        rows = self._read(X, y, sample_weight)
+        rows.initial = (coef_init, intercept_init)
+        return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
+        """Make one pass over some more rows.
+
+        Parameters
+        ----------
+        X, y : array or sparse matrix of shape (n, d), array of shape (n,)
+        classes : array, optional
+            All classes there will ever be; needed in the first call of a classifier.
+        sample_weight : array, optional
+
+        Returns
+        -------
+        self
+        """
+        if classes is None and sample_weight is None and self._quick(X, y):
+            return self
+        first = not hasattr(self, "pass_")
+        rows = self._more_rows(X, y, classes, sample_weight, first)
+        state = self.pass_ if not first else self._start(rows, generator(self.random_state))
+        state, _ = self._epoch(self._ready(rows), state)
+        known = (
+            {}
+            if first
+            else {
+                k: v
+                for k, v in vars(self).items()
+                if k in ("n_features_in_", "feature_names_in_", "classes_")
+            }
+        )
+        self._adopt({**known, **self._attributes(state), "n_iter_": 1}, rows if first else None)
+        return self
+
+    # -- the fast way for rows of a stream -------------------------------------------------------------------
+
+    def _quick(self, X, y) -> bool:
+        """Make a pass over a small float64 array without further ado; False if there is more to check."""
+        state = getattr(self, "pass_", None)
+        if state is None or type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or len(X) > 16:
+            return False
+        if (
+            X.shape[1] != self.n_features_in_
+            or "feature_names_in_" in self.__dict__
+            or not X.flags.c_contiguous
+        ):
+            return False
+        if len(X) != len(y) or not np.isfinite(X.sum()) or self._batched() or self.average:
+            return False
+        targets = self._quick_targets(y)
+        if targets is None:
+            return False
+        setup = self._setup(state)
+        ones, order = np.ones(len(X)), np.arange(len(X))
+        for k in range(len(targets)):
+            found = loops.sgd_dense(
+                X,
+                targets[k],
+                ones,
+                order,
+                *setup[:8],
+                self.fit_intercept,
+                setup[8],
+                state.coef[k],
+                state.intercept[k],
+                state.steps,
+                state.average[k],
+                0.0,
+                -1.0,
+                state.owed[k],
+                state.debt,
+            )
+            state.intercept[k] = found[0]
+        if not np.isfinite(state.intercept).all():
+            raise DataError("the weights left the finite numbers; lower eta0 or scale the columns.")
+        self.__dict__["pass_"] = state._replace(steps=found[1], debt=found[4])
+        self.__dict__["t_"] = found[1] + 1.0
+        return True
+
+    def _setup(self, state):
+        """Numbers of loss, schedule and penalty, worked out once and kept."""
+        key = (self.loss, self.alpha, self.eta0, self.power_t, self.penalty, self.l1_ratio, state.rate)
+        known = self.__dict__.get("_numbers")
+        if known is None or known[0] != key or isinstance(self.learning_rate, Schedule):
+            loss, schedule, (alpha, ratio) = self._loss(), self._schedule(), self._strength()
+            a, b = schedule.numbers
+            numbers = (
+                loss.code,
+                *map(float, loss.parameters),
+                schedule.code,
+                float(a) * state.rate,
+                float(b),
+                alpha,
+                ratio,
+            )
+            known = self.__dict__["_numbers"] = (key, (*numbers, ratio > 0.0 and alpha > 0.0))
+        return known[1]
+
+    # -- the loop --------------------------------------------------------------------------------------------
+
+    def _start(self, rows, rng):
+        return _epochs.start_pass(rows, self._n_outputs(rows), draw_seed(rng), zero_like_clip=True)
+
+    def _first_state(self, rows, seed, index):
+        known = getattr(self, "pass_", None)
+        if (
+            self.warm_start
+            and known is not None
+            and known.coef.shape == (self._n_outputs(rows), rows.n_features)
+        ):
+            copies = {name: getattr(known, name).copy() for name in ("coef", "intercept", "average", "owed")}
+            return known._replace(**copies, best=np.inf, waited=0)
+        return self._start(rows, stream(seed, index))
+
+    def _ready(self, rows):
+        if not hasattr(rows, "loops"):
+            rows.loops = _epochs.prepare_rows(rows.X)
+            rows.targets = self._targets(rows)
+            rows.scale = self._row_weights(rows)
+            rows.parts = None
+        return rows
+
+    def _step(self, rows, state):
+        rows = self._ready(rows)
+        if self.early_stopping and rows.parts is None:
+            rows.parts = _epochs.split(rows, self.validation_fraction, state.seed)
+        new, loss = self._epoch(rows, state)
+        watched = -self._validate(rows, new) if self.early_stopping else loss
+        scale = 1.0 if self.early_stopping else float(rows.weight.sum())
+        new = _epochs.judge(new, watched, scale, self.tol, 0)
+        done = _epochs.tired(new, self.tol, self.n_iter_no_change)
+        if done and self.learning_rate == "adaptive" and self.eta0 * new.rate > 1e-6:
+            new, done = new._replace(rate=new.rate / 5.0, waited=0), False
+        full = self.batch_size == "full"
+        objective = self._objective(rows, new) if full else loss / float(rows.weight.sum())
+        if full and self.tol is not None and state.epoch > 0:
+            done = abs(objective - state.facts["objective"]) <= self.tol * max(1.0, abs(objective))
+        return new._replace(facts={**(new.facts or {}), "objective": objective}), Report(
+            objective, done=bool(done)
+        )
+
+    def _epoch(self, rows, state):
+        """One pass over the rows for every output; returns the new state and the loss met on the way."""
+        if self._batched():
+            return _batches.batched_pass(self, rows, state)
+        order = self._order(rows, state)
+        setup, X, targets, weight = self._setup(state), rows.loops, rows.targets, rows.scale
+        coef, owed, average = state.coef.copy(), state.owed.copy(), state.average.copy()
+        intercept, average_intercept = state.intercept.copy(), state.average_intercept.copy()
+        start = float(self.average) if self.average else -1.0
+        loop, total = loops.sgd_csr if sparse.issparse(X) else loops.sgd_dense, 0.0
+        for k in range(len(targets)):
+            found = loop(
+                *_epochs.dense_or_parts(X),
+                targets[k],
+                weight[k],
+                order,
+                *setup[:8],
+                self.fit_intercept,
+                setup[8],
+                coef[k],
+                intercept[k],
+                state.steps,
+                average[k],
+                average_intercept[k],
+                start,
+                owed[k],
+                state.debt,
+            )
+            intercept[k], average_intercept[k] = found[0], found[3]
+            total += found[2]
+        return state._replace(
+            coef=coef,
+            intercept=intercept,
+            average=average,
+            average_intercept=average_intercept,
+            owed=owed,
+            steps=found[1],
+            debt=found[4],
+            epoch=state.epoch + 1,
+        ), total
+
+    def _order(self, rows, state):
+        order = _epochs.row_order(self.order, self.shuffle, rows.n_rows, state.seed, state.epoch)
+        if rows.parts is None:
+            return order
+        return order[np.isin(order, rows.parts[0])]
+
+    def _batched(self):
+        return self.batch_size != 1 or self.momentum > 0 or self.optimizer != "sgd"
+
+    def _objective(self, rows, state):
+        """Mean loss plus penalty, over all rows."""
+        loss, (alpha, ratio) = self._loss(), self._strength()
+        Z = rows.loops @ state.coef.T + state.intercept
+        value = sum(float(np.sum(w * loss.value(y, z))) for y, z, w in zip(rows.targets, Z.T, rows.scale))
+        w = state.coef
+        return value / float(rows.weight.sum()) + alpha * (
+            ratio * np.abs(w).sum() + 0.5 * (1 - ratio) * np.sum(w * w)
+        )
+
+    def _strength(self):
+        if self.penalty is None:
+            return 0.0, 0.0
+        ratio = {"l2": 0.0, "l1": 1.0}.get(self.penalty, self.l1_ratio)
+        return float(self.alpha), float(ratio)
+
+    def _schedule(self):
+        loss = self._loss()
+        typical = np.sqrt(1.0 / np.sqrt(self.alpha)) if self.alpha > 0 else 1.0
+        slope = abs(float(loss.gradient(1.0, -typical)))
+        if self.learning_rate == "optimal" and not self.alpha > 0:
+            raise ValueError("learning_rate='optimal' needs alpha above 0; use 'invscaling' or 'constant'.")
+        if self.learning_rate in ("constant", "invscaling", "adaptive", "inverse") and not self.eta0 > 0:
+            raise ValueError(f"learning_rate={self.learning_rate!r} needs eta0 above 0; got {self.eta0!r}.")
+        return named_schedule(self.learning_rate, self.eta0 or 1.0, self.power_t, self.alpha or 1.0, slope)
+
+    def _shown(self, state):
+        if self.average and state.steps + 1.0 > float(self.average):
+            return state.average, state.average_intercept
+        return state.coef, state.intercept
+
+    def _more_rows(self, X, y, classes, sample_weight, first):
+        return self._plain_read(X, y, sample_weight, reset=first)

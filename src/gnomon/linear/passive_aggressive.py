@@ -1,0 +1,253 @@
+"""Passive–aggressive learners: move just far enough to be right about the present row."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import RegressorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.steps import Report
+from gnomon.core.validate import Reads
+from gnomon.linear import _epochs
+from gnomon.linear._mistakes import COMMON, MistakeDriven, Origin
+from gnomon.linear._rows import check_classes
+from gnomon.linear.hyperplane import LinearClassifierMixin
+from gnomon.linear.least_squares import LinearPrediction
+from gnomon.loops import stochastic as loops
+
+
+class Aggressive(MistakeDriven):
+    """What both passive–aggressive learners do in a pass."""
+
+    def _fresh_facts(self, rows):
+        X = rows.loops
+        squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
+        rows.norms = np.asarray(squares, dtype=float).ravel() + float(self.fit_intercept)
+        return {"taus": np.zeros((len(self._targets(rows)), rows.n_rows)), "map": Origin(rows)}
+
+    def _step(self, rows, state):
+        loss, new, kind = 0.0, state, self.KINDS[self.loss]
+        weight = self._weights(rows)
+        order = _epochs.row_order(self.order, self.shuffle, rows.n_rows, state.seed, state.epoch)
+        coef, u, taus = state.coef.copy(), state.average.copy(), state.facts["taus"].copy()
+        intercept, ub = state.intercept.copy(), state.average_intercept.copy()
+        loop = loops.aggressive_csr if sparse.issparse(rows.loops) else loops.aggressive_dense
+        for k, y in enumerate(self._targets(rows)):
+            intercept[k], ub[k], steps, part = loop(
+                *_epochs.dense_or_parts(rows.loops),
+                y,
+                weight,
+                rows.norms,
+                order,
+                kind,
+                float(self.C),
+                float(getattr(self, "epsilon", 0.0)),
+                self.fit_intercept,
+                coef[k],
+                intercept[k],
+                u[k],
+                ub[k],
+                state.steps,
+                taus[k],
+            )
+            loss += part
+        new = state._replace(
+            coef=coef,
+            intercept=intercept,
+            average=u,
+            average_intercept=ub,
+            steps=steps,
+            facts={**state.facts, "taus": taus},
+            epoch=state.epoch + 1,
+        )
+        new = _epochs.judge(new, loss, float(rows.weight.sum()), self.tol, 0)
+        done = _epochs.tired(new, self.tol, self.n_iter_no_change)
+        return new, Report(loss / float(rows.weight.sum()), done=done)
+
+    def _attributes(self, state):
+        coef, intercept = self._final(state)
+        taus = _epochs.in_given_rows(state.facts["map"], state.facts["taus"])
+        found = {
+            "coef_": coef.copy(),
+            "intercept_": intercept.copy(),
+            "t_": state.steps + 1.0,
+            "pass_": state,
+        }
+        return found | {"step_sizes_": taus[0] if len(taus) == 1 else taus}
+
+
+class PassiveAggressiveClassifier(LinearClassifierMixin, Aggressive):
+    r"""Passive–aggressive classifier: move just far enough to be right about the present row.
+
+    .. math:: w \leftarrow \arg\min_v\; \tfrac{1}{2C}\lVert v - w\rVert^2 + \ell(y_i, v\cdot x_i)
+
+    Steps are τ = min(C, ℓ/‖x‖²) for the hinge, ℓ/(‖x‖²+1/(2C)) for its square; with an intercept ‖x‖²+1. For
+    streams; sensitive to wrong labels when C is large. With (λ/2)‖θ−θ_k‖² use C = 1/λ.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Longest step; ``np.inf`` always reaches the margin.
+    loss : {"hinge", "squared_hinge", "zero_one"}, default="hinge"
+        ``"zero_one"`` flips the sign of the score where that costs less than the mistake.
+    average : bool, default=False
+        Mean of the weights after every step.
+    order : None, "given", "random" or array of row numbers
+    fit_intercept, max_iter, tol, shuffle, n_iter_no_change, class_weight, warm_start, random_state, …
+        As in `Perceptron`.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, t_, n_iter_, trace_
+    step_sizes_ : array of shape (n,)
+        τ of the last visit of every row.
+
+    Examples
+    --------
+    >>> X, y = [[-1.0, 1], [0, -1], [1.5, 1]], [1, -1, 1]
+    >>> model = PassiveAggressiveClassifier(fit_intercept=False, order="given", max_iter=1, tol=None).fit(
+    ...     X, y
+    ... )
+    >>> model.coef_.round(6), model.step_sizes_.round(6)
+    (array([[-0.153846,  1.230769]]), array([0.5     , 0.5     , 0.230769]))
+    """
+
+    KINDS: ClassVar[dict[str, int]] = {"hinge": 0, "squared_hinge": 1, "zero_one": 2}
+    _reads: ClassVar[Reads] = Reads(sparse=True, y="class")
+    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON | {
+        "C": [Interval(Real, 0, None, closed="right")],
+        "loss": [StrOptions({"hinge", "squared_hinge", "zero_one"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "boundary": [StrOptions({"negative", "positive"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        fit_intercept=True,
+        max_iter=1000,
+        tol=1e-3,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        shuffle=True,
+        verbose=0,
+        loss="hinge",
+        n_jobs=None,
+        random_state=None,
+        warm_start=False,
+        class_weight=None,
+        average=False,
+        order=None,
+        boundary="negative",
+    ):
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.loss = loss
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.average = average
+        self.order = order
+        self.boundary = boundary
+
+    def _plain_read(self, X, y=None, sample_weight=None, *, reset=True, **options):
+        rows = super()._plain_read(X, y, sample_weight, reset=reset, **options)
+        if y is not None:
+            check_classes(rows, type(self).__name__)
+        return rows
+
+    def _targets(self, rows):
+        return _epochs.signs(rows)
+
+    def _weights(self, rows):
+        return _epochs.row_weights(rows, self.class_weight)
+
+
+class PassiveAggressiveRegressor(LinearPrediction, RegressorMixin, Aggressive):
+    r"""Passive–aggressive regression: w ← w + sign(r)·τ·x with τ = min(C, max(0, |r| − ε)/‖x‖²).
+
+    Parameters
+    ----------
+    C, loss, epsilon
+        ``"epsilon_insensitive"`` or ``"squared_epsilon_insensitive"``, for which τ = ℓ/(‖x‖² + 1/(2C)).
+    average, order, fit_intercept, max_iter, tol, shuffle, …
+        As in `PassiveAggressiveClassifier`.
+
+    Attributes
+    ----------
+    coef_, intercept_, t_, step_sizes_, n_iter_, trace_
+
+    Examples
+    --------
+    >>> X, y = [[1.0, 0], [1, 1], [1, 2]], [1.0, 2, 4]
+    >>> model = PassiveAggressiveRegressor(fit_intercept=False, order="given", max_iter=1, tol=None).fit(X, y)
+    >>> model.coef_.round(6), model.step_sizes_.round(6)
+    (array([1.7, 1.1]), array([0.9, 0.5, 0.3]))
+    """
+
+    KINDS: ClassVar[dict[str, int]] = {"epsilon_insensitive": 3, "squared_epsilon_insensitive": 4}
+    _reads: ClassVar[Reads] = Reads(sparse=True, y="number")
+    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON | {
+        "C": [Interval(Real, 0, None, closed="right")],
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+        "epsilon": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        fit_intercept=True,
+        max_iter=1000,
+        tol=1e-3,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        shuffle=True,
+        verbose=0,
+        loss="epsilon_insensitive",
+        epsilon=0.1,
+        random_state=None,
+        warm_start=False,
+        average=False,
+        order=None,
+    ):
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.loss = loss
+        self.epsilon = epsilon
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.average = average
+        self.order = order
+
+    def _targets(self, rows):
+        return np.asarray(rows.y, dtype=float)[None]
+
+    def _weights(self, rows):
+        return rows.weight
+
+    def _attributes(self, state):
+        found = super()._attributes(state)
+        return found | {"coef_": found["coef_"][0]}
