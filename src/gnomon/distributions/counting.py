@@ -153,21 +153,22 @@ class Binomial(Bernoulli):
         fractional: bool = False,
         binarize: None = None,
     ) -> None:
-        options = {"n": n, "p": p, "ordered": ordered, "fractional": fractional, "binarize": binarize}
+        options = {"p": p, "binarize": binarize, "n": n, "ordered": ordered, "fractional": fractional}
         for name, value in options.items():
             object.__setattr__(self, name, value)
         self.__post_init__()
 
     def _check(self, X: Array) -> None:
-        require_counts(X, "Binomial", top=self.n, fractional=self.fractional)
+        top = np.inf if self.fractional else self.n  # more heads than tosses are then impossible, no error
+        require_counts(X, "Binomial", top=top, fractional=self.fractional)
 
     def _features(self, X: Array) -> tuple[Array, ...]:
-        return X, self.n - X
+        return X, np.maximum(self.n - X, 0.0)
 
     def _log_base(self, X: Array) -> Array | float:
-        if self.ordered:
-            return 0.0
-        return gammaln(self.n + 1.0) - log_factorial(X) - log_factorial(self.n - X)
+        tails = np.maximum(self.n - X, 0.0)
+        base = 0.0 if self.ordered else gammaln(self.n + 1.0) - log_factorial(X) - log_factorial(tails)
+        return np.where(X > self.n, -np.inf, base)
 
     def _expected_features(self) -> tuple[Array, ...]:
         return self.n * self.p, self.n * (1.0 - self.p)

@@ -23,6 +23,9 @@ def as_dirichlet(prior: Any) -> Dirichlet:
     return prior if isinstance(prior, Dirichlet) else Dirichlet(np.asarray(prior, dtype=np.float64) + 1.0)
 
 
+MOST_LEVELS = 2**16  # larger codes are numbers, not categories
+
+
 class LevelCounts(NamedTuple):
     """Weight of every level of every column."""
 
@@ -84,6 +87,10 @@ class Categorical(Family):
         missing = np.isnan(X)
         known = np.where(missing, 0.0, X)
         require_counts(known, "Categorical", fractional=self.fractional)
+        if known.size and known.max() >= MOST_LEVELS:
+            raise DataError(
+                f"Categorical: X has codes up to {known.max():g}; number them 0, 1, 2, … in every column."
+            )
         return np.where(missing, -1, np.floor(known + 1e-9)).astype(np.int64)
 
     def log_density(self, X: ArrayLike) -> Array:

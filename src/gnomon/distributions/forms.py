@@ -18,7 +18,7 @@ from gnomon.distributions.moments import DiagonalMoments, FullMoments, recentere
 from gnomon.loops import densities as loops
 
 BLOCK = 256  # rows whose features stay in the cache
-LARGEST_TERM = 1e5  # terms of this size leave an absolute error of about 1e-11 in a log-density
+LARGEST_TERM = 1e7  # terms of this size leave an error of about 1e-10 in a log-density
 
 
 def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:

@@ -186,7 +186,7 @@ class AspectModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
 
     def _check_empty(self, X: sparse.csr_array) -> None:
         if X.sum() <= 0:
-            raise DataError("AspectModel: all counts are zero.")
+            raise DataError("X has no counts: all its entries are zero.")
         if self.drop_empty:
             return
         for axis, name in ((1, "document"), (0, "word")):
@@ -211,7 +211,7 @@ class AspectModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             found.by_document,
             found.by_word,
         )
-        return fresh, Report(found.log_likelihood, done=change < self.tol, change=change)
+        return fresh, Report(found.log_likelihood, done=bool(change < self.tol), change=change)
 
     def _attributes(self, state: AspectState) -> dict[str, Any]:
         K, D, V = len(state.weights), len(state.documents), len(state.words)

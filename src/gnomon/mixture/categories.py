@@ -29,8 +29,8 @@ class Largest(NamedTuple):
 
 
 def largest(chunk: Any) -> Largest:
-    """Partial maximum of the entries."""
-    return Largest(float(np.nanmax(chunk.X, initial=0.0)))
+    """Partial maximum of the entries that count."""
+    return Largest(float(np.nanmax(chunk.X[chunk.weight > 0], initial=0.0)))
 
 
 @documented

@@ -141,7 +141,7 @@ class BaseMixture(DensityMixin, Learner):
         change = abs(objective - state.log_likelihood) / state.mass
         weights, family = self._maximize(state, found)
         return MixtureState(weights, family, objective, state.mass), Report(
-            objective, done=change < self.tol, change=change
+            objective, done=bool(change < self.tol), change=change
         )
 
     def _maximize(self, state: MixtureState, found: Expectation) -> tuple[Array, Family]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gnomon.core.errors import DataError, nearest
+from gnomon.core.validate import NOT_NEGATIVE
 from gnomon.distributions.base import Family
 from gnomon.distributions.columnwise import Product
 from gnomon.distributions.counting import Bernoulli, Geometric, Poisson
@@ -98,7 +99,7 @@ class Mixture(BaseMixture):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseMixture._parameter_constraints,
         "components": [str, dict, Family],
-        "prior": "no_validation",
+        "prior": [Family, NOT_NEGATIVE, "array-like", None],
     }
 
     def __init__(

@@ -261,7 +261,7 @@ class BayesianGaussianMixture(GaussianMixture):
         bound = float(found.log_likelihood) - self._divergence(state)
         change = abs(bound - state.log_likelihood) / state.mass
         fresh = self._state_of(self._update(found, state.prior), state.prior, bound, state.mass)
-        return fresh, Report(bound, done=change < self.tol, change=change)
+        return fresh, Report(bound, done=bool(change < self.tol), change=change)
 
     def _divergence(self, state: VariationalState) -> float:
         S = np.asarray(state.prior.covariances)
