@@ -17,6 +17,7 @@ from gnomon.linear._rows import compute_weights
 from gnomon.loops import fused, products
 from gnomon.solvers.terms import parts
 
+MANY = 20_000  # rows from which equal ones are not looked for unless there are weights
 ORDERS = ("given", "random", "shuffle", "random_mistake")
 
 
@@ -180,10 +181,6 @@ class Mixed:
 
     def _read(self, X, y=None, sample_weight=None, *, reset=True, **options):
         rows = self._plain_read(X, y, sample_weight, reset=reset, **options)
-        free = (
-            self.order is None
-            and getattr(self, "shuffle", True)
-            or isinstance(self.order, str)
-            and self.order == "random"
-        )
-        return canonical(rows) if y is not None and free else rows
+        free = self.order is None and getattr(self, "shuffle", True)
+        free = free or (isinstance(self.order, str) and self.order == "random")
+        return canonical(rows) if y is not None and free and (rows.n_rows <= MANY or rows.weighted) else rows

@@ -47,6 +47,7 @@ class Aggressive(MistakeDriven):
                 float(self.C),
                 float(getattr(self, "epsilon", 0.0)),
                 self.fit_intercept,
+                bool(self.average),
                 coef[k],
                 intercept[k],
                 u[k],

@@ -204,6 +204,7 @@ class Perceptron(LinearClassifierMixin, MistakeDriven):
             rows.eta,
             order,
             self.fit_intercept,
+            bool(self.average),
             self.update == "always",
             coef[k],
             state.intercept[k],

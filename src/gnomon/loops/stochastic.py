@@ -213,7 +213,7 @@ def sgd_csr(
 
 
 @compiled
-def perceptron_dense(X, y, eta, order, intercept, always, w, b, u, ub, steps, counts):
+def perceptron_dense(X, y, eta, order, intercept, averaged, always, w, b, u, ub, steps, counts):
     """A pass of the perceptron: w += η y x on m ≤ 0 (or always); u sums steps·change, for averages.
 
     Returns intercept, its u, steps made, mistakes and their loss.
@@ -225,7 +225,8 @@ def perceptron_dense(X, y, eta, order, intercept, always, w, b, u, ub, steps, co
         if m <= 0.0 or always:
             step = eta[i] * y[i]
             row_add(X, i, step, w)
-            row_add(X, i, steps * step, u)
+            if averaged:
+                row_add(X, i, steps * step, u)
             if intercept:
                 b += step
                 ub += steps * step
@@ -238,7 +239,9 @@ def perceptron_dense(X, y, eta, order, intercept, always, w, b, u, ub, steps, co
 
 
 @compiled
-def perceptron_csr(indptr, indices, data, y, eta, order, intercept, always, w, b, u, ub, steps, counts):
+def perceptron_csr(
+    indptr, indices, data, y, eta, order, intercept, averaged, always, w, b, u, ub, steps, counts
+):
     """The same for CSR rows."""
     mistakes, loss = 0, 0.0
     for k in range(len(order)):
@@ -247,7 +250,8 @@ def perceptron_csr(indptr, indices, data, y, eta, order, intercept, always, w, b
         if m <= 0.0 or always:
             step = eta[i] * y[i]
             csr_row_add(indptr, indices, data, i, step, w)
-            csr_row_add(indptr, indices, data, i, steps * step, u)
+            if averaged:
+                csr_row_add(indptr, indices, data, i, steps * step, u)
             if intercept:
                 b += step
                 ub += steps * step
@@ -285,7 +289,9 @@ def aggressive_step(kind, C, z, y, norm, epsilon):
 
 
 @compiled
-def aggressive_dense(X, y, weight, norms, order, kind, C, epsilon, intercept, w, b, u, ub, steps, taus):
+def aggressive_dense(
+    X, y, weight, norms, order, kind, C, epsilon, intercept, averaged, w, b, u, ub, steps, taus
+):
     """A pass of passive–aggressive steps w += τ y x (regression: τ x); returns intercept, its u, steps, Σ
     loss.
     """
@@ -299,7 +305,8 @@ def aggressive_dense(X, y, weight, norms, order, kind, C, epsilon, intercept, w,
         if tau != 0.0:
             step = tau * y[i] if kind <= 2 else tau
             row_add(X, i, step, w)
-            row_add(X, i, steps * step, u)
+            if averaged:
+                row_add(X, i, steps * step, u)
             if intercept:
                 b += step
                 ub += steps * step
@@ -309,7 +316,24 @@ def aggressive_dense(X, y, weight, norms, order, kind, C, epsilon, intercept, w,
 
 @compiled
 def aggressive_csr(
-    indptr, indices, data, y, weight, norms, order, kind, C, epsilon, intercept, w, b, u, ub, steps, taus
+    indptr,
+    indices,
+    data,
+    y,
+    weight,
+    norms,
+    order,
+    kind,
+    C,
+    epsilon,
+    intercept,
+    averaged,
+    w,
+    b,
+    u,
+    ub,
+    steps,
+    taus,
 ):
     """The same for CSR rows."""
     loss = 0.0
@@ -322,7 +346,8 @@ def aggressive_csr(
         if tau != 0.0:
             step = tau * y[i] if kind <= 2 else tau
             csr_row_add(indptr, indices, data, i, step, w)
-            csr_row_add(indptr, indices, data, i, steps * step, u)
+            if averaged:
+                csr_row_add(indptr, indices, data, i, steps * step, u)
             if intercept:
                 b += step
                 ub += steps * step
