@@ -4,14 +4,17 @@ from . import cluster as cluster
 from . import core as core
 from . import datasets as datasets
 from . import distributions as distributions
+from . import ensemble as ensemble
 from . import linear as linear
 from . import loops as loops
 from . import losses as losses
 from . import mixture as mixture
+from . import neighbors as neighbors
 from . import plot as plot
 from . import ranking as ranking
 from . import sequence as sequence
 from . import solvers as solvers
+from . import text as text
 from . import trees as trees
 from ._warm import warm_up as warm_up
 from .core.callbacks import Checkpoint as Checkpoint

@@ -3,6 +3,10 @@ from .bayes import bars as bars
 from .bayes import class_densities as class_densities
 from .bayes import projected_classes as projected_classes
 from .bayes import simplex as simplex
+from .classification import compare_classifiers as compare_classifiers
+from .classification import loss_curves as loss_curves
+from .classification import margin as margin
+from .classification import weight_space as weight_space
 from .cluster import choose_k as choose_k
 from .cluster import dendrogram as dendrogram
 from .cluster import kmeans_steps as kmeans_steps
@@ -22,6 +26,10 @@ from .mixtures import imputed_matrix as imputed_matrix
 from .mixtures import mixture as mixture
 from .regions import decision_regions as decision_regions
 from .regions import ellipses as ellipses
+from .regression import descent as descent
+from .regression import fit_plane as fit_plane
+from .regression import penalty_contours as penalty_contours
+from .regression import projection as projection
 from .sequence import criteria as criteria
 from .sequence import hmm_graph as hmm_graph
 from .sequence import markov_chain as markov_chain
@@ -45,4 +53,4 @@ from .trees import tree as tree
 from .trees import tree_gallery as tree_gallery
 from .trees import tree_regions as tree_regions
 
-__all__ = ["animate", "bars", "belief_update", "boosting_curves", "boosting_losses", "boosting_rounds", "boosting_scatter", "choose_k", "class_densities", "criteria", "decision_regions", "dendrogram", "density", "detections", "dirichlet_draws", "ellipses", "em_bound", "fit_line", "gain_curve", "heat_map", "hmm_graph", "impurity_functions", "imputed_matrix", "kmeans_steps", "likelihood_curve", "margin_distribution", "markov_chain", "mixture", "path", "predictive_band", "projected_classes", "ranking_table", "simplex", "spectral", "speech", "state_posterior", "trace", "track", "train_test_size_curve", "tree", "tree_gallery", "tree_regions", "trellis", "voronoi", "walk_labels"]
+__all__ = ["animate", "bars", "belief_update", "boosting_curves", "boosting_losses", "boosting_rounds", "boosting_scatter", "choose_k", "class_densities", "compare_classifiers", "criteria", "decision_regions", "dendrogram", "density", "descent", "detections", "dirichlet_draws", "ellipses", "em_bound", "fit_line", "fit_plane", "gain_curve", "heat_map", "hmm_graph", "impurity_functions", "imputed_matrix", "kmeans_steps", "likelihood_curve", "loss_curves", "margin", "margin_distribution", "markov_chain", "mixture", "path", "penalty_contours", "predictive_band", "projected_classes", "projection", "ranking_table", "simplex", "spectral", "speech", "state_posterior", "trace", "track", "train_test_size_curve", "tree", "tree_gallery", "tree_regions", "trellis", "voronoi", "walk_labels", "weight_space"]
