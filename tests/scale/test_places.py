@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compare import assert_agree, assert_same_bits
-from contract.discovery import SUBJECTS
+from contract.discovery import MATRIX, SUBJECTS
 from contract.test_promises import learned
 from gnomon.core.errors import DataError
 
@@ -20,31 +20,37 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 SCALING = [subject for subject in SUBJECTS if subject.scales]
 WEIGHTED = [subject for subject in SCALING if subject.takes_weights]
-IN_MEMORY = [subject for subject in SUBJECTS if not subject.scales]
+IN_MEMORY = [subject for subject in MATRIX if subject.reads is not None and not subject.scales]
 ROUNDING = 1e-10
 
 
 def table(subject, weighted=False):
-    """The rows as one frame, with the target and the weights as columns of it."""
+    """The rows as one frame; target, weights and the number of the sequence are columns of it."""
     data = subject.rows(n=2000)
     frame = pd.DataFrame(data.X, columns=[f"x{i}" for i in range(data.X.shape[1])])
     if data.y is not None:
         frame["target"] = data.y
     if weighted:
         frame["weight"] = np.random.default_rng(3).integers(0, 3, size=len(frame)).astype(float)
+    if subject.recipe.sequence is not None:
+        frame["sequence"] = np.arange(len(frame)) // subject.recipe.sequence
     return frame
 
 
-def fit(subject, X, frame, **given):
-    """Fit with the target and the weights named, or taken from the frame."""
-    target = {"y": given.get("y", "target")} if "target" in frame else {}
-    weight = {"sample_weight": given.get("weight", "weight")} if "weight" in frame else {}
-    return subject.make().fit(X, **target, **weight)
+ROLES = {"target": "y", "weight": "sample_weight", "sequence": "lengths"}
+
+
+def fit(subject, X, frame):
+    """Fit to a table whose columns are named."""
+    return subject.make().fit(X, **{ROLES[name]: name for name in frame if name in ROLES})
 
 
 def in_memory(subject, frame):
     X = frame[[name for name in frame if name.startswith("x")]]
-    return fit(subject, X, frame, y=frame.get("target"), weight=frame.get("weight"))
+    given = {ROLES[name]: frame[name] for name in frame if name in ROLES}
+    if "lengths" in given:
+        given["lengths"] = np.bincount(given["lengths"])
+    return subject.make().fit(X, **given)
 
 
 def said(subject, model):
@@ -91,7 +97,9 @@ def test_predicting_from_a_file(subject, tmp_path):
     pq.write_table(pa.Table.from_pandas(frame), path, row_group_size=300)
     model = in_memory(subject, frame)
     X = frame[[name for name in frame if name.startswith("x")]]
-    assert_agree(subject.answers(model, X), subject.answers(model, path), rtol=ROUNDING)
+    runs = (np.bincount(frame["sequence"]), "sequence") if "sequence" in frame else (None, None)
+    here, there = subject.answers(model, X, runs[0]), subject.answers(model, path, runs[1])
+    assert_agree(here, there, rtol=ROUNDING)
 
 
 @pytest.mark.parametrize("subject", IN_MEMORY, ids=repr)
@@ -106,7 +114,7 @@ def test_needs_memory_and_says_so(subject, tmp_path):
 
 
 @pytest.mark.dask
-@pytest.mark.parametrize("subject", SCALING, ids=repr)
+@pytest.mark.parametrize("subject", [one for one in SCALING if one.recipe.sequence is None], ids=repr)
 def test_dask_array(subject, client):
     import dask.array as da
 
@@ -119,11 +127,11 @@ def test_dask_array(subject, client):
 
 
 @pytest.mark.dask
-@pytest.mark.parametrize("subject", WEIGHTED, ids=repr)
-def test_dask_frame_with_weights(subject, client):
+@pytest.mark.parametrize("subject", SCALING, ids=repr)
+def test_dask_frame(subject, client):
     import dask.dataframe as dd
 
-    frame = table(subject, weighted=True)
+    frame = table(subject, weighted=subject.takes_weights)
     assert_same_model(subject, frame, fit(subject, dd.from_pandas(frame, npartitions=4), frame))
 
 
