@@ -121,6 +121,7 @@ def test_circles():
     assert found.separable
     inside = np.linalg.norm(toy.data - found.center, axis=1) < found.radius
     np.testing.assert_array_equal(inside, toy.target == found.inside)
+    np.testing.assert_array_equal(found.predict(toy.data), toy.target)
     far = np.linalg.norm(toy.data - [-1, -1], axis=1)
     np.testing.assert_allclose(far, [2, 2, 2 * np.sqrt(2), 3 * np.sqrt(2)])
     assert not separability(toy.data, toy.target, origin=True).separable

@@ -171,6 +171,14 @@ class CircleFit(NamedTuple):
     center: Array | None
     radius: float
     inside: Any
+    outside: Any = None
+
+    def predict(self, X: Any) -> Array:
+        """Return the class inside for rows nearer to the center than the radius, else the other."""
+        if self.center is None:
+            raise DataError("no circle separates the classes, so there is none to predict with.")
+        far = np.linalg.norm(np.asarray(X, dtype=float) - self.center, axis=1)
+        return np.where(far < self.radius, self.inside, self.outside)
 
 
 def circle_separability(X: Any, y: Any, *, center: Any = None, tol: float = 1e-9) -> CircleFit:
@@ -195,19 +203,19 @@ def circle_separability(X: Any, y: Any, *, center: Any = None, tol: float = 1e-9
     if center is not None:
         middle = np.zeros(X.shape[1]) if isinstance(center, str) else np.asarray(center, dtype=float)
         return _circle_around(X, s, middle, classes, tol)
-    for sign, inside in ((1.0, classes[1]), (-1.0, classes[0])):
+    for sign, inside, outside in ((1.0, classes[1], classes[0]), (-1.0, classes[0], classes[1])):
         found = _free_circle(X, sign * s, tol)
         if found is not None:
-            return CircleFit(True, *found, inside)
+            return CircleFit(True, *found, inside, outside)
     return CircleFit(False, None, 0.0, None)
 
 
 def _circle_around(X, s, middle, classes, tol):
     far = np.linalg.norm(X - middle, axis=1)
-    for sign, inside in ((1.0, classes[1]), (-1.0, classes[0])):
+    for sign, inside, outside in ((1.0, classes[1], classes[0]), (-1.0, classes[0], classes[1])):
         low, high = far[sign * s > 0].max(), far[sign * s < 0].min()
         if low < high - tol * max(1.0, high):
-            return CircleFit(True, middle, float(0.5 * (low + high)), inside)
+            return CircleFit(True, middle, float(0.5 * (low + high)), inside, outside)
     return CircleFit(False, None, 0.0, None)
 
 
