@@ -3,13 +3,18 @@
 from gnomon._lazy import attach
 
 _FILES = {
-    "forest": [
-        "ExtraTreesClassifier",
-        "ExtraTreesRegressor",
-        "RandomForestClassifier",
-        "RandomForestRegressor",
-    ],
+    "adaboost": ["AdaBoostClassifier"],
+    "bagging": ["BaggingClassifier", "BaggingRegressor"],
+    "forest": ["ExtraTreesClassifier", "RandomForestClassifier"],
+    "forest_numbers": ["ExtraTreesRegressor", "RandomForestRegressor"],
+    "gradient_boosting": ["GradientBoostingClassifier", "GradientBoostingRegressor"],
     "hist_boosting": ["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"],
+    "cascade": ["CascadeClassifier", "ObjectDetector"],
+    "rectangles": ["HaarFeatures", "integral_image", "rectangle_sum"],
+    "stagewise": ["StagewiseAdditiveModel"],
+    "resampling": ["bootstrap"],
+    "theory": ["average_variance", "ensemble_correlation", "ensemble_experiment", "hypothesis_space_demo"],
+    "voting": ["VotingClassifier", "VotingRegressor"],
 }
 
 __getattr__, __dir__, __all__ = attach(__name__, {name: file for file in _FILES for name in _FILES[file]})

@@ -32,6 +32,7 @@ class BoostState(NamedTuple):
     losses: tuple[float, ...]
     valid_losses: tuple[float, ...]
     oob: tuple[float, ...]
+    ahead: tuple[Any, ...]  # derivatives at `raw`, score by score; empty: not yet known
 
 
 class Soil(NamedTuple):
@@ -146,7 +147,7 @@ class Boosted(Learner):
         start = self._first_scores(soil)
         raw = np.tile(start[:, None], (1, len(soil.y)))
         held = None if soil.valid is None else np.tile(start[:, None], (1, len(soil.valid[1])))
-        return BoostState((), start, raw, held, seed, (), (), ())
+        return BoostState((), start, raw, held, seed, (), (), (), ())
 
     def _first_scores(self, soil: Soil) -> Array:
         return soil.objective.start(soil.y, soil.weight)
@@ -159,9 +160,9 @@ class Boosted(Learner):
             self._soil = self._make_soil(rows, stream(state.seed, 2**62))
         soil, index = self._soil, len(state.rounds)
         raw, trees = state.raw.copy(), []
-        g, h = np.empty(len(soil.y)), np.empty(len(soil.y))
+        ahead = state.ahead or self._look_ahead(soil, state.raw)
         for k in range(soil.objective.n_raw):
-            loss, top_g, top_h = soil.objective.derivatives(soil.y, state.raw, soil.weight, k, g, h)
+            _, top_g, top_h, g, h = ahead[k]
             rng = stream(state.seed, index * soil.objective.n_raw + k)
             tree, step = self._one_tree(soil, k, state, g, h, (top_g, top_h), rng)
             raw[k] += step
@@ -169,9 +170,18 @@ class Boosted(Learner):
         state = state._replace(rounds=(*state.rounds, tuple(trees)), raw=raw)
         return self._judge(soil, state)
 
+    def _look_ahead(self, soil: Soil, raw: Array) -> tuple[Any, ...]:
+        """Loss and derivatives of every score: what is told of this round serves the next."""
+        found = []
+        for k in range(soil.objective.n_raw):
+            g, h = np.empty(len(soil.y)), np.empty(len(soil.y))
+            found.append((*soil.objective.derivatives(soil.y, raw, soil.weight, k, g, h), g, h))
+        return tuple(found)
+
     def _judge(self, soil: Soil, state: BoostState) -> tuple[BoostState, Report]:
-        loss = soil.objective.loss(soil.y, state.raw, soil.weight) if self._keeps_score(soil) else np.nan
-        state = state._replace(losses=(*state.losses, loss))
+        ahead = self._look_ahead(soil, state.raw)
+        loss = sum(part[0] for part in ahead) / float(soil.weight.sum())
+        state = state._replace(losses=(*state.losses, loss), ahead=ahead)
         if soil.valid is not None:
             X, y, weight = soil.valid
             held = state.raw_valid.copy()
@@ -181,9 +191,6 @@ class Boosted(Learner):
             state = state._replace(raw_valid=held, valid_losses=(*state.valid_losses, judged))
         done = self._is_enough(state) or len(state.rounds) >= self._limit()
         return state, Report(loss if np.isfinite(loss) else None, done=done)
-
-    def _keeps_score(self, soil: Soil) -> bool:
-        return True
 
     def _is_enough(self, state: BoostState) -> bool:
         patience = self.n_iter_no_change
@@ -205,7 +212,7 @@ class Boosted(Learner):
         if state.oob:
             facts["oob_improvement_"] = np.array(state.oob)
         if self.warm_start:
-            facts["_boost_"] = state
+            facts["_boost_"] = state._replace(ahead=())
         return facts
 
     # prediction

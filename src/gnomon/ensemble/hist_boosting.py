@@ -72,9 +72,6 @@ class _HistBoosted(Boosted):
         codes = pack(bin_columns(X, bins), bins)
         return Histogrammer(codes, limits, monotone_of(self, d), reps, narrow=objective.bounded and even)
 
-    def _keeps_score(self, soil: Soil) -> bool:
-        return True
-
     def _one_tree(
         self, soil: Soil, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
     ) -> Any:
@@ -105,15 +102,14 @@ class _HistBoosted(Boosted):
             return soil.objective.leaf_value(soil.y[inside] - state.raw[k, inside], soil.weight[inside])
         a, b = loop.leaf_sums(g, h, rows, start, end)
         value = -a / (b + self.l2_regularization) if b > 0 else 0.0
-        if soil.objective.n_raw > 1:
-            value *= 1.0  # K scores move together; the Newton step is taken as it is
         return float(np.clip(value, *node["bounds"]))
 
 
 class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):
     r"""Boosted trees on histograms, for classes.
 
-    .. math:: F_m = F_{m-1} + \nu \, T_m, \qquad T_m \text{ has leaf values } -\frac{\sum g_i}{\sum h_i + \lambda}
+    .. math:: F_m = F_{m-1} + \nu \, T_m, \qquad
+              T_m \text{ has leaf values } -\frac{\sum g_i}{\sum h_i + \lambda}
 
     with g and h the first two derivatives of the log loss at :math:`F_{m-1}`. Columns are cut into at most
     `max_bins` bins; each tree is grown leaf by leaf, the largest gain first. Often the most exact model for
@@ -248,7 +244,8 @@ def _probabilities(raw: Array, n_classes: int) -> Array:
 class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
     r"""Boosted trees on histograms, for numbers.
 
-    .. math:: F_m = F_{m-1} + \nu \, T_m, \qquad T_m \text{ has leaf values } -\frac{\sum g_i}{\sum h_i + \lambda}
+    .. math:: F_m = F_{m-1} + \nu \, T_m, \qquad
+              T_m \text{ has leaf values } -\frac{\sum g_i}{\sum h_i + \lambda}
 
     Losses: squared error; absolute error and quantiles (leaf values are medians or quantiles of the
     residuals); Poisson and Gamma deviance, which predict positive numbers through an exponential.

@@ -31,6 +31,7 @@ class Limits(NamedTuple):
 class Codes(NamedTuple):
     """Codes of the training rows, eight features to a word."""
 
+    columns: Array  # (d, n) uint8
     words: Array  # (blocks, n) uint64
     bins: Bins
     n_features: int
@@ -41,7 +42,7 @@ def pack(codes: Array, bins: Bins) -> Codes:
     d, n = codes.shape
     words = np.zeros((-(-d // 8), n), dtype=np.uint64)
     list(in_order(lambda b: pack_codes(codes[8 * b : 8 * b + 8], words[b : b + 1]), range(len(words))))
-    return Codes(words, bins, d)
+    return Codes(codes, words, bins, d)
 
 
 class Histogrammer:
@@ -98,7 +99,7 @@ class Histogrammer:
         """Grow one tree; returns (Grown, rows grouped by leaf)."""
         self._pack(g, h, top_g, top_h, seed)
         self.seed, self.share = seed, share
-        self.rows = rows.copy()
+        self.rows = rows
         self.leaves: list[_Leaf] = []
         self.nodes: list[dict[str, Any]] = []
         root = self._root(g, h)
@@ -235,7 +236,7 @@ class Histogrammer:
         def one(part: tuple[int, int]) -> int:
             a, b = part
             return loop.partition_rows(
-                self.codes.words, f, code, missing_left, categorical, leaf.mask, self.rows, a, b,
+                self.codes.columns[f], code, missing_left, categorical, leaf.mask, self.rows, a, b,
                 self.left[a:], self.spare[a:],
             )  # fmt: skip
 

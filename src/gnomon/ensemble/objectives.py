@@ -153,7 +153,7 @@ class Gamma(Poisson):
 
 
 class _Signed(Objective):
-    """Losses whose gradient is a bounded function of the residual and whose leaf values are order statistics."""
+    """Losses of the residual with bounded gradients; leaf values are order statistics."""
 
     newton = False
 

@@ -6,23 +6,19 @@ from gnomon.loops._compile import compiled
 
 
 @compiled
-def code_column(x, edges, n_bins, n_categories, codes):
+def code_column(x, edges, n_categories, codes):
     """codes[i] = how many borders lie below x[i]; an unknown category counts as missing."""
     for i in range(x.size):
         v = x[i]
         if v != v or (n_categories > 0 and not (v >= 0 and v < n_categories)):
             codes[i] = 255
             continue
-        low = 0
-        size = n_bins - 1
-        while size > 0:
-            half = size // 2
-            if v > edges[low + half]:
-                low += half + 1
-                size -= half + 1
-            else:
-                size = half
-        codes[i] = low
+        at = 0
+        step = 128
+        while step > 0:  # borders beyond the last bin are +inf
+            at += step * (v > edges[at + step - 1])
+            step >>= 1
+        codes[i] = at
 
 
 @compiled

@@ -1,9 +1,9 @@
 """Histogram boosting: gradients, histograms of whole numbers, split search and best-first growth of one tree.
 
-Gradients and curvatures are rounded to whole numbers before they are added, so a histogram is the same in any order
-of addition and a child's is exactly its parent's minus its sibling's. Two widths: *wide* rows hold g and (count, h) in two
-64-bit words, with 30 bits or more for each number; *narrow* rows hold count, g and h in one word, added in blocks of 2^12 rows
-and rounded at random (by row), which halves the work and is used for many rows with bounded gradients.
+Gradients and curvatures are rounded to whole numbers before they are added, so a histogram is the same in
+any order of addition and a child's is exactly its parent's minus its sibling's. Two widths: *wide* rows hold
+g and (count, h) in two 64-bit words; *narrow* rows hold count, g and h in one word, added in blocks of 2^12
+rows and rounded at random (by row), which halves the work and is used for many rows with bounded gradients.
 Codes come as words of eight bytes, one per feature; 255 is missing.
 """
 
@@ -26,7 +26,9 @@ N_LEAF_INT, N_LEAF_FLOAT = 9, 9
 
 @compiled
 def gradients(loss, y, raw, w, first, last, g, h):
-    """g, h = weight times first and second derivative of the loss at raw; returns (loss sum, max |g|, max h)."""
+    """g, h = weight times first and second derivative of the loss at raw;
+    returns (loss sum, max |g|, max h).
+    """
     total = top_g = top_h = 0.0
     for i in range(first, last):
         f, t, wi = raw[i], y[i], w[i]
@@ -101,7 +103,7 @@ def fill_narrow(words, packed, rows, local, out):
             local[c] = 0
         for at in range(begin, min(begin + (1 << BLOCK_BITS), rows.size)):
             i = rows[at]
-            v, p = words[i], packed[i, 0]
+            v, p = words[i], packed[at]
             local[v & mask] += p
             local[np.uint64(256) + ((v >> np.uint64(8)) & mask)] += p
             local[np.uint64(512) + ((v >> np.uint64(16)) & mask)] += p
@@ -144,12 +146,15 @@ def fill_wide(words, packed, rows, count_shift, out):
 def histograms(words, packed, rows, first, last, parent, small, sibling, count_shift, narrow):
     """Fill small[first..last) over word blocks and set sibling = parent - small (may be the same array)."""
     local = np.empty(2048, np.int64)
+    own = np.empty(rows.size if narrow else 0, np.int64)
+    for at in range(own.size):
+        own[at] = packed[rows[at], 0]
     for b in range(first, last):
         out = small[b]
         for c in range(2048):
             out[c, 0] = out[c, 1] = out[c, 2] = 0
         if narrow:
-            fill_narrow(words[b], packed, rows, local, out)
+            fill_narrow(words[b], own, rows, local, out)
         else:
             fill_wide(words[b], packed, rows, count_shift, out)
         if parent.shape[0] > 0:
@@ -243,19 +248,18 @@ def rank_categories(block, base, n, l2, scales, order, keys):
 
 
 @compiled
-def partition_rows(words, f, code, missing_left, categorical, mask, rows, first, last, left, spare):
+def partition_rows(column, code, missing_left, categorical, mask, rows, first, last, left, spare):
     """Stable partition of rows[first:last]: left ones to left[:n], others to spare; returns n."""
-    column, shift = words[f // 8], np.uint64(8 * (f % 8))
     a = b = 0
     for k in range(first, last):
         i = rows[k]
-        c = np.int64((column[i] >> shift) & np.uint64(255))
-        if c == 255:
-            go = missing_left
-        elif categorical == 1:
+        c = np.int64(column[i])
+        if categorical == 1:
             go = np.int64(mask[c])
         else:
             go = np.int64(c <= code)
+        if c == 255:
+            go = missing_left
         left[a] = i
         spare[b] = i
         a += go

@@ -1,7 +1,8 @@
 """Growing one tree: totals of nodes, choice of the split, partition of the rows, best-first or depth-first.
 
-A node owns the positions lo..hi of `order` (every line of it, in exact mode). Its random numbers come from its
-path, not from the order of growth, so a subtree may be grown by any thread. `order` and `columns` are rearranged in place.
+A node owns the positions lo..hi of `order` (every line of it, in exact mode). Its random numbers come from
+its path, not from the order of growth, so a subtree may be grown by any thread. `order` and `columns` are
+rearranged in place.
 """
 
 from __future__ import annotations
@@ -124,8 +125,8 @@ def adopt_best(f, threshold, code, missing_left, gain, categorical, tie, best_ma
 
 
 @compiled
-def search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value, key,
-                first, last, mask, groups, ranked, marks):  # fmt: skip
+def search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value,
+                key, first, last, mask, groups, ranked, marks):  # fmt: skip
     """Best split of a node over the features first..last-1 of its random order, into its record."""
     m, lo, hi = rules.n_stats, ints[LO], ints[HI]
     missing, best = np.zeros(m + 2), np.zeros(5)
@@ -188,8 +189,8 @@ def search_node(columns, codes, limits, kinds, labels, target, wr, rules, order,
                 end = begin + 1
             cumulate(lefts, n_groups, m)
         for side in range(2 if gap else 1):
-            judge(rules, kinds[f, 1], lefts, begin, end, missing, side, total, parent, floats[LOWER], floats[UPPER],
-                  shift, tie, best)  # fmt: skip
+            judge(rules, kinds[f, 1], lefts, begin, end, missing, side, total, parent, floats[LOWER],
+                  floats[UPPER], shift, tie, best)  # fmt: skip
         if best[4] > 0.0 and best[0] >= -1e3 * tie:
             g, threshold, code = np.int64(best[1]), np.nan, 0
             if categorical:
@@ -362,8 +363,9 @@ def grow(
         for child in range(n_nodes - 1, first - 1, -1):
             if may_split(rules, ints[child], floats[child], impure[child - first]):
                 search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints[child],
-                            floats[child], total[child - first], values[child], keys[child, 0], 0, kinds.shape[0],
-                            masks[child if n_categories > 0 else 0], groups, ranked, marks)  # fmt: skip
+                            floats[child], total[child - first], values[child], keys[child, 0], 0,
+                            kinds.shape[0], masks[child if n_categories > 0 else 0], groups, ranked,
+                            marks)  # fmt: skip
                 if ints[child, FEATURE] >= 0 and floats[child, GAIN] + 1e-15 < rules.min_decrease:
                     ints[child, FEATURE] = -1
                 if ints[child, FEATURE] >= 0:
@@ -382,8 +384,8 @@ def grow(
                 masks = larger(masks)
         mask = masks[node if n_categories > 0 else 0]
         n_left = mark_sides(columns, codes, rules.exact, order, ints[node], floats[node], mask, side)
-        partition(order, columns, rules.exact, 0, order.shape[0], ints[node, LO], ints[node, HI], n_left, side,
-                  spare, spare_x)  # fmt: skip
+        partition(order, columns, rules.exact, 0, order.shape[0], ints[node, LO], ints[node, HI], n_left,
+                  side, spare, spare_x)  # fmt: skip
         first = n_nodes
         ints[node, LEFT], ints[node, RIGHT], ints[node, CREATED] = first, first + 1, n_leaves
         place_children(ints, keys, node, first, n_left)
@@ -392,19 +394,3 @@ def grow(
     for k in range(waiting):
         ints[frontier[k, 0], FEATURE] = -1
     return ints[:n_nodes], floats[:n_nodes], values[:n_nodes], masks[: n_nodes if n_categories > 0 else 1]
-
-
-@compiled
-def preorder(left, right, out):
-    """out = the nodes of a tree, parents before children, left before right."""
-    stack = np.empty(left.size, np.int64)
-    stack[0] = 0
-    size, k = 1, 0
-    while size > 0:
-        size -= 1
-        node = stack[size]
-        out[k] = node
-        k += 1
-        if left[node] >= 0:
-            stack[size], stack[size + 1] = right[node], left[node]
-            size += 2

@@ -20,7 +20,7 @@ def boundaries(columns, order, first, last, cut):
 def signed_stumps(order, cut, signed, total, first, last, tie, best, place):
     """Two classes: the cut of every feature with the largest |sum left - sum right| of signed weights.
 
-    best[f] = the weight on the right side minus that on the wrong side; place[f] = its sorted place (-1: none).
+    best[f] = the weight answered right minus the weight answered wrong; place[f] = sorted place, -1: none.
     """
     for f in range(first, last):
         line, here = order[f], cut[f]
@@ -56,7 +56,7 @@ def class_stumps(order, cut, labels, w, total, first, last, tie, best, place):
 
 @compiled
 def coded_stumps(codes, signed, total, first, last, tie, best, place):
-    """Two classes on byte codes (features x rows): best[f] as in `signed_stumps`, place[f] = last code left."""
+    """Two classes on byte codes (features, rows): best[f] as above, place[f] = last code on the left."""
     hist = np.empty(256)
     seen = np.empty(256, np.uint8)
     for f in range(first, last):

@@ -1,13 +1,12 @@
 """Split search of trees: one feature of one node, from sorted columns or from byte codes.
 
-Both routes bring the rows of a node into *groups* (runs of equal values, in order) with their summed statistics
-``[repetitions, weight, v_1..v_m]``: class weights for classification, sums of w(y - center) for regression. Every
-criterion, the side of missing values and the order of categories are then one scan over the groups. NaN marks a missing
-value; nothing but the work arrays is written. Sums are float64.
+Both routes bring the rows of a node into *groups* (runs of equal values, in order) with summed statistics
+``[repetitions, weight, v_1..v_m]``: class weights for classification, sums of w(y - center) for regression.
+Every criterion, the side of missing values and the order of categories are then one scan over the groups. NaN
+marks a missing value; nothing but the work arrays is written. Sums are float64.
 
-Work arrays: `groups` (G, m+2); `marks` (G, 3) lowest value, highest value and code of every group; `missing` (m+2,);
-`lefts`
-(C, m+2) of the left sides of all candidates.
+Work arrays: `groups` (G, m+2); `marks` (G, 3) lowest value, highest value and code of every group; `missing`
+(m+2,); `lefts` (C, m+2) of the left sides of all candidates.
 """
 
 from __future__ import annotations
@@ -204,7 +203,7 @@ def groups_of_few(codes, limits, rows, labels, target, wr, classify, center, gro
 
 @compiled(**INNER)
 def judge(rules, sign, lefts, first, last, extra, side, total, parent, lower, upper, center, tie, best):
-    """Judge the candidates first..last-1, given the statistics of their left sides (plus `extra` when side = 1).
+    """Judge the candidates first..last-1 by the statistics of their left sides (plus `extra` when side = 1).
 
     best = [gain, candidate, side, left weight, found] of the best allowed one; ties keep the earlier.
     """
@@ -221,7 +220,7 @@ def judge(rules, sign, lefts, first, last, extra, side, total, parent, lower, up
         for k in range(2, m + 2):
             l = lefts[g, k] + add * extra[k]
             r = total[k] - l
-            if criterion == GINI or criterion == SQUARED:
+            if criterion in (GINI, SQUARED):
                 sl += l * l
                 sr += r * r
             elif criterion == ENTROPY:

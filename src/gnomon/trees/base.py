@@ -265,7 +265,7 @@ class TreeModel(OneStep):
         return pruning.pruning_path(grown.tree_)
 
     def rules(self) -> list[str]:
-        """Return one readable condition per leaf, from left to right; they are disjoint and cover all rows."""
+        """Return one readable condition per leaf, from left to right; they cover all rows once."""
         from gnomon.trees.text import rules_of
 
         return rules_of(self)

@@ -96,7 +96,7 @@ def bin_columns(X: Array, bins: Bins) -> Array:
 
     def one(f: int) -> None:
         column = np.ascontiguousarray(X[:, f])
-        code_column(column, bins.edges[f], bins.n_bins[f], bins.categories[f], codes[f])
+        code_column(column, bins.edges[f], bins.categories[f], codes[f])
 
     list(in_order(one, range(X.shape[1])))
     return codes

@@ -10,6 +10,7 @@ from gnomon.core.randomness import draw_seed
 from gnomon.core.threads import in_order
 from gnomon.loops import grow as loop
 from gnomon.loops.grow import GrowData
+from gnomon.loops.tree_predict import preorder
 from gnomon.loops.trees import ABSOLUTE, ENTROPY, ERROR, GINI, POISSON, SQUARED, GrowRules
 from gnomon.trees.binning import Bins, bin_columns, find_bins
 from gnomon.trees.nodes import LEAF, Tree
@@ -233,7 +234,7 @@ class _Top:
         list(in_order(lambda lines: self._partition(lines, lo, hi, n_left), self._lines()))
         left, right = self.add(lo, lo + n_left, depth + 1), self.add(lo + n_left, hi, depth + 1)
         ints[[loop.LEFT, loop.RIGHT]] = left, right
-        return [(right, loop.child_key(key, 1)), (left, loop.child_key(key, 0))]
+        return [(c, np.uint64(loop.child_key(key, s))) for c, s in ((right, 1), (left, 0))]
 
     def _search(self, node: int, key: Any) -> bool:
         ints, floats, value, data = self.ints[node], self.floats[node], self.values[node], self.data
@@ -279,7 +280,7 @@ class _Top:
         return loop.grow(*self.data, self.rules, self.order, self.side, lo, hi, depth, key, self.n_categories)
 
     def join(self, blocks: dict[int, tuple[Array, ...]]) -> tuple[Array, ...]:
-        """Put the top and the subtrees into one set of arrays; a subtree's root takes its place in the top."""
+        """Put the top and the subtrees into one set of arrays; a subtree's root stays in the top."""
         n_top = len(self.ints)
         parts = [[np.stack(a)] for a in (self.ints, self.floats, self.values, self.masks)]
         start = n_top
@@ -299,7 +300,7 @@ def make_tree(ints: Array, floats: Array, values: Array, masks: Array, prepared:
               *, depth_first: bool) -> Tree:  # fmt: skip
     """Number the nodes in preorder and keep what prediction and inspection need."""
     nodes = np.empty(len(ints), dtype=np.int64)
-    loop.preorder(ints[:, loop.LEFT], ints[:, loop.RIGHT], nodes)
+    preorder(ints[:, loop.LEFT], ints[:, loop.RIGHT], nodes)
     new = np.empty(len(ints) + 1, dtype=np.int32)
     new[nodes], new[-1] = np.arange(len(ints)), -1
     ints, floats = ints[nodes], floats[nodes]

@@ -54,7 +54,7 @@ def information_gain(P: Any, y: Any = None, *, base: float = 2.0) -> float:
 
 
 def gain_ratio(P: Any, y: Any = None) -> float:
-    """Return the information gain divided by the entropy of the splitting variable (the rows); 0 if that is 0.
+    """Return the information gain divided by the entropy of the rows, which do the splitting; 0 if that is 0.
 
     Examples
     --------

@@ -95,8 +95,20 @@ class Tree(NamedTuple):
     def apply(self, X: Array) -> Array:
         """Return the node in which each row ends."""
         out = np.empty(len(X), dtype=np.int64)
-        tree_predict.leaves(X, 0, len(X), 0, *self.walk(), out)
+        if len(self.branch_start):
+            tree_predict.leaves(X, 0, len(X), 0, *self.walk(), out)
+        else:
+            tree_predict.packed_leaves(X, 0, len(X), *self.packed(), out)
         return out
+
+    def packed(self) -> tuple[Array, Array]:
+        """Thresholds and words of a numeric tree side by side; see `loops.tree_predict.packed_leaves`."""
+        words = np.empty((self.node_count, 2), dtype=np.int64)
+        numbers = words.view(np.float64)
+        numbers[:, 0] = self.threshold
+        word = (self.children_right.astype(np.int64) << 24) | (self.feature.astype(np.int64) << 1)
+        words[:, 1] = np.where(self.feature >= 0, word | (self.missing_go_to_left > 0), -1)
+        return numbers, words
 
     def importances(self, n_features: int) -> Array:
         """Impurity that each feature removed, as a share of all; zeros for a single leaf."""
@@ -109,10 +121,8 @@ class Tree(NamedTuple):
 
 def add_trees(X: Array, trees: list[Tree], values: list[Array], columns: Array, out: Array) -> Array:
     """out[:, columns[t]:] += the values of the leaves of tree t, for all trees in order."""
-    zero = np.zeros(1, dtype=np.int64)
     for tree, value, column in zip(trees, values, columns):
-        place = np.array([column], dtype=np.int64)
-        tree_predict.add_values(X, 0, len(X), zero, *tree.walk(), value, place, out)
+        tree_predict.add_values(tree.apply(X), value, column, out)
     return out
 
 

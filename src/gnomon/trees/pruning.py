@@ -20,13 +20,13 @@ class _Links:
 
     def __init__(self, tree: Tree) -> None:
         share = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
-        self.tree, self.parent = tree, tree.parents()
         self.own = share * tree.impurity  # R(t)
         self.inner = tree.feature >= 0
         self.below, self.leaves = self.own.copy(), np.ones(tree.node_count)
         self.tie = 1e-12 * max(1.0, float(self.own[0]))
         self.kids = {int(t): tree.children(t) for t in np.flatnonzero(self.inner)}
-        for node in sorted(self.kids, reverse=True):
+        self.order = sorted(self.kids, reverse=True)  # children before parents
+        for node in self.order:
             self._refresh(node)
 
     def _refresh(self, node: int) -> None:
@@ -40,25 +40,16 @@ class _Links:
         return np.where(self.inner, alpha, np.inf)
 
     def collapse(self, limit: float) -> None:
-        """Turn every inner node whose link is at most `limit` into a leaf, until none is left."""
-        while True:
-            weak = np.flatnonzero(self.alphas() <= limit + self.tie)
-            if not len(weak):
-                return
-            for node in weak:
-                if self.inner[node]:
-                    self._cut(int(node))
-
-    def _cut(self, node: int) -> None:
-        stack = [node]
-        while stack:
-            at = stack.pop()
-            if self.inner[at]:
-                self.inner[at] = False
-                stack += self.kids[at]
-        self.below[node], self.leaves[node] = self.own[node], 1.0
-        while (node := int(self.parent[node])) >= 0:
-            self._refresh(node)
+        """Cut from the bottom up wherever a leaf costs no more than the best subtree below it."""
+        for node in self.order:
+            if self.inner[node]:
+                self._refresh(node)
+                if self.own[node] <= self.below[node] + limit * (self.leaves[node] - 1) + self.tie:
+                    self.inner[node] = False
+                    self.below[node], self.leaves[node] = self.own[node], 1.0
+        for node in reversed(self.order):  # what hangs below a leaf is gone
+            if not self.inner[node]:
+                self.inner[self.kids[node]] = False
 
 
 def prune_tree(tree: Tree, alpha: float) -> Tree:

@@ -68,7 +68,7 @@ def split_improvement(parent: Any, *children: Any, criterion: str = "gini") -> f
     """
     sizes = np.array([_size(child, criterion) for child in children])
     inside = sum(s * impurity(child, criterion) for s, child in zip(sizes, children) if s > 0)
-    return impurity(parent, criterion) - float(inside) / sizes.sum()
+    return impurity(parent, criterion) - float(inside / sizes.sum())
 
 
 def _size(child: Any, criterion: str) -> float:
@@ -115,7 +115,7 @@ def gain_curve(
 
 def _number_gain(y: Array, w: Array, left: Array, criterion: str) -> float:
     inside = sum(w[side].sum() * impurity(y[side], criterion, w[side]) for side in (left, ~left))
-    return impurity(y, criterion, w) - float(inside) / w.sum()
+    return impurity(y, criterion, w) - float(inside / w.sum())
 
 
 class Split(NamedTuple):

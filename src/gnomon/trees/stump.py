@@ -114,7 +114,8 @@ def _answers(chunk: Chunk, stump: Stump) -> Array:
 class DecisionStump(ClassifierMixin, OneStep):
     r"""The one-split classifier with the smallest weighted error: the weak learner of boosting.
 
-    .. math:: \min_{j, t, a, b} \sum_i w_i \, \mathbb{1}\{ y_i \ne (a \text{ if } x_{ij} \le t \text{ else } b) \}
+    .. math:: \min_{j, t, a, b} \sum_i w_i \,
+              \mathbb{1}\{ y_i \ne (a \text{ if } x_{ij} \le t \text{ else } b) \}
 
     All features and thresholds are tried: one sort per feature, then one pass. Ties go to the lowest feature,
     the lowest threshold, and ``classes_[1]`` on the left. A tree of depth one with another impurity may have

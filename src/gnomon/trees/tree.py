@@ -296,7 +296,7 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_fea
         return stats.norm(mean, spread if mean.ndim == 1 else spread[:, None])
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
-        """Return the quantiles of the training targets in the leaf of each row that enclose `level` of them."""
+        """Return quantiles of the training targets in each row's leaf that enclose `level` of them."""
         targets, starts = self.leaf_targets_
         ends = np.array([(1 - level) / 2, (1 + level) / 2])
         leaf = self.apply(X)

@@ -1,0 +1,350 @@
+"""AdaBoost: weak rules in sequence, each on the rows that the last ones got wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from gnomon.core.errors import DegenerateError
+from gnomon.core.randomness import draw_seed, stream
+from gnomon.core.steps import Learner, Report
+from gnomon.core.validate import Reads
+from gnomon.ensemble.sampling import draw_counts, make_urn
+from gnomon.trees.base import positive
+from gnomon.trees.stump import DecisionStump, Sorted, fit_stump, sort_columns
+
+Array = np.ndarray
+CHANCE = 1e-12  # an error this close to one half is chance
+
+
+class AdaState(NamedTuple):
+    """Learners so far, their weights and errors, and the weights of the rows after every round."""
+
+    learners: tuple[Any, ...]
+    alphas: tuple[float, ...]  # half log-odds (two classes) or SAMME's weight
+    errors: tuple[float, ...]
+    normalizers: tuple[float, ...]
+    weights: tuple[Array, ...]
+    training_errors: tuple[float, ...]
+    score: Array  # (n, K) summed votes
+    seed: int
+    done: bool
+
+
+class AdaBoostClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, Learner):
+    r"""Boosting by reweighting (or resampling) of the rows.
+
+    .. math:: \epsilon_t = \sum_i w_t(i) \mathbb{1}\{f_t(x_i) \ne y_i\}, \quad
+              \alpha_t = \tfrac12 \ln \tfrac{1-\epsilon_t}{\epsilon_t}, \quad
+              w_{t+1}(i) = \tfrac{1}{Z_t} w_t(i) e^{-\alpha_t y_i f_t(x_i)}
+
+    and :math:`F = \sum_t \alpha_t f_t` decides by its sign. The training error is at most
+    :math:`\prod_t Z_t \le \exp(-2 \sum_t (\tfrac12 - \epsilon_t)^2)`: an edge over chance that
+    lasts drives it to zero.
+    More than two classes use SAMME. Noisy labels gather weight without end; prefer
+    `GradientBoostingClassifier` there.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        The weak learner; a `DecisionStump` by default. It must take `sample_weight` unless `resample` is set.
+    n_estimators : int, default=50
+    learning_rate : float, default=1.0
+        Factor on every weight; the bounds hold for 1.
+    random_state : int, RandomState, Generator or None
+    resample : bool, default=False
+        Draw a sample of n rows from the weights instead of passing the weights on.
+    when_worse : {"flip", "stop"}, default="flip"
+        Use a learner that is worse than chance with a negative weight, or stop.
+    store_weights : bool, default=True
+        Keep the weights of the rows after every round in `sample_weights_`.
+
+    Attributes
+    ----------
+    estimators_ : list
+    estimator_weights_, estimator_errors_ : arrays
+        Weights on scikit-learn's scale (twice `alphas_` for two classes) and weighted errors.
+    alphas_, normalizers_ : arrays
+        Half log-odds and :math:`Z_t`.
+    sample_weights_ : array of shape (rounds + 1, n)
+    training_errors_ : array
+        Training error of the committee after every round.
+    bound_, bound_edge_ : float
+        :math:`\prod Z_t` and :math:`\exp(-2\sum(\frac12-\epsilon_t)^2)`.
+    trace_ : Trace
+        Mean exponential loss; it equals the product of the normalizers.
+
+    Examples
+    --------
+    >>> X = np.array(
+    ...     [[1, 1], [2, 4], [5, 8], [7, 9], [8, 7], [4, 3], [3, 2], [6, 5], [9, 6], [10, 10]], float
+    ... )
+    >>> y = np.repeat([1, -1], 5)
+    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> model.alphas_.round(4), round(model.bound_, 4), model.training_errors_
+    (array([0.4236, 0.6496, 0.9229]), 0.5162, array([0.3, 0.3, 0. ]))
+    """
+
+    _reads = Reads(y="class")
+    _stop = "self"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+        "resample": ["boolean"],
+        "when_worse": [StrOptions({"flip", "stop"})],
+        "store_weights": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        n_estimators=50,
+        learning_rate=1.0,
+        random_state=None,
+        resample=False,
+        when_worse="flip",
+        store_weights=True,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+        self.resample = resample
+        self.when_worse = when_worse
+        self.store_weights = store_weights
+
+    def _limit(self) -> int:
+        return int(self.n_estimators)
+
+    # the loop
+
+    def _start(self, rows: Any, rng: Any) -> AdaState:
+        X, y, weight = positive(rows)
+        sorted_ = sort_columns(X) if self._stumps() else None
+        self._data = (X, y, rows.classes, sorted_)
+        w = weight / weight.sum()
+        score = np.zeros((len(y), len(rows.classes)))
+        return AdaState((), (), (), (), (w,), (), score, draw_seed(rng), False)
+
+    def _stumps(self) -> bool:
+        return self.estimator is None or type(self.estimator) is DecisionStump
+
+    def _step(self, rows: Any, state: AdaState) -> tuple[AdaState, Report]:
+        X, y, classes, _ = self._data
+        w, n_classes = state.weights[-1], len(classes)
+        learner, guess = self._weak(state, w)
+        wrong = guess != y
+        error = float(w[wrong].sum())
+        if n_classes == 1:
+            error = 0.0
+        if self._useless(error, n_classes):
+            if not state.learners:
+                raise DegenerateError(
+                    f"the first weak learner is no better than chance (weighted error {error:.6g}); "
+                    "use a richer estimator."
+                )
+            return state._replace(done=True), Report(self._loss(state), done=True)
+        if error <= 0.0:
+            alpha = 1.0 + sum(abs(a) for a in state.alphas)
+            state = self._added(state, learner, alpha, 0.0, 1.0, w, guess)
+            return state, Report(self._loss(state), done=True)
+        odds = np.log((1 - error) / error)
+        alpha = self.learning_rate * (0.5 * odds if n_classes <= 2 else odds + np.log(n_classes - 1))
+        if n_classes <= 2:
+            new = w * np.exp(np.where(wrong, alpha, -alpha))
+        else:
+            new = w * np.exp(np.where(wrong, alpha, 0.0))
+        z = float(new.sum())
+        state = self._added(state, learner, float(alpha), error, z, new / z, guess)
+        return state, Report(self._loss(state), done=len(state.learners) >= self.n_estimators)
+
+    def _useless(self, error: float, n_classes: int) -> bool:
+        if n_classes > 2:
+            return error >= 1 - 1 / n_classes - CHANCE
+        return abs(error - 0.5) <= CHANCE or (error > 0.5 and self.when_worse == "stop")
+
+    def _weak(self, state: AdaState, w: Array) -> tuple[Any, Array]:
+        """Fit a weak learner on the weights; return it and its class codes for all rows."""
+        X, y, classes, sorted_ = self._data
+        if self._stumps() and not self.resample:
+            constant = self.estimator is None or self.estimator.allow_constant
+            found = fit_stump(sorted_, y, w, len(classes), allow_constant=constant)
+            return self._as_stump(found), self._answers(found, sorted_)
+        learner = clone(self.estimator) if self.estimator is not None else DecisionStump()
+        rng = stream(state.seed, len(state.learners))
+        if "random_state" in learner.get_params():
+            learner.set_params(random_state=int(rng.integers(2**31)))
+        if self.resample:
+            counts = self._resample(X, y, w, rng)
+            chosen = np.repeat(np.arange(len(y)), counts.astype(np.int64))
+            learner.fit(X[chosen], classes[y[chosen]])
+        else:
+            learner.fit(X, classes[y], sample_weight=w)
+        return learner, np.searchsorted(classes, learner.predict(X))
+
+    def _resample(self, X: Array, y: Array, w: Array, rng: Any) -> Array:
+        urn = make_urn(X, y, w)
+        for _ in range(10):
+            counts = draw_counts(urn._replace(whole=False), len(y), rng)
+            if len(np.unique(y[counts > 0])) > 1:
+                break
+        return counts
+
+    def _answers(self, found: Any, sorted_: Sorted) -> Array:
+        if found.feature < 0:
+            return np.full(sorted_.columns.shape[1], found.left)
+        return np.where(sorted_.columns[found.feature] <= found.threshold, found.left, found.right)
+
+    def _as_stump(self, found: Any) -> DecisionStump:
+        X, _, classes, _ = self._data
+        stump = DecisionStump()
+        stump.__dict__.update(DecisionStump._facts(found, classes))
+        stump.classes_, stump.n_features_in_ = classes, X.shape[1]
+        return stump
+
+    def _added(
+        self, state: AdaState, learner: Any, alpha: float, error: float, z: float, w: Array, guess: Array
+    ) -> AdaState:
+        y = self._data[1]
+        score = state.score.copy()
+        np.add.at(score, (np.arange(len(y)), guess), alpha)
+        wrong = float(np.mean(score.argmax(axis=1) != y))
+        weights = (*state.weights, w) if self.store_weights else (w,)
+        return state._replace(
+            learners=(*state.learners, learner),
+            alphas=(*state.alphas, alpha),
+            errors=(*state.errors, error),
+            normalizers=(*state.normalizers, z if error > 0 else 0.0),
+            weights=weights,
+            training_errors=(*state.training_errors, wrong),
+            score=score,
+        )
+
+    def _loss(self, state: AdaState) -> float:
+        """Mean exponential loss: the product of the normalizers (zero after a perfect learner)."""
+        return float(np.prod(state.normalizers))
+
+    def _attributes(self, state: AdaState) -> dict[str, Any]:
+        two = state.score.shape[1] <= 2
+        alphas, errors = np.array(state.alphas), np.array(state.errors)
+        facts: dict[str, Any] = {
+            "estimators_": list(state.learners),
+            "estimator_": DecisionStump() if self.estimator is None else self.estimator,
+            "alphas_": alphas if two else alphas / 2,
+            "estimator_weights_": 2 * alphas if two else alphas,
+            "estimator_errors_": errors,
+            "normalizers_": np.array(state.normalizers),
+            "training_errors_": np.array(state.training_errors),
+            "bound_": float(np.prod(state.normalizers)),
+            "bound_edge_": float(np.exp(-2 * ((0.5 - errors) ** 2).sum())),
+            "n_classes_": state.score.shape[1],
+        }
+        if self.store_weights:
+            facts["sample_weights_"] = np.array(state.weights)
+        return facts
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Add weak learners; see `Learner.fit`."""
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            self.__dict__.pop("_data", None)
+
+    def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Any]:
+        """Yield a fitted copy before the first and after every round."""
+        yield from Learner.iterate(clone(self), X, y, sample_weight)
+
+    # prediction
+
+    def transform(self, X: Any) -> Array:
+        """Return the answers of the weak learners as columns: -1 or +1 (two classes), else class codes."""
+        rows = self._rows(X)
+        columns = [np.searchsorted(self.classes_, learner.predict(rows.X)) for learner in self.estimators_]
+        found = np.stack(columns, axis=1) if columns else np.zeros((rows.n_rows, 0))
+        return (2.0 * found - 1.0) if len(self.classes_) == 2 else found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _staged_scores(self, X: Any) -> Iterator[Array]:
+        rows = self._rows(X)
+        score = np.zeros((rows.n_rows, len(self.classes_)))
+        scale = self.alphas_ if len(self.classes_) <= 2 else self.estimator_weights_
+        for learner, alpha in zip(self.estimators_, scale):
+            codes = np.searchsorted(self.classes_, learner.predict(rows.X))
+            score[np.arange(len(score)), codes] += alpha
+            yield score
+
+    def _decide(self, score: Array) -> Array:
+        return score[:, 1] - score[:, 0] if score.shape[1] == 2 else score
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Yield the decision function after every round."""
+        for score in self._staged_scores(X):
+            yield self._decide(score).copy()
+
+    def decision_function(self, X: Any) -> Array:
+        """Return F(x): positive for ``classes_[1]``; one column per class when there are more than two."""
+        rows = self._rows(X)
+        score = np.zeros((rows.n_rows, len(self.classes_)))
+        for score in self._staged_scores(X):  # noqa: B007 - the last one counts
+            pass
+        return self._decide(score)
+
+    def _labels(self, decision: Array) -> Array:
+        if decision.ndim == 1:
+            return self.classes_[(decision > 0).astype(int)]
+        return self.classes_[decision.argmax(axis=1)]
+
+    def predict(self, X: Any) -> Array:
+        """Return the class the committee votes for; a tie gives ``classes_[0]``."""
+        return self._labels(self.decision_function(X))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Yield predictions after every round."""
+        for decision in self.staged_decision_function(X):
+            yield self._labels(decision)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Yield the accuracy after every round."""
+        for guess in self.staged_predict(X):
+            yield float(np.average(guess == np.asarray(y), weights=sample_weight))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities: the logistic of twice F (two classes), or a softmax of the votes."""
+        from scipy.special import expit, softmax
+
+        decision = self.decision_function(X)
+        if len(self.classes_) == 1:
+            return np.ones((len(decision), 1))
+        if decision.ndim == 1:
+            p = expit(2 * decision)
+            return np.stack([1 - p, p], axis=1)
+        return softmax(decision / (len(self.classes_) - 1), axis=1)
+
+    def margins(self, X: Any, y: Any) -> Array:
+        r"""Return the normalized margins :math:`y F(x) / \sum_t |\alpha_t|` of two classes, in [-1, 1]."""
+        sign = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
+        return sign * self.decision_function(X) / np.abs(self.alphas_).sum()
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Importances of the weak learners, averaged with their weights."""
+        weight = np.abs(self.estimator_weights_)
+        return np.average([m.feature_importances_ for m in self.estimators_], axis=0, weights=weight)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw training error and bounds against the round; return the Axes."""
+        from gnomon.plot.trees import boosting_curves
+
+        return boosting_curves(self, ax=ax)

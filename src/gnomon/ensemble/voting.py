@@ -1,0 +1,234 @@
+"""Voting: a committee of different models."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin, clone
+from sklearn.utils import Bunch
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import has_fit_parameter
+
+from gnomon.core.errors import DataError
+from gnomon.core.steps import OneStep
+from gnomon.core.threads import in_order
+from gnomon.core.validate import Reads
+
+Array = np.ndarray
+
+_RULES: dict[str, Any] = {
+    "estimators": [list],
+    "weights": ["array-like", None],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+}
+
+
+class _Voting(TransformerMixin, _BaseComposition, OneStep):
+    _parameter_constraints: ClassVar[dict[str, Any]] = _RULES
+
+    @property
+    def named_estimators(self) -> Bunch:
+        """The members by name."""
+        return Bunch(**dict(self.estimators))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, with those of the members when `deep`."""
+        return self._get_params("estimators", deep=deep)
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters of the committee or of its members (name__parameter, or name itself)."""
+        self._set_params("estimators", **params)
+        return self
+
+    def _members(self) -> list[tuple[str, Any]]:
+        if not self.estimators or any(not isinstance(pair, tuple) for pair in self.estimators):
+            raise DataError("estimators must be a list of (name, model) pairs, at least one.")
+        self._validate_names([name for name, _ in self.estimators])
+        members = [(name, model) for name, model in self.estimators if not isinstance(model, str)]
+        if not members:
+            raise DataError("every member is dropped; at least one must stay.")
+        if self.weights is not None and len(self.weights) != len(self.estimators):
+            raise DataError(f"weights has {len(self.weights)} entries for {len(self.estimators)} estimators.")
+        return members
+
+    def _solve(self, rows: Any) -> dict[str, Any]:
+        members = self._members()
+        y = rows.y if rows.classes is None else rows.classes[rows.y]
+
+        def one(pair: tuple[str, Any]) -> Any:
+            model = clone(pair[1])
+            if rows.weighted:
+                if not has_fit_parameter(model, "sample_weight"):
+                    raise DataError(f"member {pair[0]!r} takes no sample_weight; drop it or the weights.")
+                return model.fit(rows.X, y, sample_weight=rows.weight)
+            return model.fit(rows.X, y)
+
+        fitted = list(in_order(one, members))
+        named = Bunch(**{name: model for (name, _), model in zip(members, fitted)})
+        return {"estimators_": fitted, "named_estimators_": named}
+
+    def _weight(self) -> Array | None:
+        if self.weights is None:
+            return None
+        kept = [not isinstance(model, str) for _, model in self.estimators]
+        return np.asarray(self.weights, dtype=np.float64)[kept]
+
+    @classmethod
+    def _committee(cls, models: list[Any], parameters: dict[str, Any]) -> Any:
+        self = cls([(f"model{i}", model) for i, model in enumerate(models)], **parameters)
+        self.estimators_ = list(models)
+        self.named_estimators_ = Bunch(**dict(self.estimators))
+        self.n_features_in_ = models[0].n_features_in_
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+class VotingClassifier(ClassifierMixin, _Voting):
+    r"""Different classifiers that vote.
+
+    .. math:: \text{hard: } \arg\max_k \sum_m w_m \mathbb{1}\{f_m(x) = k\}, \qquad
+              \text{soft: } \arg\max_k \sum_m w_m \hat p_m(k \mid x)
+
+    Ties go to the lowest class. If m members have equal error variance and pairwise correlation :math:`\rho`,
+    their average has variance :math:`\rho\sigma^2 + (1-\rho)\sigma^2/m`: members should be good and
+    different.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier)
+        Members; "drop" leaves one out.
+    voting : {"hard", "soft"}, default="hard"
+    weights : array, optional
+    n_jobs, flatten_transform, verbose
+        As in scikit-learn.
+
+    Attributes
+    ----------
+    estimators_, named_estimators_, classes_
+
+    Examples
+    --------
+    >>> from gnomon.trees import DecisionStump, DecisionTreeClassifier
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
+    >>> VotingClassifier([("stump", DecisionStump()), ("tree", DecisionTreeClassifier())]).fit(X, y).predict(
+    ...     X
+    ... )
+    array([0, 0, 1, 1])
+    """
+
+    _reads = Reads(y="class")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_RULES,
+        "voting": [StrOptions({"hard", "soft"})],
+        "flatten_transform": ["boolean"],
+    }
+
+    def __init__(
+        self, estimators, *, voting="hard", weights=None, n_jobs=None, flatten_transform=True, verbose=False
+    ):
+        self.estimators = estimators
+        self.voting = voting
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.flatten_transform = flatten_transform
+        self.verbose = verbose
+
+    @classmethod
+    def from_fitted(cls, models: list[Any], **parameters: Any) -> Any:
+        """Return a committee of classifiers that are already fitted on the same classes."""
+        self = cls._committee(models, parameters)
+        self.classes_ = models[0].classes_
+        return self
+
+    def _probabilities(self, X: Any) -> Array:
+        rows = self._rows(X)
+        return np.array([model.predict_proba(rows.X) for model in self.estimators_])
+
+    def _codes(self, X: Any) -> Array:
+        rows = self._rows(X)
+        return np.stack([np.searchsorted(self.classes_, m.predict(rows.X)) for m in self.estimators_], axis=1)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the weighted mean of the members' probabilities; needs ``voting="soft"``."""
+        if self.voting == "hard":
+            raise AttributeError("predict_proba is there for voting='soft' only.")
+        return np.average(self._probabilities(X), axis=0, weights=self._weight())
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "predict_proba" and super().__getattribute__("voting") == "hard":
+            raise AttributeError("predict_proba is there for voting='soft' only.")
+        return super().__getattribute__(name)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class the committee votes for."""
+        if self.voting == "soft":
+            best = self.predict_proba(X).argmax(axis=1)
+        else:
+            codes = self._codes(X)
+            weight = np.ones(codes.shape[1]) if self.weights is None else self._weight()
+            votes = np.stack([(codes == k) @ weight for k in range(len(self.classes_))], axis=1)
+            best = votes.argmax(axis=1)
+        return self.classes_[best]
+
+    def transform(self, X: Any) -> Array:
+        """Return the members' votes (hard) or probabilities (soft)."""
+        if self.voting == "hard":
+            return self._codes(X)
+        found = self._probabilities(X)
+        return np.hstack(found) if self.flatten_transform else found
+
+
+class VotingRegressor(RegressorMixin, _Voting):
+    r"""The weighted mean of different regressors.
+
+    .. math:: f(x) = \sum_m w_m f_m(x) / \sum_m w_m
+
+    Parameters
+    ----------
+    estimators : list of (str, regressor)
+    weights : array, optional
+    n_jobs, verbose
+        As in scikit-learn.
+
+    Attributes
+    ----------
+    estimators_, named_estimators_
+
+    Examples
+    --------
+    >>> from gnomon.trees import DecisionTreeRegressor
+    >>> X, y = [[1.0], [2.0], [3.0]], [1.0, 2.0, 9.0]
+    >>> members = [("flat", DecisionTreeRegressor(max_depth=1)), ("deep", DecisionTreeRegressor())]
+    >>> VotingRegressor(members).fit(X, y).predict(X)
+    array([1.25, 1.75, 9.  ])
+    """
+
+    _reads = Reads(y="number")
+
+    def __init__(self, estimators, *, weights=None, n_jobs=None, verbose=False):
+        self.estimators = estimators
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @classmethod
+    def from_fitted(cls, models: list[Any], **parameters: Any) -> Any:
+        """Return a committee of regressors that are already fitted."""
+        return cls._committee(models, parameters)
+
+    def transform(self, X: Any) -> Array:
+        """Return the members' predictions as columns."""
+        rows = self._rows(X)
+        return np.stack([model.predict(rows.X) for model in self.estimators_], axis=1)
+
+    def predict(self, X: Any) -> Array:
+        """Return the weighted mean of the members."""
+        return np.average(self.transform(X), axis=1, weights=self._weight())

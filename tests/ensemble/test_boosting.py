@@ -1,0 +1,399 @@
+"""Boosting: AdaBoost's bounds, stagewise models, gradient boosting."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification, make_friedman1, make_hastie_10_2
+
+import gnomon
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.threads import threads
+from gnomon.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    StagewiseAdditiveModel,
+)
+from gnomon.trees import DecisionStump, DecisionTreeClassifier, DecisionTreeRegressor
+
+TOY = np.array([[1, 1], [2, 4], [5, 8], [7, 9], [8, 7], [4, 3], [3, 2], [6, 5], [9, 6], [10, 10]], float)
+SIGNS = np.repeat([1, -1], 5)
+SIX = np.arange(1.0, 7)[:, None]
+
+
+def noisy(seed, n=40, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)).round(1)
+    y = np.where(X[:, 0] + X[:, 1] + rng.normal(0, 1, n) > 0, 1, -1)
+    return X, y
+
+
+# AdaBoost
+
+
+def test_toy_by_hand():
+    model = AdaBoostClassifier(n_estimators=4).fit(TOY, SIGNS)
+    assert model.estimator_errors_ == pytest.approx([3 / 10, 3 / 14, 3 / 22, 0.1842105], abs=1e-6)
+    assert model.alphas_ == pytest.approx([0.4236489, 0.6496415, 0.9229133, 0.7440385], abs=1e-6)
+    rules = [(e.feature_, e.threshold_, e.left_value_) for e in model.estimators_]
+    assert rules == [(0, 2.5, 1), (0, 8.5, 1), (1, 6.5, -1), (0, 2.5, 1)]
+    assert model.normalizers_[:3] == pytest.approx([0.9165151, 0.8206518, 0.6863486], abs=1e-6)
+    assert model.estimator_weights_ == pytest.approx(2 * model.alphas_)
+    three = AdaBoostClassifier(n_estimators=3).fit(TOY, SIGNS)
+    assert three.bound_ == pytest.approx(0.5162301, abs=1e-6)
+    assert three.bound_edge_ == pytest.approx(0.6018614, abs=1e-6)
+    assert three.training_errors_[-1] == 0
+    expected = [0.1503771] * 2 + [1.1489059] * 3 + [-0.6969208] * 3 + [-1.9962038, -0.1503771]
+    assert np.sort(three.decision_function(TOY)) == pytest.approx(np.sort(expected), abs=1e-6)
+    w = model.sample_weights_
+    assert np.sort(w[1]) == pytest.approx([1 / 14] * 7 + [1 / 6] * 3)
+    assert set(np.round(w[2], 6)) == {round(v, 6) for v in (1 / 22, 7 / 66, 1 / 6)}
+    assert set(np.round(w[3], 6)) == {round(v, 6) for v in (1 / 6, 7 / 114, 11 / 114, 1 / 38)}
+
+
+def test_bounds_of_a_constant_edge():
+    errors = np.full(1000, 0.45)
+    assert np.exp(-2 * ((0.5 - errors) ** 2).sum()) == pytest.approx(0.0067379, abs=1e-6)
+    assert np.prod(2 * np.sqrt(errors * (1 - errors))) == pytest.approx(0.0065705, abs=1e-6)
+    assert np.exp(-2 * 0.2**2 * 3) == pytest.approx(0.7866279, abs=1e-6)
+
+
+def test_three_classes_by_hand():
+    x, y = np.arange(1.0, 8)[:, None], [0, 0, 1, 1, 2, 2, 0]
+    model = AdaBoostClassifier(n_estimators=2).fit(x, y)
+    assert model.estimator_errors_ == pytest.approx([3 / 7, 1 / 3])
+    assert model.estimator_weights_ == pytest.approx([0.9808293, 1.3862944], abs=1e-6)
+    found = [(e.threshold_, e.left_value_, e.right_value_) for e in model.estimators_]
+    assert found == [(2.5, 0, 1), (6.5, 2, 0)]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000))
+def test_every_round_obeys_the_theory(seed):
+    X, y = noisy(seed)
+    if len(np.unique(y)) < 2:
+        return
+    model = AdaBoostClassifier(n_estimators=8).fit(X, y)
+    F = np.zeros(len(y))
+    for t, (stump, alpha, z) in enumerate(zip(model.estimators_, model.alphas_, model.normalizers_)):
+        error, wrong = model.estimator_errors_[t], stump.predict(X) != y
+        if error == 0:
+            return
+        w, new = model.sample_weights_[t], model.sample_weights_[t + 1]
+        assert new.sum() == pytest.approx(1)
+        assert new[wrong].sum() == pytest.approx(0.5, abs=1e-9)
+        assert z == pytest.approx(2 * np.sqrt(error * (1 - error)))
+        for other in (alpha - 0.05, alpha + 0.05):
+            assert z <= (w * np.exp(-other * np.where(wrong, -1, 1))).sum() + 1e-12
+        F += alpha * stump.predict(X)
+        product = np.prod(model.normalizers_[: t + 1])
+        assert new * product == pytest.approx(np.exp(-y * F) / len(y))
+    assert model.training_errors_[-1] <= model.bound_ + 1e-12
+    assert model.bound_ <= model.bound_edge_ + 1e-12
+    assert np.asarray(model.trace_)[-1] == pytest.approx(np.exp(-y * F).mean(), abs=1e-10)
+    assert model.transform(X) @ model.alphas_ == pytest.approx(model.decision_function(X))
+    assert np.abs(model.margins(X, y)).max() <= 1 + 1e-12
+
+
+def test_perfect_and_useless_learners():
+    perfect = AdaBoostClassifier().fit(SIX, [0, 0, 0, 1, 1, 1])
+    assert len(perfect.estimators_) == 1
+    assert np.isfinite(perfect.decision_function(SIX)).all()
+    with pytest.raises(DegenerateError, match="chance"):
+        AdaBoostClassifier().fit(np.zeros((4, 1)), [0, 1, 0, 1])
+
+
+def test_resampling_is_reproducible():
+    X, y = noisy(1)
+    a, b, c = (AdaBoostClassifier(n_estimators=5, resample=True, random_state=s).fit(X, y) for s in (0, 0, 1))
+    assert np.array_equal(a.decision_function(X), b.decision_function(X))
+    assert not np.array_equal(a.decision_function(X), c.decision_function(X))
+    assert a.score(X, y) > 0.6
+
+
+def test_any_weak_learner_with_weights():
+    X, y = noisy(2, n=100)
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=10).fit(X, y)
+    assert model.score(X, y) > AdaBoostClassifier(n_estimators=1).fit(X, y).score(X, y)
+    assert len(list(model.staged_score(X, y))) == len(model.estimators_)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_iterate_shows_every_round():
+    models = list(AdaBoostClassifier(n_estimators=3).iterate(TOY, SIGNS))
+    assert [len(m.estimators_) for m in models] == [0, 1, 2, 3]
+
+
+# stagewise
+
+
+def test_stagewise_squared_by_hand():
+    model = StagewiseAdditiveModel("squared", n_estimators=3).fit(SIX, [1, 1, -1, 1, -1, -1])
+    assert [s.threshold for s in model.estimators_] == [2.5, 4.5, 3.5]
+    assert model.coefs_ == pytest.approx([2 / 3, 4 / 9, -0.4074074], abs=1e-6)
+    assert np.asarray(model.trace_) == pytest.approx([10 / 3, 2.1481481, 1.1522634], abs=1e-6)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000))
+def test_stagewise_exponential_is_adaboost(seed):
+    X, y = noisy(seed)
+    if len(np.unique(y)) < 2:
+        return
+    ada = AdaBoostClassifier(DecisionStump(allow_constant=False), n_estimators=5).fit(X, y)
+    if (ada.estimator_errors_ == 0).any() or len(ada.alphas_) < 5:
+        return
+    stage = StagewiseAdditiveModel("exponential", n_estimators=5).fit(X, y)
+    assert stage.coefs_ == pytest.approx(ada.alphas_, abs=1e-9)
+    assert stage.predict(X) == pytest.approx(ada.decision_function(X), abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["squared", "exponential", "logistic", "absolute"])
+@pytest.mark.parametrize("search", ["exact", "newton", "golden"])
+def test_stagewise_loss_never_rises(loss, search):
+    X, y = noisy(3)
+    trees = StagewiseAdditiveModel(
+        loss, estimator=DecisionTreeRegressor(max_depth=2), n_estimators=6, line_search=search
+    ).fit(X, y.astype(float))
+    assert (np.diff(np.asarray(trees.trace_)) <= 1e-9).all()
+
+
+def test_stagewise_takes_any_loss():
+    model = StagewiseAdditiveModel(lambda f, t: (f - t) ** 4, n_estimators=4).fit(SIX, np.arange(6.0))
+    assert (np.diff(np.asarray(model.trace_)) <= 1e-9).all()
+    with pytest.raises(DataError, match="-1"):
+        StagewiseAdditiveModel("exponential").fit(SIX, np.arange(6.0))
+
+
+# gradient boosting
+
+
+def test_l2_boosting_by_hand():
+    y = np.array([1, 1.5, 2, 5, 5.5, 4.5])
+    model = GradientBoostingRegressor(n_estimators=3, max_depth=1, learning_rate=1.0).fit(SIX, y)
+    assert model.start_ == pytest.approx([3.25])
+    assert [r[0].threshold[0] for r in model.rounds_] == [3.5, 1.5, 5.5]
+    assert 12 * np.asarray(model.trace_) == pytest.approx([1, 0.7, 0.268])
+    half = GradientBoostingRegressor(n_estimators=3, max_depth=1, learning_rate=0.5).fit(SIX, y)
+    assert 12 * np.asarray(half.trace_) == pytest.approx([5.59375, 2.1484375, 1.0849609], abs=1e-6)
+
+
+def test_log_loss_boosting_by_hand():
+    model = GradientBoostingClassifier(n_estimators=2, max_depth=1, learning_rate=1.0)
+    model.fit(SIX, [0, 0, 1, 0, 1, 1])
+    assert model.start_ == pytest.approx([0])
+    assert [r[0].threshold[0] for r in model.rounds_] == [2.5, 4.5]
+    assert model.rounds_[0][0].value.ravel()[1:] == pytest.approx([-2, 1])
+    assert model.rounds_[1][0].value.ravel()[1:] == pytest.approx([-1.1613232, 1.3678794], abs=1e-6)
+    expected = [-3.1613232] * 2 + [-0.1613232] * 2 + [2.3678794] * 2
+    assert model.decision_function(SIX) == pytest.approx(expected, abs=1e-6)
+    assert np.asarray(model.trace_) == pytest.approx([0.4178171, 0.2758136], abs=1e-6)
+
+
+def test_absolute_error_boosting_by_hand():
+    model = GradientBoostingRegressor(n_estimators=1, max_depth=1, learning_rate=1.0, loss="absolute_error")
+    model.fit(SIX, [1, 2, 1.5, 8, 9, 30])
+    assert model.start_ == pytest.approx([5])
+    assert model.rounds_[0][0].threshold[0] == 3.5
+    assert model.predict(SIX) == pytest.approx([1.5] * 3 + [9] * 3)
+
+
+def test_full_trees_reach_zero_in_one_stage():
+    X, y = make_friedman1(80, random_state=0)
+    model = GradientBoostingRegressor(n_estimators=1, max_depth=None, learning_rate=1.0).fit(X, y)
+    assert model.predict(X) == pytest.approx(y)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile"])
+def test_training_loss_falls(loss):
+    X, y = make_friedman1(120, random_state=0)
+    model = GradientBoostingRegressor(n_estimators=20, loss=loss).fit(X, y)
+    losses = np.asarray(model.trace_)
+    assert losses[-1] < losses[0]
+    if loss in ("squared_error", "absolute_error"):
+        assert (np.diff(losses) <= 1e-12).all()
+
+
+def test_quantile_loss_covers_its_share():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 1, (2000, 1))
+    y = X[:, 0] + rng.normal(0, 1, 2000)
+    for q in (0.1, 0.9):
+        model = HistGradientBoostingRegressor(loss="quantile", quantile=q, max_iter=60).fit(X, y)
+        assert np.mean(y <= model.predict(X)) == pytest.approx(q, abs=0.03)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_histograms_equal_exact_splits_for_few_values(classes):
+    X, y = make_classification(300, 5, n_informative=4, n_redundant=0, n_classes=classes, random_state=0)
+    X = X.round(1)
+    shared = {"max_depth": 3, "learning_rate": 0.1, "min_samples_leaf": 5}
+    exact = GradientBoostingClassifier(n_estimators=10, **shared).fit(X, y)
+    binned = HistGradientBoostingClassifier(max_iter=10, max_leaf_nodes=None, **shared).fit(X, y)
+    assert len(binned.rounds_) == 10
+    # both follow the gradient; the exact version splits on -g, the other on g and h
+    assert np.mean(exact.predict(X) == binned.predict(X)) > 0.93
+    y = X[:, 0] + X[:, 1] ** 2
+    a = GradientBoostingRegressor(n_estimators=10, **shared).fit(X, y)
+    b = HistGradientBoostingRegressor(max_iter=10, max_leaf_nodes=None, **shared).fit(X, y)
+    assert a.predict(X) == pytest.approx(b.predict(X), abs=1e-9)
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_child_histograms_sum_to_the_parent(narrow, monkeypatch):
+    from gnomon.ensemble import histogram
+    from gnomon.trees.binning import bin_columns, find_bins
+
+    monkeypatch.setattr(histogram, "NARROW_ROWS", 100)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 9))
+    bins = find_bins(X, 255, np.zeros(9, np.int64))
+    codes = histogram.pack(bin_columns(X, bins), bins)
+    grower = histogram.Histogrammer(
+        codes, histogram.Limits(8, 50, 5, 0.0), None, np.ones(6000), narrow=narrow
+    )
+    g, h = X[:, 0] + 0.1, rng.uniform(0.1, 0.25, 6000)
+    nodes, rows = grower.grow(g, h, np.abs(g).max(), h.max(), np.arange(6000, dtype=np.int32), 1, 1.0)
+    for node in nodes:
+        inside = rows[node["start"] : node["end"]]
+        exact = (g[inside].sum(), h[inside].sum(), len(inside))
+        assert node["sums"][2] == exact[2]
+        tolerance = 1e-9 if not narrow else 0.02
+        assert node["sums"][0] == pytest.approx(exact[0], abs=tolerance * np.abs(g).sum() / 10)
+        assert node["sums"][1] == pytest.approx(exact[1], rel=tolerance)
+        if "left" in node:
+            parts = [nodes[node[side]]["sums"] for side in ("left", "right")]
+            assert sum(p[2] for p in parts) == node["sums"][2]
+            assert sum(p[0] for p in parts) == pytest.approx(node["sums"][0], rel=1e-12, abs=1e-9)
+            assert sum(p[1] for p in parts) == pytest.approx(node["sums"][1], rel=1e-12)
+
+
+def test_narrow_histograms_lose_nothing_that_matters():
+    X, y = make_classification(40_000, 10, n_informative=6, random_state=0)
+    model = HistGradientBoostingClassifier(max_iter=30, early_stopping=False)
+    narrow = model.fit(X[:30_000], y[:30_000]).score(X[30_000:], y[30_000:])
+    wide = model.fit(X[:30_000], y[:30_000], np.r_[2.0, np.ones(29_999)]).score(X[30_000:], y[30_000:])
+    assert narrow == pytest.approx(wide, abs=0.01)
+
+
+def test_boosting_is_the_same_on_any_number_of_threads():
+    X, y = make_classification(30_000, 12, random_state=0)
+    found = []
+    for n in (1, 4):
+        with threads(n):
+            found.append(
+                HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(X, y).decision_function(X)
+            )
+    assert np.array_equal(*found)
+
+
+def test_boosting_weight_two_is_the_row_twice():
+    X, y = noisy(4, n=120)
+    w = np.random.default_rng(0).integers(0, 4, 120)
+    for model in (HistGradientBoostingClassifier(max_iter=10), GradientBoostingClassifier(n_estimators=10)):
+        a = model.fit(X, y, w).decision_function(X)
+        b = model.fit(np.repeat(X, w, axis=0), np.repeat(y, w)).decision_function(X)
+        assert a == pytest.approx(b, abs=1e-9)
+
+
+def test_missing_values_and_categories():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    color = rng.choice(["red", "green", "blue", "gray"], 400)
+    y = (np.isin(color, ["red", "blue"]) ^ (x > 0)).astype(int)
+    x[::5] = np.nan
+    X = pd.DataFrame({"x": x, "color": pd.Categorical(color)})
+    model = HistGradientBoostingClassifier(max_iter=30).fit(X, y)
+    assert model.score(X[~np.isnan(x)], y[~np.isnan(x)]) > 0.97
+    odd = pd.DataFrame({"x": [0.5, np.nan], "color": ["violet", None]})
+    assert np.isfinite(model.predict_proba(odd)).all()
+    assert any("color in" in rule for rule in model.to_rules())
+
+
+def test_monotone_boosting():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (800, 2))
+    y = X[:, 0] + np.sin(5 * X[:, 1]) + rng.normal(0, 0.3, 800)
+    model = HistGradientBoostingRegressor(monotonic_cst=[1, 0], max_iter=50).fit(X, y)
+    line = np.linspace(-1, 1, 60)
+    for v in (-0.7, 0.0, 0.7):
+        assert (np.diff(model.predict(np.column_stack([line, np.full(60, v)]))) >= -1e-12).all()
+
+
+def test_early_stopping_and_warm_start():
+    X, y = make_classification(2000, 8, flip_y=0.3, random_state=0)
+    stopped = HistGradientBoostingClassifier(early_stopping=True, max_iter=300, random_state=0).fit(X, y)
+    assert len(stopped.rounds_) < 300
+    assert len(stopped.validation_score_) == len(stopped.rounds_)
+    whole = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(X, y)
+    part = HistGradientBoostingClassifier(max_iter=8, warm_start=True, random_state=0).fit(X, y)
+    part.set_params(max_iter=20).fit(X, y)
+    assert np.array_equal(part.decision_function(X), whole.decision_function(X))
+
+
+def test_subsampling_records_improvements():
+    X, y = make_friedman1(200, random_state=0)
+    model = GradientBoostingRegressor(n_estimators=15, subsample=0.5, random_state=0).fit(X, y)
+    assert model.oob_improvement_.shape == (15,)
+    assert model.oob_improvement_[0] > 0
+
+
+def test_bad_targets_are_refused():
+    for loss, y in (("poisson", -np.ones(6)), ("gamma", np.zeros(6))):
+        with pytest.raises(DataError, match=loss):
+            HistGradientBoostingRegressor(loss=loss).fit(SIX, y)
+    constant = HistGradientBoostingRegressor().fit(SIX, np.full(6, 3.0))
+    assert constant.predict(SIX) == pytest.approx(np.full(6, 3.0))
+
+
+def test_saved_boosting_predicts_the_same(tmp_path):
+    X, y = noisy(0, n=100)
+    model = HistGradientBoostingClassifier(max_iter=5).fit(X, y)
+    gnomon.save(model, tmp_path / "model.gnomon")
+    again = gnomon.load(tmp_path / "model.gnomon")
+    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.slow
+def test_nested_spheres_order_of_errors():
+    X, y = make_hastie_10_2(12_000, random_state=1)
+    train, test = slice(0, 2000), slice(2000, None)
+    models = [
+        AdaBoostClassifier(n_estimators=400, store_weights=False),
+        RandomForestClassifier(200, random_state=0),
+        BaggingClassifier(n_estimators=100, random_state=0),
+        DecisionTreeClassifier(),
+        DecisionStump(),
+    ]
+    errors = [1 - m.fit(X[train], y[train]).score(X[test], y[test]) for m in models]
+    assert errors == sorted(errors)
+    assert errors == pytest.approx([0.12, 0.14, 0.15, 0.24, 0.46], abs=0.025)
+
+
+@pytest.mark.parity
+def test_same_histogram_boosting_as_scikit_learn():
+    from sklearn.ensemble import HistGradientBoostingClassifier as Peer
+
+    X, y = make_classification(800, 6, n_informative=4, random_state=0)
+    X = X.round(2)
+    ours = HistGradientBoostingClassifier(max_iter=15).fit(X, y)
+    peer = Peer(max_iter=15).fit(X, y)
+    assert ours.decision_function(X) == pytest.approx(peer.decision_function(X), abs=0.05)
+    assert ours.score(X, y) == pytest.approx(peer.score(X, y), abs=0.01)
+
+
+@pytest.mark.parity
+def test_same_gradient_boosting_as_scikit_learn():
+    from sklearn.ensemble import GradientBoostingRegressor as Peer
+
+    X, y = make_friedman1(200, random_state=0)
+    X = np.float32(X).astype(float)
+    ours = GradientBoostingRegressor(n_estimators=20).fit(X, y)
+    peer = Peer(n_estimators=20, random_state=0).fit(X, y)
+    assert ours.predict(X) == pytest.approx(peer.predict(X))

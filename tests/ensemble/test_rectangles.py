@@ -1,0 +1,100 @@
+"""Integral images, rectangle features, the cascade and the detector."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gnomon.datasets import make_face_patches
+from gnomon.ensemble import CascadeClassifier, HaarFeatures, ObjectDetector, integral_image, rectangle_sum
+
+IMAGE = np.arange(1.0, 21).reshape(4, 5)
+
+
+def test_number_of_features():
+    names, counts = np.unique(HaarFeatures(24).kinds_, return_counts=True)
+    assert dict(zip(names, counts)) == {"2h": 43_200, "2v": 43_200, "3h": 27_600, "3v": 27_600, "4": 20_736}
+    small = HaarFeatures(4)
+    assert small.n_features_ == 136
+    assert [int((small.kinds_ == k).sum()) for k in ("2h", "2v", "3h", "3v", "4")] == [40, 40, 20, 20, 16]
+
+
+def test_integral_image_by_hand():
+    ii = integral_image(IMAGE)
+    assert ii[-1].tolist() == [0, 34, 72, 114, 160, 210]
+    assert rectangle_sum(ii, 1, 1, 2, 3) == 63
+
+
+def value(kind, top, left, height, width):
+    haar = HaarFeatures(5, (kind,))
+    patch = np.zeros((5, 5))
+    patch[:4] = IMAGE
+    spans = haar.boxes_[:, :, [0, 1]].min(axis=1, initial=99, where=haar.boxes_[:, :, 4:] != 0)
+    sums = np.abs(haar.boxes_[:, :, 4])
+    ends = (haar.boxes_[:, :, :2] + haar.boxes_[:, :, 2:4]) * sums[:, :, None]
+    sizes = ends.max(axis=1) - spans
+    at = np.flatnonzero((spans == (top, left)).all(axis=1) & (sizes == (height, width)).all(axis=1))[0]
+    return haar.transform(patch[None], normalize=False)[0, at]
+
+
+def test_features_by_hand():
+    assert value("2h", 0, 0, 2, 4) == 8
+    assert value("2v", 0, 0, 4, 2) == 40
+    assert value("3h", 0, 0, 1, 3) == -2
+    assert value("4", 0, 0, 2, 2) == 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 6), st.integers(0, 6), st.integers(0, 5), st.integers(0, 5))
+def test_rectangle_sums_are_direct_sums(seed, top, left, height, width):
+    image = np.random.default_rng(seed).normal(size=(12, 12))
+    direct = image[top : top + height, left : left + width].sum()
+    assert rectangle_sum(integral_image(image), top, left, height, width) == pytest.approx(direct, abs=1e-10)
+
+
+def test_balanced_features_ignore_a_constant():
+    rng = np.random.default_rng(0)
+    haar = HaarFeatures(8, ("2h", "2v", "4"))
+    patches = rng.normal(size=(5, 8, 8))
+    a, b = (haar.transform(p, normalize=False) for p in (patches, patches + 3.0))
+    assert a == pytest.approx(b, abs=1e-9)
+
+
+def test_rates_of_ten_stages_multiply():
+    assert 0.99**10 == pytest.approx(0.9043821, abs=1e-6)
+    assert 0.30**10 == pytest.approx(5.9049e-6)
+
+
+def test_cascade_keeps_faces_and_its_prefixes_are_nested():
+    X, y = make_face_patches(400, window=12, random_state=0)
+    model = CascadeClassifier(window=12, max_stages=4, stage_false_positive=0.2).fit(X, y)
+    alive = model.survivors(X)
+    assert (alive[1:] <= alive[:-1]).all()
+    faces, others = y == 1, y == 0
+    rates = np.cumprod(model.stage_rates_, axis=0)
+    assert alive[-1][others].mean() == pytest.approx(rates[-1, 1], abs=1e-9)
+    assert alive[-1][faces].mean() >= 0.99 ** len(model.stages_) - 0.02
+    test, labels = make_face_patches(400, window=12, random_state=1)
+    assert (model.predict(test) == labels).mean() > 0.9
+
+
+def test_negatives_are_mined_from_backgrounds():
+    X, y = make_face_patches(200, window=12, random_state=0)
+    rng = np.random.default_rng(0)
+    scenes = [np.clip(rng.normal(0.5, 0.2, (40, 40)), 0, 1) for _ in range(3)]
+    model = CascadeClassifier(window=12, max_stages=3, random_state=0).fit(X, y, scenes)
+    assert len(model.stages_) >= 1
+
+
+def test_detector_finds_a_face_at_two_sizes():
+    X, y = make_face_patches(600, window=12, random_state=0)
+    cascade = CascadeClassifier(window=12, max_stages=4, stage_false_positive=0.2).fit(X, y)
+    face = np.mean(X[y == 1], axis=0)
+    for size in (12, 24):
+        image = np.full((60, 60), 0.4) + np.random.default_rng(1).normal(0, 0.01, (60, 60))
+        image[20 : 20 + size, 30 : 30 + size] = np.kron(face, np.ones((size // 12, size // 12)))
+        boxes, scores = ObjectDetector(cascade, min_neighbors=1).detect(image)
+        best = boxes[scores.argmax()]
+        center, truth = best[:2] + best[2] / 2, np.array([20, 30]) + size / 2
+        assert np.abs(center - truth).max() <= size / 3
+        assert best[2] == pytest.approx(size, rel=0.5)
