@@ -49,7 +49,6 @@ from .quantile import QuantileRegressor as QuantileRegressor
 from .reading import coefficient_table as coefficient_table
 from .ridge import Ridge as Ridge
 from .ridge_cv import RidgeCV as RidgeCV
-from .ridge_cv import ridge_path as ridge_path
 from .robust import HuberRegressor as HuberRegressor
 from .sparse import ElasticNet as ElasticNet
 from .sparse import Lasso as Lasso
@@ -57,6 +56,7 @@ from .sparse import enet_path as enet_path
 from .sparse import lasso_path as lasso_path
 from .sparse_cv import ElasticNetCV as ElasticNetCV
 from .sparse_cv import LassoCV as LassoCV
+from .spectrum import ridge_path as ridge_path
 from .stochastic import SGDClassifier as SGDClassifier
 from .stochastic import SGDRegressor as SGDRegressor
 from .student import StudentTRegression as StudentTRegression
