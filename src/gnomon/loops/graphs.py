@@ -47,7 +47,7 @@ def solve_walk(start, source, share, damping, right, tol, max_iter, y):
 
 
 @compiled
-def solve_plain_walk(start, source, degree, damping, right, tol, max_iter, z):
+def solve_plain_walk(start, source, degree, inverse, damping, right, tol, max_iter, z):
     """The same for edges of equal weight, in z = y / degree: no edge weights are read."""
     change = np.inf
     for sweep in range(max_iter):
@@ -56,9 +56,9 @@ def solve_plain_walk(start, source, degree, damping, right, tol, max_iter, z):
             total = 0.0
             for e in range(start[j], start[j + 1]):
                 total += z[source[e]]
-            value = damping * total + right[j]
-            change += abs(value - z[j] * degree[j])
-            z[j] = value / degree[j]
+            value = (damping * total + right[j]) * inverse[j]
+            change += abs(value - z[j]) * degree[j]
+            z[j] = value
         if change <= tol:
             return sweep + 1, change
     return max_iter, change

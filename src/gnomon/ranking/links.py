@@ -107,7 +107,7 @@ class _Incoming:
         if self.plain:
             y /= self.degree
             sweeps, change = loops.solve_plain_walk(
-                self.start, self.source, self.degree, damping, right, tol, max_iter, y
+                self.start, self.source, self.degree, 1.0 / self.degree, damping, right, tol, max_iter, y
             )
             y *= self.degree
         else:

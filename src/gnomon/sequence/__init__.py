@@ -10,6 +10,7 @@ _WHERE = {
     "hidden": ["left_right_mask"],
     "gaussian_hmm": ["GaussianHMM"],
     "mixture_hmm": ["GMMHMM"],
+    "multinomial_hmm": ["MultinomialHMM"],
     "state_space": ["KalmanFilter"],
     "tracking": ["discretize", "tracking_model"],
     "nonlinear": ["ExtendedKalmanFilter", "UnscentedKalmanFilter"],
@@ -19,7 +20,7 @@ _WHERE = {
     "classifier": ["HMMClassifier"],
     "speech": ["WordRecognizer", "quantize_frames", "spectrogram_features"],
     "tagging": ["HMMTagger", "TokenClassifier"],
-    "discrete_hmm": ["CategoricalHMM", "MultinomialHMM", "PoissonHMM"],
+    "discrete_hmm": ["CategoricalHMM", "PoissonHMM"],
 }
 
 __getattr__, __dir__, __all__ = attach(

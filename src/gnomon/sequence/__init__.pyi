@@ -2,12 +2,12 @@
 from .chain import MarkovChain as MarkovChain
 from .classifier import HMMClassifier as HMMClassifier
 from .discrete_hmm import CategoricalHMM as CategoricalHMM
-from .discrete_hmm import MultinomialHMM as MultinomialHMM
 from .discrete_hmm import PoissonHMM as PoissonHMM
 from .gaussian_hmm import GaussianHMM as GaussianHMM
 from .hidden import left_right_mask as left_right_mask
 from .hmm import HMM as HMM
 from .mixture_hmm import GMMHMM as GMMHMM
+from .multinomial_hmm import MultinomialHMM as MultinomialHMM
 from .nonlinear import ExtendedKalmanFilter as ExtendedKalmanFilter
 from .nonlinear import UnscentedKalmanFilter as UnscentedKalmanFilter
 from .order import select_n_states as select_n_states

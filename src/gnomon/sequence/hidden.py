@@ -148,6 +148,8 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
         """
         if is_table(X) or is_dask(X):
             return X, lengths, 0
+        if hasattr(X, "columns") and len(X.columns) == 0:
+            raise DataError("X has 0 features: the table has no columns.")
         X = self._mark_missing(X)
         n = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else 0
         if (

@@ -13,6 +13,7 @@ from scipy import linalg
 
 from gnomon.core.errors import DegenerateError
 from gnomon.core.linalg import Array
+from gnomon.core.rows import Chunk
 from gnomon.loops import kalman as loops
 
 STEADY = 1e-13  # relative change of the covariance below which the gain is taken as constant
@@ -212,6 +213,19 @@ def state_sums(model: LinearGaussian, X: Array) -> StateSums:
         first,
         start + np.outer(first, first),
     )
+
+
+def chunk_sums(chunk: Chunk, model: LinearGaussian) -> Any:
+    """E-step over the sequences of a chunk."""
+    ends = np.cumsum(chunk.lengths)
+    parts = [
+        state_sums(model, np.asarray(chunk.X[begin:end], dtype=np.float64))
+        for begin, end in zip(ends - chunk.lengths, ends, strict=True)
+    ]
+    added = parts[0]
+    for part in parts[1:]:
+        added = type(added)(*(a + b for a, b in zip(added, part, strict=True)))
+    return added
 
 
 def _observed_sums(model: LinearGaussian, X: Array, m: Array, P: Array) -> tuple[Any, ...]:

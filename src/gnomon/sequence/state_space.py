@@ -14,10 +14,11 @@ from gnomon.core.clusters import is_dask
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
-from gnomon.core.rows import Chunk, Rows
+from gnomon.core.rows import Rows
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import total
 from gnomon.core.tables import is_table
+from gnomon.core.trace import Trace
 from gnomon.core.validate import Reads, matrix, run_lengths_of
 from gnomon.distributions import Gaussian
 from gnomon.sequence.linear_gaussian import (
@@ -25,10 +26,10 @@ from gnomon.sequence.linear_gaussian import (
     LinearGaussian,
     Smoothed,
     at,
+    chunk_sums,
     filter_rows,
     maximize,
     smooth_rows,
-    state_sums,
 )
 from gnomon.sequence.model_arrays import check_semidefinite, stack
 from gnomon.sequence.online import OnlineKalman
@@ -47,19 +48,6 @@ ARRAYS = {
     "initial_state_mean": "m0",
     "initial_state_covariance": "P0",
 }
-
-
-def _sums(chunk: Chunk, model: LinearGaussian) -> Any:
-    """E-step over the sequences of a chunk."""
-    ends = np.cumsum(chunk.lengths)
-    parts = [
-        state_sums(model, np.asarray(chunk.X[begin:end], dtype=np.float64))
-        for begin, end in zip(ends - chunk.lengths, ends, strict=True)
-    ]
-    added = parts[0]
-    for part in parts[1:]:
-        added = type(added)(*(a + b for a, b in zip(added, part, strict=True)))
-    return added
 
 
 class KalmanFilter(Learner):
@@ -295,7 +283,6 @@ class KalmanFilter(Learner):
         for _ in range(n_iter):
             state, report = self._step(rows, state)
             objectives.append(report.objective)
-        from gnomon.core.trace import Trace
 
         trace = Trace(objectives, np.zeros(len(objectives)))
         self._adopt(
@@ -331,7 +318,7 @@ class KalmanFilter(Learner):
         return model
 
     def _step(self, rows: Rows, state: LinearGaussian) -> tuple[LinearGaussian, Report]:
-        sums = total(_sums, rows, state)
+        sums = total(chunk_sums, rows, state)
         new = maximize(state, sums, set(self._names()), self.covariance_type)
         return new, Report(float(sums.loglik))
 
