@@ -9,7 +9,7 @@ __getattr__, __dir__, __all__ = attach(
         "LinearSums": "moments",
         "Ridge": "ridge",
         "RidgeCV": "ridge_cv",
-        "ridge_path": "ridge_cv",
+        "ridge_path": "spectrum",
         "LogisticRegression": "logistic",
         "PerfectSeparationWarning": "logistic",
         "LinearClassifier": "hyperplane",

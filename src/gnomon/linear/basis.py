@@ -19,6 +19,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.validate import Reads, check_fitted
 
 MAX_FEATURES = 10_000_000
+QUARTILES = (0.25, 0.5, 0.75)
 
 
 class PolynomialFeatures(TransformerMixin, Estimator):
@@ -116,8 +117,8 @@ class PolynomialFeatures(TransformerMixin, Estimator):
         X = self._rows(X).X
         out = np.empty((len(X), len(self._terms_)), dtype=X.dtype, order=self.order)
         for k, (factor, term) in enumerate(zip(self._factors(), self._terms_, strict=True)):
-            out[:, k] = factor * X[:, list(term)].prod(axis=1)
-        return out
+            out[:, k] = factor * _product(X[:, list(term)])
+        return _finite(out)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return names such as ``x0 x1^2``."""
@@ -172,6 +173,19 @@ class PolynomialFeatures(TransformerMixin, Estimator):
         return np.ones(len(degree))
 
 
+def _product(columns: Array) -> Array:
+    with np.errstate(over="ignore"):
+        return columns.prod(axis=1)
+
+
+def _finite(columns: Array) -> Array:
+    """Refuse columns that left the floating-point range."""
+    if not np.isfinite(columns).all():
+        j = int(np.argmin(np.isfinite(columns).all(axis=0)))
+        raise DataError(f"new column {j} overflows; divide the columns of X by their size first.")
+    return columns
+
+
 def _orders(term: tuple[int, ...]) -> float:
     """In how many orders the factors of a product can be written."""
     return factorial(len(term)) / prod(map(factorial, Counter(term).values()))
@@ -194,7 +208,8 @@ class Basis(NamedTuple):
 
     def function(self, X: Array) -> Array:
         """Return the new columns of some rows."""
-        return np.asarray(_KINDS[self.kind](X, *self.arguments), dtype=float).reshape(len(X), -1)
+        with np.errstate(over="ignore"):
+            return np.asarray(_KINDS[self.kind](X, *self.arguments), dtype=float).reshape(len(X), -1)
 
 
 def power(j: int, p: float) -> Basis:
@@ -353,7 +368,7 @@ class BasisExpansion(TransformerMixin, Estimator):
         X = self._rows(X).X.astype(float)
         made = [g.function(X) for g in self.basis_]
         first = [np.ones((len(X), 1))] * self.include_bias + [X] * self.include_original
-        return np.hstack([*first, *made]) if first or made else np.zeros((len(X), 0))
+        return _finite(np.hstack([*first, *made])) if first or made else np.zeros((len(X), 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the columns; repeated ones are numbered."""
@@ -374,7 +389,7 @@ def _cook(recipe: str, X: Array) -> list[Basis]:
     kitchen: dict[str, Callable[[], list[Basis]]] = {
         "power": lambda: [power(j, p) for j in d for p in (2, 3)],
         "log": lambda: [log(j) for j in d if (X[:, j] > 0).all()],
-        "step": lambda: [step(j, float(a)) for j in d for a in _quartiles(X[:, j])],
+        "step": lambda: [step(j, float(a)) for j in d for a in sorted(set(np.quantile(X[:, j], QUARTILES)))],
         "cos": lambda: [cos(j) for j in d],
         "product": lambda: [product(j, k) for j, k in combinations(d, 2)],
     }
@@ -383,7 +398,3 @@ def _cook(recipe: str, X: Array) -> list[Basis]:
             f"unknown recipe {recipe!r}; there are {', '.join(kitchen)}.{nearest(recipe, kitchen)}"
         )
     return kitchen[recipe]()
-
-
-def _quartiles(x: Array) -> Array:
-    return np.unique(np.quantile(x, (0.25, 0.5, 0.75)))

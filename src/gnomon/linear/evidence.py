@@ -19,7 +19,7 @@ from gnomon.core.validate import Reads
 from gnomon.linear.least_squares import LinearPrediction, check_moments
 from gnomon.linear.moments import LinearSums, sum_moments
 from gnomon.linear.ridge import Ridge
-from gnomon.linear.ridge_cv import Spectrum, spectrum
+from gnomon.linear.spectrum import Spectrum, spectrum
 
 
 def log_evidence(

@@ -15,7 +15,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads, warn
-from gnomon.linear.least_squares import linear_values
+from gnomon.linear.least_squares import check_magnitude, linear_values
 from gnomon.losses import Gamma, Logistic, Poisson, SquaredError
 from gnomon.solvers.newton import Objective, evaluate, newton_start, newton_step, violation
 from gnomon.solvers.terms import Model, cut
@@ -228,6 +228,7 @@ class GeneralizedLinearRegressor(RegressorMixin, Learner):
         return (theta[:-1], float(theta[-1])) if self.fit_intercept else (theta, 0.0)
 
     def _check_target(self, rows: Any) -> TargetSums:
+        check_magnitude(rows)
         known = total(target_sums, rows)
         family = self._family()
         low = known.low <= family.lowest if family.open_end else known.low < family.lowest

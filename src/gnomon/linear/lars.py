@@ -14,7 +14,7 @@ from gnomon.core.errors import nearest
 from gnomon.core.linalg import Array
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, matrix, vector, warn
-from gnomon.linear.least_squares import LinearPrediction
+from gnomon.linear.least_squares import LinearPrediction, check_magnitude
 
 TIE = 1e-10  # events closer than this, relative to the first penalty, happen together
 
@@ -224,6 +224,7 @@ class LassoLars(LinearPrediction, RegressorMixin, OneStep):
         self.positive = positive
 
     def _solve(self, rows: Any) -> dict[str, Any]:
+        check_magnitude(rows)
         share = rows.weight / rows.weight.sum()
         mean_x = (share @ rows.X) * self.fit_intercept
         mean_y = float(share @ rows.y) * self.fit_intercept

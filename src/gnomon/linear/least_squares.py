@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
@@ -47,6 +47,32 @@ def check_moments(sums: LinearSums) -> None:
         )
     if not np.isfinite(sums.yy).all():
         raise DataError("the squares of y overflow; divide y by its size before fitting.")
+
+
+class Largest(NamedTuple):
+    """Largest magnitude in every column."""
+
+    size: Array
+
+    def merge(self, other: Largest) -> Largest:
+        """Keep the larger."""
+        return Largest(np.maximum(self.size, other.size))
+
+
+def largest(chunk: Any) -> Largest:
+    """Largest magnitudes of one chunk."""
+    size = abs(chunk.X).max(axis=0)
+    return Largest(np.asarray(size.toarray().ravel() if sparse.issparse(size) else size, dtype=np.float64))
+
+
+def check_magnitude(rows: Any) -> None:
+    """Refuse columns whose squares leave the floating-point range, for models that form no moments."""
+    size = total(largest, rows).size
+    if (size > 1e145).any():
+        j = int(np.argmax(size))
+        raise DataError(
+            f"the squares of column {j} of X overflow; divide the column by its size before fitting."
+        )
 
 
 class LinearRegression(GaussianInference, LinearPrediction, MultiOutputMixin, RegressorMixin, Additive):

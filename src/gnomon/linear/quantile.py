@@ -28,6 +28,26 @@ STEP = 0.99995  # share of the way to the border that a step may go
 LIMIT = 200
 
 
+class Units(NamedTuple):
+    """How the program's numbers become the user's: columns centered and scaled, dependent ones left out."""
+
+    mean: Array  # (d,)
+    scale: Array  # (d,)
+    center: float  # of y
+    size: float  # of y
+    columns: Array  # of the design that are independent; the intercept is number d
+    width: int
+
+    def coefficients(self, beta: Array) -> tuple[Array, float]:
+        """Return coefficients and intercept in the units of the data."""
+        full = np.zeros(max(self.width, len(self.mean)))
+        full[self.columns] = beta
+        d = len(self.mean)
+        coef = full[:d] * self.size / self.scale
+        last = full[d] * self.size if self.width > d else 0.0
+        return coef, last + self.center - float(self.mean @ coef)
+
+
 class Program(NamedTuple):
     """max yᵀd s.t. Aᵀd = 0, −low ≤ d ≤ cap − low."""
 
@@ -36,6 +56,7 @@ class Program(NamedTuple):
     low: Array  # (m,) positive
     cap: Array  # (m,) width of the box
     count: int  # of the rows that are data
+    units: Units
 
 
 class Interior(NamedTuple):
@@ -52,7 +73,7 @@ class Interior(NamedTuple):
 
 def interior_start(program: Program) -> Interior:
     """d = 0 and the least-squares fit, residuals split into two positive duals."""
-    A, y, low, cap, _ = program
+    A, y, low, cap, *_ = program
     beta = linalg.lstsq(A, y, lapack_driver="gelsy")[0]
     r = A @ beta - y
     margin = 1e-3 * max(float(np.abs(r).mean()), 1e-10)
@@ -156,6 +177,27 @@ def weighted_quantile(y: Array, weight: Array, q: float) -> float:
     return float(y[k])
 
 
+def _scaled(X: Array, y: Array, s: Array, *, intercept: bool) -> tuple[Array, Array, Units]:
+    """Center (for an intercept) and scale columns and target to the size of one."""
+    share = intercept * s / s.sum()
+    mean, center = share @ X, float(share @ y)
+    X, y = X - mean, y - center
+    scale, size = np.abs(X).max(axis=0), float(np.abs(y).max())
+    flat = (scale <= 64 * np.finfo(float).eps * np.abs(mean)) | (scale < 1e-290)
+    scale = np.where(flat, 1.0, scale)
+    X = np.where(flat, 0.0, X / scale)
+    size = size if size > 0 else 1.0
+    return X, y / size, Units(mean, scale, center, size, np.arange(0), 0)
+
+
+def _independent(A: Array) -> Array:
+    """Columns that span the others, in order."""
+    R, pivot = linalg.qr(A, mode="r", pivoting=True)
+    diagonal = np.abs(np.diagonal(R))
+    rank = int((diagonal > 1e-11 * diagonal[0]).sum()) if len(diagonal) and diagonal[0] > 0 else 0
+    return np.sort(pivot[:rank])
+
+
 class QuantileRegressor(LinearPrediction, RegressorMixin, Learner):
     r"""Linear regression that predicts a quantile.
 
@@ -231,24 +273,30 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, Learner):
         return interior_start(program)
 
     def _step(self, rows: Any, state: Interior) -> tuple[Interior, Report]:
-        weight = float(rows.weight.sum())
+        unit = state.program.units.size / float(state.program.cap[: state.program.count].sum())
         if not len(state.z):
-            return state, Report(primal_value(state.program, state.best) / weight, 0.0, done=True)
-        state = interior_step(state)
+            return state, Report(primal_value(state.program, state.best) * unit, 0.0, done=True)
+        with np.errstate(all="ignore"):
+            new = interior_step(state)
+        stuck = not np.isfinite(new.beta).all() or not (new.x > 0).all() or not (new.slack > 0).all()
+        state = state if stuck else new
         value = primal_value(state.program, state.beta)
         gap = value - dual_value(state)
-        done = gap <= 1e-11 * max(value, 1e-300) or gap <= 1e-13 * float(np.abs(state.program.y).sum())
+        done = (
+            stuck or gap <= 1e-11 * max(value, 1e-300) or gap <= 1e-13 * float(np.abs(state.program.y).sum())
+        )
         if done:
             state = state._replace(best=crossover(state))
-        return state, Report(primal_value(state.program, state.best) / weight, max(gap, 0.0) / weight, done)
+        return state, Report(primal_value(state.program, state.best) * unit, max(gap, 0.0) * unit, done)
 
     def _attributes(self, state: Interior) -> dict[str, Any]:
-        p = len(state.best) - bool(self.fit_intercept)
-        gap = primal_value(state.program, state.best) - dual_value(state) if len(state.z) else 0.0
-        weight = float(state.program.cap[: state.program.count].sum())
-        coef = state.best[:p]
-        intercept = float(state.best[p]) if self.fit_intercept else 0.0
-        return {"coef_": coef, "intercept_": intercept, "dual_gap_": max(gap, 0.0) / weight}
+        program = state.program
+        gap = primal_value(program, state.best) - dual_value(state) if len(state.z) else 0.0
+        unit = program.units.size / float(program.cap[: program.count].sum())
+        coef, intercept = program.units.coefficients(state.best)
+        if not self.fit_intercept:
+            intercept = 0.0
+        return {"coef_": coef, "intercept_": intercept, "dual_gap_": max(gap, 0.0) * unit}
 
     # inside
 
@@ -260,20 +308,25 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, Learner):
         tau, alpha = self._check_loss()
         kept = rows.weight > 0
         X, y, s = rows.X[kept].astype(np.float64), rows.y[kept], rows.weight[kept]
+        s = s / s.max()
+        s = s * (len(s) / s.sum())
+        X, y, units = _scaled(X, y, s, intercept=self.fit_intercept)
         A = np.hstack([X, np.ones((len(X), 1))]) if self.fit_intercept else X
         low, cap = (1.0 - tau) * s, s
         if alpha > 0:
-            d, bound = X.shape[1], alpha * s.sum()
+            d, bound = X.shape[1], alpha * s.sum() / units.scale
             A = np.vstack([A, np.eye(d, A.shape[1])])
-            y, low = np.append(y, np.zeros(d)), np.append(low, np.full(d, bound))
-            cap = np.append(cap, np.full(d, 2.0 * bound))
-        return Program(A, y, low, cap, len(X))
+            y, low = np.append(y, np.zeros(d)), np.append(low, bound)
+            cap = np.append(cap, 2.0 * bound)
+        columns = _independent(A)
+        return Program(A[:, columns], y, low, cap, len(X), units._replace(columns=columns, width=A.shape[1]))
 
     def _location(self, rows: Any, program: Program) -> Interior:
         """No column says anything: the quantile of the target itself."""
-        best = np.zeros(program.A.shape[1])
-        if self.fit_intercept:
-            best[-1] = weighted_quantile(rows.y, rows.weight, self._check_loss()[0])
+        units, best = program.units, np.zeros(program.A.shape[1])
+        if self.fit_intercept and len(best):
+            y = (rows.y - units.center) / units.size
+            best[-1] = weighted_quantile(y, rows.weight, self._check_loss()[0])
         none = np.zeros(0)
         return Interior(none, none, none, none, best, program, best)
 
@@ -318,6 +371,6 @@ class LaplaceRegression(QuantileRegressor):
 
     def _attributes(self, state: Interior) -> dict[str, Any]:
         found = super()._attributes(state)
-        A, y, low, _, n = state.program
-        r = np.abs(y[:n] - A[:n] @ state.best)
+        A, y, low, _, n, units = state.program
+        r = np.abs(y[:n] - A[:n] @ state.best) * units.size
         return {**found, "scale_": float(low[:n] @ r / low[:n].sum())}

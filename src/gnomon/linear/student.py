@@ -16,7 +16,7 @@ from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads, warn
 from gnomon.linear import normal
-from gnomon.linear.least_squares import LinearPrediction
+from gnomon.linear.least_squares import LinearPrediction, check_magnitude
 from gnomon.linear.moments import LinearSums, moments
 from gnomon.linear.quantile import LaplaceRegression, weighted_quantile
 
@@ -144,6 +144,7 @@ class StudentTRegression(LinearPrediction, RegressorMixin, Learner):
         return 2 + int(self.n_init)
 
     def _first_state(self, rows: Any, seed: int, index: int) -> StudentState:
+        check_magnitude(rows)
         if index == 0:
             coef, intercept = plane(rows.X, rows.y, rows.weight, intercept=self.fit_intercept)
         elif index == 1:
@@ -176,7 +177,7 @@ class StudentTRegression(LinearPrediction, RegressorMixin, Learner):
         spread = float(
             np.sqrt(np.average((rows.y - np.average(rows.y, weights=rows.weight)) ** 2, weights=rows.weight))
         )
-        return float(self.scale_floor) * (spread if spread > 0 else 1.0)
+        return float(self.scale_floor) * (spread if spread > 1e-100 else 1.0)
 
     def _step(self, rows: Any, state: StudentState) -> tuple[StudentState, Report]:
         sums = total(student_sums, rows, state)
@@ -242,4 +243,5 @@ def plane(X: Array, y: Array, weight: Array, *, intercept: bool) -> tuple[Array,
     share = intercept * weight / weight.sum()
     mean_x, mean_y = share @ X, float(share @ y)
     coef = linalg.lstsq((X - mean_x) * root[:, None], (y - mean_y) * root)[0]
+    coef = np.where(np.isfinite(coef), coef, 0.0)
     return coef, mean_y - float(mean_x @ coef)
