@@ -56,7 +56,8 @@ class Histogrammer:
         self.narrow = narrow and n >= NARROW_ROWS
         self.bits = int(reps.sum()).bit_length()
         self.count_shift = 62 - self.bits
-        self.hist = np.empty((limits.max_leaf_nodes + 1, blocks, 2048, 3), dtype=np.int64)
+        self.shape = (blocks, 2048, 3)
+        self.hist = [np.empty(self.shape, dtype=np.int64)]  # one per leaf that may still be split
         self.packed = np.empty((n, 1 if self.narrow else 2), dtype=np.int64)
         self.left, self.spare = np.empty(n, np.int32), np.empty(n, np.int32)
         step = -(-blocks // 4)
@@ -99,6 +100,7 @@ class Histogrammer:
         """Grow one tree; returns (Grown, rows grouped by leaf)."""
         self._pack(g, h, top_g, top_h, seed)
         self.seed, self.share = seed, share
+        self.free = list(range(1, len(self.hist)))
         self.rows = rows
         self.leaves: list[_Leaf] = []
         self.nodes: list[dict[str, Any]] = []
@@ -201,16 +203,17 @@ class Histogrammer:
         left = (float(leaf.sums[1]), float(leaf.sums[2]), float(leaf.sums[3]))
         right = (g - left[0], h - left[1], c - left[2])
         bounds = self._bounds(leaf, f, left, right)
-        free = len([n for n in self.nodes if n["feature"] != LEAF]) + 1  # one new slot per split
+        free = self._slot()
         small_left = left[2] <= right[2]
         slots = (free, leaf.slot) if small_left else (leaf.slot, free)
         a = self._leaf(leaf.start, middle, leaf.depth + 1, slots[0], left, bounds[0])
         b = self._leaf(middle, leaf.end, leaf.depth + 1, slots[1], right, bounds[1])
         self.nodes[leaf.node] |= {
             "feature": f, "code": code, "missing_left": missing_left, "left": a.node, "right": b.node,
-            "mask": leaf.mask if categorical else None, "gain": leaf.gain, "order": free,
+            "mask": leaf.mask if categorical else None, "gain": leaf.gain, "order": len(self.nodes) // 2,
         }  # fmt: skip
         if not (self._may_split(a) or self._may_split(b)):
+            self.free += [leaf.slot, free]
             return []
         small = a if small_left else b
         rows = self.rows[small.start : small.end]
@@ -218,7 +221,15 @@ class Histogrammer:
         n = small.end - small.start
         self._fill(rows, n, parent, self.hist[free], parent, a, b)
         self._search([a, b], n)
+        self.free += [child.slot for child in (a, b) if child.gain <= 0]
         return [a, b]
+
+    def _slot(self) -> int:
+        """A histogram that no waiting leaf needs."""
+        if not self.free:
+            self.hist.append(np.empty(self.shape, dtype=np.int64))
+            return len(self.hist) - 1
+        return self.free.pop()
 
     def _bounds(self, leaf: Any, f: int, left: Any, right: Any) -> Any:
         lower, upper = leaf.floats[loop.LO_VALUE], leaf.floats[loop.HI_VALUE]
