@@ -255,8 +255,9 @@ def compare_rankings(first: Any, second: Any) -> Comparison:
 
     Examples
     --------
-    >>> compare_rankings(["a", "b", "c"], ["b", "a", "d"])
-    Comparison(shared=['a', 'b'], overlap=0.6666666666666666, spearman=-1.0, kendall=-1.0)
+    >>> found = compare_rankings(["a", "b", "c"], ["b", "a", "d"])
+    >>> found.shared, round(found.overlap, 3), round(found.spearman, 6)
+    (['a', 'b'], 0.667, -1.0)
     """
     ranks = [
         dict(r) if isinstance(r, Mapping) else {name: i + 1 for i, name in enumerate(r)}

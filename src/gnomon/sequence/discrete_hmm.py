@@ -225,7 +225,7 @@ class PoissonHMM(CountingHMM):
     --------
     >>> X = np.array([1, 0, 2, 1, 9, 8, 11, 10, 9, 1, 0, 1]).reshape(-1, 1)
     >>> np.sort(PoissonHMM(2, random_state=0, n_iter=50).fit(X).lambdas_.ravel()).round(2)
-    array([0.86, 9.4 ])
+    array([0.86, 9.39])
     """
 
     _letters: ClassVar[str] = "l"

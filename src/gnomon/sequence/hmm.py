@@ -69,7 +69,7 @@ class HMM(HiddenMarkov):
     >>> X = np.array([1, 0, 2, 1, 9, 8, 11, 10, 9, 1, 0, 1]).reshape(-1, 1)
     >>> model = HMM(Poisson(), 2, random_state=0, n_iter=50).fit(X)
     >>> np.sort(model.emission_.rate.ravel()).round(2)
-    array([0.86, 9.4 ])
+    array([0.86, 9.39])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**SHARED, "emissions": "no_validation"}

@@ -134,9 +134,11 @@ class GMMHMM(HiddenMarkov):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> X = np.concatenate([rng.normal([-4, 4] * 50, 0.5), rng.normal([-1, 1] * 50, 0.5)]).reshape(-1, 1)
-    >>> model = GMMHMM(2, n_mix=2, n_iter=50, n_init=5, random_state=0).fit(X)
-    >>> [int(run.sum()) for run in np.split(model.predict(X) == model.predict(X)[0], 2)]
+    >>> modes = np.concatenate([rng.choice([-4, 4], 100), rng.choice([-1, 1], 100)])
+    >>> X = (modes + rng.normal(0, 0.3, 200)).reshape(-1, 1)
+    >>> model = GMMHMM(2, n_mix=2, n_iter=100, n_init=5, random_state=0).fit(X)
+    >>> path = model.predict(X)
+    >>> [int(half.sum()) for half in np.split(path == path[0], 2)]
     [100, 0]
     """
 
