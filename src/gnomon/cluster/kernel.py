@@ -129,39 +129,26 @@ class KernelKMeans(ClusterMixin, Learner):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelKMeans:
-        """Cluster the rows.
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Any:
+        rows = super()._read(X, None, sample_weight, reset=reset, **options)
+        return self._with_gram(rows) if reset else rows
 
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features), or a kernel matrix
-        y : ignored
-        sample_weight : array of shape (n_samples,), optional
-            How many times each row counts.
-
-        Returns
-        -------
-        self
-        """
-        rows = self._read(X, None, sample_weight)
+    def _with_gram(self, rows: Any) -> MemoryRows:
+        """Return rows whose X is the kernel matrix, shifted where it is indefinite."""
         if rows.n_rows < self.n_clusters:
             raise DataError(f"n_samples={rows.n_rows} should be >= n_clusters={self.n_clusters}.")
         K = np.array(self._gram(rows.X, rows.X), dtype=np.float64)
         if K.shape[0] != K.shape[1] or not np.allclose(K, K.T, atol=1e-10 * np.abs(K).max(initial=1e-300)):
             raise DataError("the kernel matrix must be square and symmetric.")
-        shift = negative_part(K)
-        K[np.diag_indices_from(K)] += shift
-        inner = MemoryRows(K, None, rows.weight, feature_names=rows.feature_names)
-        inner.n_features, inner.shift = rows.n_features, shift
-        inner.order = (
-            np.arange(len(K))
-            if self.kernel == "precomputed"
-            else Sample(rows.X, rows.weight, frame_of(rows)).order
-        )
-        self._learn(inner, X=X, sample_weight=sample_weight)
-        self.X_fit_ = None if self.kernel == "precomputed" else rows.X
-        self.weight_fit_ = rows.weight
-        return self
+        given = self.kernel == "precomputed"
+        found = MemoryRows(K, None, rows.weight, feature_names=rows.feature_names)
+        found.n_features, found.shift = rows.n_features, negative_part(K)
+        found.vectors = None if given else rows.X
+        found.order = np.arange(len(K)) if given else Sample(rows.X, rows.weight, frame_of(rows)).order
+        K[np.diag_indices_from(K)] += found.shift
+        return found
 
     def _gram(self, X: Array, Y: Array) -> Array:
         if self.kernel == "precomputed":
@@ -229,7 +216,8 @@ class KernelKMeans(ClusterMixin, Learner):
         }
 
     def _keep(self, run: Any, rows: Any) -> None:
-        self._adopt({**self._learned(run), "shift_": getattr(rows, "shift", 0.0)}, rows)
+        kept = {"shift_": rows.shift, "X_fit_": rows.vectors, "weight_fit_": rows.weight}
+        self._adopt({**self._learned(run), **kept}, rows)
 
     def predict(self, X: Any) -> Array:
         """Return the nearest cluster of every row, in feature space."""

@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -17,7 +17,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
-from gnomon.core.validate import Reads
+from gnomon.core.validate import Reads, check_parameters
 from gnomon.loops import medoids as loops
 from gnomon.loops.distances import edit_table, nearest_rows, pairwise
 
@@ -56,7 +56,7 @@ def caches_of(T: Array, medoids: Array, weight: Array) -> Caches:
     return found
 
 
-class KMedoids(ClusterMixin, TransformerMixin, Learner):
+class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Learner):
     r"""K-medoids clustering.
 
     .. math:: \min_{M \subset \{1..n\}, |M| = k} \sum_i w_i \min_{m \in M} d(x_i, x_m)
@@ -164,24 +164,27 @@ class KMedoids(ClusterMixin, TransformerMixin, Learner):
         -------
         self
         """
-        objects = self._objects(X)
-        rows = self._read(X if objects is None else objects, None, sample_weight)
-        self._check(rows)
+        check_parameters(self)
         size = self.sample if self.sample is not None else 1000 + 10 * self.n_clusters
-        if (
-            self.metric != "precomputed"
-            and objects is None
-            and rows.n_rows > max(size, DENSE if self.sample is None else 0)
-        ):
-            return self._fit_samples(rows, size)
-        self._learn(self._distances(rows, objects is not None), X=X, sample_weight=sample_weight)
-        known = objects is None and self.metric != "precomputed"
-        self.cluster_centers_ = rows.X[self.medoid_indices_].copy() if known else None
-        self._words = None if objects is None else [X[i] for i in self.medoid_indices_]
-        self.n_features_in_ = rows.n_features
-        if rows.feature_names is not None:
-            self.feature_names_in_ = rows.feature_names
-        return self
+        if isinstance(self.metric, str) and self.metric not in ("edit", "precomputed"):
+            rows = super()._read(X, None, sample_weight)
+            if rows.n_rows > max(size, DENSE if self.sample is None else 0):
+                return self._fit_samples(rows, size)
+        return super().fit(X, None, sample_weight)
+
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Any:
+        """Return rows whose X is the table of distances."""
+        if not reset:
+            return super()._read(X, None, sample_weight, reset=False, **options)
+        objects = self._objects(X)
+        rows = super()._read(X if objects is None else objects, None, sample_weight)
+        self._check(rows)
+        found = self._distances(rows, objects is not None)
+        found.n_features, found.feature_names = rows.n_features, rows.feature_names
+        found.objects = None if objects is None else X
+        return found
 
     def _objects(self, X: Any) -> Array | None:
         """Return the table of distances of things that are not vectors."""
@@ -228,7 +231,9 @@ class KMedoids(ClusterMixin, TransformerMixin, Learner):
             rng = stream(draw_seed(generator(self.random_state)), index)
             chosen = np.unique(random_rows(sample, min(size, rows.n_rows), rng).rows)
             inner = MemoryRows(rows.X[chosen], None, rows.weight[chosen], feature_names=rows.feature_names)
-            self._learn(self._distances(inner, False))
+            table = self._distances(inner, False)
+            table.n_features, table.feature_names = rows.n_features, rows.feature_names
+            self._learn(table)
             medoids = chosen[self.medoid_indices_]
             labels, near = nearest_rows(rows.X, rows.X[medoids], 1, self.metric)
             cost = float(rows.weight @ near[:, 0])
@@ -236,7 +241,6 @@ class KMedoids(ClusterMixin, TransformerMixin, Learner):
                 best = dict(vars(self), medoid_indices_=medoids, labels_=labels[:, 0], inertia_=cost)
         self.__dict__.update(best)
         self.cluster_centers_ = rows.X[self.medoid_indices_].copy()
-        self.n_features_in_ = rows.n_features
         return self
 
     def _start(self, rows: Any, rng: np.random.Generator) -> MedoidState:
@@ -270,24 +274,28 @@ class KMedoids(ClusterMixin, TransformerMixin, Learner):
             "labels_": state.labels,
             "inertia_": float(state.cost),
             "n_swaps_": state.swaps,
-            "cluster_centers_": None,
         }
 
-    def _finish(self, rows: Any, state: MedoidState) -> MedoidState:
-        return state
-
     def _keep(self, run: Any, rows: Any) -> None:
-        gain = 0.0
+        gain, medoids = 0.0, run.state.medoids
         if run.converged and 1 < self.n_clusters < rows.n_rows <= 2000:
-            gain = _swap_gain(rows.X, rows.weight, run.state.medoids)
-        self._adopt({**self._learned(run), "swap_gain_": gain}, rows)
+            gain = _swap_gain(rows.X, rows.weight, medoids)
+        centers = None if rows.vectors is None else rows.vectors[medoids].copy()
+        objects = getattr(rows, "objects", None)
+        words = None if objects is None else [objects[i] for i in medoids]
+        kept = {"swap_gain_": gain, "cluster_centers_": centers, "medoid_objects_": words}
+        self._adopt({**self._learned(run), **kept}, rows)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.medoid_indices_)
 
     def transform(self, X: Any) -> Array:
         """Return the distance of every row to every medoid."""
         if self.metric == "edit":
-            return edit_table(X, self._words)
+            return edit_table(X, self.medoid_objects_)
         if callable(self.metric):
-            return np.array([[float(self.metric(x, m)) for m in self._words] for x in X])
+            return np.array([[float(self.metric(x, m)) for m in self.medoid_objects_] for x in X])
         rows = self._rows(X)
         if self.metric == "precomputed":
             return rows.X[:, self.medoid_indices_]

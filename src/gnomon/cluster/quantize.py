@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 
@@ -14,11 +14,11 @@ from gnomon.cluster.kmeans import KMeans
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import Reads, check_fitted, matrix
+from gnomon.core.validate import Reads, check_fitted, check_parameters, matrix
 from gnomon.loops.distances import nearest_rows
 
 
-class VectorQuantizer(TransformerMixin, OneStep):
+class VectorQuantizer(OneToOneFeatureMixin, TransformerMixin, OneStep):
     """Replace every pixel, patch or row by the nearest of a few codewords.
 
     The codebook is that of k-means, so the distortion is its inertia; with as many codes as distinct colors
@@ -87,11 +87,19 @@ class VectorQuantizer(TransformerMixin, OneStep):
         -------
         self
         """
+        return super().fit(X, None, sample_weight)
+
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Any:
+        check_parameters(self)
         units, shape = self._units(X)
-        rows = self._read(units, None, sample_weight)
-        self._learn(rows, X=units)
-        self.image_shape_ = shape
-        return self
+        rows = super()._read(units, None, sample_weight, reset=reset, **options)
+        rows.image_shape = shape
+        return rows
+
+    def _keep(self, run: Any, rows: Any) -> None:
+        self._adopt({**self._learned(run), "image_shape_": rows.image_shape}, rows)
 
     def _solve(self, rows: Any) -> tuple[dict[str, Any], float]:
         units = np.unique(rows.X[rows.weight > 0], axis=0)
@@ -125,8 +133,8 @@ class VectorQuantizer(TransformerMixin, OneStep):
     def encode(self, X: Any) -> Array:
         """Return the code of every pixel, patch or row; for images in the shape of the grid of units."""
         check_fitted(self)
-        units, shape = self._units(X)
-        units = self._read(units, reset=False).X
+        rows = self._read(X, reset=False)
+        units, shape = rows.X, rows.image_shape
         codes = nearest_rows(units, self.codebook_, 1, "sqeuclidean")[0][:, 0]
         if shape is None:
             return codes
@@ -233,8 +241,14 @@ class CodewordHistogram(TransformerMixin, OneStep):
         -------
         self
         """
-        rows = self._read(np.vstack([np.asarray(one, dtype=np.float64) for one in X]))
-        return self._learn(rows)
+        return super().fit(X)
+
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Any:
+        if len(X) == 0:
+            raise DataError("X has no sequences; give at least one.")
+        return super()._read(np.vstack([np.atleast_2d(one) for one in X]), reset=reset, **options)
 
     def _solve(self, rows: Any) -> dict[str, Any]:
         return {
@@ -244,10 +258,11 @@ class CodewordHistogram(TransformerMixin, OneStep):
     def discretize(self, X: Any) -> Array:
         """Return one sequence as symbols: the nearest codeword of every row."""
         check_fitted(self)
-        return nearest_rows(matrix(X), self.codebook_, 1, "sqeuclidean")[0][:, 0]
+        return nearest_rows(matrix(np.atleast_2d(X)), self.codebook_, 1, "sqeuclidean")[0][:, 0]
 
     def transform(self, X: Any) -> Array:
         """Return the counts, one row for each sequence."""
+        check_fitted(self)
         k = len(self.codebook_)
         counts = np.array([np.bincount(self.discretize(one), minlength=k) for one in X], dtype=np.float64)
         return counts / counts.sum(axis=1, keepdims=True) if self.normalize else counts

@@ -256,13 +256,15 @@ class SpectralClustering(ClusterMixin, OneStep):
         -------
         self
         """
-        if self.affinity == "precomputed" and sparse.issparse(X):
-            rows = self._read(np.zeros((X.shape[0], X.shape[1])))
-            rows.graph = sparse.csr_array(X)
-        else:
-            rows = self._read(X)
-            rows.graph = None
-        return self._learn(rows, X=X)
+        return super().fit(X)
+
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Any:
+        graph = sparse.csr_array(X) if self.affinity == "precomputed" and sparse.issparse(X) else None
+        rows = super()._read(X if graph is None else np.zeros(X.shape), None, None, reset=reset, **options)
+        rows.graph = graph
+        return rows
 
     def _solve(self, rows: Any) -> dict[str, Any]:
         K = similarities(self._graph(rows), "the affinity")
