@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, InvalidParameterError
+from sklearn.utils._param_validation import Interval, InvalidParameterError, validate_parameter_constraints
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -81,7 +81,7 @@ def _arrays(asker: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[Any,
     options: dict[str, Any] = {
         "accept_sparse": "csr" if reads.sparse else False,
         "dtype": list(reads.dtypes),
-        "ensure_all_finite": "allow-nan" if reads.nan else True,
+        "ensure_all_finite": "allow-nan" if reads.nan else not _known_finite(X),
         "ensure_min_samples": reads.min_rows if reset else 1,
         "reset": reset,
     }
@@ -104,6 +104,11 @@ def _plain(asker: Any, X: Any, reads: Reads, reset: bool) -> bool:
     if reset or hasattr(asker, "feature_names_in_") or X.shape[1] != getattr(asker, "n_features_in_", -1):
         return False
     return X.shape[0] > 0 and (_finite(X) or (reads.nan and not np.isinf(X).any()))
+
+
+def _known_finite(X: Any) -> bool:
+    """Tell whether X is a large matrix of floats that the threads have looked through already."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f" and X.size >= 2**20 and _finite(X)
 
 
 def _finite(X: Array) -> bool:
@@ -314,13 +319,22 @@ def ratings(R: Any, values: Any = None) -> Ratings:
 
 def check_parameters(estimator: Any) -> None:
     """Check constructor arguments by the class's rules; an unknown option is answered with the nearest."""
+    rules = {name: _with_generators(rule) for name, rule in estimator._parameter_constraints.items()}
     try:
-        estimator._validate_params()
+        validate_parameter_constraints(rules, estimator.get_params(deep=False), type(estimator).__name__)
     except InvalidParameterError as error:
         match = re.match(r"The '(\w+)' parameter", str(error))
         value = getattr(estimator, match.group(1), None) if match else None
-        hint = nearest(value, re.findall(r"'([^']+)'", str(error))) if isinstance(value, str) else ""
+        options = [word for word in re.findall(r"'([^']+)'", str(error)) if word != value]
+        hint = nearest(value, options) if isinstance(value, str) else ""
         raise InvalidParameterError(str(error) + hint) from None
+
+
+def _with_generators(rule: Any) -> Any:
+    """Let NumPy's generators pass wherever scikit-learn takes a `random_state`."""
+    if isinstance(rule, list) and "random_state" in rule:
+        return [*rule, np.random.Generator, np.random.SeedSequence]
+    return rule
 
 
 def check_fitted(estimator: Any) -> None:
