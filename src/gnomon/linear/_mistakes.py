@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner
 from gnomon.linear import _epochs
+from gnomon.linear._rules import JOBS, ORDER, SEED
 
 COMMON: dict[str, Any] = {
     "fit_intercept": ["boolean"],
@@ -22,7 +23,10 @@ COMMON: dict[str, Any] = {
     "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
     "warm_start": ["boolean"],
     "average": ["boolean"],
-    "random_state": ["random_state"],
+    "random_state": SEED,
+    "verbose": ["verbose"],
+    "n_jobs": JOBS,
+    "order": ORDER,
 }
 
 

@@ -13,6 +13,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.linear import _batches, _epochs
+from gnomon.linear._rules import BATCH, JOBS, ORDER, SEED
 from gnomon.loops import stochastic as loops
 from gnomon.losses import margin, residual
 from gnomon.solvers.schedules import Schedule, named_schedule
@@ -58,7 +59,11 @@ RULES: dict[str, Any] = {
     "tol": [Interval(Real, 0, None, closed="left"), None],
     "shuffle": ["boolean"],
     "epsilon": [Interval(Real, 0, None, closed="left")],
-    "random_state": ["random_state"],
+    "random_state": SEED,
+    "verbose": ["verbose"],
+    "n_jobs": JOBS,
+    "order": ORDER,
+    "batch_size": BATCH,
     "eta0": [Interval(Real, 0, None, closed="left")],
     "power_t": [Interval(Real, None, None, closed="neither")],
     "early_stopping": ["boolean"],

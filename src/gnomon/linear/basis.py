@@ -332,7 +332,7 @@ class BasisExpansion(TransformerMixin, Estimator):
 
     _reads = Reads()
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "functions": "no_validation",
+        "functions": [list, tuple],
         "include_original": ["boolean"],
         "include_bias": ["boolean"],
         "max_features": [Interval(Integral, 1, None, closed="left")],
@@ -354,7 +354,7 @@ class BasisExpansion(TransformerMixin, Estimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the functions that recipes make for these columns; `y` is ignored."""
         rows = self._read(X)
-        chosen = [g for f in self.functions for g in (_cook(f, rows.X) if isinstance(f, str) else [f])]
+        chosen = [g for f in self.functions for g in _made(f, rows.X)]
         count = (
             sum(len(g.names) for g in chosen) + rows.n_features * self.include_original + self.include_bias
         )
@@ -383,6 +383,15 @@ class BasisExpansion(TransformerMixin, Estimator):
         return np.array(names, dtype=object)
 
 
+def _made(function: Any, X: Array) -> list[Basis]:
+    """Return the functions that one entry of `functions` stands for."""
+    if isinstance(function, str):
+        return _cook(function, X)
+    if isinstance(function, Basis):
+        return [function]
+    raise TypeError(f"functions must hold Basis functions or names of recipes; got {function!r}.")
+
+
 def _cook(recipe: str, X: Array) -> list[Basis]:
     """Make the functions of a recipe for every column."""
     d = range(X.shape[1])
@@ -395,6 +404,6 @@ def _cook(recipe: str, X: Array) -> list[Basis]:
     }
     if recipe not in kitchen:
         raise ValueError(
-            f"unknown recipe {recipe!r}; there are {', '.join(kitchen)}.{nearest(recipe, kitchen)}"
+            f"functions: unknown recipe {recipe!r}; there are {', '.join(kitchen)}.{nearest(recipe, kitchen)}"
         )
     return kitchen[recipe]()

@@ -6,16 +6,18 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import sparse, stats
 from scipy.special import expit
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.errors import DegenerateError
 from gnomon.core.linalg import Array, cholesky, log_determinant
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report
-from gnomon.core.validate import Reads
+from gnomon.core.sums import per_row
+from gnomon.core.validate import Reads, check_fitted
 from gnomon.linear._rows import check_classes
+from gnomon.linear._rules import SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.losses.margin import Logistic
 from gnomon.solvers import newton
@@ -79,6 +81,7 @@ class BayesianLogisticRegression(LinearClassifierMixin, Learner):
         "prior_precision": [Interval(Real, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
         "regularize_intercept": ["boolean"],
+        "random_state": SEED,
         "predictive": [StrOptions({"probit", "quadrature", "sample", "plugin"})],
         "n_samples": [Interval(Integral, 1, None, closed="left")],
         "maximize_evidence": ["boolean"],
@@ -186,10 +189,11 @@ class BayesianLogisticRegression(LinearClassifierMixin, Learner):
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of both classes, averaged over the posterior as `predictive` says."""
-        a, v = self._moments(X)
         if self.predictive == "sample":
-            p = expit(self._augmented(X) @ self.sample_coef(self.n_samples).T).mean(axis=1)
-        elif self.predictive == "quadrature":
+            p = per_row(mean_of_draws, self._rows(X), self.sample_coef(self.n_samples), self.fit_intercept)
+            return np.column_stack([1.0 - p, p])
+        a, v = self._moments(X)
+        if self.predictive == "quadrature":
             nodes, weight = np.polynomial.hermite_e.hermegauss(64)
             p = expit(a[:, None] + np.sqrt(v)[:, None] * nodes) @ weight / weight.sum()
         else:
@@ -212,14 +216,25 @@ class BayesianLogisticRegression(LinearClassifierMixin, Learner):
         half = stats.norm.ppf(0.5 + level / 2) * np.sqrt(np.diag(self.covariance_))
         return np.column_stack([mean - half, mean + half])
 
-    def _augmented(self, X):
-        rows = self._rows(X)
-        if not rows.in_memory:
-            raise DataError("posterior moments need rows in memory; predict in pieces.")
-        dense = rows.X.toarray() if hasattr(rows.X, "toarray") else np.asarray(rows.X, dtype=float)
-        return np.column_stack([dense, np.ones(len(dense))]) if self.fit_intercept else dense
-
     def _moments(self, X):
-        Z = self._augmented(X)
+        """Mean and variance of the score of every row."""
+        check_fitted(self)
         mean = np.append(self.coef_[0], self.intercept_) if self.fit_intercept else self.coef_[0]
-        return Z @ mean, np.einsum("ij,jk,ik->i", Z, self.covariance_, Z)
+        return per_row(score_moments, self._rows(X), mean, self.covariance_, self.fit_intercept)
+
+
+def augmented(chunk, intercept: bool) -> Array:
+    """Rows of a chunk, dense, with a one appended where there is an intercept."""
+    X = chunk.X.toarray() if sparse.issparse(chunk.X) else np.asarray(chunk.X, dtype=float)
+    return np.column_stack([X, np.ones(len(X))]) if intercept else X
+
+
+def score_moments(chunk, mean, covariance, intercept):
+    """Mean and variance of w·x under the posterior."""
+    Z = augmented(chunk, intercept)
+    return Z @ mean, np.maximum(np.einsum("ij,jk,ik->i", Z, covariance, Z), 0.0)
+
+
+def mean_of_draws(chunk, draws, intercept):
+    """Mean of the sigmoid over draws of the weights."""
+    return expit(augmented(chunk, intercept) @ draws.T).mean(axis=1)

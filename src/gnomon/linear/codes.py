@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from gnomon.core.errors import DataError, nearest
+from gnomon.core.estimator import Estimator
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
-from gnomon.core.validate import encode, warn
+from gnomon.core.validate import POSITIVE, Reads, warn
+from gnomon.linear._rows import check_classes
+from gnomon.linear._rules import JOBS, SEED
 
 CODES = ("random", "exhaustive", "one_vs_rest", "one_vs_one")
 DECODINGS = ("hamming", "loss", "euclidean")
@@ -81,7 +86,7 @@ def decode(M: Array, scores: Array, decoding: str = "hamming", loss: Any = None)
     return np.sum(loss.on_margin(M[None] * scores[:, None]), axis=2)
 
 
-class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, Estimator):
     r"""Several classes by the answers to binary questions, read like a damaged code word.
 
     .. math:: \hat y = \arg\min_k \sum_l \ell(M_{kl}\,f_l(x))
@@ -113,6 +118,16 @@ class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     True
     """
 
+    _reads: ClassVar[Reads] = Reads(sparse=True, y="class")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
+        "code_size": [POSITIVE],
+        "random_state": SEED,
+        "n_jobs": JOBS,
+        "code": [StrOptions(set(CODES)), "array-like"],
+        "decoding": [StrOptions(set(DECODINGS))],
+    }
+
     def __init__(
         self, estimator, *, code_size=1.5, random_state=None, n_jobs=None, code="random", decoding="hamming"
     ):
@@ -125,16 +140,22 @@ class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         """Fit one classifier a column of the code."""
-        X, y = validate_data(self, X, y, accept_sparse=True)
-        self.classes_, codes = encode(y)
-        M = code_matrix(
-            len(self.classes_), self.code, code_size=self.code_size, random_state=self.random_state
-        )
-        if len(M) != len(self.classes_) or len(np.unique(M, axis=0)) != len(M):
-            raise DataError("the code needs one row a class, no two alike.")
-        self.code_book_ = M
-        self.estimators_ = [self._question(X, column[codes]) for column in M.T]
+        rows = self._read(X, y)
+        check_classes(rows, type(self).__name__)
+        K = len(rows.classes)
+        M = code_matrix(K, self.code, code_size=self.code_size, random_state=self.random_state)
+        if M.ndim != 2 or len(M) != K or len(np.unique(M, axis=0)) != K:
+            raise DataError("code needs one row a class, no two alike.")
+        answers = [self._question(rows.X, column[rows.y]) for column in M.T]
+        self._adopt({"code_book_": M, "estimators_": answers}, rows)
         return self
+
+    def __sklearn_tags__(self):
+        """Sparse rows are taken when the estimator takes them."""
+        tags = super().__sklearn_tags__()
+        with suppress(Exception):  # whatever is not an estimator is refused by `fit`
+            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        return tags
 
     def _question(self, X, t):
         used = t != 0
@@ -145,8 +166,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X) -> Array:
         """Return minus the distance to every code word."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=True, reset=False)
+        X = self._rows(X).X
         scores = np.column_stack([_answer(one, X) for one in self.estimators_])
         return -decode(self.code_book_, scores, self.decoding)
 

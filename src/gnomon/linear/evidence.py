@@ -229,9 +229,8 @@ class BayesianRidge(LinearPrediction, RegressorMixin, Learner):
         return max(float(view.yy) + float(z @ (path.e * z - 2.0 * path.c[:, 0])), 0.0)
 
     def _score(self, alpha: float, lam: float, z: Array, path: Spectrum, view: LinearSums) -> float:
-        """Log evidence plus log hyperpriors."""
-        count = view.weight - bool(self.fit_intercept)
-        value = float(_evidence(path, view, np.array([lam]), np.array([1.0 / alpha]), count))
+        """Log evidence of the centered rows plus log hyperpriors: what the fixed point climbs."""
+        value = float(_evidence(path, view, np.array([lam]), np.array([1.0 / alpha]), view.weight))
         prior = self.alpha_1 * np.log(alpha) - self.alpha_2 * alpha
         if np.isfinite(lam):
             prior += self.lambda_1 * np.log(lam) - self.lambda_2 * lam

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 from gnomon.core.errors import DataError, DegenerateError
-from gnomon.core.estimator import Estimator
 from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import per_row
-from gnomon.core.validate import Reads
+from gnomon.core.validate import matrix
 
 
 def score_rows(chunk, coef, intercept):
@@ -125,10 +124,11 @@ class LinearClassifierMixin(ClassifierMixin):
         super()._adopt(attributes, rows)
 
 
-class LinearClassifier(LinearClassifierMixin, Estimator):
+class LinearClassifier(LinearClassifierMixin):
     r"""A half-space given by hand: predict the second class where :math:`w\cdot x + b > r`.
 
     For geometry and for checking what a learner found; every learned linear classifier has the same methods.
+    It learns nothing, so it has no `fit`.
 
     Parameters
     ----------
@@ -156,22 +156,12 @@ class LinearClassifier(LinearClassifierMixin, Estimator):
     array([[0.6, 0.8]])
     """
 
-    _reads: ClassVar[Reads] = Reads(sparse=True)
-
     def __init__(self, coef=(1.0,), intercept=0.0, *, classes=(-1, 1), threshold=0.0, boundary="negative"):
         self.coef = coef
         self.intercept = intercept
         self.classes = classes
         self.threshold = threshold
         self.boundary = boundary
-
-    def fit(self, X=None, y=None):
-        """Do nothing: the plane is given. Only the width and the classes of the data are checked."""
-        if X is not None and self._read(X).n_features != np.size(self.coef):
-            raise DataError(
-                f"coef has {np.size(self.coef)} entries and X {np.shape(X)[1]} columns; they must agree."
-            )
-        return self
 
     @property
     def coef_(self) -> Array:
@@ -193,8 +183,13 @@ class LinearClassifier(LinearClassifierMixin, Estimator):
         """Width of the rows."""
         return int(np.size(self.coef))
 
-    def _rows(self, X: Any, **options: Any) -> MemoryRows:
-        return self._read(X, reset=False)
+    def _rows(self, X: Any) -> MemoryRows:
+        found = matrix(X, allow_sparse=True)
+        if found.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"coef has {self.n_features_in_} entries and X {found.shape[1]} columns; they must agree."
+            )
+        return MemoryRows(found)
 
 
 class PushForward(NamedTuple):

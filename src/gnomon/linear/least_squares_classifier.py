@@ -11,8 +11,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.linalg import Array
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import Reads
+from gnomon.core.validate import COUNT, Reads
 from gnomon.linear._rows import check_classes, weigh_classes
+from gnomon.linear._rules import SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.linear.ridge import Ridge
 from gnomon.losses.penalties import Lp
@@ -60,6 +61,12 @@ class RidgeClassifier(LinearClassifierMixin, OneStep):
         "alpha": [Interval(Real, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
+        "copy_X": ["boolean"],
+        "max_iter": [COUNT, None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "solver": Ridge._parameter_constraints["solver"],
+        "positive": ["boolean"],
+        "random_state": SEED,
         "targets": [StrOptions({"pm1", "01"})],
         "p": [Interval(Real, 0, None, closed="left")],
         "boundary": [StrOptions({"negative", "positive"})],

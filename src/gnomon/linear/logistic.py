@@ -14,8 +14,9 @@ from gnomon.core.errors import DataError, DivergenceError
 from gnomon.core.linalg import Array
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import total
-from gnomon.core.validate import Reads, warn
+from gnomon.core.validate import POSITIVE, Reads, warn
 from gnomon.linear._rows import check_classes, weigh_classes
+from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
@@ -123,12 +124,16 @@ class LogisticRegression(LinearClassifierMixin, Learner):
         "tol": [Interval(Real, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
-        "random_state": ["random_state"],
+        "random_state": SEED,
         "solver": [
             StrOptions({"auto", "newton-cholesky", "newton-cg", "lbfgs", "liblinear", "sag", "saga", "gd"})
         ],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "warm_start": ["boolean"],
+        "intercept_scaling": [POSITIVE],
+        "verbose": ["verbose"],
+        "n_jobs": JOBS,
+        "learning_rate": [POSITIVE, callable],
         "regularize_intercept": ["boolean"],
         "reduction": [StrOptions({"mean", "sum"})],
         "boundary": [StrOptions({"negative", "positive"})],

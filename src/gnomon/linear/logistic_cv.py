@@ -6,15 +6,16 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.linalg import Array
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
-from gnomon.core.validate import Reads
+from gnomon.core.validate import POSITIVE, Reads
 from gnomon.linear._rows import check_classes
+from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.linear.logistic import LogisticRegression
 
@@ -64,6 +65,17 @@ class LogisticRegressionCV(LinearClassifierMixin, OneStep):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "refit": ["boolean"],
+        "l1_ratios": ["array-like", None],
+        "fit_intercept": ["boolean"],
+        "dual": ["boolean"],
+        "penalty": LogisticRegression._parameter_constraints["penalty"],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "solver": LogisticRegression._parameter_constraints["solver"],
+        "n_jobs": JOBS,
+        "verbose": ["verbose"],
+        "intercept_scaling": [POSITIVE],
+        "random_state": SEED,
+        "boundary": LogisticRegression._parameter_constraints["boundary"],
     }
 
     def __init__(

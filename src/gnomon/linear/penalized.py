@@ -98,7 +98,7 @@ class LpRegression(LinearPrediction, RegressorMixin, Learner):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "n_init": [Interval(Integral, 0, None, closed="left")],
-        "random_state": "no_validation",
+        "random_state": ["random_state"],
     }
 
     def __init__(

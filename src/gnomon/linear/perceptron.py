@@ -89,6 +89,11 @@ class Perceptron(LinearClassifierMixin, MistakeDriven):
         "eta0": [Interval(Real, 0, None, closed="neither")],
         "update": [StrOptions({"mistake", "always"})],
         "batch": ["boolean"],
+        "penalty": [StrOptions({"l1", "l2", "elasticnet"}), None],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "stop_when_clean": ["boolean", StrOptions({"auto"})],
+        "keep_log": ["boolean"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "boundary": [StrOptions({"negative", "positive"})],
     }

@@ -29,22 +29,19 @@ LIMIT = 200
 
 
 class Units(NamedTuple):
-    """How the program's numbers become the user's: columns centered and scaled, dependent ones left out."""
+    """How the program's numbers become the user's: columns centered and scaled, and turned where dependent."""
 
     mean: Array  # (d,)
     scale: Array  # (d,)
     center: float  # of y
     size: float  # of y
-    columns: Array  # of the design that are independent; the intercept is number d
-    width: int
+    basis: Array  # (width, p) spans the rows of the design; the intercept is number d
 
     def coefficients(self, beta: Array) -> tuple[Array, float]:
         """Return coefficients and intercept in the units of the data."""
-        full = np.zeros(max(self.width, len(self.mean)))
-        full[self.columns] = beta
-        d = len(self.mean)
+        full, d = self.basis @ beta, len(self.mean)
         coef = full[:d] * self.size / self.scale
-        last = full[d] * self.size if self.width > d else 0.0
+        last = full[d] * self.size if len(full) > d else 0.0
         return coef, last + self.center - float(self.mean @ coef)
 
 
@@ -83,7 +80,7 @@ def interior_start(program: Program) -> Interior:
 
 def interior_step(s: Interior) -> Interior:
     """Mehrotra's predictor and corrector: one factorization, two solves."""
-    x, slack, z, w, beta, program, _ = s
+    x, slack, z, w, beta, program, best = s
     A = program.A
     q = 1.0 / (z / x + w / slack)
     solve = _normal_solver(A, q)
@@ -103,7 +100,9 @@ def interior_step(s: Interior) -> Interior:
     dw = (mu - dw_first) / slack - w + w / slack * dx
     fp, fd = _reach(x, dx, slack), _dual_reach(z, dz, w, dw)
     beta = beta - fd * dbeta
-    return Interior(x + fp * dx, slack - fp * dx, z + fd * dz, w + fd * dw, beta, program, beta)
+    if not primal_value(program, beta) > primal_value(program, best):
+        best = beta
+    return Interior(x + fp * dx, slack - fp * dx, z + fd * dz, w + fd * dw, beta, program, best)
 
 
 def _normal_solver(A: Array, q: Array) -> Any:
@@ -155,8 +154,8 @@ def crossover(s: Interior) -> Array:
     rank = int((diagonal > 1e-10 * diagonal[0]).sum()) if len(diagonal) else 0
     chosen = rows[pivot[:rank]]
     vertex = linalg.lstsq(A[chosen], y[chosen], lapack_driver="gelsy")[0]
-    better = primal_value(s.program, vertex) <= primal_value(s.program, s.beta) * (1 + 1e-12) + 1e-300
-    return vertex if better else s.beta
+    better = primal_value(s.program, vertex) <= primal_value(s.program, s.best) * (1 + 1e-12) + 1e-300
+    return vertex if better else s.best
 
 
 def weighted_quantile(y: Array, weight: Array, q: float) -> float:
@@ -187,15 +186,23 @@ def _scaled(X: Array, y: Array, s: Array, *, intercept: bool) -> tuple[Array, Ar
     scale = np.where(flat, 1.0, scale)
     X = np.where(flat, 0.0, X / scale)
     size = size if size > 0 else 1.0
-    return X, y / size, Units(mean, scale, center, size, np.arange(0), 0)
+    return X, y / size, Units(mean, scale, center, size, np.zeros((0, 0)))
 
 
-def _independent(A: Array) -> Array:
-    """Columns that span the others, in order."""
+def _row_space(A: Array) -> Array:
+    """Orthonormal basis of the space that the rows span: the identity, unless columns depend on each other.
+
+    Coefficients within it are the shortest of all that fit equally well.
+    """
+    p = A.shape[1]
     R, pivot = linalg.qr(A, mode="r", pivoting=True)
     diagonal = np.abs(np.diagonal(R))
     rank = int((diagonal > 1e-11 * diagonal[0]).sum()) if len(diagonal) and diagonal[0] > 0 else 0
-    return np.sort(pivot[:rank])
+    if rank in (0, p):
+        return np.eye(p, rank)
+    basis = np.zeros((p, rank))
+    basis[pivot] = linalg.svd(R[:rank], full_matrices=False)[2].T
+    return basis
 
 
 class QuantileRegressor(LinearPrediction, RegressorMixin, Learner):
@@ -318,15 +325,16 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, Learner):
             A = np.vstack([A, np.eye(d, A.shape[1])])
             y, low = np.append(y, np.zeros(d)), np.append(low, bound)
             cap = np.append(cap, 2.0 * bound)
-        columns = _independent(A)
-        return Program(A[:, columns], y, low, cap, len(X), units._replace(columns=columns, width=A.shape[1]))
+        basis = _row_space(A)
+        A = A if basis.shape[0] == basis.shape[1] else A @ basis
+        return Program(A, y, low, cap, len(X), units._replace(basis=basis))
 
     def _location(self, rows: Any, program: Program) -> Interior:
         """No column says anything: the quantile of the target itself."""
         units, best = program.units, np.zeros(program.A.shape[1])
         if self.fit_intercept and len(best):
             y = (rows.y - units.center) / units.size
-            best[-1] = weighted_quantile(y, rows.weight, self._check_loss()[0])
+            best = units.basis[-1] * weighted_quantile(y, rows.weight, self._check_loss()[0])
         none = np.zeros(0)
         return Interior(none, none, none, none, best, program, best)
 

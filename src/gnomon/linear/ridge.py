@@ -129,7 +129,7 @@ class Ridge(LinearPrediction, MultiOutputMixin, RegressorMixin, Additive):
         "tol": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions(SOLVERS)],
         "positive": ["boolean"],
-        "random_state": "no_validation",
+        "random_state": ["random_state"],
         "regularize_intercept": ["boolean"],
         "standardize": ["boolean"],
     }

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -128,7 +128,7 @@ class RidgeCV(LinearPrediction, MultiOutputMixin, RegressorMixin, OneStep):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alphas": ["array-like", Interval(Real, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
-        "scoring": "no_validation",
+        "scoring": [None, StrOptions(set(get_scorer_names())), callable],
         "cv": ["cv_object"],
         "gcv_mode": [None, StrOptions({"auto", "svd", "eigen", "gcv"})],
         "store_cv_results": ["boolean"],

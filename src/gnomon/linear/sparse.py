@@ -16,6 +16,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads, warn
+from gnomon.linear._rules import SEED
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.linear.moments import LinearSums, sum_moments
 from gnomon.solvers.coordinate import Check, Design, FullGramEngine, GramEngine, Penalized
@@ -144,6 +145,9 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
         "warm_start": ["boolean"],
         "positive": ["boolean"],
         "selection": [StrOptions({"cyclic", "random"})],
+        "precompute": ["boolean", "array-like"],
+        "copy_X": ["boolean"],
+        "random_state": SEED,
     }
 
     def __init__(

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import check_cv
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
-from gnomon.core.validate import Reads
+from gnomon.core.validate import COUNT, Reads
+from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.linear.sparse import alpha_grid, follow, prepare, subset
 
@@ -63,6 +64,15 @@ class ElasticNetCV(LinearPrediction, RegressorMixin, OneStep):
         "fit_intercept": ["boolean"],
         "positive": ["boolean"],
         "cv": ["cv_object"],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both"), "array-like"],
+        "n_alphas": [COUNT],
+        "alphas": [COUNT, "array-like", None],
+        "precompute": [StrOptions({"auto"}), "boolean", "array-like"],
+        "copy_X": ["boolean"],
+        "verbose": ["verbose"],
+        "n_jobs": JOBS,
+        "random_state": SEED,
+        "selection": [StrOptions({"cyclic", "random"})],
     }
 
     def __init__(
@@ -161,6 +171,9 @@ class LassoCV(ElasticNetCV):
     """
 
     l1_ratio = 1.0
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        name: rule for name, rule in ElasticNetCV._parameter_constraints.items() if name != "l1_ratio"
+    }
 
     def __init__(
         self,

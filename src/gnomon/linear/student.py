@@ -112,7 +112,7 @@ class StudentTRegression(LinearPrediction, RegressorMixin, Learner):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "scale_floor": [Interval(Real, 0, None, closed="neither")],
-        "random_state": "no_validation",
+        "random_state": ["random_state"],
     }
 
     def __init__(

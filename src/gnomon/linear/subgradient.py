@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads, warn
 from gnomon.linear import _epochs
+from gnomon.linear._rules import ORDER, SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.loops import stochastic as loops
 from gnomon.solvers.schedules import Schedule
@@ -62,7 +63,13 @@ class Pegasos(LinearClassifierMixin, _epochs.Mixed, Learner):
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "n_updates": [Interval(Integral, 1, None, closed="left"), None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
+        "random_state": SEED,
+        "schedule": [StrOptions({"pegasos", "inverse"}), Schedule],
+        "project": ["boolean"],
+        "average": ["boolean"],
+        "fit_intercept": ["boolean"],
+        "regularize_intercept": ["boolean"],
+        "order": ORDER,
     }
 
     def __init__(

@@ -18,6 +18,7 @@ from gnomon.core.validate import Reads
 from gnomon.linear import _machines
 from gnomon.linear._multiclass import multiclass_program
 from gnomon.linear._rows import check_classes, weigh_classes
+from gnomon.linear._rules import SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.losses.residual import SquaredEpsilonInsensitive
@@ -97,13 +98,15 @@ class LinearSVC(LinearClassifierMixin, Learner):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "penalty": [StrOptions({"l1", "l2"})],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "dual": ["boolean", StrOptions({"auto"})],
+        "verbose": ["verbose"],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "C": [Interval(Real, 0, None, closed="right")],
         "multi_class": [StrOptions({"ovr", "crammer_singer", "weston_watkins"})],
         "fit_intercept": ["boolean"],
         "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
-        "random_state": ["random_state"],
+        "random_state": SEED,
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "regularize_intercept": ["boolean"],
         "solver": [StrOptions({"auto", "qp"})],
@@ -292,11 +295,14 @@ class LinearSVR(LinearPrediction, RegressorMixin, Learner):
     _stop: ClassVar[str] = "certificate"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [Interval(Real, 0, None, closed="left")],
+        "dual": ["boolean", StrOptions({"auto"})],
+        "verbose": ["verbose"],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "C": [Interval(Real, 0, None, closed="neither")],
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
         "fit_intercept": ["boolean"],
         "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+        "random_state": SEED,
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "regularize_intercept": ["boolean"],
     }
