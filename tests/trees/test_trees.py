@@ -107,9 +107,7 @@ def test_eight_points_pruning_path():
 def test_regression_best_first():
     model = DecisionTreeRegressor(growth="best_first").fit(EIGHT, NUMBERS)
     assert model.tree_.threshold[splits_in_order(model)][:4].tolist() == [3.5, 7.5, 5.5, 2.5]
-    assert 8 * np.asarray(model.trace_)[1:5] == pytest.approx(
-        [36.2786667, 15.6741667, 0.0716667, 0.045], abs=1e-6
-    )
+    assert 8 * model.impurities_[1:5] == pytest.approx([36.2786667, 15.6741667, 0.0716667, 0.045], abs=1e-6)
     four = DecisionTreeRegressor(max_leaf_nodes=4).fit(EIGHT, NUMBERS)
     assert np.unique(four.predict(EIGHT)) == pytest.approx([1.0333333, 2, 5.1, 9.05], abs=1e-6)
     path = model.cost_complexity_pruning_path(EIGHT, NUMBERS)
@@ -406,7 +404,7 @@ def test_poisson_splits_lower_the_deviance():
     y = rng.poisson(np.exp(2 * (X[:, 0] > 0.5)))
     model = DecisionTreeRegressor(criterion="poisson", max_depth=2, min_samples_leaf=10).fit(X, y)
     assert model.tree_.feature[0] == 0
-    assert (np.diff(np.asarray(model.trace_)) <= 1e-12).all()
+    assert (np.diff(model.impurities_) <= 1e-12).all()
     with pytest.raises(DataError, match="poisson"):
         DecisionTreeRegressor(criterion="poisson").fit(X, -y)
 

@@ -96,7 +96,7 @@ class AdaBoostClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
+        "random_state": ["random_state", np.random.Generator],
         "resample": ["boolean"],
         "when_worse": [StrOptions({"flip", "stop"})],
         "store_weights": ["boolean"],
@@ -127,18 +127,23 @@ class AdaBoostClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
     # the loop
 
     def _start(self, rows: Any, rng: Any) -> AdaState:
-        X, y, weight = positive(rows)
-        sorted_ = sort_columns(X) if self._stumps() else None
-        self._data = (X, y, rows.classes, sorted_)
+        _, y, weight = positive(rows)
         w = weight / weight.sum()
         score = np.zeros((len(y), len(rows.classes)))
         return AdaState((), (), (), (), (w,), (), score, draw_seed(rng), False)
+
+    def _prepared(self, rows: Any) -> tuple[Array, Array, Array, Sorted | None]:
+        """Return the rows that count, the classes and sorted columns; once for every fit."""
+        if "_data" not in self.__dict__:
+            X, y, _ = positive(rows)
+            self._data = (X, y, rows.classes, sort_columns(X) if self._stumps() else None)
+        return self._data
 
     def _stumps(self) -> bool:
         return self.estimator is None or type(self.estimator) is DecisionStump
 
     def _step(self, rows: Any, state: AdaState) -> tuple[AdaState, Report]:
-        X, y, classes, _ = self._data
+        _, y, classes, _ = self._prepared(rows)
         w, n_classes = state.weights[-1], len(classes)
         learner, guess = self._weak(state, w)
         wrong = guess != y

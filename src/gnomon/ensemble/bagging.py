@@ -39,7 +39,7 @@ _RULES: dict[str, Any] = {
     "oob_score": ["boolean", callable],
     "warm_start": ["boolean"],
     "n_jobs": [Integral, None],
-    "random_state": ["random_state"],
+    "random_state": ["random_state", np.random.Generator],
     "verbose": ["verbose"],
 }
 
@@ -68,6 +68,10 @@ class _Bagging(MetaEstimatorMixin, Learner):
 
     def _base(self) -> Any:
         return self._default() if self.estimator is None else self.estimator
+
+    def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Any]:
+        """Yield a fitted copy of the committee; a committee without members is left out."""
+        yield from (copy for copy in super().iterate(X, y, sample_weight) if copy.estimators_)
 
     def _start(self, rows: Any, rng: Any) -> BagState:
         if self.oob_score and not self.bootstrap:

@@ -19,6 +19,7 @@ from gnomon.trees.growing import repetitions
 from gnomon.trees.nodes import Tree, add_trees
 
 Array = np.ndarray
+HELD_OUT = 2**62  # the stream that draws the validation rows
 
 
 class BoostState(NamedTuple):
@@ -143,7 +144,7 @@ class Boosted(Learner):
 
     def _start(self, rows: Any, rng: Any) -> BoostState:
         seed = draw_seed(rng)
-        soil = self._soil = self._make_soil(rows, rng)
+        soil = self._soil = self._make_soil(rows, stream(seed, HELD_OUT))
         start = self._first_scores(soil)
         raw = np.tile(start[:, None], (1, len(soil.y)))
         held = None if soil.valid is None else np.tile(start[:, None], (1, len(soil.valid[1])))
@@ -157,7 +158,7 @@ class Boosted(Learner):
 
     def _step(self, rows: Any, state: BoostState) -> tuple[BoostState, Report]:
         if self._soil is None:
-            self._soil = self._make_soil(rows, stream(state.seed, 2**62))
+            self._soil = self._make_soil(rows, stream(state.seed, HELD_OUT))
         soil, index = self._soil, len(state.rounds)
         raw, trees = state.raw.copy(), []
         ahead = state.ahead or self._look_ahead(soil, state.raw)
@@ -279,8 +280,9 @@ class _Coding:
 
     def __enter__(self) -> Any:
         found = cats.learn_categories(self.X, getattr(self.model, "categorical_features", None))
+        codes = cats.encode(self.X, found)
         self.model._categories, self.model._soil = found, None
-        return cats.encode(self.X, found)
+        return codes
 
     def __exit__(self, *error: Any) -> None:
         del self.model._categories, self.model._soil

@@ -20,6 +20,7 @@ Array = np.ndarray
 
 class _ForestClassifier(ClassifierMixin, Forest):
     _reads = cats.READS._replace(y="class")
+    _passing = (*Forest._passing, "_class_codes", "_class_names")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FOREST_CONSTRAINTS,
         "criterion": [StrOptions({"gini", "entropy", "log_loss", "error"})],
@@ -44,10 +45,8 @@ class _ForestClassifier(ClassifierMixin, Forest):
     def _values(self, tree: Tree) -> Array:
         return tree.value[:, 0, :]
 
-    def _attributes(self, state: ForestState) -> dict[str, Any]:
-        names = getattr(self, "_class_names", None)
-        found = {} if names is None else {"n_classes_": len(names)}
-        return {**super()._attributes(state), **found, "n_outputs_": 1}
+    def _facts(self, run: Any, rows: Any) -> dict[str, Any]:
+        return {**super()._facts(run, rows), "n_classes_": len(rows.classes), "n_outputs_": 1}
 
     def _oob_loss(self, state: ForestState) -> float:
         seen = state.oob_count > 0
@@ -60,26 +59,6 @@ class _ForestClassifier(ClassifierMixin, Forest):
         metric = self.oob_score if callable(self.oob_score) else accuracy_score
         score = metric(self._class_names[y], self._class_names[guess]) if seen.any() else np.nan
         return {"oob_score_": float(score), "oob_decision_function_": mean}
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            self.__dict__.pop("_class_codes", None)
-            self.__dict__.pop("_class_names", None)
-
-    fit.__doc__ = Forest.fit.__doc__
-
-    def _copy(self, run: Any, rows: Any) -> Any:
-        from sklearn.base import clone
-
-        copy = clone(self)
-        for name in ("_categories", "_soil", "_class_codes", "_class_names"):
-            setattr(copy, name, getattr(self, name, None))
-        copy._keep(run, rows)
-        for name in ("_categories", "_soil", "_class_codes", "_class_names"):
-            delattr(copy, name)
-        return copy
 
     def _as_estimator(self, tree: Tree) -> DecisionTreeClassifier:
         model = DecisionTreeClassifier(criterion=self.criterion, max_features=self.max_features)

@@ -24,7 +24,7 @@ from gnomon.trees.growing import Growth, Prepared, Problem, grow_tree, prepare, 
 from gnomon.trees.nodes import Tree, add_trees
 
 Array = np.ndarray
-TREES_A_STEP = 20
+AHEAD = 20  # trees grown side by side before the first of them is told of
 
 FOREST_CONSTRAINTS: dict[str, Any] = {
     **{name: rule for name, rule in CONSTRAINTS.items() if name != "splitter"},
@@ -77,10 +77,10 @@ class Forest(Learner):
 
     _stop = "self"
     _splitter: ClassVar[str] = "best"
+    _passing: ClassVar[tuple[str, ...]] = ("_categories", "_soil", "_target", "_ahead")  # while fitting
     _parameter_constraints: ClassVar[dict[str, Any]] = FOREST_CONSTRAINTS
-    _trees_a_step = TREES_A_STEP
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest.
 
         Parameters
@@ -101,12 +101,11 @@ class Forest(Learner):
             rows = self._read(codes, y, sample_weight)
             return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
 
-    def iterate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Iterator[Any]:
+    def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Any]:
         """Yield a fitted copy of the forest after every tree."""
         from sklearn.base import clone
 
         one = clone(self)
-        one._trees_a_step = 1
         with one._coding(X) as codes:
             rows = one._read(codes, y, sample_weight)
             for copy in one._iterate(rows):
@@ -117,9 +116,21 @@ class Forest(Learner):
         from sklearn.base import clone
 
         copy = clone(self)
-        copy._categories, copy._soil = self._categories, self._soil
+        for name in self._passing:
+            setattr(copy, name, getattr(self, name, None))
         copy._keep(run, rows)
+        for name in self._passing:
+            delattr(copy, name)
         return copy
+
+    def _keep(self, run: Any, rows: Any) -> None:
+        if self._soil is None and run.state.oob_sum is not None:
+            self._soil = self._make_soil(rows)
+        self._adopt({**self._learned(run), **self._facts(run, rows)}, rows)
+
+    def _facts(self, run: Any, rows: Any) -> dict[str, Any]:
+        """Return what the rows tell beside the trees."""
+        return {"max_features_": feature_count(self.max_features, rows.n_features)}
 
     def _reconstruction(self, run: Any, rows: Any) -> dict[str, Any]:
         copy = self._copy(run, rows)
@@ -135,7 +146,7 @@ class Forest(Learner):
     # the loop
 
     def _limit(self) -> int:
-        return -(-self.n_estimators // self._trees_a_step)
+        return int(self.n_estimators)
 
     def _make_soil(self, rows: Any) -> _Soil:
         if self.max_samples is not None and not self.bootstrap:
@@ -172,15 +183,21 @@ class Forest(Learner):
     def _step(self, rows: Any, state: ForestState) -> tuple[ForestState, Report]:
         if getattr(self, "_soil", None) is None:
             self._soil = self._make_soil(rows)
-        first, last = len(state.trees), min(len(state.trees) + self._trees_a_step, self.n_estimators)
-        grown = list(in_order(lambda i: self._one_tree(self._soil, state.seed, i), range(first, last)))
-        trees = state.trees + tuple(tree for tree, _ in grown)
-        state = state._replace(trees=trees)
-        objective = None
-        if self.oob_score and grown:
-            state = self._add_oob(state, grown)
-            objective = self._oob_loss(state)
-        return state, Report(objective, done=last >= self.n_estimators)
+        index, objective = len(state.trees), None
+        if index < self.n_estimators:
+            tree, counts = self._next_tree(state.seed, index)
+            state = state._replace(trees=(*state.trees, tree))
+            if self.oob_score:
+                state = self._add_oob(state, tree, counts)
+                objective = self._oob_loss(state)
+        return state, Report(objective, done=index + 1 >= self.n_estimators)
+
+    def _next_tree(self, seed: int, index: int) -> tuple[Tree, Array | None]:
+        """Return a tree; the ones after it grow at the same time and wait for their turn."""
+        if not self._ahead:
+            numbers = range(index, min(index + AHEAD, self.n_estimators))
+            self._ahead = list(in_order(lambda i: self._one_tree(self._soil, seed, i), numbers))[::-1]
+        return self._ahead.pop()
 
     def _one_tree(self, soil: _Soil, seed: int, index: int) -> tuple[Tree, Array | None]:
         rng = stream(seed, index)
@@ -222,15 +239,14 @@ class Forest(Learner):
 
     # out of the bag
 
-    def _add_oob(self, state: ForestState, grown: list[tuple[Tree, Array | None]]) -> ForestState:
+    def _add_oob(self, state: ForestState, tree: Tree, drawn: Array) -> ForestState:
         X = self._soil.X
-        width = self._values(grown[0][0]).shape[1]
+        width = self._values(tree).shape[1]
         total = np.zeros((len(X), width)) if state.oob_sum is None else state.oob_sum.copy()
         count = np.zeros(len(X)) if state.oob_count is None else state.oob_count.copy()
-        for tree, drawn in grown:
-            out = np.flatnonzero(drawn == 0)
-            total[out] += self._values(tree)[tree.apply(X[out])]
-            count[out] += 1
+        out = np.flatnonzero(drawn == 0)
+        total[out] += self._values(tree)[tree.apply(X[out])]
+        count[out] += 1
         return state._replace(oob_sum=total, oob_count=count)
 
     def _oob_mean(self, state: ForestState) -> Array:
@@ -245,13 +261,11 @@ class Forest(Learner):
         raise NotImplementedError
 
     def _attributes(self, state: ForestState) -> dict[str, Any]:
-        d = len(self._soil.prepared.categories) if getattr(self, "_soil", None) else 1
         facts: dict[str, Any] = {
             "trees_": state.trees,
             "seed_": state.seed,
             "categories_": dict(self._categories),
         }
-        facts |= {"max_features_": feature_count(self.max_features, d)}
         if state.oob_sum is not None:
             facts["_oob_"] = (state.oob_sum, state.oob_count)
             missing = int(np.count_nonzero(state.oob_count == 0))
@@ -316,8 +330,10 @@ class _Coding:
 
     def __enter__(self) -> Any:
         found = cats.learn_categories(self.X, self.model.categorical_features)
-        self.model._categories, self.model._soil = found, None
-        return cats.encode(self.X, found)
+        codes = cats.encode(self.X, found)
+        self.model._categories, self.model._soil, self.model._ahead = found, None, []
+        return codes
 
     def __exit__(self, *error: Any) -> None:
-        del self.model._categories, self.model._soil
+        for name in self.model._passing:
+            self.model.__dict__.pop(name, None)

@@ -26,6 +26,7 @@ class _ForestRegressor(RegressorMixin, Forest):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FOREST_CONSTRAINTS,
         "criterion": [StrOptions({"squared_error", "friedman_mse", "poisson"})],
+        "keep_leaves": ["boolean"],
     }
 
     def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
@@ -37,33 +38,13 @@ class _ForestRegressor(RegressorMixin, Forest):
     def _values(self, tree: Tree) -> Array:
         return tree.value[:, :, 0]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            self.__dict__.pop("_target", None)
-
-    fit.__doc__ = Forest.fit.__doc__
-
-    def _copy(self, run: Any, rows: Any) -> Any:
-        from sklearn.base import clone
-
-        copy = clone(self)
-        for name in ("_categories", "_soil", "_target"):
-            setattr(copy, name, getattr(self, name, None))
-        copy._keep(run, rows)
-        for name in ("_categories", "_soil", "_target"):
-            delattr(copy, name)
-        return copy
-
-    def _keep(self, run: Any, rows: Any) -> None:
-        super()._keep(run, rows)
+    def _facts(self, run: Any, rows: Any) -> dict[str, Any]:
         X, y, weight = positive(rows)
-        self.training_ = (y, weight)
-        self._flat_ = y.ndim == 1
-        self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
+        facts = {**super()._facts(run, rows), "training_": (y, weight), "_flat_": y.ndim == 1}
+        facts["n_outputs_"] = 1 if y.ndim == 1 else y.shape[1]
         if self.keep_leaves:
-            self.training_leaves_ = np.stack([tree.apply(X) for tree in run.state.trees], axis=1)
+            facts["training_leaves_"] = np.stack([tree.apply(X) for tree in run.state.trees], axis=1)
+        return facts
 
     def _oob_loss(self, state: ForestState) -> float:
         seen = state.oob_count > 0

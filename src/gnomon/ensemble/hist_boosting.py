@@ -43,7 +43,7 @@ _RULES: dict[str, Any] = {
     ],
     "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "random_state": ["random_state"],
+    "random_state": ["random_state", np.random.Generator],
 }
 
 

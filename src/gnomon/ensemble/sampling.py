@@ -1,8 +1,8 @@
 """Bootstrap samples as counts, drawn in an order that the content of the rows decides.
 
 A row of weight two is drawn like two rows: draws are positions in the sample sorted by content, so that
-repeating, weighting or shuffling rows gives the same resample. Weights that are not whole numbers are draw
-probabilities.
+repeating, weighting or shuffling rows gives the same resample. Weights that are not whole numbers, or too
+large to be repetitions, are draw probabilities.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Array = np.ndarray
+MANY_DRAWS = 10_000_000
 
 
 class Urn(NamedTuple):
@@ -39,8 +40,9 @@ def content_order(X: Array, y: Any = None) -> Array:
 def make_urn(X: Array, y: Any, weight: Array) -> Urn:
     """Return the urn of weighted rows."""
     order = content_order(X, y)
-    whole = bool(np.array_equal(weight, np.floor(weight)))
-    ends = np.cumsum(weight[order])
+    most = max(MANY_DRAWS, 100 * len(weight))
+    whole = bool(np.array_equal(weight, np.floor(weight)) and (weight / most).sum() <= 1.0)
+    ends = np.cumsum(weight[order] if whole else weight[order] / weight.max())
     return Urn(order, ends, int(ends[-1]) if whole else len(weight), whole)
 
 

@@ -104,11 +104,17 @@ class StagewiseAdditiveModel(RegressorMixin, Learner):
         X, t, weight = positive(rows)
         if self.loss in ("exponential", "logistic") and not np.isin(t, (-1.0, 1.0)).all():
             raise DataError(f"loss={self.loss!r} needs targets -1 and +1.")
-        self._data = (X, t, weight, sort_columns(X) if self.estimator is None else None)
         return StagewiseState((), (), np.zeros(len(t)))
 
+    def _prepared(self, rows: Any) -> tuple[Array, Array, Array, Any]:
+        """Return the rows that count and their sorted columns; once for every fit."""
+        if "_data" not in self.__dict__:
+            X, t, weight = positive(rows)
+            self._data = (X, t, weight, sort_columns(X) if self.estimator is None else None)
+        return self._data
+
     def _step(self, rows: Any, state: StagewiseState) -> tuple[StagewiseState, Report]:
-        X, t, weight, _ = self._data
+        X, t, weight, _ = self._prepared(rows)
         value, slope = self._functions()
         pull = -weight * slope(state.values, t)  # negative gradient, weighted
         before = float((weight * value(state.values, t)).sum())

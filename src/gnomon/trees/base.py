@@ -42,7 +42,7 @@ CONSTRAINTS: dict[str, Any] = {
         StrOptions({"sqrt", "log2"}),
         None,
     ],
-    "random_state": ["random_state"],
+    "random_state": ["random_state", np.random.Generator],
     "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
     "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
     "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
@@ -183,12 +183,11 @@ class TreeModel(OneStep):
 
     def _solve(self, rows: Any) -> tuple[dict[str, Any], float]:
         tree = self._grown(rows)
-        return self._facts(tree, rows), float(impurity_trace(tree)[-1])
+        return self._facts(tree, rows), total_impurity(tree)
 
     def _facts(self, tree: Tree, rows: Any) -> dict[str, Any]:
         return {
             "tree_": tree,
-            "trace_": Trace(impurity_trace(tree), np.zeros(tree.n_leaves)),
             "max_features_": feature_count(self.max_features, rows.n_features),
             "categories_": dict(self._categories),
             "n_outputs_": tree.value.shape[1],
@@ -208,8 +207,7 @@ class TreeModel(OneStep):
             copy = self._shell()
             part = select(tree, (tree.split_order > 0) & (tree.split_order <= step))
             facts = {name: value for name, value in vars(whole).items() if name.endswith("_")}
-            facts |= {"tree_": part, "n_iter_": max(1, step), "trace_": whole.trace_.objective[: step + 1]}
-            facts["trace_"] = Trace(facts["trace_"], np.zeros(step + 1))
+            facts |= {"tree_": part, "trace_": Trace([total_impurity(part)], [0.0])}
             if step + 1 < tree.n_leaves:
                 node = int(np.flatnonzero(tree.split_order == step + 1)[0])
                 facts["candidates_"] = candidate_gains(whole, rows, node)
@@ -222,6 +220,11 @@ class TreeModel(OneStep):
         return clone(self)
 
     # inspection
+
+    @property
+    def impurities_(self) -> Array:
+        """Total impurity (share of weight times impurity over the leaves) before and after every split."""
+        return impurity_trace(self.tree_)
 
     @property
     def feature_importances_(self) -> Array:
@@ -287,6 +290,12 @@ class TreeModel(OneStep):
         from gnomon.plot.trees import tree
 
         return tree(self, ax=ax)
+
+
+def total_impurity(tree: Tree) -> float:
+    """Share of weight times impurity, summed over the leaves."""
+    leaf = tree.is_leaf
+    return float(tree.impurity[leaf] @ tree.weighted_n_node_samples[leaf] / tree.weighted_n_node_samples[0])
 
 
 def impurity_trace(tree: Tree) -> Array:

@@ -90,8 +90,8 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         Share of the impurity that each feature removed.
     categories_ : dict
         Categories of every categorical column.
-    trace_ : Trace
-        Total impurity before and after every split.
+    impurities_ : array
+        Total impurity before and after every split; `trace_` has the last.
 
     Examples
     --------
@@ -210,7 +210,7 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_fea
 
     Attributes
     ----------
-    tree_, feature_importances_, n_features_in_, n_outputs_, max_features_, categories_, trace_
+    tree_, feature_importances_, n_features_in_, n_outputs_, max_features_, categories_, impurities_, trace_
         As in `DecisionTreeClassifier`.
     leaf_targets_ : tuple of arrays
         Training targets grouped by leaf and where each group begins, for `predict_interval`.
