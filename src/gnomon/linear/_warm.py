@@ -1,0 +1,44 @@
+"""Compile the loops of the family."""
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+
+from gnomon.linear.least_squares import LinearRegression
+from gnomon.linear.logistic import LogisticRegression
+from gnomon.linear.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+from gnomon.linear.perceptron import Perceptron
+from gnomon.linear.quantile import QuantileRegressor
+from gnomon.linear.sparse import ElasticNet, Lasso
+from gnomon.linear.stochastic import SGDClassifier, SGDRegressor
+from gnomon.linear.subgradient import Pegasos
+from gnomon.linear.svm import LinearSVC, LinearSVR
+from gnomon.loops.moments import add_first_moments
+
+CLASSIFIERS = (
+    LogisticRegression,
+    LinearSVC,
+    Perceptron,
+    PassiveAggressiveClassifier,
+    SGDClassifier,
+    Pegasos,
+)
+REGRESSORS = (Lasso, ElasticNet, LinearSVR, PassiveAggressiveRegressor, SGDRegressor)
+
+
+def warm_up() -> None:
+    """Fit every model that has loops to a few numbers."""
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [1.0, 1.0], [3.0, 0.0], [0.0, 3.0]])
+    y = np.array([0, 1, 0, 1, 0, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for dtype in (np.float64, np.float32):
+            for matrix in (X.astype(dtype), sparse.csr_array(X.astype(dtype))):
+                for model in CLASSIFIERS:
+                    model().fit(matrix, y)
+                for model in REGRESSORS:
+                    model().fit(matrix, y.astype(float))
+        QuantileRegressor().fit(X, y)
+        LinearRegression().fit(X, y)
+    add_first_moments(X, y[:, None].astype(float), np.zeros(2), np.zeros((1, 2)))
