@@ -105,13 +105,15 @@ RECIPES: dict[str, Recipe] = {
     "GMMHMM": Recipe(data=numbers, sequence=20),
     "GaussianHMM": Recipe(data=numbers, sequence=20),
     "GaussianMixture": Recipe(settings=each("covariance_type", "full", "tied", "diag", "spherical")),
-    "GaussianRandomWalk": Recipe(data=walks, sequence=20, answers=("covariance_",)),
+    "GaussianRandomWalk": Recipe(data=walks, sequence=20, answers=("covariance_", "n_features_in_")),
     "HMM": Recipe(data=numbers, sequence=20),
     "HMMClassifier": Recipe(data=labeled_sequences),
     "HMMTagger": Recipe(data=tagged_sentences),
     "KMeans": Recipe(arguments={"n_init": 2}),
     "KalmanFilter": Recipe(
-        data=walks, sequence=20, answers=("transition_covariance_", "observation_covariance_")
+        data=walks,
+        sequence=20,
+        answers=("transition_covariance_", "observation_covariance_", "n_features_in_"),
     ),
     "LassoCV": Recipe(arguments={"alphas": [0.1, 10.0]}),
     "MarkovChain": Recipe(data=symbol_sequences, answers=("transmat_", "startprob_")),

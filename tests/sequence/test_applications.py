@@ -111,7 +111,7 @@ def test_words_are_recognized():
     signals, words = make_toy_words(["zero", "one", "two"], 8, random_state=0)
     model = WordRecognizer(n_states=3, n_codes=24, random_state=0).fit(signals[:15], words[:15])
     assert model.score(signals[15:], words[15:]) == 1.0
-    codes = model.transform(signals[:1])[0]
+    codes = model.codewords(signals[:1])[0]
     features = spectrogram_features(signals[0], 8000)
     assert_array_equal(codes, quantize_frames(features, model.codebook_))
     gaps = ((features[:, None] - model.codebook_) ** 2).sum(axis=2)
@@ -131,10 +131,10 @@ def test_taggers_on_the_treebank():
     test = [["Faith", "is", "a", "fine", "invention"]]
     for model in (HMMTagger(), TokenClassifier()):
         model.fit(sentences, tags)
-        assert model.predict(test) == [["N", "V", "D", "A", "N"]]
+        assert model.predict(test).tolist() == [["N", "V", "D", "A", "N"]]
         assert model.score(sentences, tags) > 0.95
     unknown = HMMTagger().fit(sentences, tags).predict([["The", "creation", "is", "a", "fine", "notion"]])
-    assert unknown == [["D", "N", "V", "D", "A", "N"]]
+    assert unknown.tolist() == [["D", "N", "V", "D", "A", "N"]]
 
 
 def test_classifier_of_sequences():

@@ -111,7 +111,10 @@ class Gaussian(Geometry):
     def _check_parameters(self) -> None:
         for name, value in self.parameters.items():
             if value is not None and not np.all(np.isfinite(value)):
-                raise DataError(f"Gaussian: {name} are not finite; look for entries of X that are huge.")
+                raise DataError(
+                    f"Gaussian: {name} are not finite; look for entries of X that are huge, "
+                    "and scale the columns."
+                )
         C = self.covariances
         if C is not None and self.covariance_type in ("full", "tied", "fixed"):
             if not np.allclose(C, np.swapaxes(C, -1, -2), rtol=1e-8, atol=1e-12 * np.abs(C).max(initial=0.0)):

@@ -285,7 +285,7 @@ def speech(recognizer: Any, signal: Any, axes: Any = None) -> Any:
     style.axes(axes[1], title="spectrogram").imshow(
         features.T, aspect="auto", origin="lower", cmap=style.SEQUENTIAL
     )
-    codes = recognizer.transform([signal])[0]
+    codes = recognizer.codewords([signal])[0]
     style.axes(axes[2], title="codewords").plot(codes, "s", markersize=3, color=style.color(1))
     scores = recognizer.log_likelihoods([signal])[0]
     bars = style.axes(axes[3], title="ln p(sound | word)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
@@ -17,6 +18,7 @@ from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.validate import check_parameters
 from gnomon.sequence.structure import chain_structure, stationary_distribution
+from gnomon.sequence.whole import become, unlearned
 
 
 class Comparison(NamedTuple):
@@ -96,9 +98,7 @@ class MarkovRanker(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, games: Any, y: Any = None) -> Self:
         """Rank from games, rows of (a, b, points of a, points of b): a list, an array or a data frame."""
-        for name in ("objects_", "counts_", "record_"):
-            vars(self).pop(name, None)
-        return self.partial_fit(games)
+        return become(self, unlearned(self).partial_fit(games))
 
     def partial_fit(self, games: Any, y: Any = None) -> Self:
         """Add more games; new teams may appear."""
@@ -108,9 +108,10 @@ class MarkovRanker(BaseEstimator):  # type: ignore[misc]
         counts, record = self._increments(*np.split(codes, 2), points, len(objects))
         if hasattr(self, "objects_"):
             objects, counts, record = self._merge(objects, counts, record)
-        self.objects_, self.counts_, self.record_ = objects, counts, record
-        self._rank()
-        return self
+        twin = copy.copy(self)
+        twin.objects_, twin.counts_, twin.record_ = objects, counts, record
+        twin._rank()
+        return become(self, twin)
 
     def _read_games(self, games: Any) -> tuple[Array, Array, Array]:
         """Return the names on both sides and the (games, 2) points, checked."""

@@ -101,7 +101,7 @@ class RandomWalkClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
         return rows
 
     def _solve(self, rows: Any) -> dict[str, Any]:
-        X, y, w = np.asarray(rows.X, dtype=np.float64), rows.y, rows.weight
+        X, y, w = np.array(rows.X, dtype=np.float64), rows.y, rows.weight
         labeled = (y >= 0) & (w > 0)
         if not labeled.any():
             raise DegenerateError("no labeled point has positive weight; label at least one.")

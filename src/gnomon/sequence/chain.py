@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -35,6 +36,7 @@ from gnomon.sequence.symbols import (
     sequence_weights,
     tuple_codes,
 )
+from gnomon.sequence.whole import become, unlearned
 
 
 class MarkovChain(BaseEstimator):  # type: ignore[misc]
@@ -132,9 +134,7 @@ class MarkovChain(BaseEstimator):  # type: ignore[misc]
         sample_weight : array, optional
             How many times each sequence counts.
         """
-        for name in ("counts_", "start_counts_", "symbol_counts_", "states_"):
-            vars(self).pop(name, None)
-        return self.partial_fit(sequences, y, lengths, sample_weight)
+        return become(self, unlearned(self).partial_fit(sequences, y, lengths, sample_weight))
 
     def partial_fit(
         self, sequences: Any, y: Any = None, lengths: Any = None, sample_weight: Any = None
@@ -143,10 +143,11 @@ class MarkovChain(BaseEstimator):  # type: ignore[misc]
         check_parameters(self)
         data = lay_out(sequences, lengths)
         weight = sequence_weights(sample_weight, len(data.offsets) - 1)
-        self._grow(data.values)
-        self._count(data, weight)
-        self._estimate()
-        return self
+        twin = copy.copy(self)
+        twin._grow(data.values)
+        twin._count(data, weight)
+        twin._estimate()
+        return become(self, twin)
 
     def _grow(self, values: Array) -> None:
         """Make room in the counts for symbols not seen before."""

@@ -7,12 +7,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_parameters, encode, probabilities
+from gnomon.sequence.whole import become, unlearned
 
 
 def as_columns(sequence: Any) -> Array:
@@ -52,7 +54,10 @@ class HMMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     array(['calm', 'wild'], dtype='<U4')
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [None, HasMethods(["fit", "score"])],
+        "priors": [StrOptions({"uniform", "empirical"}), "array-like"],
+    }
 
     def __init__(self, estimator: Any = None, *, priors: Any = "uniform") -> None:
         self.estimator = estimator
@@ -76,9 +81,10 @@ class HMMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         own = [
             [s for s, code in zip(sequences, codes, strict=True) if code == c] for c in range(len(classes))
         ]
-        self.estimators_ = [self._fit_one(part) for part in own]
-        self.classes_, self.priors_ = classes, self._class_priors(codes, len(classes))
-        return self
+        twin = unlearned(self)
+        twin.priors_ = self._class_priors(codes, len(classes))
+        twin.estimators_, twin.classes_ = [self._fit_one(part) for part in own], classes
+        return become(self, twin)
 
     def _fit_one(self, sequences: list[Array]) -> Any:
         if self.estimator is None:
@@ -91,11 +97,12 @@ class HMMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _class_priors(self, codes: Array, n: int) -> Array:
         if isinstance(self.priors, str):
-            if self.priors not in ("uniform", "empirical"):
-                raise DataError(f"priors must be 'uniform', 'empirical' or an array; got {self.priors!r}.")
             counts = np.ones(n) if self.priors == "uniform" else np.bincount(codes, minlength=n)
             return counts / counts.sum()
-        return probabilities(self.priors, name="priors")
+        priors = probabilities(self.priors, name="priors")
+        if priors.shape != (n,):
+            raise DataError(f"priors must hold {n} probabilities, one for each class; got {priors.shape}.")
+        return priors
 
     @classmethod
     def from_models(cls, models: dict[Any, Any], priors: Any = "uniform") -> Self:

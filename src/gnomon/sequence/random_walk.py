@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -65,9 +66,16 @@ class GaussianRandomWalk(OneStep):
         times : (n,) array, optional
             When they were measured; a step over Δ has mean Δm and covariance ΔΣ.
         """
+        return self._learn(self._read_walks(X, lengths, times), X=X, y=y)
+
+    def iterate(self, X: Any, y: Any = None, lengths: Any = None, times: Any = None) -> Iterator[Self]:
+        """Yield a fitted copy of the model after its one step; arguments as in `fit`."""
+        yield from self._iterate(self._read_walks(X, lengths, times))
+
+    def _read_walks(self, X: Any, lengths: Any, times: Any) -> Any:
         rows = self._read(X)
         rows.steps = steps_of(np.asarray(rows.X, dtype=np.float64), lengths, times)
-        return self._learn(rows, X=X, y=y)
+        return rows
 
     def _solve(self, rows: Any) -> dict[str, Any]:
         moves, gaps = rows.steps

@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
+from gnomon.core.validate import COUNT, POSITIVE, check_parameters
 from gnomon.sequence.classifier import HMMClassifier
 from gnomon.sequence.starts import spread_centers, squared_distances
+from gnomon.sequence.whole import become, unlearned
 
 
 def spectrogram_features(
@@ -129,7 +131,14 @@ class WordRecognizer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     1.0
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_states": [COUNT],
+        "n_codes": [COUNT],
+        "n_features": [COUNT],
+        "rate": [POSITIVE],
+        "n_iter": [COUNT],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
@@ -161,10 +170,13 @@ class WordRecognizer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from gnomon.sequence.discrete_hmm import CategoricalHMM
         from gnomon.sequence.hidden import left_right_mask
 
+        check_parameters(self)
+        twin = unlearned(self)
         frames = [self._features(signal) for signal in X]
         pooled, rng = np.concatenate(frames), generator(self.random_state)
+        pooled = pooled[np.lexsort(pooled.T[::-1])]  # the order of the sounds does not matter
         count = min(self.n_codes, len(pooled))
-        self.codebook_, _ = spread_centers(pooled, count, rng, sweeps=25)
+        twin.codebook_, _ = spread_centers(pooled, count, rng, sweeps=25)
         word = CategoricalHMM(
             self.n_states,
             n_features=count,
@@ -174,30 +186,33 @@ class WordRecognizer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             n_iter=self.n_iter,
             tol=0.0,
         )
-        codes = [quantize_frames(frame, self.codebook_) for frame in frames]
-        self.classifier_ = HMMClassifier(word).fit(codes, y)
-        self.classes_ = self.classifier_.classes_
-        return self
+        codes = [quantize_frames(frame, twin.codebook_) for frame in frames]
+        twin.classifier_ = HMMClassifier(word).fit(codes, y)
+        twin.classes_ = twin.classifier_.classes_
+        return become(self, twin)
 
     def _features(self, signal: Any) -> Array:
         return spectrogram_features(signal, self.rate, n_features=self.n_features)
 
-    def transform(self, X: Any) -> list[Array]:
+    def codewords(self, X: Any) -> list[Array]:
         """Return the codewords of every sound."""
         check_is_fitted(self, "codebook_")
         return [quantize_frames(self._features(signal), self.codebook_) for signal in X]
 
     def log_likelihoods(self, X: Any) -> Array:
         """Return ln p(sound | word), (sounds, words)."""
-        return self.classifier_.log_likelihoods(self.transform(X))
+        codes = self.codewords(X)
+        return self.classifier_.log_likelihoods(codes)
 
     def predict_proba(self, X: Any) -> Array:
         """Return p(word | sound)."""
-        return self.classifier_.predict_proba(self.transform(X))
+        codes = self.codewords(X)
+        return self.classifier_.predict_proba(codes)
 
     def predict(self, X: Any) -> Array:
         """Return the most probable word of every sound."""
-        return self.classifier_.predict(self.transform(X))
+        codes = self.codewords(X)
+        return self.classifier_.predict(codes)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -33,6 +33,7 @@ from gnomon.sequence.linear_gaussian import (
 )
 from gnomon.sequence.model_arrays import check_semidefinite, stack
 from gnomon.sequence.online import OnlineKalman
+from gnomon.sequence.whole import unlearned
 
 LEARNED = (
     "transition_covariance",
@@ -278,7 +279,7 @@ class KalmanFilter(Learner):
     def em(self, X: Any, n_iter: int = 10) -> Self:
         """Make `n_iter` steps of EM on one sequence, from where the model stands."""
         rows = self._read_sequences(X, None)
-        state = self._start(rows, None)
+        state = self._first_model(rows)
         objectives = []
         for _ in range(n_iter):
             state, report = self._step(rows, state)
@@ -310,6 +311,9 @@ class KalmanFilter(Learner):
         return LEARNED if self.em_vars is None else tuple(self.em_vars)
 
     def _start(self, rows: Rows, rng: Any) -> LinearGaussian:
+        return unlearned(self)._first_model(rows)
+
+    def _first_model(self, rows: Rows) -> LinearGaussian:
         model = self._model(rows.n_features, rows.n_rows if self.times is not None else None)
         for name in self._names():
             varies = np.ndim(getattr(model, ARRAYS[name])) == 3 and len(getattr(model, ARRAYS[name])) > 1

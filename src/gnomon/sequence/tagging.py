@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator
-from sklearn.feature_extraction import DictVectorizer
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.validate import NOT_NEGATIVE, check_parameters
 from gnomon.sequence.recursions import HiddenChain, log, viterbi
+from gnomon.sequence.whole import become, unlearned
 
 SUFFIX = 3  # letters of the longest word ending that tells tags of unknown words
 
@@ -49,6 +52,14 @@ def check_sentences(X: Any, y: Any) -> None:
         raise DataError("every sentence needs as many tags as it has words.")
 
 
+def as_array(parts: list[list[str]]) -> Array:
+    """Return an array whose entries are the lists, whatever their lengths."""
+    out = np.empty(len(parts), dtype=object)
+    for i, part in enumerate(parts):
+        out[i] = part
+    return out
+
+
 class HMMTagger(_Tagger):
     r"""Part-of-speech tagger: a hidden Markov model counted from tagged sentences.
 
@@ -70,11 +81,11 @@ class HMMTagger(_Tagger):
     Examples
     --------
     >>> tagger = HMMTagger().fit([["a", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"]] * 2)
-    >>> tagger.predict([["a", "bird", "sings"]])
-    [['D', 'N', 'V']]
+    >>> tagger.predict([["a", "bird", "sings"]])[0]
+    ['D', 'N', 'V']
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"smoothing": [NOT_NEGATIVE]}
 
     def __init__(self, *, smoothing: float = 0.1) -> None:
         self.smoothing = smoothing
@@ -91,27 +102,26 @@ class HMMTagger(_Tagger):
         """
         from gnomon.sequence.discrete_hmm import CategoricalHMM
 
+        check_parameters(self)
         check_sentences(X, y)
         words, codes = np.unique([w for sentence in X for w in sentence], return_inverse=True)
         tags, states = np.unique([t for sentence in y for t in sentence], return_inverse=True)
         prior = 1.0 + self.smoothing
         model = CategoricalHMM(len(tags), prior, prior, n_features=len(words), random_state=0)
         model.fit(codes.reshape(-1, 1), lengths=[len(s) for s in X if len(s)], states=states)
-        self.words_, self.tags_ = words, tags
-        self.startprob_, self.transmat_, self.emissionprob_ = (
-            model.startprob_,
-            model.transmat_,
-            model.emissionprob_,
-        )
-        self._learn_endings(words, codes, states)
-        return self
+        twin = unlearned(self)
+        twin.words_, twin.tags_ = words, tags
+        for name in ("startprob_", "transmat_", "emissionprob_"):
+            setattr(twin, name, getattr(model, name))
+        twin._learn_endings(words, codes, states)
+        return become(self, twin)
 
     def _learn_endings(self, words: Array, codes: Array, states: Array) -> None:
         """Count tags by the ending of the word; rare and frequent words count alike."""
         K = len(self.tags_)
         self.tag_counts_ = np.bincount(states, minlength=K).astype(float)
         self.endings_: dict[str, Array] = {}
-        for code, state in set(zip(codes.tolist(), states.tolist(), strict=True)):
+        for code, state in sorted(set(zip(codes.tolist(), states.tolist(), strict=True))):
             for size in range(SUFFIX + 1):
                 ending = words[code].lower()[len(words[code]) - size :] if size else ""
                 self.endings_.setdefault(ending, np.zeros(K))[state] += 1.0
@@ -129,8 +139,8 @@ class HMMTagger(_Tagger):
         rows = [self.emissionprob_[:, place[w]] if w in place else self._unknown(w) for w in sentence]
         return log(np.array(rows))
 
-    def predict(self, X: Any) -> list[list[str]]:
-        """Return the most probable tags of every sentence."""
+    def predict(self, X: Any) -> Array:
+        """Return the most probable tags of every sentence: an array of lists."""
         check_is_fitted(self, "transmat_")
         chain = HiddenChain(self.startprob_, self.transmat_, None, None)
         found = []
@@ -141,7 +151,7 @@ class HMMTagger(_Tagger):
                 else []
             )
             found.append([str(self.tags_[state]) for state in path])
-        return found
+        return as_array(found)
 
 
 def token_features(sentence: list[str]) -> list[dict[str, Any]]:
@@ -170,6 +180,34 @@ def token_features(sentence: list[str]) -> list[dict[str, Any]]:
     return rows
 
 
+def indicators(row: dict[str, Any]) -> list[tuple[str, float]]:
+    """Return features as (name, number): a word is a name of its own, a truth value is 0 or 1.
+
+    >>> indicators({"word": "faith", "first": True})
+    [('word=faith', 1.0), ('first', 1.0)]
+    """
+    return [
+        (f"{key}={value}", 1.0) if isinstance(value, str) else (key, float(value))
+        for key, value in row.items()
+    ]
+
+
+def feature_matrix(rows: list[dict[str, Any]], vocabulary: dict[str, int]) -> sparse.csr_array:
+    """Return the features of the rows, one column for each name of the vocabulary; others are left out."""
+    places = [
+        (i, vocabulary[name], number)
+        for i, row in enumerate(rows)
+        for name, number in indicators(row)
+        if number and name in vocabulary
+    ]
+    at, column, number = zip(*places, strict=True) if places else ((), (), ())
+    values = np.array(number, dtype=np.float64)
+    return sparse.csr_array(
+        (values, (np.array(at, dtype=np.int64), np.array(column, dtype=np.int64))),
+        shape=(len(rows), len(vocabulary)),
+    )
+
+
 class TokenClassifier(_Tagger):
     """Tag each word on its own by softmax regression over its features, whatever tags its neighbors get.
 
@@ -191,11 +229,14 @@ class TokenClassifier(_Tagger):
     Examples
     --------
     >>> model = TokenClassifier().fit([["a", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"]] * 2)
-    >>> model.predict([["a", "bird", "sings"]])
-    [['D', 'N', 'V']]
+    >>> model.predict([["a", "bird", "sings"]])[0]
+    ['D', 'N', 'V']
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [None, HasMethods(["fit", "predict"])],
+        "alpha": [NOT_NEGATIVE],
+    }
 
     def __init__(self, estimator: Any = None, *, alpha: float = 0.1) -> None:
         self.estimator = estimator
@@ -211,32 +252,34 @@ class TokenClassifier(_Tagger):
         y : list of lists of str
             The tag of every word.
         """
+        check_parameters(self)
         check_sentences(X, y)
-        self.vectorizer_ = DictVectorizer()
-        F = self.vectorizer_.fit_transform([row for sentence in X for row in token_features(list(sentence))])
+        twin = unlearned(self)
+        found = [row for sentence in X for row in token_features(list(sentence))]
+        names = sorted({name for row in found for name, _ in indicators(row)})
+        twin.vocabulary_ = {name: column for column, name in enumerate(names)}
+        F = feature_matrix(found, twin.vocabulary_)
         tags = np.array([tag for sentence in y for tag in sentence])
-        self.classes_, codes = np.unique(tags, return_inverse=True)
+        twin.classes_, codes = np.unique(tags, return_inverse=True)
         if self.estimator is not None:
-            from sklearn.base import clone
-
-            self.estimator_ = clone(self.estimator).fit(F, tags)
+            twin.estimator_ = clone(self.estimator).fit(F, tags)
         else:
-            self.coef_ = softmax_regression(F, codes, len(self.classes_), self.alpha)
-        return self
+            twin.coef_ = softmax_regression(F, codes, len(twin.classes_), self.alpha)
+        return become(self, twin)
 
-    def predict(self, X: Any) -> list[list[str]]:
-        """Return the tag of every word."""
+    def predict(self, X: Any) -> Array:
+        """Return the tag of every word: an array of lists, one for each sentence."""
         check_is_fitted(self, "classes_")
         found = []
         for sentence in X:
-            F = self.vectorizer_.transform(token_features(list(sentence))) if len(sentence) else None
-            if F is None:
+            F = feature_matrix(token_features(list(sentence)), self.vocabulary_)
+            if not len(sentence):
                 found.append([])
             elif hasattr(self, "estimator_"):
                 found.append([str(tag) for tag in self.estimator_.predict(F)])
             else:
                 found.append([str(self.classes_[k]) for k in (F @ self.coef_).argmax(axis=1)])
-        return found
+        return as_array(found)
 
 
 def softmax_regression(F: Any, codes: Array, K: int, alpha: float) -> Array:

@@ -1,0 +1,26 @@
+"""Compile the loops of the family."""
+
+import numpy as np
+
+from gnomon.sequence.chain import MarkovChain
+from gnomon.sequence.discrete_hmm import CategoricalHMM, PoissonHMM
+from gnomon.sequence.gaussian_hmm import GaussianHMM
+from gnomon.sequence.mixture_hmm import GMMHMM
+from gnomon.sequence.particle import resample
+from gnomon.sequence.state_space import KalmanFilter
+
+
+def warm_up() -> None:
+    """Call every loop on a few numbers."""
+    X = np.array([[0.0], [1.0], [0.0], [9.0], [8.0], [9.0], [1.0], [0.0]])
+    options = {"n_iter": 1, "tol": 0.0, "random_state": 0}
+    for dtype in (np.float64, np.float32):
+        for model in (GaussianHMM(2, **options), PoissonHMM(2, **options), GMMHMM(2, **options)):
+            model.fit(X.astype(dtype), lengths=[5, 3])
+            model.predict(X.astype(dtype))
+            model.predict_proba(X.astype(dtype))
+    symbols = CategoricalHMM(2, n_init=2, method="hard", **options).fit(X.astype(int))
+    symbols.score(X.astype(int))
+    KalmanFilter(max_iter=1, tol=0.0).fit(X).smooth(X)
+    MarkovChain().fit(list("abaab")).sample(1, 3, random_state=0)
+    resample(np.full(4, 0.25), random_state=0)
