@@ -7,7 +7,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.base import (
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    MetaEstimatorMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from gnomon.core.errors import DegenerateError
@@ -36,7 +42,9 @@ class AdaState(NamedTuple):
     done: bool
 
 
-class AdaBoostClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, Learner):
+class AdaBoostClassifier(
+    ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, MetaEstimatorMixin, Learner
+):
     r"""Boosting by reweighting (or resampling) of the rows.
 
     .. math:: \epsilon_t = \sum_i w_t(i) \mathbb{1}\{f_t(x_i) \ne y_i\}, \quad
@@ -77,7 +85,7 @@ class AdaBoostClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
     bound_, bound_edge_ : float
         :math:`\prod Z_t` and :math:`\exp(-2\sum(\frac12-\epsilon_t)^2)`.
     trace_ : Trace
-        Mean exponential loss; it equals the product of the normalizers.
+        Mean exponential loss; for two classes it equals the product of the normalizers.
 
     Examples
     --------
@@ -234,8 +242,15 @@ class AdaBoostClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         )
 
     def _loss(self, state: AdaState) -> float:
-        """Mean exponential loss: the product of the normalizers (zero after a perfect learner)."""
-        return float(np.prod(state.normalizers))
+        """Mean exponential loss, zero after a perfect learner.
+
+        For two classes it is the product of the normalizers. For K classes a right vote counts
+        exp(-(K - 1) alpha / K) and a wrong one exp(alpha / K), where the normalizers count 1 and exp(alpha).
+        """
+        n_classes = state.score.shape[1]
+        right = 0.0 if n_classes <= 2 else (n_classes - 1) / n_classes * sum(state.alphas)
+        with np.errstate(divide="ignore"):
+            return float(np.exp(np.log(state.normalizers).sum() - right))
 
     def _attributes(self, state: AdaState) -> dict[str, Any]:
         two = state.score.shape[1] <= 2
@@ -275,6 +290,10 @@ class AdaBoostClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         columns = [np.searchsorted(self.classes_, learner.predict(rows.X)) for learner in self.estimators_]
         found = np.stack(columns, axis=1) if columns else np.zeros((rows.n_rows, 0))
         return (2.0 * found - 1.0) if len(self.classes_) == 2 else found
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.estimators_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin, clon
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, has_fit_parameter
 
 from gnomon.core.errors import DataError
 from gnomon.core.steps import OneStep
@@ -68,8 +68,25 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
             return model.fit(rows.X, y)
 
         fitted = list(in_order(one, members))
-        named = Bunch(**{name: model for (name, _), model in zip(members, fitted)})
-        return {"estimators_": fitted, "named_estimators_": named}
+        return {"estimators_": fitted}
+
+    def _names(self) -> list[str]:
+        return [name for name, model in self.estimators if not isinstance(model, str)]
+
+    @property
+    def named_estimators_(self) -> Bunch:
+        """The fitted members by name."""
+        return Bunch(**dict(zip(self._names(), self.estimators_)))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the columns that `transform` gives."""
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features, generate_names=False)
+        start = type(self).__name__.lower()
+        return np.array([f"{start}_{name}" for name in self._columns()], dtype=object)
+
+    def _columns(self) -> list[str]:
+        return self._names()
 
     def _weight(self) -> Array | None:
         if self.weights is None:
@@ -81,7 +98,6 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
     def _committee(cls, models: list[Any], parameters: dict[str, Any]) -> Any:
         self = cls([(f"model{i}", model) for i, model in enumerate(models)], **parameters)
         self.estimators_ = list(models)
-        self.named_estimators_ = Bunch(**dict(self.estimators))
         self.n_features_in_ = models[0].n_features_in_
         return self
 
@@ -147,6 +163,13 @@ class VotingClassifier(ClassifierMixin, _Voting):
         self = cls._committee(models, parameters)
         self.classes_ = models[0].classes_
         return self
+
+    def _columns(self) -> list[str]:
+        if self.voting == "hard":
+            return self._names()
+        if not self.flatten_transform:
+            raise DataError("columns have names with flatten_transform=True only.")
+        return [f"{name}{k}" for name in self._names() for k in range(len(self.classes_))]
 
     def _probabilities(self, X: Any) -> Array:
         rows = self._rows(X)
@@ -224,11 +247,14 @@ class VotingRegressor(RegressorMixin, _Voting):
         """Return a committee of regressors that are already fitted."""
         return cls._committee(models, parameters)
 
-    def transform(self, X: Any) -> Array:
-        """Return the members' predictions as columns."""
+    def _each(self, X: Any) -> Array:
         rows = self._rows(X)
         return np.stack([model.predict(rows.X) for model in self.estimators_], axis=1)
 
+    def transform(self, X: Any) -> Array:
+        """Return the members' predictions as columns."""
+        return self._each(X)
+
     def predict(self, X: Any) -> Array:
         """Return the weighted mean of the members."""
-        return np.average(self.transform(X), axis=1, weights=self._weight())
+        return np.average(self._each(X), axis=1, weights=self._weight())
