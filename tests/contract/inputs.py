@@ -222,7 +222,8 @@ def one_dimension(subject):
 @awkward
 def three_dimensions(subject):
     data = subject.rows()
-    return Case(data._replace(X=np.stack([data.X, data.X])), "dim")
+    images = subject.tags.input_tags.three_d_array
+    return Case(data._replace(X=np.stack([data.X, data.X])), ANSWER if images else "dim")
 
 
 @awkward

@@ -55,6 +55,10 @@ class Climbs(SlowMean):
         return state, -objective
 
 
+class ClimbsInTheLongRun(Climbs):
+    _monotone = False
+
+
 class WritesToTheTarget(SlowMean):
     def _start(self, rows, rng):
         rows.y[:] = np.sort(rows.y)
@@ -87,6 +91,7 @@ FAULTS = {
     CountsThreads: lambda subject: test_promises.test_one_thread_equals_many(subject, None),
     StoresAsItGoes: test_watching.test_interrupt_at_any_moment_leaves_the_old_state_or_none,
     Climbs: test_watching.test_objective_goes_one_way,
+    ClimbsInTheLongRun: test_watching.test_objective_goes_one_way,
     WritesToTheTarget: judged("fortran_order", INPUTS),
     SaysNothing: judged("constant_target", {name: make for name, (_, make) in TARGETS.items()}),
     TakesAnything: lambda subject: test_awkward.test_wrong_parameter_is_named(subject, "speed"),

@@ -74,6 +74,8 @@ def test_objective_goes_one_way(subject):
     objective = subject.fit(subject.data()).trace_.objective
     objective = objective[np.isfinite(objective)]
     change = np.diff(objective) * (-1 if subject.cls._sense == "max" else 1)
+    if not getattr(subject.cls, "_monotone", True):  # random batches: down in the long run only
+        change = change.sum(keepdims=True)
     assert (change <= 1e-9 * np.abs(objective).max(initial=1.0)).all()
 
 
@@ -157,7 +159,8 @@ def mean_answer(subject):
     """A scorer that any estimator can have."""
 
     def score(model, X, y=None):
-        said = next(iter(subject.answers(model, X).values()))
+        said = subject.answers(model, X) or subject.answers(model[-1], X)  # a pipeline hides what was learned
+        said = next(iter(said.values()))
         return float(np.mean(said)) if np.asarray(said).dtype.kind in "fiub" else float(len(said))
 
     return score

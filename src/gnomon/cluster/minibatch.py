@@ -78,6 +78,7 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     """
 
     _stop: ClassVar[str] = "self"
+    _monotone: ClassVar[bool] = False  # the smoothed cost of random batches may rise
     _reads = Reads()
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

@@ -69,6 +69,7 @@ class VectorQuantizer(OneToOneFeatureMixin, TransformerMixin, OneStep):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True  # images
         tags.transformer_tags.preserves_dtype = []
         return tags
 

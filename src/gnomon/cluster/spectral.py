@@ -267,7 +267,16 @@ class SpectralClustering(ClusterMixin, OneStep):
         return rows
 
     def _solve(self, rows: Any) -> dict[str, Any]:
-        K = similarities(self._graph(rows), "the affinity")
+        if self.affinity == "precomputed":
+            return self._cut(similarities(self._graph(rows.X, rows.graph), "the affinity"))
+        order = Sample(rows.X, rows.weight, frame_of(rows)).order  # rounding cannot follow the order of rows
+        place = np.argsort(order)
+        found = self._cut(similarities(self._graph(rows.X[order]), "the affinity"))
+        moved = {name: found[name][place] for name in ("labels_", "embedding_")}
+        return {**found, **moved, "affinity_matrix_": found["affinity_matrix_"][place][:, place]}
+
+    def _cut(self, K: Any) -> dict[str, Any]:
+        """Embed and cut a graph."""
         n = K.shape[0]
         if self.n_clusters > n:
             raise DataError(f"n_samples={n} should be >= n_clusters={self.n_clusters}.")
@@ -279,7 +288,7 @@ class SpectralClustering(ClusterMixin, OneStep):
         count = max(2, self.n_components or self.n_clusters) if self.assign_labels == "sign" else None
         count = min(n, count or self.n_components or self.n_clusters)
         found = spectral_embedding(K, count, normalization=self.normalization, row_scaling=self.row_scaling)
-        labels = self._labels(rows, found.rows)
+        labels = self._labels(found.rows)
         costs = {kind: graph_cut(K, labels, kind) for kind in ("cut", "ratio", "normalized")}
         return {
             "labels_": labels,
@@ -293,18 +302,18 @@ class SpectralClustering(ClusterMixin, OneStep):
             "relaxation_bound_": found.bound,
         }
 
-    def _graph(self, rows: Any) -> Any:
-        if rows.graph is not None:
-            return rows.graph
+    def _graph(self, X: Array, graph: Any = None) -> Any:
+        if graph is not None:
+            return graph
         if self.affinity in GRAPHS:
-            near = min(self.n_neighbors, rows.n_rows)
-            return affinity(rows.X, self.affinity, gamma=self.gamma, n_neighbors=near)
+            near = min(self.n_neighbors, len(X))
+            return affinity(X, self.affinity, gamma=self.gamma, n_neighbors=near)
         options = self.kernel_params or {}
         if not callable(self.affinity):
             options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return pairwise_kernels(rows.X, metric=self.affinity, filter_params=True, **options)
+        return pairwise_kernels(X, metric=self.affinity, filter_params=True, **options)
 
-    def _labels(self, rows: Any, E: Array) -> Array:
+    def _labels(self, E: Array) -> Array:
         if self.assign_labels == "sign":
             if self.n_clusters != 2:
                 raise DataError(f"assign_labels='sign' makes two clusters; n_clusters={self.n_clusters}.")
@@ -317,12 +326,7 @@ class SpectralClustering(ClusterMixin, OneStep):
         else:
             model = KMeans(self.n_clusters, n_init=self.n_init, random_state=generator(self.random_state))
             labels = model.fit(E).labels_
-        order = (
-            np.arange(len(E))
-            if self.affinity == "precomputed"
-            else Sample(rows.X, rows.weight, frame_of(rows)).order
-        )
-        return _renumbered(labels, order)
+        return _renumbered(labels)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw eigenvalues, affinities sorted by label, and the embedding."""
@@ -331,12 +335,10 @@ class SpectralClustering(ClusterMixin, OneStep):
         return spectral(self, ax=ax)
 
 
-def _renumbered(labels: Array, order: Array) -> Array:
-    """Number clusters by their first row in the given order."""
-    _, first, inverse = np.unique(labels[order], return_index=True, return_inverse=True)
-    fresh = np.empty(len(labels), dtype=np.int64)
-    fresh[order] = np.argsort(np.argsort(first))[inverse]
-    return fresh
+def _renumbered(labels: Array) -> Array:
+    """Number clusters by their first row."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
 
 
 def cluster_qr(E: Array) -> Array:
