@@ -142,15 +142,23 @@ def _dual(margin, rows, solved, rng, tol):
 
 def _newton(margin, rows, solved, rng, tol):
     objective = smooth_objective(margin, rows)
-    if margin.method == "newton":
-        inner = newton.newton_step(rows, objective, solved.inner)
-    else:
-        inner = newton.newton_cg_step(rows, objective, solved.inner, tol=1e-2 * tol)
-    g, ridge = inner.gradient, objective.ridge
-    gap = 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if margin.method == "newton":
+            inner = newton.newton_step(rows, objective, solved.inner)
+        else:
+            inner = newton.newton_cg_step(rows, objective, solved.inner, tol=1e-2 * tol)
+        g, ridge = inner.gradient, objective.ridge
+        gap = 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
+    if not np.isfinite(gap):
+        raise DataError(
+            "the squares of X, or of C times sample_weight, overflow; divide the columns of X by their size, "
+            "and the weights by their mean."
+        )
     free = np.abs(g[ridge == 0.0]).max(initial=0.0)
     primal = inner.value * margin.C
-    return Solved(inner, inner.theta, primal, margin.C * max(gap, free) / max(1.0, primal))
+    share = margin.C * max(gap, free) / max(1.0, primal)
+    stuck = np.isfinite(solved.primal) and not share < solved.gap and not primal < solved.primal
+    return Solved(inner, inner.theta, primal, share, stalled=bool(stuck))
 
 
 def _sparse(margin, rows, solved, rng, tol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
 from gnomon.core.errors import DataError
@@ -12,6 +13,8 @@ from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import total
 from gnomon.solvers.terms import cut
+
+LIMIT = 1e150  # of squares of X times costs
 
 
 class Mass(NamedTuple):
@@ -61,3 +64,16 @@ def compute_weights(class_weight: Any, rows: Any) -> Array:
         mass = total(class_mass, rows, k).weight
         return mass.sum() / (k * np.where(mass > 0, mass, np.inf))
     return compute_class_weight(class_weight, classes=rows.classes, y=rows.classes)
+
+
+def refuse_overflow(rows: Any, C: float) -> None:
+    """Refuse rows whose squares, times their costs, leave no digit to the penalty and none to the loss."""
+    values = rows.X.data if sparse.issparse(rows.X) else rows.X
+    top = float(np.max(np.abs(values), initial=0.0))
+    heaviest = float(rows.weight.max()) * (C if np.isfinite(C) else 1.0)
+    with np.errstate(over="ignore"):
+        if not np.square(top) * heaviest < LIMIT:
+            raise DataError(
+                "the squares of X, times C and sample_weight, come close to overflowing; divide the columns "
+                "of X by their size, and the weights by their mean."
+            )

@@ -126,7 +126,7 @@ class BayesianLogisticRegression(LinearClassifierMixin, Learner):
         if len(rows.classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass. "
-                "Wrap the model in OneVsRestClassifier."
+                f"y has {len(rows.classes)} classes: wrap the model in OneVsRestClassifier."
             )
         return cut(rows)
 

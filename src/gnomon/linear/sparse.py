@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
@@ -41,6 +42,17 @@ class Prepared(NamedTuple):
 
 def prepare(rows: Any, intercept: bool, coef: Array | None = None) -> Prepared:
     """Choose the engine: sparse columns, the Gram matrix of everything, or working sets."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        prepared = _prepare(rows, intercept, coef)
+    for name, values in (("y", prepared.yy), ("X", prepared.engine.corr)):
+        if not np.isfinite(values).all():
+            raise DataError(
+                f"the entries of {name} are so large that their squares overflow; divide them by a constant."
+            )
+    return prepared
+
+
+def _prepare(rows: Any, intercept: bool, coef: Array | None) -> Prepared:
     if not rows.in_memory or (not sparse.issparse(rows.X) and _is_tall(rows)):
         return prepare_sums(sum_moments(rows), intercept, coef)
     weight = rows.weight if rows.weighted else None

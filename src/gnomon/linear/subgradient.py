@@ -19,6 +19,8 @@ from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.loops import stochastic as loops
 from gnomon.solvers.schedules import Schedule
 
+DRAWS = 1000  # a row and pass at most, however heavy the rows
+
 
 class Pegasos(LinearClassifierMixin, _epochs.Mixed, Learner):
     r"""Support vector machine by Pegasos: stochastic subgradient steps of the mean hinge plus (α/2)‖w‖².
@@ -35,7 +37,7 @@ class Pegasos(LinearClassifierMixin, _epochs.Mixed, Learner):
     max_iter : int, default=20
     schedule : {"pegasos", "inverse"} or Schedule, default="pegasos"
         1/(αt), or 1/t, which is slow for small α.
-    project : bool, default=False
+    bound_norm : bool, default=False
         Keep ‖w‖ ≤ 1/√α.
     average : bool, default=False
         Return the mean iterate.
@@ -65,7 +67,7 @@ class Pegasos(LinearClassifierMixin, _epochs.Mixed, Learner):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": SEED,
         "schedule": [StrOptions({"pegasos", "inverse"}), Schedule],
-        "project": ["boolean"],
+        "bound_norm": ["boolean"],
         "average": ["boolean"],
         "fit_intercept": ["boolean"],
         "regularize_intercept": ["boolean"],
@@ -79,7 +81,7 @@ class Pegasos(LinearClassifierMixin, _epochs.Mixed, Learner):
         n_updates=None,
         max_iter=20,
         schedule="pegasos",
-        project=False,
+        bound_norm=False,
         average=False,
         fit_intercept=True,
         regularize_intercept=False,
@@ -90,7 +92,7 @@ class Pegasos(LinearClassifierMixin, _epochs.Mixed, Learner):
         self.n_updates = n_updates
         self.max_iter = max_iter
         self.schedule = schedule
-        self.project = project
+        self.bound_norm = bound_norm
         self.average = average
         self.fit_intercept = fit_intercept
         self.regularize_intercept = regularize_intercept
@@ -108,7 +110,8 @@ class Pegasos(LinearClassifierMixin, _epochs.Mixed, Learner):
                 )
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(rows.classes[rows.y])}. Wrap it in OneVsRestClassifier."
+                f"{type_of_target(rows.classes[rows.y])}: y has {len(rows.classes)} classes. "
+                "Wrap the model in OneVsRestClassifier."
             )
         return rows
 
@@ -140,7 +143,7 @@ class Pegasos(LinearClassifierMixin, _epochs.Mixed, Learner):
             power,
             self.fit_intercept,
             float(self.regularize_intercept),
-            self.project,
+            self.bound_norm,
             coef[0],
             state.intercept[0],
             state.steps,
@@ -168,7 +171,8 @@ class Pegasos(LinearClassifierMixin, _epochs.Mixed, Learner):
         if not (isinstance(self.order, str) and self.order == "random"):
             return _epochs.row_order(self.order, False, rows.n_rows, state.seed, state.epoch)
         share = np.cumsum(rows.weight)
-        places = stream(state.seed, state.epoch).random(int(np.ceil(share[-1]))) * share[-1]
+        draws = int(np.ceil(min(share[-1], DRAWS * rows.n_rows)))
+        places = stream(state.seed, state.epoch).random(draws) * share[-1]
         return np.minimum(np.searchsorted(share, places, side="right"), rows.n_rows - 1)
 
     def _rate(self):

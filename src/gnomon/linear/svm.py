@@ -17,7 +17,7 @@ from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
 from gnomon.linear import _machines
 from gnomon.linear._multiclass import multiclass_program
-from gnomon.linear._rows import check_classes, weigh_classes
+from gnomon.linear._rows import check_classes, refuse_overflow, weigh_classes
 from gnomon.linear._rules import SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.linear.least_squares import LinearPrediction
@@ -158,7 +158,9 @@ class LinearSVC(LinearClassifierMixin, Learner):
         check_classes(rows, type(self).__name__)
         if self.penalty == "l1" and self.loss == "hinge":
             raise ValueError("penalty='l1' goes with loss='squared_hinge' only; got loss='hinge'.")
-        return weigh_classes(rows, self.class_weight)
+        rows = weigh_classes(rows, self.class_weight)
+        refuse_overflow(rows, self.C)
+        return rows
 
     def _problems(self, rows):
         K = len(rows.classes)
