@@ -111,6 +111,7 @@ RECIPES: dict[str, Recipe] = {
     "HMMTagger": Recipe(data=tagged_sentences),
     "KMeans": Recipe(arguments={"n_init": 2}),
     "KalmanFilter": Recipe(
+        arguments={"max_iter": 10},
         data=walks,
         sequence=20,
         answers=("transition_covariance_", "observation_covariance_", "n_features_in_"),

@@ -14,14 +14,23 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gnomon.core.errors import DegenerateError
+from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import Rows
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, check_fitted, warn
 
 DENSE_POINTS = 5000
+LARGEST = 1e150  # coordinate of a point
 NEIGHBORS = 30  # of the sparse graph when there are more points and none were asked for
+
+
+def points_of(rows: Any) -> Array:
+    """Return the points, whose squared distances must be finite."""
+    X = np.asarray(rows.X, dtype=np.float64)
+    if np.abs(X).max() > LARGEST:
+        raise DataError("X has entries so large that squared distances overflow. Scale the columns.")
+    return X
 
 
 class RandomWalkClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
@@ -101,7 +110,7 @@ class RandomWalkClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
         return rows
 
     def _solve(self, rows: Any) -> dict[str, Any]:
-        X, y, w = np.array(rows.X, dtype=np.float64), rows.y, rows.weight
+        X, y, w = np.array(points_of(rows)), rows.y, rows.weight
         labeled = (y >= 0) & (w > 0)
         if not labeled.any():
             raise DegenerateError("no labeled point has positive weight; label at least one.")
@@ -219,10 +228,8 @@ class RandomWalkClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities: those of the fitted points, averaged by one more step of the walk."""
-        rows = self._rows(X)
-        return self._average(
-            np.asarray(rows.X, dtype=np.float64), self.X_, self.weight_, self.label_distributions_
-        )
+        points = points_of(self._rows(X))
+        return self._average(points, self.X_, self.weight_, self.label_distributions_)
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of every row."""

@@ -287,7 +287,7 @@ class PoissonHMM(CountingHMM):
             return self._emission()
         K = self.n_components
         levels = (np.arange(K) + rng.random(K)) / K
-        rates = np.nan_to_num(np.nanquantile(X, levels, axis=0), nan=1.0)
+        rates = np.nanquantile(np.where(np.isnan(X).all(axis=0), 1.0, X), levels, axis=0)
         return Poisson(np.maximum(rates + 0.1 * rng.random(rates.shape), 1e-2))
 
     def _maximize_emission(self, emission: Poisson, statistics: Any) -> Poisson:

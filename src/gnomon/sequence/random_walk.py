@@ -84,7 +84,10 @@ class GaussianRandomWalk(OneStep):
         d = moves.shape[1]
         drift = moves.sum(axis=0) / gaps.sum() if self.drift else np.zeros(d)
         rest = (moves - gaps[:, None] * drift) / np.sqrt(gaps)[:, None]
-        C = rest.T @ rest / len(rest)
+        with np.errstate(over="ignore", invalid="ignore"):
+            C = rest.T @ rest / len(rest)
+        if not np.isfinite(C).all():
+            raise DataError("X has steps so large that their squares overflow. Scale the columns.")
         if self.covariance == "isotropic":
             C = np.eye(d) * np.trace(C) / d
         elif self.covariance == "diag":

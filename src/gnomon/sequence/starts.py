@@ -82,8 +82,11 @@ def spread_centers(X: Array, K: int, rng: np.random.Generator, *, sweeps: int = 
 
 def soft_labels(X: Array, K: int, rng: np.random.Generator) -> Array:
     """Responsibilities that lean to one of K spread-out groups of rows: a start for any family."""
-    scale = np.nanstd(X, axis=0) if len(X) > 1 else np.ones(X.shape[1])
-    scale = np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
+    seen = ~np.isnan(X)
+    gaps = np.where(seen, filled(X) - filled(X).mean(axis=0), 0.0)
+    gaps = np.where(seen, gaps - gaps.sum(axis=0) / np.maximum(seen.sum(axis=0), 1), 0.0)
+    scale = np.sqrt((gaps**2).sum(axis=0) / np.maximum(seen.sum(axis=0), 1))
+    scale = np.where(scale > 0, scale, 1.0)
     _, labels = spread_centers(X / scale, K, rng)
     lean = 0.7 * np.eye(K)[labels] + 0.3 * rng.dirichlet(np.ones(K), len(X))
     return np.ascontiguousarray(lean)
