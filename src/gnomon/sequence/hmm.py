@@ -9,6 +9,7 @@ import numpy as np
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.validate import probabilities
+from gnomon.distributions.base import Family
 from gnomon.sequence import starts
 from gnomon.sequence.hidden import SHARED, HiddenMarkov
 
@@ -72,7 +73,7 @@ class HMM(HiddenMarkov):
     array([0.86, 9.39])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**SHARED, "emissions": "no_validation"}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**SHARED, "emissions": [Family, None]}
 
     def __init__(
         self,

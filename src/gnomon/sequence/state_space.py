@@ -49,6 +49,7 @@ ARRAYS = {
     "initial_state_mean": "m0",
     "initial_state_covariance": "P0",
 }
+EXTRAS = ("transition_offsets", "observation_offsets", "control_matrices", "times")
 
 
 class KalmanFilter(Learner):
@@ -110,6 +111,7 @@ class KalmanFilter(Learner):
     _sense: ClassVar[str] = "max"
     _stop: ClassVar[str] = "relative"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: [None, Real, "array-like"] for name in (*ARRAYS, *EXTRAS)},
         "random_state": ["random_state", np.random.Generator],
         "em_vars": [None, "array-like"],
         "n_dim_state": [None, Interval(Integral, 1, None, closed="left")],
