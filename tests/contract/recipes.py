@@ -117,6 +117,7 @@ RECIPES: dict[str, Recipe] = {
         answers=("transition_covariance_", "observation_covariance_", "n_features_in_"),
     ),
     "LassoCV": Recipe(arguments={"alphas": [0.1, 10.0]}),
+    "LogisticRegressionCV": Recipe(arguments={"Cs": [0.01, 1.0]}),
     "MarkovChain": Recipe(data=symbol_sequences, answers=("transmat_", "startprob_")),
     "MarkovRanker": Recipe(data=games, answers=("scores_", "ranking_")),
     "MultinomialHMM": Recipe(data=trials, sequence=20),

@@ -41,6 +41,7 @@ class MistakeDriven(_epochs.Mixed, Learner):
     """The loop that perceptron and passive–aggressive learners share."""
 
     _stop: ClassVar[str] = "self"
+    _monotone: ClassVar[bool] = False  # single steps may go up
 
     def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None) -> Self:
         """Learn from the data, from zero or from given weights.

@@ -82,6 +82,7 @@ class Stochastic(_epochs.Mixed, Learner):
     """The loop that classifier and regressor share."""
 
     _stop: ClassVar[str] = "self"
+    _monotone: ClassVar[bool] = False  # single steps may go up
 
     def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None) -> Self:
         """Learn from the data, from zero or from given weights.
@@ -179,23 +180,19 @@ class Stochastic(_epochs.Mixed, Learner):
         return True
 
     def _setup(self, state):
-        """Numbers of loss, schedule and penalty, worked out once and kept."""
+        """The same numbers for a stream, worked out once and kept."""
         key = (self.loss, self.alpha, self.eta0, self.power_t, self.penalty, self.l1_ratio, state.rate)
         known = self.__dict__.get("_numbers")
         if known is None or known[0] != key or isinstance(self.learning_rate, Schedule):
-            loss, schedule, (alpha, ratio) = self._loss(), self._schedule(), self._strength()
-            a, b = schedule.numbers
-            numbers = (
-                loss.code,
-                *map(float, loss.parameters),
-                schedule.code,
-                float(a) * state.rate,
-                float(b),
-                alpha,
-                ratio,
-            )
-            known = self.__dict__["_numbers"] = (key, (*numbers, ratio > 0.0 and alpha > 0.0))
+            known = self.__dict__["_numbers"] = (key, self._fresh_setup(state))
         return known[1]
+
+    def _fresh_setup(self, state):
+        """Numbers of loss, schedule and penalty, and whether ℓ1 clips."""
+        loss, schedule, (alpha, ratio) = self._loss(), self._schedule(), self._strength()
+        a, b = schedule.numbers
+        numbers = (loss.code, *map(float, loss.parameters), schedule.code, float(a) * state.rate, float(b))
+        return (*numbers, alpha, ratio, ratio > 0.0 and alpha > 0.0)
 
     # -- the loop --------------------------------------------------------------------------------------------
 
@@ -245,7 +242,7 @@ class Stochastic(_epochs.Mixed, Learner):
         if self._batched():
             return _batches.batched_pass(self, rows, state)
         order = self._order(rows, state)
-        setup, X, targets, weight = self._setup(state), rows.loops, rows.targets, rows.scale
+        setup, X, targets, weight = self._fresh_setup(state), rows.loops, rows.targets, rows.scale
         coef, owed, average = state.coef.copy(), state.owed.copy(), state.average.copy()
         intercept, average_intercept = state.intercept.copy(), state.average_intercept.copy()
         start = float(self.average) if self.average else -1.0

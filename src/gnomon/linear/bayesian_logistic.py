@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import linalg, sparse, stats
 from scipy.special import expit
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -184,7 +184,7 @@ class BayesianLogisticRegression(LinearClassifierMixin, Learner):
             "prior_precision_": state.precision,
         }
         if state.covariance is None:
-            return found | {"covariance_": np.full((len(theta), len(theta)), np.nan)}
+            return found | {"covariance_": _inverse(state.inner.hessian, len(theta))}
         return found | {"covariance_": state.covariance, "log_evidence_": state.log_evidence}
 
     def predict_proba(self, X: Any) -> Array:
@@ -221,6 +221,11 @@ class BayesianLogisticRegression(LinearClassifierMixin, Learner):
         check_fitted(self)
         mean = np.append(self.coef_[0], self.intercept_) if self.fit_intercept else self.coef_[0]
         return per_row(score_moments, self._rows(X), mean, self.covariance_, self.fit_intercept)
+
+
+def _inverse(hessian: Array | None, size: int) -> Array:
+    """Covariance on the way to the mode: from the Hessian at hand, if there is one."""
+    return np.zeros((size, size)) if hessian is None else linalg.pinvh(hessian)
 
 
 def augmented(chunk, intercept: bool) -> Array:

@@ -165,14 +165,16 @@ class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, Estimator):
         return clone(self.estimator).fit(X[used], (t[used] > 0).astype(int))
 
     def decision_function(self, X) -> Array:
-        """Return minus the distance to every code word."""
+        """Return minus the distance to every code word; for two classes, how much nearer the second is."""
         X = self._rows(X).X
         scores = np.column_stack([_answer(one, X) for one in self.estimators_])
-        return -decode(self.code_book_, scores, self.decoding)
+        nearness = -decode(self.code_book_, scores, self.decoding)
+        return nearness[:, 1] - nearness[:, 0] if len(self.classes_) == 2 else nearness
 
     def predict(self, X) -> Array:
         """Return the class of the nearest code word; ties go to the lowest class."""
-        return self.classes_[self.decision_function(X).argmax(axis=1)]
+        scores = self.decision_function(X)
+        return self.classes_[scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0).astype(int)]
 
 
 def _answer(one, X):

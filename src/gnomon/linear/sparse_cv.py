@@ -45,7 +45,9 @@ class ElasticNetCV(LinearPrediction, RegressorMixin, OneStep):
         Of the fit to all rows.
     mse_path_ : array of shape (n_l1_ratio, n_alphas, n_folds) or (n_alphas, n_folds)
     alphas_ : array
-    dual_gap_, n_iter_
+    dual_gap_ : float
+    n_sweeps_ : int
+        Over the coordinates, for the best penalty.
 
     Examples
     --------
@@ -132,7 +134,7 @@ class ElasticNetCV(LinearPrediction, RegressorMixin, OneStep):
             "mse_path_": mse[0] if flat else mse,
             "dual_gap_": float(gaps[-1]),
             "alphas_": grids[0] if flat else np.array(grids),
-            "n_iter_": int(max(counts[-1], 1)),
+            "n_sweeps_": int(max(counts[-1], 1)),
         }, float(mean[best])
 
     def _grid(self, prepared, ratio):

@@ -61,6 +61,7 @@ class Pegasos(LinearClassifierMixin, _epochs.Mixed, Learner):
 
     _reads: ClassVar[Reads] = Reads(sparse=True, y="class")
     _stop: ClassVar[str] = "self"
+    _monotone: ClassVar[bool] = False  # single steps may go up
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "n_updates": [Interval(Integral, 1, None, closed="left"), None],
