@@ -354,10 +354,9 @@ class BasisExpansion(TransformerMixin, Estimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the functions that recipes make for these columns; `y` is ignored."""
         rows = self._read(X)
-        chosen = [g for f in self.functions for g in _made(f, rows.X)]
-        count = (
-            sum(len(g.names) for g in chosen) + rows.n_features * self.include_original + self.include_bias
-        )
+        chosen = [g for f in self.functions for g in _cook(f, rows.X)]
+        count = rows.n_features * self.include_original + self.include_bias
+        count += sum(len(g.names) for g in chosen)
         if count > self.max_features:
             raise ValueError(f"{count} columns would be made; max_features is {self.max_features}.")
         self._adopt({"basis_": chosen, "n_output_features_": count}, rows)
@@ -383,18 +382,11 @@ class BasisExpansion(TransformerMixin, Estimator):
         return np.array(names, dtype=object)
 
 
-def _made(function: Any, X: Array) -> list[Basis]:
-    """Return the functions that one entry of `functions` stands for."""
-    if isinstance(function, str):
-        return _cook(function, X)
-    if isinstance(function, Basis):
-        return [function]
-    raise TypeError(f"functions must hold Basis functions or names of recipes; got {function!r}.")
-
-
-def _cook(recipe: str, X: Array) -> list[Basis]:
-    """Make the functions of a recipe for every column."""
-    d = range(X.shape[1])
+def _cook(recipe: Basis | str, X: Array) -> list[Basis]:
+    """Make the functions of a recipe for every column; a function stays as it is."""
+    if isinstance(recipe, Basis):
+        return [recipe]
+    d, recipe = range(X.shape[1]), str(recipe)
     kitchen: dict[str, Callable[[], list[Basis]]] = {
         "power": lambda: [power(j, p) for j in d for p in (2, 3)],
         "log": lambda: [log(j) for j in d if (X[:, j] > 0).all()],
