@@ -113,14 +113,14 @@ def test_weight_is_repetition(seed):
     for make in (lambda: LaplaceRegression(alpha=0.01), lambda: HuberRegressor(tol=1e-9)):
         a, b = make().fit(X, y, s), make().fit(R, t)
         np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-5, atol=1e-6)
-    a, b = (StudentTRegression(3.0, n_init=0).fit(*data) for data in ((X, y, s), (R, t)))
+    a, b = (StudentTRegression(3.0, n_init=2).fit(*data) for data in ((X, y, s), (R, t)))
     np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-4, atol=1e-5)
 
 
 @given(st.integers(0, 10_000), st.sampled_from([1.0, 3.0, "learn"]))
 def test_em_never_lowers_the_likelihood(seed, df):
     X, y = seeded(seed)
-    model = StudentTRegression(df, n_init=1, random_state=0, max_iter=200, tol=1e-8).fit(X, y)
+    model = StudentTRegression(df, n_init=3, random_state=0, max_iter=200, tol=1e-8).fit(X, y)
     values = model.trace_.objective
     assert (np.diff(values) <= 1e-9 * np.abs(values[:-1]) + 1e-12).all()
 
@@ -146,7 +146,7 @@ def test_influence_of_one_row_is_bounded():
 
 def test_degrees_of_freedom_are_found():
     X, y = seeded(3, n=4000, df=4.0)
-    model = StudentTRegression("learn", n_init=0, tol=1e-9).fit(X, y)
+    model = StudentTRegression("learn", n_init=2, tol=1e-9).fit(X, y)
     assert 3.2 < model.df_ < 5.0 and abs(model.scale_ - 1.0) < 0.06
 
 

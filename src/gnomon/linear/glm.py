@@ -173,7 +173,7 @@ class GeneralizedLinearRegressor(RegressorMixin, Learner):
         weight = total(target_sums, rows).weight
         objective = self._objective(weight, len(state.theta))
         state = newton_step(rows, objective, state)
-        return state, Report(state.value / weight, violation(objective, state.gradient))
+        return state, Report(state.value / weight, float(violation(objective, state.gradient)))
 
     def _finish(self, rows: Any, state: Any) -> Any:
         """Add the deviance and the curvature at the solution."""

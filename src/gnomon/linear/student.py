@@ -65,8 +65,8 @@ class StudentTRegression(LinearPrediction, RegressorMixin, Learner):
 
     A row far away loses its influence altogether, unlike under Huber's or the absolute loss; the price is
     that the likelihood has several maxima. EM is weighted least squares with u = (ν+1)/(ν+r²/s²); it starts
-    from least squares, from least absolute deviations and from `n_init` fits through random rows, and keeps
-    the best.
+    from least squares, then from least absolute deviations, then from fits through random rows, `n_init`
+    times in all, and keeps the best.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class StudentTRegression(LinearPrediction, RegressorMixin, Learner):
     alpha : float, default=0.0
         Ridge penalty (α/2)‖w‖² beside the negative log-likelihood.
     fit_intercept : bool, default=True
-    n_init : int, default=4
+    n_init : int, default=6
     max_iter : int, default=1000
     tol : float, default=1e-10
         On the change of the objective, relative to its size.
@@ -108,7 +108,7 @@ class StudentTRegression(LinearPrediction, RegressorMixin, Learner):
         "scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"learn"})],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
-        "n_init": [Interval(Integral, 0, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "scale_floor": [Interval(Real, 0, None, closed="neither")],
@@ -122,7 +122,7 @@ class StudentTRegression(LinearPrediction, RegressorMixin, Learner):
         scale: float | str = "learn",
         alpha: float = 0.0,
         fit_intercept: bool = True,
-        n_init: int = 4,
+        n_init: int = 6,
         max_iter: int = 1000,
         tol: float = 1e-10,
         scale_floor: float = 1e-8,
@@ -139,9 +139,6 @@ class StudentTRegression(LinearPrediction, RegressorMixin, Learner):
         self.random_state = random_state
 
     # hooks
-
-    def _starts(self) -> int:
-        return 2 + int(self.n_init)
 
     def _first_state(self, rows: Any, seed: int, index: int) -> StudentState:
         check_magnitude(rows)
