@@ -207,3 +207,18 @@ def test_dask_equals_memory(long_table):
     parts = dd.from_pandas(frame, npartitions=4, sort=True)
     base = GaussianHMM(2, n_iter=5, tol=0, random_state=0).fit(X, lengths=lengths)
     agree(GaussianHMM(2, n_iter=5, tol=0, random_state=0).fit(parts, lengths="who"), base)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    X = [[0.0, 1.0, 0.5], [9.0, 8.0, 9.5]]
+    model = HMMClassifier(GaussianHMM(1)).fit(X, ["low", "high"])
+    with pytest.raises(ValueError, match="priors must hold 2"):
+        model.set_params(priors=[0.2, 0.3, 0.5]).fit(X, ["low", "high"])
+    assert model.predict([[8.0, 9.0]])[0] == "high"
+
+
+def test_sentences_of_any_length():
+    sentences, tags = toy_treebank()
+    for model in (HMMTagger(), TokenClassifier()):
+        said = model.fit(sentences, tags).predict([["Faith"], [], ["Faith", "is"]])
+        assert [len(sentence) for sentence in said] == [1, 0, 2]
