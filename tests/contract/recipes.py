@@ -130,11 +130,11 @@ RECIPES: dict[str, Recipe] = {
     "ExtraTreesClassifier": Recipe(arguments={"categorical_features": None}),  # every column is a number
     "ExtraTreesRegressor": Recipe(arguments={"categorical_features": None}),  # every column is a number
     "HistGradientBoostingClassifier": Recipe(
-        arguments={"categorical_features": None}
-    ),  # every column is a number
+        arguments={"categorical_features": None, "max_iter": 5}  # every column is a number
+    ),
     "HistGradientBoostingRegressor": Recipe(
-        arguments={"categorical_features": None}
-    ),  # every column is a number
+        arguments={"categorical_features": None, "max_iter": 5}  # every column is a number
+    ),
     "RandomForestClassifier": Recipe(arguments={"categorical_features": None}),  # every column is a number
     "RandomForestRegressor": Recipe(arguments={"categorical_features": None}),  # every column is a number
 }

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from gnomon.core.errors import DataError
 from gnomon.core.randomness import draw_seed
 from gnomon.core.threads import in_order
 from gnomon.ensemble.boosting_base import Boosted, BoostState, Soil
@@ -23,6 +24,7 @@ from gnomon.trees.growing import MANY
 from gnomon.trees.tree import class_weights
 
 Array = np.ndarray
+HEAVIEST = 1e100  # sums of weighted gradients stay far from the end of the numbers
 
 _RULES: dict[str, Any] = {
     "learning_rate": [Interval(Real, 0, None, closed="neither")],
@@ -58,6 +60,8 @@ class _HistBoosted(Boosted):
         self, X: Array, y: Array, weight: Array, reps: Array, objective: Objective
     ) -> Histogrammer:
         d = X.shape[1]
+        if weight.sum() > HEAVIEST:
+            raise DataError(f"sample_weight sums to {weight.sum():.3g}; divide it, {HEAVIEST:g} is the most.")
         bins = find_bins(X, self.max_bins, cats.counts(self._categories, d), weight)
         limits = Limits(
             MANY if self.max_leaf_nodes is None else int(self.max_leaf_nodes),

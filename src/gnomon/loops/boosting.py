@@ -215,7 +215,7 @@ def find_split(hist, n_bins, kinds, allowed, first, last, scales, rule, leaf_i, 
                 if c - cl < min_leaf:
                     break
                 gain = try_split(gl, hl, cl, g, h, c, l2, min_leaf, min_h, sign, lower, upper, parent)
-                if gain > best_f[0] + tie and gain > 0.0:
+                if gain > best_f[0] + TIE * abs(best_f[0]) + tie and gain > tie:
                     best_f[0], best_f[1], best_f[2], best_f[3] = gain, gl, hl, cl
                     best_i[0], best_i[1], best_i[2], best_i[3] = f, k, side, 1 if categorical else 0
         if categorical and best_f[0] > 0.0 and best_i[0] == f:
