@@ -68,6 +68,12 @@ def labeled_sequences(n, d, seed):
     return [rng.normal(3.0 * label, size=(8, d)) for label in y], y
 
 
+def songs(n, d, seed):
+    """Sequences of vectors, of a few lengths."""
+    rng = np.random.default_rng(seed)
+    return ([rng.normal(3.0 * (i % 3), size=(5 + i % 4, d)) for i in range(n)],)
+
+
 def tagged_sentences(n, d, seed):
     """Four words each, and their parts of speech."""
     rng = np.random.default_rng(seed)
@@ -101,6 +107,7 @@ def sounds(n, d, seed):
 RECIPES: dict[str, Recipe] = {
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
+    "CodewordHistogram": Recipe(arguments={"n_codes": 4}, data=songs),
     "ElasticNetCV": Recipe(arguments={"alphas": [0.1, 10.0]}),  # whatever the folds, the choice is plain
     "GMMHMM": Recipe(data=numbers, sequence=20),
     "GaussianHMM": Recipe(data=numbers, sequence=20),
