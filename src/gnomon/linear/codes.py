@@ -118,7 +118,6 @@ class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, Estimator):
     True
     """
 
-    _reads: ClassVar[Reads] = Reads(sparse=True, y="class")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
         "code_size": [POSITIVE],
@@ -138,6 +137,13 @@ class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, Estimator):
         self.code = code
         self.decoding = decoding
 
+    @property
+    def _reads(self):
+        """Sparse rows are taken when the estimator takes them."""
+        with suppress(Exception):  # whatever is not an estimator is refused by `fit`
+            return Reads(sparse=get_tags(self.estimator).input_tags.sparse, y="class")
+        return Reads(y="class")
+
     def fit(self, X, y):
         """Fit one classifier a column of the code."""
         rows = self._read(X, y)
@@ -149,13 +155,6 @@ class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, Estimator):
         answers = [self._question(rows.X, column[rows.y]) for column in M.T]
         self._adopt({"code_book_": M, "estimators_": answers}, rows)
         return self
-
-    def __sklearn_tags__(self):
-        """Sparse rows are taken when the estimator takes them."""
-        tags = super().__sklearn_tags__()
-        with suppress(Exception):  # whatever is not an estimator is refused by `fit`
-            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
-        return tags
 
     def _question(self, X, t):
         used = t != 0
