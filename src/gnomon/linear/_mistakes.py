@@ -79,6 +79,11 @@ class MistakeDriven(_epochs.Mixed, Learner):
         rows.loops = _epochs.prepare_rows(rows.X)
         return state._replace(facts=self._fresh_facts(rows))
 
+    def _ready(self, rows, state):
+        """Convert the rows where a fit goes on from a checkpoint, which skips the start."""
+        if not hasattr(rows, "loops"):
+            self._prepared(rows, state)
+
     def _mean(self, state):
         """Average of the weights after every step, from the sums of steps·change."""
         if state.steps == 0:

@@ -30,6 +30,7 @@ class Aggressive(MistakeDriven):
         return {"taus": np.zeros((len(self._targets(rows)), rows.n_rows)), "map": Origin(rows)}
 
     def _step(self, rows, state):
+        self._ready(rows, state)
         loss, new, kind = 0.0, state, self.KINDS[self.loss]
         weight = self._weights(rows)
         order = _epochs.row_order(self.order, self.shuffle, rows.n_rows, state.seed, state.epoch)

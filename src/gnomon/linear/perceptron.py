@@ -174,6 +174,7 @@ class Perceptron(LinearClassifierMixin, MistakeDriven):
         }
 
     def _step(self, rows, state):
+        self._ready(rows, state)
         n_mistakes, new, before = 0, state, state.facts["loss"]
         for k, y in enumerate(self._targets(rows)):
             visit = self._batch_step if self.batch else self._pass
