@@ -29,7 +29,7 @@ def cholesky(A: Array, *, jitter: float = 0.0, what: str = "matrix") -> tuple[Ar
     for relative in tries:
         shifted = A + relative * diagonal * np.eye(len(A), dtype=A.dtype) if relative else A
         try:
-            return linalg.cholesky(shifted, lower=True), relative * diagonal
+            return linalg.cholesky(shifted, lower=True), float(relative * diagonal)
         except linalg.LinAlgError:
             continue
         except ValueError as error:

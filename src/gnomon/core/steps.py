@@ -70,6 +70,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
     """
 
     _sense: ClassVar[str] = "min"  # or "max": which way the objective goes
+    _monotone: ClassVar[bool] = True  # False for stochastic learners, whose objective may rise on the way
     _stop: ClassVar[str] = (
         "objective"  # "objective", "relative", "certificate" or "self" (by Report.done alone)
     )
