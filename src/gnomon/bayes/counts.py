@@ -286,6 +286,12 @@ class BernoulliNB(MultinomialNB):
         return {"feature_log_prob_": on}, on - off, off.sum(axis=1)
 
 
+def log_factorials(chunk: Chunk) -> Array:
+    """Return Σ_j ln x_j! of every row."""
+    X = chunk.X.toarray() if sparse.issparse(chunk.X) else chunk.X
+    return gammaln(X + 1.0).sum(axis=1)
+
+
 class PoissonNB(MultinomialNB):
     r"""Naive Bayes with a Poisson count in every column.
 
@@ -343,9 +349,7 @@ class PoissonNB(MultinomialNB):
 
     def score_samples(self, X: Any) -> Array:
         """Return ln p(x), the log-evidence of every row."""
-        rows = self._rows(X)
-        values = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
-        return super().score_samples(X) - gammaln(values + 1.0).sum(axis=1)
+        return super().score_samples(X) - per_row(log_factorials, self._rows(X))
 
 
 class CategorySums(NamedTuple):
