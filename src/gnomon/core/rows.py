@@ -57,7 +57,12 @@ class Rows:
 
 
 class MemoryRows(Rows):
-    """Rows of arrays in memory."""
+    """Rows of arrays in memory.
+
+    A large matrix need not be looked through before the work begins. With ``check`` given, every chunk is
+    looked at just before its first use, when it is about to be in cache anyway, and ``check(chunk.X)`` raises
+    the error. Whoever asks for all of `X` has all of it looked through.
+    """
 
     in_memory = True
 
@@ -71,14 +76,24 @@ class MemoryRows(Rows):
         classes: Array | None = None,
         lengths: Array | None = None,
         start: int = 0,
+        check: Callable[[Any], None] | None = None,
     ) -> None:
-        self.X, self.y = X, y
+        self._X, self.y, self._check = X, y, check
         self.n_rows, self.n_features = X.shape
         self.dtype = X.dtype
         self.weighted = weight is not None
         self._weight = weight
         self.feature_names, self.classes, self.lengths = feature_names, classes, lengths
         self.start = start
+
+    @property
+    def X(self) -> Any:
+        """The matrix, known to be finite where it must be."""
+        if self._check is not None:
+            if not is_finite(self._X):
+                self._check(self._X)
+            self._check = None
+        return self._X
 
     @property
     def weight(self) -> Array:
@@ -88,10 +103,14 @@ class MemoryRows(Rows):
         return self._weight
 
     def chunks(self) -> Iterator[Chunk]:
-        """Cut the rows; borders depend on their number and width, and on where sequences end."""
+        """Return the chunks; borders depend on the number and width of rows, and on where sequences end."""
+        _ = self.X  # looked through
+        return self._cut()
+
+    def _cut(self) -> Iterator[Chunk]:
         ones = None if self.weighted else np.ones(self.chunk_rows())
         for begin, end, lengths in self._borders():
-            block = self.X[begin:end]
+            block = self._X[begin:end]
             if not sparse.issparse(block):
                 block = np.require(block, requirements=["C", "A", "W"])
             if ones is None:
@@ -103,9 +122,9 @@ class MemoryRows(Rows):
 
     def chunk_rows(self) -> int:
         """Return how many rows a chunk has at most."""
-        if sparse.issparse(self.X):
-            return max(CHUNK_ROWS, int(SPARSE_BYTES * self.n_rows / max(1, 12 * self.X.nnz)))
-        return max(CHUNK_ROWS, CHUNK_BYTES // max(1, self.X.itemsize * self.n_features))
+        if sparse.issparse(self._X):
+            return max(CHUNK_ROWS, int(SPARSE_BYTES * self.n_rows / max(1, 12 * self._X.nnz)))
+        return max(CHUNK_ROWS, CHUNK_BYTES // max(1, self._X.itemsize * self.n_features))
 
     def _borders(self) -> Iterator[tuple[int, int, Array | None]]:
         step = self.chunk_rows()
@@ -127,7 +146,24 @@ class MemoryRows(Rows):
         if self.lengths is None and self.n_rows <= self.chunk_rows():
             with one_blas_thread():
                 return combine(function(chunk, *state) for chunk in self.chunks())
-        return combine(in_order(lambda chunk: function(chunk, *state), self.chunks()))
+        check = self._check
+
+        def work(chunk: Chunk) -> Any:
+            if check is not None and not is_finite(chunk.X):
+                check(chunk.X)
+            return function(chunk, *state)
+
+        found = combine(in_order(work, self._cut()))
+        self._check = None
+        return found
+
+
+def is_finite(X: Array) -> bool:
+    """Tell whether no entry of a matrix of floats is NaN or infinite; False may also mean a sum too large."""
+    if X.size < 2**20:
+        return bool(np.isfinite(X.sum(dtype=np.float64)))
+    blocks = np.array_split(X, X.size // 2**18)
+    return all(in_order(lambda block: bool(np.isfinite(block.sum(dtype=np.float64))), blocks))
 
 
 class Encoding(NamedTuple):

@@ -10,13 +10,14 @@ import copy
 import re
 import sys
 import warnings
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils._param_validation import Interval, InvalidParameterError, validate_parameter_constraints
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -24,9 +25,8 @@ from sklearn.utils.validation import validate_data
 from gnomon.core.clusters import DaskRows, is_dask
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
-from gnomon.core.rows import MemoryRows, Rows
+from gnomon.core.rows import MemoryRows, Rows, is_finite
 from gnomon.core.tables import TableRows, is_table
-from gnomon.core.threads import in_order
 
 COUNT = Interval(Integral, 1, None, closed="left")  # rules for `_parameter_constraints`
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -62,7 +62,9 @@ def read(
     if is_table(X) or is_dask(X):
         return _read_elsewhere(estimator, X, y, sample_weight, reads, reset, classes, lengths)
     asker = copy.copy(estimator)  # scikit-learn notes names and widths on it
-    X, y = _arrays(asker, unmasked(X, reads.nan, "X"), y, reads, reset)
+    X = unmasked(X, reads.nan, "X")
+    check = _checker(estimator) if not reads.nan and _large(X, reads) else None
+    X, y = _arrays(asker, X, y, reads, reset)
     if reads.positive:
         _not_negative(X, type(estimator).__name__)
     weight = None if sample_weight is None else weights(sample_weight, X.shape[0])
@@ -70,18 +72,21 @@ def read(
         classes, y = encode(y, classes)
     names = getattr(asker, "feature_names_in_", None)
     runs = None if lengths is None else run_lengths_of(lengths, X.shape[0])
-    return MemoryRows(X, y, weight, feature_names=names, classes=classes, lengths=runs)
+    return MemoryRows(X, y, weight, feature_names=names, classes=classes, lengths=runs, check=check)
 
 
 def _arrays(asker: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[Any, Any]:
-    """Return X and y as arrays, checked by scikit-learn; a plain float matrix takes a short way."""
+    """Return X and y as arrays, checked by scikit-learn; a plain float matrix takes a short way.
+
+    The entries of a large one are left to `MemoryRows`.
+    """
     with_y = reads.y is not None and not (y is None and (reads.optional_y or not reset))
     if not with_y and _plain(asker, X, reads, reset):
         return X, None
     options: dict[str, Any] = {
         "accept_sparse": "csr" if reads.sparse else False,
         "dtype": list(reads.dtypes),
-        "ensure_all_finite": "allow-nan" if reads.nan else not _known_finite(X),
+        "ensure_all_finite": "allow-nan" if reads.nan else not _large(X, reads),
         "ensure_min_samples": reads.min_rows if reset else 1,
         "reset": reset,
     }
@@ -99,23 +104,27 @@ def _arrays(asker: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[Any,
 
 def _plain(asker: Any, X: Any, reads: Reads, reset: bool) -> bool:
     """Tell whether X is a matrix of floats that needs no more than a look at its entries."""
-    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in reads.dtypes or X.dtype.kind != "f":
+    if not _floats(X, reads):
         return False
     if reset or hasattr(asker, "feature_names_in_") or X.shape[1] != getattr(asker, "n_features_in_", -1):
         return False
-    return X.shape[0] > 0 and (_finite(X) or (reads.nan and not np.isinf(X).any()))
+    if reads.nan:
+        return X.shape[0] > 0 and (is_finite(X) or not np.isinf(X).any())
+    return X.shape[0] > 0 and (_large(X, reads) or is_finite(X))
 
 
-def _known_finite(X: Any) -> bool:
-    """Tell whether X is a large matrix of floats that the threads have looked through already."""
-    return type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f" and X.size >= 2**20 and _finite(X)
+def _floats(X: Any, reads: Reads) -> bool:
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f" and X.dtype in reads.dtypes
 
 
-def _finite(X: Array) -> bool:
-    if X.size < 2**20:
-        return bool(np.isfinite(X.sum(dtype=np.float64)))
-    blocks = np.array_split(X, max(1, X.size // 2**18))
-    return all(in_order(lambda block: bool(np.isfinite(block.sum(dtype=np.float64))), blocks))
+def _large(X: Any, reads: Reads) -> bool:
+    """Tell whether X is a matrix of floats so large that its entries are looked at chunk by chunk."""
+    return _floats(X, reads) and X.size >= 2**20
+
+
+def _checker(estimator: Any) -> Any:
+    """Return the function that raises scikit-learn's error for entries that are not finite."""
+    return partial(assert_all_finite, estimator_name=type(estimator).__name__, input_name="X")
 
 
 def _canonical(X: Any) -> Any:

@@ -206,8 +206,7 @@ class CutRows(MemoryRows):
         super().__init__(rows.X, rows.y, rows._weight, feature_names=rows.feature_names, classes=rows.classes)
         self._kept = list(rows.chunks())
 
-    def chunks(self) -> Any:
-        """Hand out the kept chunks."""
+    def _cut(self) -> Any:
         return iter(self._kept)
 
 
