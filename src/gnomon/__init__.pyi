@@ -15,6 +15,7 @@ from . import ranking as ranking
 from . import sequence as sequence
 from . import solvers as solvers
 from . import text as text
+from . import theory as theory
 from . import trees as trees
 from ._warm import warm_up as warm_up
 from .core.callbacks import Checkpoint as Checkpoint

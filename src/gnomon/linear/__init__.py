@@ -46,6 +46,7 @@ __getattr__, __dir__, __all__ = attach(
         "hull_contains": "hulls",
         "circle_separability": "hulls",
         "minimize_zero_one": "hulls",
+        "nearest_hulls": "dual_hulls",
         "QuantileRegressor": "quantile",
         "LaplaceRegression": "quantile",
         "HuberRegressor": "robust",

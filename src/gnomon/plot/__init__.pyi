@@ -21,6 +21,7 @@ from .densities import likelihood_curve as likelihood_curve
 from .fits import fit_line as fit_line
 from .fits import predictive_band as predictive_band
 from .frames import animate as animate
+from .linear_hulls import hulls as hulls
 from .mixtures import em_bound as em_bound
 from .mixtures import imputed_matrix as imputed_matrix
 from .mixtures import mixture as mixture
@@ -53,4 +54,4 @@ from .trees import tree as tree
 from .trees import tree_gallery as tree_gallery
 from .trees import tree_regions as tree_regions
 
-__all__ = ["animate", "bars", "belief_update", "boosting_curves", "boosting_losses", "boosting_rounds", "boosting_scatter", "choose_k", "class_densities", "compare_classifiers", "criteria", "decision_regions", "dendrogram", "density", "descent", "detections", "dirichlet_draws", "ellipses", "em_bound", "fit_line", "fit_plane", "gain_curve", "heat_map", "hmm_graph", "impurity_functions", "imputed_matrix", "kmeans_steps", "likelihood_curve", "loss_curves", "margin", "margin_distribution", "markov_chain", "mixture", "path", "penalty_contours", "predictive_band", "projected_classes", "projection", "ranking_table", "simplex", "spectral", "speech", "state_posterior", "trace", "track", "train_test_size_curve", "tree", "tree_gallery", "tree_regions", "trellis", "voronoi", "walk_labels", "weight_space"]
+__all__ = ["animate", "bars", "belief_update", "boosting_curves", "boosting_losses", "boosting_rounds", "boosting_scatter", "choose_k", "class_densities", "compare_classifiers", "criteria", "decision_regions", "dendrogram", "density", "descent", "detections", "dirichlet_draws", "ellipses", "em_bound", "fit_line", "fit_plane", "gain_curve", "heat_map", "hmm_graph", "hulls", "impurity_functions", "imputed_matrix", "kmeans_steps", "likelihood_curve", "loss_curves", "margin", "margin_distribution", "markov_chain", "mixture", "path", "penalty_contours", "predictive_band", "projected_classes", "projection", "ranking_table", "simplex", "spectral", "speech", "state_posterior", "trace", "track", "train_test_size_curve", "tree", "tree_gallery", "tree_regions", "trellis", "voronoi", "walk_labels", "weight_space"]

@@ -1,0 +1,136 @@
+"""The perceptron's mistake bound, by hand and against runs in every order."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gnomon.core.errors import DataError
+from gnomon.linear import Perceptron, separability
+from gnomon.plot import path
+from gnomon.theory import longest_mistake_sequence, perceptron_bound
+
+NEAR = np.array([[-1.0, 1.0], [0.0, -1.0], [1.5, 1.0]])
+FAR = np.array([[-1.0, 1.0], [0.0, -1.0], [10.0, 1.0]])
+SIDES = np.array([1, -1, 1])
+FIVE = np.array([[-3.0, 2], [-1, 1], [-1, -1], [2, 2], [1, -1]])
+FIVE_SIDES = np.array([1, 1, -1, -1, -1])
+
+
+def test_bounds_by_hand():
+    near, far = perceptron_bound(NEAR, SIDES, [0, 1]), perceptron_bound(FAR, SIDES, [0, 1])
+    assert near.margin == 1.0 and near.radius**2 == pytest.approx(3.25, rel=1e-14)
+    assert near.bound == pytest.approx(3.25, rel=1e-14)
+    assert far.bound == pytest.approx(101.0, rel=1e-14)
+    offset = perceptron_bound(FIVE, FIVE_SIDES, [-1, 1], -1.0)
+    assert offset.margin == pytest.approx(1 / np.sqrt(3), rel=1e-14)
+    assert offset.radius**2 == pytest.approx(14.0, rel=1e-14)
+    assert offset.bound == pytest.approx(42.0, rel=1e-13)
+
+
+def test_signed_unit_vectors_attain_the_bound():
+    X = np.diag([-1.0, 1, -1, 1, -1, 1])
+    y = np.array([1, 1, -1, 1, -1, -1])
+    found = perceptron_bound(X, y, np.diagonal(X) * y)
+    assert found.bound == pytest.approx(6.0, rel=1e-13)
+    longest = longest_mistake_sequence(X, y)
+    assert sorted(longest.rows) == list(range(6)) and longest.complete
+    np.testing.assert_array_equal(longest.coef, np.diagonal(X) * y)
+
+
+def brute_force(X, y, limit):
+    """The longest run of mistakes, one order after another."""
+    Z, best = y[:, None] * X, 0
+    stack = [(np.zeros(X.shape[1]), 0)]
+    while stack:
+        theta, k = stack.pop()
+        best = max(best, k)
+        if k < limit:
+            stack += [(theta + z, k + 1) for z in Z if z @ theta <= 0.0]
+    return best
+
+
+@pytest.mark.parametrize("X", [NEAR, np.array([[-1.0, 1], [0, -1], [3, 1]])])
+def test_the_longest_sequence_is_that_of_brute_force(X):
+    found = longest_mistake_sequence(X, SIDES)
+    assert found.complete
+    assert len(found.rows) == brute_force(X, SIDES, 12)
+
+
+def test_the_longest_sequence_beats_cycles_and_respects_the_bound():
+    found = longest_mistake_sequence(FAR, SIDES)
+    assert 6 <= len(found.rows) <= 101 and found.complete
+    theta = np.zeros(2)
+    for i in found.rows:
+        assert SIDES[i] * (FAR[i] @ theta) <= 0.0
+        theta += SIDES[i] * FAR[i]
+    np.testing.assert_array_equal(theta, found.coef)
+    assert (SIDES * (FAR @ theta) > 0.0).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.floats(-3.0, 3.0))
+def test_no_order_and_no_start_exceeds_the_bound(seed, reach):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, size=(4, 2)).astype(float)
+    theta = rng.normal(size=2)
+    y = np.where(X @ theta > 0, 1, -1)
+    if len(set(y)) < 2 or np.abs(X @ theta).min() < 0.05:
+        return
+    start = reach * rng.normal(size=2)
+    bound = perceptron_bound(X, y, theta, coef_init=start).bound
+    for order in itertools.permutations(range(4)):
+        model = Perceptron(fit_intercept=False, order=np.array(order), tol=None, max_iter=2000)
+        assert model.fit(X, y, coef_init=start).n_mistakes_ <= bound + 1e-9
+    assert len(longest_mistake_sequence(X, y).rows) <= perceptron_bound(X, y, theta).bound + 1e-9
+
+
+def test_the_bound_from_a_start_is_where_the_curves_cross():
+    start = np.array([3.0, -2.0])
+    found = perceptron_bound(NEAR, SIDES, [0, 1], coef_init=start)
+    a, k = start[1], found.bound
+    assert (a + k * found.margin) ** 2 == pytest.approx(start @ start + k * found.radius**2, rel=1e-12)
+    away = perceptron_bound(NEAR, SIDES, [0, 1], coef_init=[0.0, -50.0])
+    assert away.bound >= 50.0
+
+
+def test_progress_lies_between_the_curves_and_can_be_drawn():
+    model = Perceptron(fit_intercept=False, order="given", tol=None, keep_log=True).fit(FAR, SIDES)
+    weights = np.array([coef for _, coef, _ in model.mistake_log_])
+    np.testing.assert_array_equal(weights, [[-1, 1], [9, 2], [8, 3], [7, 4], [6, 5], [5, 6]])
+    found = perceptron_bound(FAR, SIDES, [0, 1]).progress(weights)
+    assert (found.projection >= found.floor - 1e-12).all()
+    assert (found.norm <= found.ceiling + 1e-12).all()
+    np.testing.assert_allclose(found.cosine, found.projection / found.norm)
+    ax = path(np.arange(1, 7), np.column_stack(found[:4]), found._fields[:4], x_label="mistakes")
+    assert len(ax.lines) == 4
+
+
+def test_the_widest_margin_gives_the_least_bound():
+    widest = separability(NEAR, SIDES, origin=True, margin=True)
+    best = perceptron_bound(NEAR, SIDES, widest.coef)
+    assert best.margin == pytest.approx(widest.margin, rel=1e-9)
+    for angle in np.linspace(0, 2 * np.pi, 50):
+        theta = np.array([np.cos(angle), np.sin(angle)])
+        if (SIDES * (NEAR @ theta)).min() > 0:
+            assert best.bound <= perceptron_bound(NEAR, SIDES, theta).bound + 1e-9
+
+
+def test_wrong_weights_are_refused_by_row():
+    with pytest.raises(DataError, match="row 1"):
+        perceptron_bound(NEAR, SIDES, [0.0, 1.0], intercept=2.0)
+    with pytest.raises(DataError, match="zero"):
+        perceptron_bound(NEAR, SIDES, [0.0, 0.0])
+    with pytest.raises(DataError, match="one entry for each"):
+        perceptron_bound(NEAR, SIDES, [1.0])
+    with pytest.raises(DataError, match="two classes"):
+        perceptron_bound(NEAR, [0, 1, 2], [0.0, 1.0])
+    with pytest.raises(DataError, match="at most 10"):
+        longest_mistake_sequence(np.ones((11, 1)), [0] * 5 + [1] * 6)
+
+
+def test_the_search_stops_where_it_is_told_on_data_no_plane_separates():
+    found = longest_mistake_sequence([[1.0], [2.0]], [1, -1], max_updates=9)
+    assert len(found.rows) == 9 and not found.complete
