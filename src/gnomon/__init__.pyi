@@ -12,6 +12,7 @@ from . import mixture as mixture
 from . import neighbors as neighbors
 from . import plot as plot
 from . import ranking as ranking
+from . import report as report
 from . import sequence as sequence
 from . import solvers as solvers
 from . import text as text

@@ -14,6 +14,7 @@ _WHERE = {
     ],
     "incremental": ["IncrementalBayes"],
     "naive": ["BayesClassifier", "GaussianNB"],
+    "semi_supervised": ["SemiSupervisedBayes"],
     "counts": ["BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB", "PoissonNB"],
     "discriminant": ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "two_normals"],
     "boundaries": ["gaussian_rule_1d"],

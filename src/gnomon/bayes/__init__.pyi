@@ -19,6 +19,7 @@ from .maxent import maximum_entropy as maximum_entropy
 from .maxent import project as project
 from .naive import BayesClassifier as BayesClassifier
 from .naive import GaussianNB as GaussianNB
+from .semi_supervised import SemiSupervisedBayes as SemiSupervisedBayes
 from .tables import JointTable as JointTable
 
-__all__ = ["BayesClassifier", "BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "IncrementalBayes", "JointTable", "LinearDiscriminantAnalysis", "MinimumRiskClassifier", "MultinomialNB", "PoissonNB", "QuadraticDiscriminantAnalysis", "base_rate", "bayes_rule", "decide", "expected_risk", "gaussian_rule_1d", "loss_matrix", "maximum_entropy", "project", "two_normals"]
+__all__ = ["BayesClassifier", "BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "IncrementalBayes", "JointTable", "LinearDiscriminantAnalysis", "MinimumRiskClassifier", "MultinomialNB", "PoissonNB", "QuadraticDiscriminantAnalysis", "SemiSupervisedBayes", "base_rate", "bayes_rule", "decide", "expected_risk", "gaussian_rule_1d", "loss_matrix", "maximum_entropy", "project", "two_normals"]

@@ -87,7 +87,31 @@ def class_priors(weight: Array, priors: Any = None) -> Array:
     return probabilities(given, name="priors")
 
 
-class FamilyClassifier(ClassPosterior, Additive):
+class FamilyPosterior(ClassPosterior):
+    """What every classifier with a stack of distributions has."""
+
+    def _joint(self, X: Any) -> Array:
+        rows = self._rows(X)
+        with np.errstate(divide="ignore"):
+            log_priors = np.log(self.class_prior_)
+        return per_row(joint_log, rows, self.family_, log_priors)
+
+    def sample(self, n: int, random_state: Any = None) -> tuple[Array, Array]:
+        """Draw rows and their classes from the model.
+
+        Parameters
+        ----------
+        n : int
+            How many rows.
+        random_state : int, RandomState or Generator, optional
+            Seed.
+        """
+        rng = generator(random_state)
+        codes = rng.choice(len(self.class_prior_), size=n, p=self.class_prior_)
+        return self.family_.sample(codes, rng), self.classes_[codes]
+
+
+class FamilyClassifier(FamilyPosterior, Additive):
     """A classifier with one distribution of a family for every class.
 
     Subclasses say which family (`_family`) and how its parameters are called (`_named`).
@@ -117,12 +141,6 @@ class FamilyClassifier(ClassPosterior, Additive):
         facts = {"family_": family, "class_count_": sums.weight, "class_prior_": shares}
         return {**facts, **self._named(family, sums)}
 
-    def _joint(self, X: Any) -> Array:
-        rows = self._rows(X)
-        with np.errstate(divide="ignore"):
-            log_priors = np.log(self.class_prior_)
-        return per_row(joint_log, rows, self.family_, log_priors)
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; the result is the same as from all rows at once.
 
@@ -140,17 +158,3 @@ class FamilyClassifier(ClassPosterior, Additive):
         if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes={classes!r} is not the same as on last call, {self.classes_!r}.")
         return self._add(self._read(X, y, sample_weight, reset=first, classes=known))
-
-    def sample(self, n: int, random_state: Any = None) -> tuple[Array, Array]:
-        """Draw rows and their classes from the model.
-
-        Parameters
-        ----------
-        n : int
-            How many rows.
-        random_state : int, RandomState or Generator, optional
-            Seed.
-        """
-        rng = generator(random_state)
-        codes = rng.choice(len(self.class_prior_), size=n, p=self.class_prior_)
-        return self.family_.sample(codes, rng), self.classes_[codes]

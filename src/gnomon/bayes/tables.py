@@ -100,6 +100,9 @@ class JointTable:
 
     # parts of it
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.P, dtype=dtype)
+
     def _index(self, axis: Any) -> int:
         if isinstance(axis, str):
             if axis not in self.axes:

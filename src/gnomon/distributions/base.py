@@ -22,13 +22,6 @@ from gnomon.loops import densities as loops
 Array: TypeAlias = NDArray[Any]
 
 
-def combine(a: Any, b: Any) -> Any:
-    """Add two statistics of the same family: by their own rule, or elementwise."""
-    if hasattr(a, "merge"):
-        return a.merge(b)
-    return type(a)(*(x + y for x, y in zip(a, b, strict=True)))
-
-
 def as_rows(X: ArrayLike, d: int | None) -> Array:
     """Return X as an (n, d) float array; a vector is one column when d is 1 or unknown, else one row."""
     X = np.asarray(X, dtype=np.float64)
@@ -61,13 +54,6 @@ class Expectation(NamedTuple):
     log_likelihood: Any
     mass: Array  # (K,)
     statistics: Any
-
-    def merge(self, other: Expectation) -> Expectation:
-        return Expectation(
-            self.log_likelihood + other.log_likelihood,
-            self.mass + other.mass,
-            combine(self.statistics, other.statistics),
-        )
 
 
 class Family:
@@ -178,7 +164,7 @@ class Family:
     # -- learning ----------------------------------------------------------------------------------------
 
     def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Any:
-        """Return what `estimate` needs to know about the rows; it adds up over chunks (see `combine`)."""
+        """Return what `estimate` needs to know about the rows; it adds up over chunks (`core.sums.merge`)."""
         raise NotImplementedError
 
     def estimate(self, statistics: Any, prior: Any = None) -> Self:

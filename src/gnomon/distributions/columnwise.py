@@ -10,16 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gnomon.core.errors import DataError
-from gnomon.distributions.base import Array, Family, as_rows, as_weights, combine
+from gnomon.distributions.base import Array, Family, as_rows, as_weights
 
 
 class ProductStatistics(NamedTuple):
     """One statistic per part; each merges by its own rule."""
 
     parts: tuple[Any, ...]
-
-    def merge(self, other: ProductStatistics) -> ProductStatistics:
-        return ProductStatistics(tuple(combine(a, b) for a, b in zip(self.parts, other.parts, strict=True)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

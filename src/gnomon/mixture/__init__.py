@@ -6,6 +6,7 @@ _WHERE = {
     "gaussian": ["GaussianMixture"],
     "counts": ["BernoulliMixture", "ExponentialMixture", "PoissonMixture"],
     "categories": ["BinomialMixture", "CategoricalMixture", "MultinomialMixture", "empirical_joint"],
+    "latent": ["latent_class_test"],
     "generic": ["Mixture"],
     "framework": ["bound_gap", "expected_complete_loglik", "lower_bound", "run_em"],
     "incomplete": ["MissingGaussian"],

@@ -14,6 +14,7 @@ from .framework import run_em as run_em
 from .gaussian import GaussianMixture as GaussianMixture
 from .generic import Mixture as Mixture
 from .incomplete import MissingGaussian as MissingGaussian
+from .latent import latent_class_test as latent_class_test
 from .variational import BayesianGaussianMixture as BayesianGaussianMixture
 
-__all__ = ["AspectModel", "BayesianGaussianMixture", "BernoulliMixture", "BinomialMixture", "CategoricalMixture", "ExponentialMixture", "GaussianMixture", "MissingGaussian", "Mixture", "MultinomialMixture", "PoissonMixture", "bound_gap", "empirical_joint", "expected_complete_loglik", "lower_bound", "run_em"]
+__all__ = ["AspectModel", "BayesianGaussianMixture", "BernoulliMixture", "BinomialMixture", "CategoricalMixture", "ExponentialMixture", "GaussianMixture", "MissingGaussian", "Mixture", "MultinomialMixture", "PoissonMixture", "bound_gap", "empirical_joint", "expected_complete_loglik", "latent_class_test", "lower_bound", "run_em"]
