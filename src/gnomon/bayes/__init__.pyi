@@ -1,7 +1,7 @@
 # Written by scripts/stubs from the package's `attach` call; do not edit.
 from .boundaries import gaussian_rule_1d as gaussian_rule_1d
+from .categories import CategoricalNB as CategoricalNB
 from .counts import BernoulliNB as BernoulliNB
-from .counts import CategoricalNB as CategoricalNB
 from .counts import ComplementNB as ComplementNB
 from .counts import MultinomialNB as MultinomialNB
 from .counts import PoissonNB as PoissonNB

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from gnomon.bayes.counts import CategoricalNB, MultinomialNB
+from gnomon.bayes.categories import CategoricalNB
+from gnomon.bayes.counts import MultinomialNB
 from gnomon.bayes.naive import GaussianNB
 
 

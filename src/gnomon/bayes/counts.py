@@ -1,4 +1,4 @@
-"""Naive Bayes with counts and categories in the columns. Sparse matrices stay sparse."""
+"""Naive Bayes with counts in the columns. Sparse matrices stay sparse."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gnomon.bayes.classifier import FamilyClassifier, class_priors
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.sums import Chunk, per_row, total
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, NUMBER, Reads, warn
+from gnomon.core.validate import NOT_NEGATIVE, NUMBER, Reads
 from gnomon.distributions.columns import product
 from gnomon.loops import classes as loops
 
@@ -94,15 +94,18 @@ class CountClassifier(FamilyClassifier):
     def _statistics(self, rows: Any) -> CountSums:
         return total(count_sums, rows, len(rows.classes), self._threshold())
 
-    def _estimate(self, sums: CountSums) -> dict[str, Any]:
+    def _shares(self, weight: Array) -> dict[str, Array]:
+        """Return the attributes that tell of the classes alone."""
         prior = self.class_prior if self.class_prior is not None else None if self.fit_prior else "uniform"
-        shares = class_priors(sums.weight, prior)
+        shares = class_priors(weight, prior)
+        with np.errstate(divide="ignore"):
+            return {"class_count_": weight, "class_prior_": shares, "class_log_prior_": np.log(shares)}
+
+    def _estimate(self, sums: CountSums) -> dict[str, Any]:
         with np.errstate(divide="ignore", invalid="ignore"):
             attributes, weights, offsets = self._linear(sums)
-            log_shares = np.log(shares)
-        facts = {"class_count_": sums.weight, "class_prior_": shares, "class_log_prior_": log_shares}
         counts = {"feature_count_": sums.counts, "_weights_": weights, "_offsets_": offsets}
-        return {**facts, **counts, **attributes}
+        return {**self._shares(sums.weight), **counts, **attributes}
 
     def _joint(self, X: Any) -> Array:
         rows = self._rows(X)
@@ -350,153 +353,3 @@ class PoissonNB(MultinomialNB):
     def score_samples(self, X: Any) -> Array:
         """Return ln p(x), the log-evidence of every row."""
         return super().score_samples(X) - per_row(log_factorials, self._rows(X))
-
-
-class CategorySums(NamedTuple):
-    """Counts of every class, column and category; merging widens to the largest category."""
-
-    weight: Array  # (K,)
-    sizes: Array  # (d,) categories seen in every column
-    counts: Array  # (K, d, V)
-
-    @property
-    def n_features(self) -> int:
-        return len(self.sizes)
-
-    def merge(self, other: CategorySums) -> CategorySums:
-        """Add two counts of the same columns."""
-        width = max(self.counts.shape[2], other.counts.shape[2])
-        counts = widened(self.counts, width) + widened(other.counts, width)
-        return CategorySums(self.weight + other.weight, np.maximum(self.sizes, other.sizes), counts)
-
-
-def widened(counts: Array, width: int) -> Array:
-    """Return counts with room for `width` categories."""
-    return np.pad(counts, [(0, 0), (0, 0), (0, width - counts.shape[2])])
-
-
-def category_sums(chunk: Chunk, n_classes: int) -> CategorySums:
-    """Count categories per class and column."""
-    X = np.ascontiguousarray(chunk.X, dtype=np.float64)
-    present = np.where(np.isnan(X), -1.0, X)
-    if (present < 0).any() and (X < 0).any():
-        raise DataError("Negative values in data passed to CategoricalNB: categories are codes 0, 1, 2, ….")
-    if (present != np.floor(present)).any():
-        warn("X holds numbers between the category codes 0, 1, 2, …; they are cut to whole numbers.")
-    if present.max() > 1e6:
-        raise DataError(f"X holds the category code {present.max():.0f}; recode categories to 0, 1, 2, ….")
-    sizes = present.max(axis=0).astype(np.int64) + 1
-    counts = np.zeros((n_classes, X.shape[1], max(1, int(sizes.max()))))
-    loops.category_counts(X, chunk.y, chunk.weight, counts)
-    return CategorySums(class_weights(chunk, n_classes), sizes, counts)
-
-
-def category_joint(chunk: Chunk, tables: Array, sizes: Array, log_priors: Array) -> Array:
-    """Sum the log-probabilities of every row's categories; unknown and missing ones are left out."""
-    scores = np.tile(log_priors, (len(chunk.X), 1))
-    loops.category_scores(np.ascontiguousarray(chunk.X, dtype=np.float64), tables, sizes, scores)
-    return scores
-
-
-class CategoricalNB(CountClassifier):
-    r"""Naive Bayes for columns of category codes.
-
-    .. math:: P(k \mid x) \propto \pi_k \prod_j \theta_{kj x_j}, \qquad
-              \theta_{kjv} = \frac{N_{kjv} + \alpha}{N_k + \alpha K_j}
-
-    Missing entries and categories never seen in training are left out of the product.
-
-    Parameters
-    ----------
-    alpha, force_alpha, fit_prior, class_prior
-        As in `MultinomialNB`; alpha counts for every category.
-    min_categories : int or array of shape (d,), optional
-        Room for at least so many categories in a column.
-
-    Attributes
-    ----------
-    category_count_, feature_log_prob_ : lists of d arrays of shape (K, categories)
-        Counts and log-probabilities.
-    n_categories_ : array of shape (d,)
-        Categories of every column.
-
-    Examples
-    --------
-    >>> X = [[0, 0], [0, 1], [1, 0], [2, 0], [2, 1], [1, 1], [0, 0], [2, 0]]
-    >>> model = CategoricalNB().fit(X, [0, 0, 1, 1, 0, 1, 1, 1])
-    >>> model.predict_proba([[0, 1], [1, 0]])[:, 0].round(6)
-    array([0.715909, 0.12993 ])
-    """
-
-    _reads: ClassVar[Reads] = Reads(y="class", scales=True, nan=True, positive=True)
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **CountClassifier._parameter_constraints,
-        "min_categories": [None, "array-like", COUNT],
-    }
-
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.min_categories = min_categories
-
-    def _statistics(self, rows: Any) -> CategorySums:
-        return total(category_sums, rows, len(rows.classes))
-
-    def _estimate(self, sums: CategorySums) -> dict[str, Any]:  # type: ignore[override]
-        prior = self.class_prior if self.class_prior is not None else None if self.fit_prior else "uniform"
-        shares = class_priors(sums.weight, prior)
-        sizes = sums.sizes
-        if (sizes <= 0).any():
-            raise DataError(f"column {int((sizes <= 0).argmax())} of X has no observed entry; drop it.")
-        if self.min_categories is not None:
-            sizes = np.maximum(sizes, np.asarray(self.min_categories, dtype=np.int64))
-        counts = widened(sums.counts, max(sums.counts.shape[2], int(sizes.max())))
-        logs = []
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for j, size in enumerate(sizes):
-                smoothed = counts[:, j, :size] + self._alpha()
-                logs.append(np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True)))
-            log_shares = np.log(shares)
-        tables = np.zeros((len(sizes), counts.shape[2], len(shares)))
-        for j, table in enumerate(logs):
-            tables[j, : sizes[j]] = table.T
-        facts = {"class_count_": sums.weight, "class_prior_": shares, "class_log_prior_": log_shares}
-        each = [counts[:, j, :size] for j, size in enumerate(sizes)]
-        return {
-            **facts,
-            "category_count_": each,
-            "feature_log_prob_": logs,
-            "n_categories_": sizes,
-            "_tables_": tables,
-        }
-
-    def _joint(self, X: Any) -> Array:
-        rows = self._rows(X)
-        return per_row(category_joint, rows, self._tables_, self.n_categories_, self.class_log_prior_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        return tags
-
-    def log_odds_weights(self) -> Any:
-        """Not offered: the rule is linear in one-hot columns, which is what `feature_log_prob_` holds."""
-        raise NotImplementedError("CategoricalNB is linear in one-hot columns; see feature_log_prob_.")
-
-    def explain(self, X: Any) -> Array:
-        """Return what every column adds to the log-odds of each class against the first, (n, K, d)."""
-        X = self._rows(X).X
-        known = (X >= 0) & (X < self.n_categories_)
-        codes = np.where(known, X, 0).astype(np.int64)
-        table = self._tables_[np.arange(X.shape[1]), codes]  # (n, d, K)
-        return np.where(known[:, None, :], (table - table[:, :, :1]).transpose(0, 2, 1), 0.0)
