@@ -530,7 +530,12 @@ def test_long_chain_and_many_states_stay_finite():
     rng = np.random.default_rng(0)
     model = PoissonHMM(2)
     model.startprob_, model.transmat_, model.lambdas_ = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[1], [30]]
-    assert np.isfinite(model.score(rng.poisson(10, (1_000_000, 1))))
+    X = rng.poisson(10, (1_000_000, 1))
+    log_p = model.score(X)
+    assert np.isfinite(log_p)
+    expected = model.expected_counts(X)  # from both ends
+    assert expected.log_p == pytest.approx(log_p, rel=1e-12)
+    assert expected.trans.sum() == pytest.approx(999_999)
     K = 200
     wide = GaussianHMM(K, n_iter=1, init_params="")
     wide.startprob_, wide.transmat_ = np.full(K, 1 / K), rng.dirichlet(np.ones(K), K)
@@ -538,6 +543,52 @@ def test_long_chain_and_many_states_stay_finite():
     X = rng.normal(size=(2000, 2))
     assert np.isfinite(wide.fit(X).score(X))
     assert_allclose(wide.predict_proba(X).sum(axis=1), 1)
+
+
+def expected_sums(model, X):
+    found = model.expected_counts(X)
+    return [float(found.log_p), found.start, found.trans, found.end, model.predict_proba(X)]
+
+
+@pytest.mark.parametrize("end", [False, True])
+def test_both_ends_of_a_long_sequence_meet(monkeypatch, end):
+    from gnomon.sequence import recursions
+
+    rng = np.random.default_rng(4)
+    model = GaussianHMM(3, end=end)
+    joined = rng.dirichlet(np.ones(4), 3) if end else np.column_stack([rng.dirichlet(np.ones(3), 3), [0] * 3])
+    model.startprob_, model.transmat_, model.endprob_ = rng.dirichlet(np.ones(3)), joined[:, :3], joined[:, 3]
+    model.means_, model.covars_ = rng.normal(size=(3, 2)), np.ones((3, 2))
+    X = rng.normal(size=(37, 2))
+    one_way = expected_sums(model, X)
+    monkeypatch.setattr(recursions, "BLOCK_ROWS", 8)
+    for a, b in zip(expected_sums(model, X), one_way):
+        assert_allclose(a, b, rtol=1e-12, atol=1e-14)
+
+
+def test_both_ends_fall_back_to_logs(monkeypatch):
+    from gnomon.sequence import recursions
+
+    monkeypatch.setattr(recursions, "BLOCK_ROWS", 2)
+    model = GaussianHMM(2)
+    model.startprob_, model.transmat_ = np.array([1.0, 0]), np.eye(2)
+    model.means_, model.covars_ = np.array([[0.0], [1e3]]), np.ones((2, 1))
+    for place in range(6):  # an outlier that only the wrong state explains, in either half
+        X = np.zeros((6, 1))
+        X[place] = 1e3
+        assert model.expected_counts(X).log_p == pytest.approx(-0.5e6 - 3 * np.log(2 * np.pi))
+        assert_allclose(model.predict_proba(X), [[1, 0]] * 6)
+
+
+def test_long_sequence_same_bits_on_any_number_of_threads():
+    X = np.random.default_rng(0).normal(size=(40_000, 2))
+    fitted = []
+    for n in (1, 2, 3):
+        with threads(n):
+            fitted.append(GaussianHMM(3, random_state=0, n_iter=2).fit(X))
+    for other in fitted[1:]:
+        assert_array_equal(other.transmat_, fitted[0].transmat_)
+        assert_array_equal(other.means_, fitted[0].means_)
 
 
 def test_far_outlier_falls_back_to_logs():

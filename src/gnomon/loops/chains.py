@@ -27,33 +27,44 @@ def shift_rows(B, shift):
 
 
 @compiled(fastmath=True)
+def carry(row, M, out):
+    """out = row M."""
+    K = row.shape[0]
+    for j in range(K):
+        out[j] = 0.0
+    for i in range(K):
+        a = row[i]
+        for j in range(K):
+            out[j] += a * M[i, j]
+
+
+@compiled(fastmath=True)
 def filter_states(start, A, B, offsets, alpha, scale):
     """alpha[t] = p(state | rows up to t), scale[t] its normalizer; returns the first row that vanished, "
     "or -1.
+
+    The next row is begun from the one not yet divided by its normalizer, so that nobody waits for a division.
     """
     K = start.shape[0]
     row = np.empty(K)
+    ahead = np.empty(K)
+    M = A[0].copy()
     for n in range(offsets.shape[0] - 1):
+        inverse = 1.0
+        for j in range(K):
+            ahead[j] = start[j]
         for t in range(offsets[n], offsets[n + 1]):
-            if t == offsets[n]:
-                for j in range(K):
-                    row[j] = start[j]
-            else:
-                M = A[t] if A.shape[0] > 1 else A[0]
-                for j in range(K):
-                    row[j] = 0.0
-                for i in range(K):
-                    a = alpha[t - 1, i]
-                    for j in range(K):
-                        row[j] += a * M[i, j]
             total = 0.0
             for j in range(K):
-                row[j] *= B[t, j]
+                row[j] = ahead[j] * (B[t, j] * inverse)
                 total += row[j]
             if not total > 1e-280:
                 return t
             scale[t] = total
             inverse = 1.0 / total
+            if A.shape[0] > 1 and t + 1 < offsets[n + 1]:
+                M[:] = A[t + 1]
+            carry(row, M, ahead)
             for j in range(K):
                 alpha[t, j] = row[j] * inverse
     return -1
@@ -70,6 +81,7 @@ def smooth_states(A, end, B, offsets, alpha, scale, counts, mass):
     K = A.shape[1]
     w = np.empty(K)
     beta = np.empty(K)
+    back = A[0].T.copy()
     for n in range(offsets.shape[0] - 1):
         last = offsets[n + 1] - 1
         mass[n] = 1.0
@@ -86,24 +98,30 @@ def smooth_states(A, end, B, offsets, alpha, scale, counts, mass):
         for t in range(last, offsets[n] - 1, -1):
             inverse = 1.0 / scale[t]
             for j in range(K):
-                w[j] = B[t, j] * beta[j] * inverse
+                w[j] = beta[j] * (B[t, j] * inverse)
                 alpha[t, j] *= beta[j]
             if t == offsets[n]:
                 break
-            M = A[t] if A.shape[0] > 1 else A[0]
-            for i in range(K):
-                a = alpha[t - 1, i]
-                b = 0.0
-                for j in range(K):
-                    b += M[i, j] * w[j]
-                beta[i] = b
-                if A.shape[0] == 1:
+            if A.shape[0] == 1:
+                carry(w, back, beta)
+                for i in range(K):
+                    a = alpha[t - 1, i]
                     for j in range(K):
                         counts[i, j] += a * w[j]
-                else:
-                    for j in range(K):
-                        counts[i, j] += a * w[j] * M[i, j]
+            else:
+                pull(A[t], alpha[t - 1], w, beta, counts)
     return -1
+
+
+@compiled(fastmath=True)
+def pull(M, a, w, beta, counts):
+    """beta = M w, and counts += (a w') o M."""
+    for i in range(a.shape[0]):
+        total = 0.0
+        for j in range(w.shape[0]):
+            total += M[i, j] * w[j]
+            counts[i, j] += a[i] * w[j] * M[i, j]
+        beta[i] = total
 
 
 @compiled(fastmath=True)

@@ -15,10 +15,9 @@ from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import Chunk
 from gnomon.core.threads import in_order
+from gnomon.loops import both_ends
 from gnomon.loops import chains as loops
-from gnomon.sequence.statistics import gather_statistics
-
-BLOCK_ROWS = 16384  # rows of a long sequence that one thread takes at a time
+from gnomon.sequence.statistics import BLOCK_ROWS, gather_statistics, row_blocks, tabulate
 
 
 class HiddenChain(NamedTuple):
@@ -73,12 +72,7 @@ def offsets_of(chunk: Chunk) -> Array:
 
 def log_densities(chunk: Chunk, emission: Any) -> Array:
     """ln p(x_t | state), (T, K), by blocks of rows; known states (chunk.y ≥ 0) exclude the others."""
-    X = chunk.X
-    if len(X) <= BLOCK_ROWS:
-        table = np.array(emission.log_density(X), order="C")
-    else:
-        blocks = [slice(begin, begin + BLOCK_ROWS) for begin in range(0, len(X), BLOCK_ROWS)]
-        table = np.concatenate(list(in_order(lambda rows: emission.log_density(X[rows]), blocks)))
+    table = tabulate(emission, chunk.X)
     if chunk.y is not None:
         clamp(table, chunk.y)
     return table
@@ -95,8 +89,14 @@ def clamp(table: Array, states: Array) -> None:
 def scaled(table: Array) -> tuple[Array, Array]:
     """Divide densities by their row maximum; return exp of the table (in place) and the logs taken out."""
     shift = np.empty(len(table))
-    loops.shift_rows(table, shift)
-    return np.exp(table, out=table), shift
+
+    def scale(rows: slice) -> None:
+        loops.shift_rows(table[rows], shift[rows])
+        np.exp(table[rows], out=table[rows])
+
+    for _ in in_order(scale, row_blocks(len(table))):
+        pass
+    return table, shift
 
 
 def _as_stack(A: Array) -> Array:
@@ -154,6 +154,9 @@ def smooth(chain: HiddenChain, densities: Callable[[], Array], offsets: Array) -
     """
     K, A = len(chain.start), _as_stack(chain.trans)
     B, shift = scaled(densities())
+    if len(offsets) == 2 and len(A) == 1 and len(B) > BLOCK_ROWS:
+        found = smooth_from_both_ends(chain, B, shift)
+        return _smooth_in_logs(chain, densities(), offsets) if found is None else found
     alpha, scale, counts, mass = (
         np.empty_like(B),
         np.empty(len(B)),
@@ -167,6 +170,39 @@ def smooth(chain: HiddenChain, densities: Callable[[], Array], offsets: Array) -
         return _smooth_in_logs(chain, densities(), offsets)
     counts = counts * A[0] if len(A) == 1 else counts
     return Posterior(sum_by_sequence(np.log(scale) + shift, offsets) + np.log(mass), alpha, counts)
+
+
+def smooth_from_both_ends(chain: HiddenChain, B: Array, shift: Array) -> Posterior | None:
+    """Forward–backward over one long sequence on two threads; None where scaling vanishes.
+
+    One side filters the first half forward, the other the second half backward. Where they meet each has
+    what the other needs to smooth the half it has not seen.
+    """
+    T, K = B.shape
+    half = T // 2
+    A, back = _as_stack(chain.trans), np.ascontiguousarray(chain.trans.T)
+    table, scale, counts, mass = np.empty_like(B), np.empty(T), np.zeros((2, K, K)), np.empty(1)
+    front = np.array([0, half])
+    sides: list[Callable[[], int]] = [
+        lambda: loops.filter_states(chain.start, A, B, front, table, scale),
+        lambda: both_ends.filter_back(back, chain.stops(), B, half, table, scale),
+    ]
+    if not _done(sides):
+        return None
+    belief, ahead = table[half - 1].copy(), (B[half] * table[half]) @ back
+    sides = [
+        lambda: both_ends.smooth_ahead(A[0], belief, B, half, table, counts[1]),
+        lambda: loops.smooth_states(A, ahead, B, front, table, scale, counts[0], mass),
+    ]
+    if not _done(sides):
+        return None
+    log_p = np.log(scale).sum() + shift.sum() + np.log(mass)
+    return Posterior(log_p, table, (counts[0] + counts[1]) * A[0])
+
+
+def _done(sides: list[Callable[[], int]]) -> bool:
+    """Run both sides, each on a thread; tell whether neither vanished at some row."""
+    return max(in_order(lambda side: side(), sides)) < 0
 
 
 def _smooth_in_logs(chain: HiddenChain, table: Array, offsets: Array) -> Posterior:

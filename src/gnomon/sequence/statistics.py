@@ -1,4 +1,4 @@
-"""Weighted statistics of emission families, by blocks of rows."""
+"""Log-densities and weighted statistics of emission families, by blocks of rows."""
 
 from __future__ import annotations
 
@@ -12,24 +12,52 @@ from gnomon.core.threads import in_order
 from gnomon.distributions import forms
 from gnomon.distributions.moments import tie
 
-BLOCK_ROWS = 16384
+BLOCK_ROWS = 16384  # rows of a long sequence that one thread takes at a time
+FORM_ROWS = 1024  # rows whose products of coordinates stay in the cache
+
+
+def row_blocks(n: int) -> list[slice]:
+    """Cut n rows into blocks."""
+    return [slice(begin, min(begin + BLOCK_ROWS, n)) for begin in range(0, n, BLOCK_ROWS)]
+
+
+def tabulate(emission: Any, X: Array) -> Array:
+    """Return ln p(x_t | state), a C-ordered (T, K) table."""
+    table = np.empty((len(X), emission.n_components))
+
+    def fill(rows: slice) -> None:
+        form = _form_for(emission, X[rows])
+        if form is None:
+            table[rows] = emission.log_density(X[rows])
+            return
+        for part in forms.blocks(rows.stop - rows.start, FORM_ROWS):
+            part = slice(rows.start + part.start, rows.start + part.stop)
+            np.dot(form.features(X[part]).T, form.eta.T, out=table[part])
+
+    for _ in in_order(fill, row_blocks(len(X))):
+        pass
+    return table
+
+
+def _form_for(emission: Any, X: Array) -> forms.QuadraticForm | None:
+    """The quadratic form of Gaussian emissions, where there is one and no entry is missing."""
+    form = getattr(emission, "_form", None)
+    return None if form is None or np.isnan(X).any() else form
 
 
 def gather_statistics(emission: Any, X: Array, weights: Array) -> Any:
     """Return ``emission.statistics(X, weights)``, added over blocks of rows in fixed order."""
-    if len(X) <= BLOCK_ROWS:
-        return _block_statistics(emission, X, weights)
-    blocks = [slice(begin, begin + BLOCK_ROWS) for begin in range(0, len(X), BLOCK_ROWS)]
+    blocks = row_blocks(len(X))
     return add_up(in_order(lambda rows: _block_statistics(emission, X[rows], weights[rows]), blocks))
 
 
 def _block_statistics(emission: Any, X: Array, weights: Array) -> Any:
     """Gaussian moments come out of one matrix product where their quadratic form allows it."""
-    form = getattr(emission, "_form", None)
-    if form is None or np.isnan(X).any():
+    form = _form_for(emission, X)
+    if form is None:
         return emission.statistics(X, weights)
     sums = np.zeros_like(form.eta)
-    for rows in forms.blocks(len(X)):
+    for rows in forms.blocks(len(X), FORM_ROWS):
         sums += weights[rows].T @ form.features(X[rows]).T
     moments = form.moments(sums)
     return tie(moments) if emission.covariance_type == "tied" else moments
