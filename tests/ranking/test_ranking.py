@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy import sparse
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.datasets import load_basketball_rankings, make_season
@@ -129,6 +130,27 @@ def test_pagerank_limits():
 
 LINE = np.arange(6.0).reshape(-1, 1)
 LABELS = np.array([0, -1, -1, -1, -1, 1])
+
+
+def test_links_of_weight_zero_are_no_links():
+    A = np.array([[0, 1.0, 0], [1, 0, 2], [0, 0, 0]])
+    stored = sparse.csr_array(A + 1.0)
+    stored.data -= 1.0
+    for dangling in ("uniform", "personalization", "self"):
+        assert_allclose(pagerank(stored, dangling=dangling), pagerank(A, dangling=dangling), atol=1e-12)
+    assert_allclose(pagerank(stored * 3.0), pagerank(A), atol=1e-12)
+
+
+def test_a_leak_does_not_slow_the_sweeps():
+    rng = np.random.default_rng(0)
+    n = 2000
+    A = sparse.csr_array((np.ones(20_000), rng.integers(0, n, (2, 20_000))), shape=(n, n))
+    A.data[:] = 1.0
+    assert (np.diff(A.indptr) == 0).sum() <= 5
+    w = pagerank(A, max_iter=20)  # 140 steps of the power method without the balance
+    moved = 0.85 * (A.T @ (w / np.maximum(np.diff(A.indptr), 1))) + 0.15 / n
+    moved += (1 - moved.sum()) / n
+    assert_allclose(w, moved, atol=1e-12)
 
 
 def test_walk_on_a_line():

@@ -27,12 +27,26 @@ def turn_plain_edges(indptr, indices, place, source):
 
 
 @compiled
-def solve_walk(start, source, share, damping, right, tol, max_iter, y):
-    """Gauss-Seidel on y = damping P' y + right until the L1 change is at most tol; returns (sweeps, "
-    "change).
+def balance(y, weight, leaks, damping, inflow):
+    """The factor by which y must grow so that what enters the walk, `inflow`, leaves it: by jumps and leaks."""
+    mass, lost = 0.0, 0.0
+    for j in range(y.shape[0]):
+        mass += y[j] * weight[j]
+    for j in leaks:
+        lost += y[j] * weight[j]
+    return inflow / ((1.0 - damping) * mass + damping * lost)
+
+
+@compiled
+def solve_walk(start, source, share, leaks, damping, right, tol, max_iter, y):
+    """Gauss-Seidel on y = damping P' y + right until the L1 change is at most tol; returns (sweeps, change).
+
+    Between sweeps y is scaled so that its mass is right, which takes out the error that fades most slowly.
     """
     change = np.inf
+    ones, inflow = np.ones(right.shape[0]), right.sum()
     for sweep in range(max_iter):
+        y *= balance(y, ones, leaks, damping, inflow)
         change = 0.0
         for j in range(right.shape[0]):
             total = 0.0
@@ -47,10 +61,12 @@ def solve_walk(start, source, share, damping, right, tol, max_iter, y):
 
 
 @compiled
-def solve_plain_walk(start, source, degree, inverse, damping, right, tol, max_iter, z):
+def solve_plain_walk(start, source, degree, leaks, damping, right, tol, max_iter, z):
     """The same for edges of equal weight, in z = y / degree: no edge weights are read."""
     change = np.inf
+    inverse, inflow = 1.0 / degree, right.sum()
     for sweep in range(max_iter):
+        z *= balance(z, degree, leaks, damping, inflow)
         change = 0.0
         for j in range(right.shape[0]):
             total = 0.0

@@ -29,8 +29,8 @@ def pagerank(
     .. math:: w = w\,(d P + (1-d)\,\mathbf 1 v^\top), \qquad P_{ij} = A_{ij} / \textstyle\sum_j A_{ij}
 
     A surfer follows a random link with probability d and jumps to a node drawn from v otherwise. Solved by
-    Gauss–Seidel sweeps over incoming links; the error is at most ``d / (1 - d)`` times the last L1 change,
-    and that is brought below `tol`.
+    Gauss–Seidel sweeps over incoming links, the total mass set right between them; the error is at most
+    ``d / (1 - d)`` times the last L1 change, and that is brought below `tol`.
 
     Parameters
     ----------
@@ -58,21 +58,29 @@ def pagerank(
         raise DataError(f"damping must lie in [0, 1); got {damping}.")
     if dangling not in DANGLING:
         raise DataError(f"dangling must be one of {DANGLING}; got {dangling!r}.{nearest(dangling, DANGLING)}")
-    A = graph(adjacency, name="adjacency")
+    A = _links(adjacency)
     n = A.shape[0]
     v = np.full(n, 1.0 / n) if personalization is None else _jumps(personalization, n)
-    degree = np.asarray(A.sum(axis=1)).ravel()
-    stuck = degree == 0
-    if dangling == "self" and stuck.any():
-        A = sparse.csr_array(A + sparse.diags_array(stuck.astype(np.float64)))
-        degree, stuck = np.where(stuck, 1.0, degree), np.zeros(n, dtype=bool)
-    walk = _Incoming(A, degree)
+    stuck = np.flatnonzero(np.diff(A.indptr) == 0)
+    if dangling == "self" and len(stuck):
+        loops_back = sparse.csr_array((np.ones(len(stuck)), (stuck, stuck)), shape=A.shape)
+        A, stuck = sparse.csr_array(A + loops_back), stuck[:0]
+    walk = _Incoming(A, stuck)
     limit = tol * (1.0 - damping) / max(damping, 1e-300)
     w = walk.solve(v, damping, limit, max_iter)
-    if stuck.any() and dangling == "uniform" and personalization is not None:
+    if len(stuck) and dangling == "uniform" and personalization is not None:
         u = walk.solve(np.full(n, 1.0 / n), damping, limit, max_iter)
         w = (1 - damping) * (w + u * damping * w[stuck].sum() / (1 - damping * u[stuck].sum()))
     return w / w.sum()  # the mass that dangling nodes lose comes back in proportion to v
+
+
+def _links(adjacency: Any) -> Any:
+    """Return the graph in compressed rows, without links of weight zero."""
+    A = graph(adjacency, name="adjacency")
+    if not A.data.all():
+        A = A.copy()
+        A.eliminate_zeros()
+    return A
 
 
 def _jumps(personalization: Any, n: int) -> Array:
@@ -85,35 +93,33 @@ def _jumps(personalization: Any, n: int) -> Array:
 class _Incoming:
     """Incoming links of every node, ready for sweeps."""
 
-    def __init__(self, A: Any, degree: Array) -> None:
-        n = A.shape[0]
-        self.start = np.zeros(n + 1, dtype=A.indptr.dtype)
+    def __init__(self, A: Any, stuck: Array) -> None:
+        n, short = A.shape[0], np.int32 if A.nnz < 2**31 else np.int64
+        self.leaks = stuck
+        self.start = np.zeros(n + 1, dtype=short)
         np.cumsum(np.bincount(A.indices, minlength=n), out=self.start[1:])
-        self.source = np.empty(A.nnz, dtype=A.indices.dtype)
+        self.source = np.empty(A.nnz, dtype=short)
         self.plain = A.nnz == 0 or bool((A.data == A.data[0]).all())
         counts = np.diff(A.indptr)
         if self.plain:
             loops.turn_plain_edges(A.indptr, A.indices, self.start[:-1].copy(), self.source)
-            self.degree = np.where(counts > 0, counts, 1).astype(np.float64)
+            self.degree = np.maximum(counts, 1).astype(np.float64)
         else:
             edge = np.empty(A.nnz, dtype=np.int64)
             loops.turn_edges(A.indptr, A.indices, self.start[:-1].copy(), self.source, edge)
-            self.share = (A.data / np.repeat(degree, counts))[edge]
+            self.share = (A.data / np.repeat(A.sum(axis=1), counts))[edge]
 
     def solve(self, right: Array, damping: float, tol: float, max_iter: int) -> Array:
         """Return y = damping P' y + right."""
         y = np.array(right) / (1.0 - damping)
         tol = tol / (1.0 - damping)  # y sums to 1 / (1 - damping), scores to 1
+        rest = (self.leaks, damping, right, tol, max_iter, y)
         if self.plain:
             y /= self.degree
-            sweeps, change = loops.solve_plain_walk(
-                self.start, self.source, self.degree, 1.0 / self.degree, damping, right, tol, max_iter, y
-            )
+            sweeps, change = loops.solve_plain_walk(self.start, self.source, self.degree, *rest)
             y *= self.degree
         else:
-            sweeps, change = loops.solve_walk(
-                self.start, self.source, self.share, damping, right, tol, max_iter, y
-            )
+            sweeps, change = loops.solve_walk(self.start, self.source, self.share, *rest)
         if change > tol:
             raise DivergenceError(f"pagerank moved by {change:.3g} in sweep {sweeps}; raise max_iter or tol.")
         return y
