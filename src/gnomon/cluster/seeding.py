@@ -280,41 +280,60 @@ STARTS = {
 }
 
 
-class Bottom(NamedTuple):
-    """The distinct rows of smallest hash with their weights: a sample that merges."""
+class Part(NamedTuple):
+    """Some rows, their keys and weights."""
 
     keys: Array
     points: Array
     weight: Array
 
+
+class Bottom(NamedTuple):
+    """The distinct rows of smallest hash with their weights: a sample that merges.
+
+    Parts pile up until they hold twice the sample; only then are they sorted and cut.
+    """
+
+    parts: tuple[Part, ...]
+    cutoff: Any = np.uint64(2**64 - 1)  # rows with larger keys are out already
+
     def merge(self, other: Bottom) -> Bottom:
         """Keep the smallest of both; copies of one row count together."""
-        return _bottom(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
+        cutoff = min(self.cutoff, other.cutoff)
+        fresh = tuple(_up_to(part, cutoff) for part in other.parts)
+        both = Bottom(self.parts + fresh, cutoff)
+        return both.compact() if sum(len(part.keys) for part in both.parts) >= 2 * SAMPLE else both
+
+    def compact(self) -> Bottom:
+        """Sort, count copies together and cut."""
+        keys, points, weight = (np.concatenate(field) for field in zip(*self.parts, strict=True))
+        order = np.lexsort((_fine_hash(points), keys))
+        keys, points, weight = keys[order], points[order], weight[order]
+        fresh = np.ones(len(keys), dtype=bool)
+        fresh[1:] = (keys[1:] != keys[:-1]) | (points[1:] != points[:-1]).any(axis=1)
+        first = np.flatnonzero(fresh)
+        weight = np.add.reduceat(weight, first) if len(first) else weight
+        kept = Part(keys[first[:SAMPLE]], points[first[:SAMPLE]], weight[:SAMPLE])
+        return Bottom((kept,), kept.keys[-1] if len(kept.keys) == SAMPLE else self.cutoff)
 
 
-def _bottom(keys: Array, points: Array, weight: Array) -> Bottom:
-    order = np.lexsort((_fine_hash(points), keys))
-    keys, points, weight = keys[order], points[order], weight[order]
-    fresh = np.ones(len(keys), dtype=bool)
-    fresh[1:] = (keys[1:] != keys[:-1]) | (points[1:] != points[:-1]).any(axis=1)
-    first = np.flatnonzero(fresh)
-    weight = np.add.reduceat(weight, first) if len(first) else weight
-    return Bottom(keys[first[:SAMPLE]], points[first[:SAMPLE]], weight[:SAMPLE])
+def _up_to(part: Part, cutoff: Any) -> Part:
+    return Part(*(field[part.keys <= cutoff] for field in part))
 
 
 def bottom_rows(chunk: Any) -> Bottom:
     """Partial statistic of `Bottom`."""
     used = chunk.weight > 0
     X = chunk.X[used]
-    return _bottom(hash_rows(X), np.array(X), chunk.weight[used])
+    return Bottom((Part(hash_rows(X), X, chunk.weight[used]),))
 
 
 def sample_of(rows: Any, frame: Frame) -> Sample:
     """Return the sample to seed from: all rows in memory, else the bottom sample."""
     if rows.in_memory:
         return Sample(rows.X, rows.weight, frame)
-    bottom = total(bottom_rows, rows)
-    return Sample(bottom.points, bottom.weight, frame)
+    (kept,) = total(bottom_rows, rows).compact().parts
+    return Sample(kept.points, kept.weight, frame)
 
 
 def _sample_of_matrix(X: Any, sample_weight: Any, k: int) -> Sample:
