@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
-from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.errors import DataError, DegenerateError, ZeroEvidenceError
 from gnomon.datasets import make_trajectory
 from gnomon.sequence import (
     ExtendedKalmanFilter,
@@ -163,6 +163,45 @@ def test_particles_follow_the_kalman_filter(scheme):
     assert (np.abs(found.means - exact.means)[:, 0] < error).all()
     assert found.loglik == pytest.approx(exact.loglik, abs=0.02)
     assert ((found.ess >= 1) & (found.ess <= N)).all()
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.5])
+def test_particles_in_the_plane(threshold):
+    noise = np.array([[0.2, 0.1], [0.1, 0.3]])
+    model = KalmanFilter([[1, 0.5], [0, 0.9]], [[1.0, 0.2]], noise, 0.8, initial_at="before")
+    seen = np.array([[0.3], [-0.5], [1.2], [0.4]])
+    exact = model.filter(seen)
+    particle = ParticleFilter.from_kalman(model, n_particles=200_000, ess_threshold=threshold, random_state=0)
+    found = particle.filter(seen)
+    assert found.loglik == pytest.approx(exact.loglik, abs=0.02)
+    assert_allclose(found.means, exact.means, atol=0.03)
+    assert_allclose(found.covariances, exact.covariances, atol=0.06)
+    assert found.resampled.any() == (threshold > 0 and (found.ess[:-1] < 100_000).any())
+
+
+def test_particles_remember_small_weights():
+    """A particle out of favor by far more than the smallest number comes back when the rows turn."""
+    states = np.array([[0.0], [1.0]])
+    found = ParticleFilter(
+        lambda s, t, rng: s,
+        lambda x, s, t: -1000.0 * (s[:, 0] - x) ** 2,
+        lambda n, rng: states,
+        n_particles=2,
+        ess_threshold=0.0,
+    ).filter([0.0, 0.0, 1.0, 1.0])
+    assert_allclose(found.weights, [0.5, 0.5])
+    assert found.loglik == pytest.approx(-2000.0)
+
+
+def test_no_particle_explains_the_row():
+    particle = ParticleFilter(
+        lambda s, t, rng: s,
+        lambda x, s, t: np.full(5, -np.inf),
+        lambda n, rng: np.zeros((n, 1)),
+        n_particles=5,
+    )
+    with pytest.raises(ZeroEvidenceError, match="row 0"):
+        particle.filter([1.0, 2.0])
 
 
 @given(st.integers(0, 1000), st.sampled_from(["systematic", "stratified", "multinomial", "residual"]))

@@ -6,7 +6,7 @@ from gnomon.sequence.chain import MarkovChain
 from gnomon.sequence.discrete_hmm import CategoricalHMM, PoissonHMM
 from gnomon.sequence.gaussian_hmm import GaussianHMM
 from gnomon.sequence.mixture_hmm import GMMHMM
-from gnomon.sequence.particle import resample
+from gnomon.sequence.particle import ParticleFilter
 from gnomon.sequence.recursions import HiddenChain, smooth_from_both_ends
 from gnomon.sequence.state_space import KalmanFilter
 
@@ -25,4 +25,6 @@ def warm_up() -> None:
     smooth_from_both_ends(HiddenChain(np.ones(1), np.ones((1, 1)), None, None), np.ones((4, 1)), np.zeros(4))
     KalmanFilter(max_iter=1, tol=0.0).fit(X).smooth(X)
     MarkovChain().fit(list("abaab")).sample(1, 3, random_state=0)
-    resample(np.full(4, 0.25), random_state=0)
+    ParticleFilter.from_kalman(
+        KalmanFilter(1, 1, 1, 1), n_particles=4, ess_threshold=1.0, random_state=0
+    ).filter(X)

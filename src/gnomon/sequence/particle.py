@@ -10,9 +10,10 @@ import numpy as np
 from gnomon.core.errors import DataError, ZeroEvidenceError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
+from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import matrix
 from gnomon.loops import particles as loops
-from gnomon.sequence.linear_gaussian import at, root
+from gnomon.sequence.linear_gaussian import root
 
 SCHEMES = ("systematic", "stratified", "multinomial", "residual")
 
@@ -115,6 +116,21 @@ def _residual(w: Array, rng: np.random.Generator, u: Any) -> Array:
     return np.sort(np.concatenate([chosen, more]))
 
 
+def as_particles(s: Any, n: int) -> Array:
+    """Return states as (n, d) numbers."""
+    return np.ascontiguousarray(s, dtype=np.float64).reshape(n, -1)
+
+
+def normalized(logs: Array, w: Array, t: int) -> tuple[float, float]:
+    """Fill w with weights proportional to exp(logs); return ln of the sum of those and the effective size."""
+    top = logs.max()
+    if not np.isfinite(top):
+        raise ZeroEvidenceError(f"no particle can explain row {t}; use more particles or wider noise.")
+    np.exp(np.subtract(logs, top, out=w), out=w)
+    total, square = loops.normalize(w)
+    return float(top + np.log(total)), 1.0 / square
+
+
 class ParticleFilter:
     r"""Bootstrap particle filter for any state-space model.
 
@@ -188,20 +204,23 @@ class ParticleFilter:
     @classmethod
     def from_kalman(cls, kalman: Any, **options: Any) -> Self:
         """Return the particle filter of a linear Gaussian model, to check the one against the other."""
-        model = kalman._model(None)
-        start, noise = root(model.P0), [root(Q) for Q in model.Q]
-        inverse = np.linalg.inv(np.linalg.cholesky(model.V[0]))
-        constant = np.log(np.diag(inverse)).sum() - 0.5 * len(inverse) * np.log(2 * np.pi)
+        model = kalman._model(None)  # one matrix of each kind, for all times
+        start, noise = root(model.P0), root(model.Q[0])
+        W = np.linalg.inv(np.linalg.cholesky(model.V[0]))
+        seen, constant = W @ model.D[0], np.log(np.diag(W)).sum() - 0.5 * len(W) * np.log(2 * np.pi)
 
         def initial(n: int, rng: np.random.Generator) -> Array:
             return model.m0 + rng.standard_normal((n, len(model.m0))) @ start.T
 
         def move(s: Array, t: int, rng: np.random.Generator) -> Array:
-            return s @ at(model.C, t).T + at(model.c, t) + rng.standard_normal(s.shape) @ noise[0].T
+            shock, out = rng.standard_normal(s.shape), np.empty_like(s)
+            loops.map_linearly(s, model.C[0], model.c[0], shock, noise, out)
+            return out
 
         def see(x: Array, s: Array, t: int) -> Array:
-            white = (x - at(model.e, t) - s @ at(model.D, t).T) @ inverse.T
-            return constant - 0.5 * np.einsum("ij,ij->i", white, white)
+            out = np.empty(len(s))
+            loops.gaussian_logs(s, W @ (x - model.e[0]), seen, constant, out)
+            return out
 
         options.setdefault("initial_at", kalman.initial_at)
         return cls(move, see, initial, **options)
@@ -215,9 +234,13 @@ class ParticleFilter:
             Measurements; a row of NaN is only predicted.
         """
         X = np.asarray(matrix(np.reshape(X, (-1, 1)) if np.ndim(X) == 1 else X, nan=True), dtype=np.float64)
+        with one_blas_thread():
+            return self._filter(X, keep)
+
+    def _filter(self, X: Array, keep: bool) -> ParticleResult:
         rng, N, T = generator(self.random_state), self.n_particles, len(X)
-        s = np.asarray(self.initial_sample(N, rng), dtype=np.float64).reshape(N, -1)
-        logs, w = np.full(N, -np.log(N)), np.full(N, 1.0 / N)
+        s = as_particles(self.initial_sample(N, rng), N)
+        logs, level, w = np.zeros(N), np.log(N), np.full(N, 1.0 / N)  # level: ln Σ exp(logs)
         means, covariances = np.empty((T, s.shape[1])), np.empty((T, s.shape[1], s.shape[1]))
         terms, ess, drawn = np.zeros(T), np.full(T, float(N)), np.zeros(T, dtype=bool)
         history = np.empty((T, *s.shape)) if keep else None
@@ -225,24 +248,18 @@ class ParticleFilter:
         parents = None
         for t, x in enumerate(X):
             if t > 0 or self.initial_at == "before":
-                s = self.transition_sample(s, t, rng)
+                s = as_particles(self.transition_sample(s, t, rng), N)
             if not np.isnan(x).all():
-                logs = logs + self.observation_logpdf(x, s, t)
-                terms[t], square = loops.normalize_logs(logs, w)
-                if not np.isfinite(terms[t]):
-                    raise ZeroEvidenceError(
-                        f"no particle can explain row {t}; use more particles or wider noise."
-                    )
-                logs, ess[t] = logs - terms[t], 1.0 / square
-            means[t] = w @ s
-            gap = s - means[t]
-            covariances[t] = (w[:, None] * gap).T @ gap
+                logs += self.observation_logpdf(x, s, t)
+                before, (level, ess[t]) = level, normalized(logs, w, t)
+                terms[t] = level - before
+            loops.weighted_moments(s, w, means[t], covariances[t])
             if keep:
                 history[t], parents = s, self._note(ancestors, parents, t)
             if ess[t] < self.ess_threshold * N and t < T - 1:
                 parents = _resample(w, self.resampling, rng)
                 s, drawn[t] = s[parents], True
-                logs, w = np.full(N, -np.log(N)), np.full(N, 1.0 / N)
+                logs[:], level, w[:] = 0.0, np.log(N), 1.0 / N
         return ParticleResult(means, covariances, terms, ess, drawn, s, w, history, ancestors)
 
     @staticmethod
