@@ -1,10 +1,11 @@
-"""Pages that are made from the project itself: the API by family, the map of topics, the benchmarks."""
+"""Pages that are made from the project itself: the API by family, the map of topics, the benchmarks, migration."""
 
 from __future__ import annotations
 
 import csv
 import inspect
 import json
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +17,7 @@ import gnomon
 from gnomon._lazy import PACKAGES
 
 sys.path.insert(0, str(Path(__file__).parent))
+import migrating
 from markdown_of import to_markdown
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -48,14 +50,24 @@ def api_index() -> str:
     for family, names in families().items():
         about = summary(import_module(f"gnomon.{family}"))
         lines.append(f"| [`gnomon.{family}`]({family}.md) | {about} | {len(names)} |")
-    return "\n".join([*lines, "", "At the top of the package:", "", *top_level(), ""])
+    lines += ["", "At the top of the package:", ""]
+    lines += [line for name, file in sorted(gnomon._FUNCTIONS.items()) for line in entry(f"{file}.{name}")]
+    return "\n".join([*lines, ""])
 
 
-def top_level() -> list[str]:
-    rows = ["| name | what it does |", "|---|---|"]
-    for name in sorted(gnomon._FUNCTIONS):
-        rows.append(f"| `gnomon.{name}` | {summary(getattr(gnomon, name))} |")
-    return rows
+def entry(name: str) -> list[str]:
+    """Return what makes mkdocstrings write the entry of a name."""
+    return ["", f"::: gnomon.{name}"]
+
+
+def introduction(family: str) -> str:
+    """Return what docs/families says of a family, or nothing."""
+    path = PROJECT / "docs" / "families" / f"{family}.md"
+    return (
+        re.sub(r"^---\n.*?\n---\n", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        if path.is_file()
+        else ""
+    )
 
 
 def api_page(family: str, names: dict[str, str]) -> str:
@@ -65,42 +77,72 @@ def api_page(family: str, names: dict[str, str]) -> str:
         "",
         to_markdown(inspect.getdoc(module) or ""),
         "",
-        "| name | |",
-        "|---|---|",
+        introduction(family),
+        "",
     ]
+    lines += ["| name | |", "|---|---|"]
     lines += [
         f"| [`{name}`]({anchor(family, name)}) | {summary(getattr(module, name))} |" for name in sorted(names)
     ]
-    for name in sorted(names):
-        lines += ["", f"::: gnomon.{family}.{names[name]}.{name}"]
+    lines += [line for name in sorted(names) for line in entry(f"{family}.{names[name]}.{name}")]
     return "\n".join([*lines, ""])
 
 
 # From course to code
 
 
+def read_table(name: str) -> list[dict[str, str]]:
+    with (PROJECT / "docs" / name).open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
 def course_page() -> str:
-    with (PROJECT / "docs" / "syllabus.csv").open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
-    groups: dict[str, list[str]] = {}
-    for row in rows:
-        topic = row["id"].replace("_", " ")
-        line = f"| {topic} | {link(row['api'])} | `{row['test']}` |"
-        groups.setdefault(group(row["api"]), []).append(line)
+    """Return every topic that the map has, by family and section, in the order of the courses."""
+    done = {row["id"]: row for row in read_table("syllabus.csv")}
+    topics = read_table("topics.csv")
+    unknown = done.keys() - {topic["id"] for topic in topics}
+    topics += [
+        {"id": id, "family": group(done[id]["api"]), "section": "More", "title": ""} for id in sorted(unknown)
+    ]
+    groups: dict[str, dict[str, list[str]]] = {}
+    for topic in topics:
+        if topic["id"] in done:
+            rows = groups.setdefault(topic["family"], {}).setdefault(topic["section"], [])
+            rows.append(course_row(topic, done[topic["id"]]))
     lines = [
         "# From course to code",
         "",
-        f"Every topic of the courses that the library covers today ({len(rows)}), the name that does it, and "
-        "the test that shows it.",
+        f"The topics that five university courses teach, and the name that does each: {len(done)} of {len(topics)} "
+        "are there today. Every one has a test that shows it; its name is in the last column.",
     ]
-    for name in sorted(groups):
-        lines += ["", f"## {name}", "", "| topic | name | test |", "|---|---|---|", *groups[name]]
+    for family in sorted(groups):
+        lines += ["", f"## {family}"]
+        for section, rows in groups[family].items():
+            lines += [
+                "",
+                f"### {capital(section)}",
+                "",
+                "| topic | name | shown by |",
+                "|---|---|---|",
+                *rows,
+            ]
     return "\n".join([*lines, ""])
 
 
+def course_row(topic: dict[str, str], done: dict[str, str]) -> str:
+    title = capital(topic["title"] or topic["id"].replace("_", " ")).replace("|", r"\|")
+    test = done["test"].rpartition("::")[2].removeprefix("test_").replace("_", " ")
+    return f'| <span id="{topic["id"]}">{title}</span> | {link(done["api"])} | {test} |'
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def group(api: str) -> str:
+    """Return the family of a dotted name."""
     parts = api.split(".")
-    return ".".join(parts[:2]) if parts[0] == "gnomon" else parts[0]
+    return parts[1] if parts[0] == "gnomon" else parts[0]
 
 
 def link(api: str) -> str:
@@ -171,3 +213,7 @@ def on_files(files: Any, config: Any) -> Any:
     for path, text in pages.items():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    return migrating.filled(markdown, link) if page.file.src_uri == "migrating.md" else markdown

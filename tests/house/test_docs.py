@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import gnomon
+
 PROJECT = Path(__file__).resolve().parents[2]
 HOOKS = PROJECT / "docs" / "_hooks"
 
@@ -58,18 +60,43 @@ def test_pages_are_made_from_the_project():
     assert pages.link("sklearn.metrics.r2_score") == "`sklearn.metrics.r2_score`"
 
 
+def test_every_public_name_has_an_entry():
+    pytest.importorskip("mkdocs", reason="installed by the docs extra")
+    pages = load("pages")
+    assert set(pages.families()) >= {"linear", "cluster", "sequence"}
+    for family, names in pages.families().items():
+        page = pages.api_page(family, names)
+        module = importlib.import_module(f"gnomon.{family}")
+        for name in module.__all__:
+            assert f"\n::: gnomon.{family}.{names[name]}.{name}\n" in page, f"gnomon.{family}.{name}"
+    for name, file in gnomon._FUNCTIONS.items():
+        assert f"\n::: gnomon.{file}.{name}\n" in pages.api_index()
+
+
+def test_every_topic_of_the_map_stands_in_the_course_page():
+    pytest.importorskip("mkdocs", reason="installed by the docs extra")
+    pages = load("pages")
+    page = pages.course_page()
+    topics = [row["id"] for row in pages.read_table("topics.csv")]
+    assert len(topics) == len(set(topics))
+    for row in pages.read_table("syllabus.csv"):
+        assert page.count(f'<span id="{row["id"]}">') == 1, row["id"]
+        if row["api"].split(".")[2:3] and row["api"].split(".")[1] in pages.families():
+            assert pages.link(row["api"]) in page
+
+
+def test_introductions_belong_to_families():
+    pytest.importorskip("mkdocs", reason="installed by the docs extra")
+    pages = load("pages")
+    written = {path.stem for path in (PROJECT / "docs" / "families").glob("*.md")}
+    assert written <= set(pages.families())
+    assert "replaces" not in pages.introduction("linear") and "Lasso" in pages.introduction("linear")
+
+
 def test_benchmark_rows_name_what_is_missing():
     pytest.importorskip("mkdocs", reason="installed by the docs extra")
     row = {"name": "peer", "version": "", "seconds": None, "remark": "missing: peer"}
     assert load("pages").benchmark_row(row) == "| peer |  |  |  |  |  | missing: peer |"
-
-
-def test_gallery_shows_a_picture_after_every_piece_of_code():
-    pytest.importorskip("mkdocs", reason="installed by the docs extra")
-    pictures = load("pictures")
-    page, codes = pictures.gallery()
-    assert len(codes) == page.count("```python") == page.count("-dark.png#only-dark)")
-    assert pictures.render(codes["gallery-0"], "dark").startswith(b"\x89PNG")
 
 
 def test_the_site_fetches_nothing():
@@ -82,7 +109,7 @@ def test_the_site_fetches_nothing():
 
 def test_every_page_of_the_menu_exists_or_is_generated():
     text = (PROJECT / "mkdocs.yml").read_text().partition("\nnav:")[2]
-    generated = {"course-to-code.md", "benchmarks.md", "pictures.md"}
+    generated = {"course-to-code.md", "benchmarks.md"}
     named = {word for word in text.split() if word.endswith(".md")}
     assert named and all(page in generated or (PROJECT / "docs" / page).is_file() for page in named)
 
