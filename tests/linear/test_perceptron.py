@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 
 from gnomon.linear import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
 
@@ -206,3 +207,78 @@ def test_bad_orders_and_starts():
         Perceptron(eta0=0.0).fit(*T1)
     with pytest.raises(ValueError, match="coef_init"):
         Perceptron().fit(*T1, coef_init=[1.0])
+
+
+STREAMS = [
+    Perceptron(order="given", max_iter=1, tol=None),
+    Perceptron(order="given", max_iter=1, tol=None, average=True, fit_intercept=False),
+    Perceptron(order="given", max_iter=1, tol=None, update="always", eta0=0.3),
+    PassiveAggressiveClassifier(C=0.2, order="given", max_iter=1, tol=None),
+    PassiveAggressiveClassifier(loss="squared_hinge", order="given", max_iter=1, tol=None, average=True),
+    PassiveAggressiveRegressor(C=0.1, order="given", max_iter=1, tol=None),
+]
+
+
+@pytest.mark.parametrize("model", STREAMS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_stream_of_rows_is_one_pass(model, classes):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(60, 5)), rng.integers(0, classes, size=60)
+    first = {} if isinstance(model, PassiveAggressiveRegressor) else {"classes": np.arange(classes)}
+    whole = clone(model).fit(X, y)
+    quick, slow = clone(model), clone(model)
+    for i in range(60):
+        quick.partial_fit(X[i : i + 1], y[i : i + 1], **(first if i == 0 else {}))
+        slow.partial_fit(X[i : i + 1].tolist(), y[i : i + 1].tolist(), **(first if i == 0 else {}))
+    for found in (quick, slow):
+        np.testing.assert_allclose(found.coef_, whole.coef_, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(found.intercept_, whole.intercept_, rtol=1e-12, atol=1e-12)
+        assert found.t_ == whole.t_ == 61
+        np.testing.assert_array_equal(found.predict(X), whole.predict(X))
+    if isinstance(model, Perceptron):
+        assert quick.n_mistakes_ == slow.n_mistakes_ == whole.n_mistakes_
+    else:
+        np.testing.assert_allclose(quick.step_sizes_, whole.step_sizes_[..., -1:])
+
+
+@pytest.mark.parametrize("learner", [Perceptron, PassiveAggressiveClassifier])
+def test_a_few_rows_go_the_same_way_as_many(learner):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(12, 3)), rng.integers(0, 2, size=12)
+    quick, slow = learner(random_state=0), learner(random_state=0)
+    for model in (quick, slow):
+        model.partial_fit(X, y, classes=[0, 1])
+    for _ in range(3):
+        quick.partial_fit(X, y)
+        slow.partial_fit(X.tolist(), y)
+    np.testing.assert_array_equal(quick.coef_, slow.coef_)
+    weighted = learner(random_state=0).partial_fit(X, y, classes=[0, 1], sample_weight=np.ones(12))
+    np.testing.assert_array_equal(
+        weighted.coef_, learner(random_state=0).partial_fit(X, y, classes=[0, 1]).coef_
+    )
+
+
+@pytest.mark.parametrize("learner", [Perceptron, PassiveAggressiveClassifier])
+def test_a_stream_goes_on_after_a_fit_and_refuses_bad_rows(learner):
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, size=40)
+    model = learner(order="given", max_iter=1, tol=None).fit(X, y)
+    kept = model.coef_.copy()
+    again = learner(order="given", max_iter=1, tol=None).fit(
+        X, y, coef_init=kept, intercept_init=model.intercept_
+    )
+    for i in range(40):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+    np.testing.assert_allclose(model.coef_, again.coef_, atol=1e-12)
+    with pytest.raises(ValueError, match="3 features"):
+        model.partial_fit(np.zeros((1, 3)), [0])
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(np.array([[np.nan, 1.0]]), [0])
+    with pytest.raises(ValueError, match="not among|not in"):
+        model.partial_fit(np.zeros((1, 2)), [7])
+    with pytest.raises(ValueError, match="first call"):
+        learner().partial_fit(X, y)
+    with pytest.raises(ValueError, match="not the same"):
+        model.partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="balanced"):
+        learner(class_weight="balanced").partial_fit(X, y, classes=[0, 1])

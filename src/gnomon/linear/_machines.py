@@ -91,10 +91,16 @@ def begin(margin: Margin, rows: Any) -> Solved:
     elif margin.method == "qp":
         inner = None
     else:
-        inner = newton.newton_start(
-            rows, smooth_objective(margin, rows), zero, curved=margin.method == "newton"
-        )
-    return Solved(inner, zero, np.inf, np.inf)
+        inner = _newton_start(margin, rows, zero)
+    return Solved(inner, inner.theta if margin.method.startswith("newton") else zero, np.inf, np.inf)
+
+
+def _newton_start(margin, rows, zero):
+    """Begin at the optimum of a sample of the rows, where there are many."""
+    objective, narrow = smooth_objective(margin, rows), margin.method == "newton"
+    step = newton.newton_step if narrow else newton.newton_cg_step
+    theta = newton.sampled_start(rows, objective, zero, step)
+    return newton.newton_start(rows, objective, theta, curved=narrow)
 
 
 def advance(margin: Margin, rows: Any, solved: Solved, rng: Any, tol: float) -> Solved:

@@ -12,6 +12,7 @@ from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner
 from gnomon.linear import _epochs
 from gnomon.linear._rules import JOBS, ORDER, SEED
+from gnomon.linear._streams import Streamed
 
 COMMON: dict[str, Any] = {
     "fit_intercept": ["boolean"],
@@ -37,7 +38,7 @@ class Origin:
         self.origin, self.n_given = getattr(rows, "origin", None), getattr(rows, "n_given", rows.n_rows)
 
 
-class MistakeDriven(_epochs.Mixed, Learner):
+class MistakeDriven(Streamed, Learner):
     """The loop that perceptron and passive–aggressive learners share."""
 
     _stop: ClassVar[str] = "self"
@@ -83,6 +84,21 @@ class MistakeDriven(_epochs.Mixed, Learner):
         """Convert the rows where a fit goes on from a checkpoint, which skips the start."""
         if not hasattr(rows, "loops"):
             self._prepared(rows, state)
+
+    # -- rows of a stream ------------------------------------------------------------------------------------
+
+    def _pass_over(self, rows, state):
+        return self._step(rows, self._prepared(rows, state))[0]
+
+    def _can_be_quick(self):
+        return not self.average
+
+    def _shown_in_place(self, state, steps, **facts):
+        """Show weights that the quick way moved in place; `facts` are what it counted."""
+        state = state._replace(steps=steps, epoch=state.epoch + 1)
+        self.__dict__ |= {"pass_": state, "intercept_": state.intercept, "t_": steps + 1.0, **facts}
+
+    # -- what is shown ---------------------------------------------------------------------------------------
 
     def _mean(self, state):
         """Average of the weights after every step, from the sums of steps·change."""

@@ -69,7 +69,7 @@ def compute_weights(class_weight: Any, rows: Any) -> Array:
 def refuse_overflow(rows: Any, C: float) -> None:
     """Refuse rows whose squares, times their costs, leave no digit to the penalty and none to the loss."""
     values = rows.X.data if sparse.issparse(rows.X) else rows.X
-    top = float(np.max(np.abs(values), initial=0.0))
+    top = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
     heaviest = float(rows.weight.max()) * (C if np.isfinite(C) else 1.0)
     with np.errstate(over="ignore"):
         if not np.square(top) * heaviest < LIMIT:

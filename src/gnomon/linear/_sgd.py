@@ -10,10 +10,11 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
-from gnomon.core.randomness import draw_seed, generator, stream
+from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.linear import _batches, _epochs
 from gnomon.linear._rules import BATCH, JOBS, ORDER, SEED
+from gnomon.linear._streams import ONES, Streamed
 from gnomon.loops import stochastic as loops
 from gnomon.losses import margin, residual
 from gnomon.solvers.schedules import Schedule, named_schedule
@@ -78,7 +79,7 @@ RULES: dict[str, Any] = {
 }
 
 
-class Stochastic(_epochs.Mixed, Learner):
+class Stochastic(Streamed, Learner):
     """The loop that classifier and regressor share."""
 
     _stop: ClassVar[str] = "self"
@@ -102,63 +103,21 @@ class Stochastic(_epochs.Mixed, Learner):
         rows.initial = (coef_init, intercept_init)
         return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
-        """Make one pass over some more rows.
-
-        Parameters
-        ----------
-        X, y : array or sparse matrix of shape (n, d), array of shape (n,)
-        classes : array, optional
-            All classes there will ever be; needed in the first call of a classifier.
-        sample_weight : array, optional
-
-        Returns
-        -------
-        self
-        """
-        if classes is None and sample_weight is None and self._quick(X, y):
-            return self
-        first = not hasattr(self, "pass_")
-        rows = self._more_rows(X, y, classes, sample_weight, first)
-        state = self.pass_ if not first else self._start(rows, generator(self.random_state))
-        state, _ = self._epoch(self._ready(rows), state)
-        known = (
-            {}
-            if first
-            else {
-                k: v
-                for k, v in vars(self).items()
-                if k in ("n_features_in_", "feature_names_in_", "classes_")
-            }
-        )
-        self._adopt({**known, **self._attributes(state), "n_iter_": 1}, rows if first else None)
-        return self
-
     # -- the fast way for rows of a stream -------------------------------------------------------------------
 
-    def _quick(self, X, y) -> bool:
-        """Make a pass over a small float64 array without further ado; False if there is more to check."""
-        state = getattr(self, "pass_", None)
-        if state is None or type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or len(X) > 16:
-            return False
-        if (
-            X.shape[1] != self.n_features_in_
-            or "feature_names_in_" in self.__dict__
-            or not X.flags.c_contiguous
-        ):
-            return False
-        if len(X) != len(y) or not np.isfinite(X.sum()) or self._batched() or self.average:
-            return False
-        targets = self._quick_targets(y)
-        if targets is None:
-            return False
+    def _pass_over(self, rows, state):
+        return self._epoch(self._ready(rows), state)[0]
+
+    def _can_be_quick(self):
+        return not self._batched() and not self.average
+
+    def _quick_pass(self, state, X, targets, order):
         setup = self._setup(state)
-        ones, order = np.ones(len(X)), np.arange(len(X))
         for k in range(len(targets)):
             found = loops.sgd_dense(
                 X,
                 targets[k],
-                ones,
+                ONES,
                 order,
                 *setup[:8],
                 self.fit_intercept,
@@ -175,9 +134,8 @@ class Stochastic(_epochs.Mixed, Learner):
             state.intercept[k] = found[0]
         if not np.isfinite(state.intercept).all():
             raise DataError("the weights left the finite numbers; lower eta0 or scale the columns.")
-        self.__dict__["pass_"] = state._replace(steps=found[1], debt=found[4])
+        self.__dict__["pass_"] = state._replace(steps=found[1], debt=found[4], epoch=state.epoch + 1)
         self.__dict__["t_"] = found[1] + 1.0
-        return True
 
     def _setup(self, state):
         """The same numbers for a stream, worked out once and kept."""
@@ -317,6 +275,3 @@ class Stochastic(_epochs.Mixed, Learner):
         if self.average and state.steps + 1.0 > float(self.average):
             return state.average, state.average_intercept
         return state.coef, state.intercept
-
-    def _more_rows(self, X, y, classes, sample_weight, first):
-        return self._plain_read(X, y, sample_weight, reset=first)

@@ -20,10 +20,11 @@ from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
-from gnomon.solvers import descent, newton, sparse_newton
+from gnomon.solvers import descent, newton, quasi, sparse_newton
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which the Hessian is factorized
+WORTH = 2e-7  # share of the objective that is still worth a step of L-BFGS
 
 
 class PerfectSeparationWarning(UserWarning):
@@ -73,10 +74,13 @@ class LogisticRegression(LinearClassifierMixin, Learner):
     class_weight : dict, "balanced" or None
     random_state : int, RandomState or None
         Not used: every solver here is deterministic.
-    solver : {"auto", "newton-cholesky", "newton-cg", "lbfgs", "liblinear", "sag", "saga", "gd"},
-    default="auto"
-        All reach the same optimum. ``"auto"`` takes Newton steps: by Cholesky for narrow data, by conjugate
-        gradients for wide data and several classes; with ρ > 0 coordinate descent on working sets.
+    solver : {"auto", "newton-cholesky", "newton-cg", "lbfgs", "liblinear", "sag", "saga", "gd"}, \
+default="auto"
+        All reach the same optimum. ``"auto"`` takes Newton steps: by Cholesky for narrow data of two classes,
+        by conjugate gradients for narrow data of several; for wide data L-BFGS, and Newton's method where
+        that is slow; with ρ > 0 proximal Newton on working sets. ``"liblinear"``, ``"sag"`` and ``"saga"``
+        are accepted so that code written for scikit-learn runs, but those methods are not here: they mean
+        ``"auto"``.
     max_iter : int, default=100
     verbose : int, default=0
         Accepted for compatibility; use callbacks to watch.
@@ -200,6 +204,8 @@ class LogisticRegression(LinearClassifierMixin, Learner):
             return LogisticState(sparse_newton.start(rows, objective, theta, self._l1()))
         if solver in ("lbfgs", "gd"):
             return LogisticState(descent.at(self._function(rows, objective), theta))
+        if solver == "wide":
+            return LogisticState(quasi.start(rows, objective, theta))
         step = self._newton(solver)
         if fresh:
             theta = newton.sampled_start(rows, objective, theta, step)
@@ -216,15 +222,11 @@ class LogisticRegression(LinearClassifierMixin, Learner):
         else:
             step = self._newton(solver)
             inner = step(rows, objective, state.inner)
-            violation = newton.violation(objective, inner.gradient)
-            if (
-                violation <= self.tol
-                and inner.factor is not None
-                and rows.n_rows * rows.n_features >= newton.LARGE
-            ):
-                inner = step(rows, objective, inner)  # a pass more squares the distance
-                violation = newton.violation(objective, inner.gradient)
-            value = inner.value
+            while newton.violation(objective, inner.gradient) <= self.tol and _pays(rows, inner):
+                inner = step(rows, objective, inner)
+                if inner.factor is not None:
+                    break  # a pass more with the same factor squares the distance
+            violation, value = newton.violation(objective, inner.gradient), inner.value
         scale = self._C() if np.isfinite(self._C()) else 1.0
         state = LogisticState(inner, False, value * scale, violation)
         runaway = not np.isfinite(self._C()) and _runs_away(rows, state)
@@ -318,14 +320,15 @@ class LogisticRegression(LinearClassifierMixin, Learner):
             return self.solver
         if self.solver == "newton-cholesky" and len(rows.classes) == 2:
             return self.solver
-        narrow = rows.n_features <= NARROW and len(rows.classes) == 2
-        return "newton-cholesky" if narrow else "newton-cg"
+        if rows.n_features > NARROW:
+            return "wide"
+        return "newton-cholesky" if len(rows.classes) == 2 else "newton-cg"
 
     def _newton(self, solver):
         if solver == "newton-cholesky":
             return newton.newton_step
-        tol = self.tol
-        return lambda rows, objective, state: newton.newton_cg_step(rows, objective, state, tol=tol)
+        step, tol = quasi.step if solver == "wide" else newton.newton_cg_step, self.tol
+        return lambda rows, objective, state: step(rows, objective, state, tol=tol)
 
     def _function(self, rows, objective):
         return lambda theta: newton.evaluate(rows, objective, theta)
@@ -385,6 +388,13 @@ def _weight(rows) -> float:
 
 def _chunk_weight(chunk):
     return chunk.weight.sum()
+
+
+def _pays(rows, inner) -> bool:
+    """Tell whether a point that is good enough for the certificate should be bettered by cheap steps."""
+    if isinstance(inner, quasi.QuasiState):
+        return inner.decrement() > WORTH * abs(inner.value)
+    return inner.factor is not None and rows.n_rows * rows.n_features >= newton.LARGE
 
 
 def _runs_away(rows, state):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,7 @@ from gnomon.core.validate import Reads
 from gnomon.linear import _epochs
 from gnomon.linear._mistakes import COMMON, MistakeDriven, Origin
 from gnomon.linear._rows import check_classes
+from gnomon.linear._streams import ONES, StreamedClasses
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.loops import stochastic as loops
@@ -70,11 +71,40 @@ class Aggressive(MistakeDriven):
         done = _epochs.tired(new, self.tol, self.n_iter_no_change)
         return new, Report(loss / float(rows.weight.sum()), done=done)
 
+    def _quick_pass(self, state, X, targets, order):
+        kind, taus = self.KINDS[self.loss], np.zeros((len(targets), len(X)))
+        norms = np.einsum("ij,ij->i", X, X) + float(self.fit_intercept)
+        for k in range(len(targets)):
+            state.intercept[k], _, steps, _ = loops.aggressive_dense(
+                X,
+                targets[k],
+                ONES,
+                norms,
+                order,
+                kind,
+                float(self.C),
+                float(getattr(self, "epsilon", 0.0)),
+                self.fit_intercept,
+                False,
+                state.coef[k],
+                state.intercept[k],
+                state.average[k],
+                0.0,
+                state.steps,
+                taus[k],
+            )
+        sizes = taus[0] if len(taus) == 1 else taus
+        self._shown_in_place(state, steps, coef_=self._table(state.coef), step_sizes_=sizes)
+
+    def _table(self, coef):
+        """Weights in the shape that they are shown in."""
+        return coef
+
     def _attributes(self, state):
         coef, intercept = self._final(state)
         taus = _epochs.in_given_rows(state.facts["map"], state.facts["taus"])
         found = {
-            "coef_": coef.copy(),
+            "coef_": self._table(coef.copy()),
             "intercept_": intercept.copy(),
             "t_": state.steps + 1.0,
             "pass_": state,
@@ -82,7 +112,7 @@ class Aggressive(MistakeDriven):
         return found | {"step_sizes_": taus[0] if len(taus) == 1 else taus}
 
 
-class PassiveAggressiveClassifier(LinearClassifierMixin, Aggressive):
+class PassiveAggressiveClassifier(LinearClassifierMixin, StreamedClasses, Aggressive):
     r"""Passive–aggressive classifier: move just far enough to be right about the present row.
 
     .. math:: w \leftarrow \arg\min_v\; \tfrac{1}{2C}\lVert v - w\rVert^2 + \ell(y_i, v\cdot x_i)
@@ -106,7 +136,7 @@ class PassiveAggressiveClassifier(LinearClassifierMixin, Aggressive):
     ----------
     coef_, intercept_, classes_, t_, n_iter_, trace_
     step_sizes_ : array of shape (n,)
-        τ of the last visit of every row.
+        τ of the last visit of every row (after `partial_fit`, of the rows of the last call).
 
     Examples
     --------
@@ -250,6 +280,19 @@ class PassiveAggressiveRegressor(LinearPrediction, RegressorMixin, Aggressive):
     def _weights(self, rows):
         return rows.weight
 
-    def _attributes(self, state):
-        found = super()._attributes(state)
-        return found | {"coef_": found["coef_"][0]}
+    def _table(self, coef):
+        return coef[0]
+
+    def partial_fit(self, X, y, sample_weight=None) -> Self:
+        """Make one pass over some more rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        return super().partial_fit(X, y, None, sample_weight)

@@ -15,11 +15,12 @@ from gnomon.core.validate import Reads
 from gnomon.linear import _epochs
 from gnomon.linear._mistakes import COMMON, MistakeDriven, Origin
 from gnomon.linear._rows import check_classes
+from gnomon.linear._streams import ONES, StreamedClasses
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.loops import stochastic as loops
 
 
-class Perceptron(LinearClassifierMixin, MistakeDriven):
+class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
     r"""Rosenblatt's perceptron.
 
     .. math:: y_i(w\cdot x_i + b) \le 0 \Rightarrow w \leftarrow w + \eta y_i x_i, b \leftarrow b + \eta y_i
@@ -68,7 +69,8 @@ class Perceptron(LinearClassifierMixin, MistakeDriven):
     t_ : float
         Steps made, plus one.
     mistakes_ : array of shape (n,) or (K, n)
-        Updates on every row; n_mistakes_ is their sum.
+        Updates on every row (after `partial_fit`, on the rows of the last call); n_mistakes_ is their sum
+        (over all calls).
     coef_last_ : array
         The last weights, where `coef_` is their average.
     converged_ : bool
@@ -167,6 +169,7 @@ class Perceptron(LinearClassifierMixin, MistakeDriven):
         rows.eta = self.eta0 * _epochs.row_weights(rows, self.class_weight)
         return {
             "counts": np.zeros((len(targets), rows.n_rows), dtype=np.int64),
+            "before": getattr(rows, "made", 0),
             "log": (),
             "clean": False,
             "loss": 0.0,
@@ -198,6 +201,45 @@ class Perceptron(LinearClassifierMixin, MistakeDriven):
                 total += mistakes
             return state, total
         return self._visit(rows, y, k, state, order)
+
+    def _pass_over(self, rows, state):
+        rows.made = getattr(self, "n_mistakes_", 0)
+        return super()._pass_over(rows, state)
+
+    def _can_be_quick(self):
+        plain = not (self.average or self.batch or self.keep_log)
+        return plain and not (isinstance(self.order, str) and self.order == "random_mistake")
+
+    def _quick_pass(self, state, X, targets, order):
+        always, n_mistakes = self.update == "always", 0
+        counts = np.zeros((len(targets), len(X)), dtype=np.int64)
+        eta = self.eta0 * ONES
+        for k in range(len(targets)):
+            state.intercept[k], _, steps, mistakes, _ = loops.perceptron_dense(
+                X,
+                targets[k],
+                eta,
+                order,
+                self.fit_intercept,
+                False,
+                always,
+                state.coef[k],
+                state.intercept[k],
+                state.average[k],
+                0.0,
+                state.steps,
+                counts[k],
+            )
+            n_mistakes += mistakes
+        self._shown_in_place(
+            state,
+            steps,
+            coef_=state.coef,
+            coef_last_=state.coef,
+            mistakes_=counts[0] if len(counts) == 1 else counts,
+            n_mistakes_=self.n_mistakes_ + int(counts.sum()),
+            converged_=n_mistakes == 0,
+        )
 
     def _visit(self, rows, y, k, state, order):
         """Run the loop over some rows for one machine."""
@@ -261,5 +303,6 @@ class Perceptron(LinearClassifierMixin, MistakeDriven):
             "mistakes_": counts[0] if len(counts) == 1 else counts,
             "pass_": state,
         }
-        found |= {"n_mistakes_": int(counts.sum()), "converged_": bool(state.facts["clean"])}
+        made = state.facts["before"] + int(counts.sum())
+        found |= {"n_mistakes_": made, "converged_": bool(state.facts["clean"])}
         return found | ({"mistake_log_": list(state.facts["log"])} if self.keep_log else {})

@@ -15,6 +15,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.validate import Reads
 from gnomon.linear import _epochs
 from gnomon.linear._sgd import MARGIN_LOSSES, RESIDUAL_LOSSES, RULES, Stochastic, residual_loss
+from gnomon.linear._streams import StreamedClasses
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.linear.least_squares import LinearPrediction
 
@@ -137,10 +138,6 @@ eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, warm_start
     def _row_weights(self, rows):
         return rows.weight[None]
 
-    def _quick_targets(self, y):
-        values = np.asarray(y, dtype=np.float64)
-        return values[None] if values.ndim == 1 and np.isfinite(values).all() else None
-
     def _validate(self, rows, state):
         test = rows.parts[1]
         found = rows.X[test] @ state.coef[0] + state.intercept[0]
@@ -158,7 +155,7 @@ def _has_probabilities(model):
     return True
 
 
-class SGDClassifier(LinearClassifierMixin, Stochastic):
+class SGDClassifier(LinearClassifierMixin, StreamedClasses, Stochastic):
     r"""Linear classifier by stochastic gradient descent, for every loss.
 
     .. math:: J(w, b) = \frac1n\sum_i \ell\bigl(y_i(w\cdot x_i + b)\bigr) + \alpha R(w)
@@ -267,20 +264,6 @@ class SGDClassifier(LinearClassifierMixin, Stochastic):
             )
         return rows
 
-    def _more_rows(self, X, y, classes, sample_weight, first):
-        if first and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
-        if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"`classes={np.asarray(classes)!r}` is not the same as on last call to partial_fit, "
-                f"was: {self.classes_!r}"
-            )
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight 'balanced' is not supported for partial_fit; give the weights as a dict."
-            )
-        return self._plain_read(X, y, sample_weight, reset=first, classes=classes if first else self.classes_)
-
     def _loss(self):
         if self.loss in MARGIN_LOSSES:
             return MARGIN_LOSSES[self.loss]()
@@ -295,16 +278,6 @@ class SGDClassifier(LinearClassifierMixin, Stochastic):
     def _row_weights(self, rows):
         weight = _epochs.row_weights(rows, self.class_weight)
         return np.broadcast_to(weight, rows.targets.shape)
-
-    def _quick_targets(self, y):
-        codes = np.searchsorted(self.classes_, y)
-        if self.class_weight is not None or codes.ndim != 1 or (codes >= len(self.classes_)).any():
-            return None
-        if not (self.classes_[codes] == y).all():
-            return None
-        if len(self.classes_) <= 2:
-            return np.where(codes == 1, 1.0, -1.0)[None]
-        return np.where(codes == np.arange(len(self.classes_))[:, None], 1.0, -1.0)
 
     def _validate(self, rows, state):
         test = rows.parts[1]

@@ -15,6 +15,7 @@ from scipy import linalg
 from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import per_row, total
+from gnomon.core.threads import one_blas_thread
 from gnomon.solvers import terms
 from gnomon.solvers.terms import Model, Terms
 
@@ -143,21 +144,29 @@ def newton_cg_step(
     """One Newton step whose system is solved by preconditioned conjugate gradients, to the accuracy it
     deserves.
     """
-    model, ridge = objective.model, objective.ridge
-    curvature = per_row(terms.curvature_rows, rows, state.theta, model)
+    with one_blas_thread():  # vectors are short: more threads wait for each other
+        return _newton_cg_step(rows, objective, state, tol, factor_up_to)
+
+
+def _newton_cg_step(rows, objective, state, tol, factor_up_to):
+    curvature = per_row(terms.curvature_rows, rows, state.theta, objective.model)
     factor = state.factor
     if factor is None:
         factor = preconditioner(rows, objective, curvature, factor_up_to)
-    if state.theta.ndim == 2:
-        ridge = ridge[:, None]
 
     def product(v: Array) -> Array:
-        return total(terms.hessian_product, rows, v, model, curvature) + ridge * v
+        return hessian_product(rows, objective, curvature, v)
 
     size = max(violation(objective, state.gradient), 1e-300)
     accuracy = min(0.25, max(size**0.5, 0.03 * tol / size, 1e-8))  # no more than this step deserves
     direction = conjugate_gradients(product, -state.gradient, lambda r: precondition(factor, r), accuracy)
     return back_track(rows, objective, state, direction)._replace(factor=factor)
+
+
+def hessian_product(rows: Any, objective: Objective, curvature: Array, v: Array) -> Array:
+    """Return the Hessian times v; `curvature` is what `terms.curvature_rows` says of every row."""
+    ridge = objective.ridge if v.ndim == 1 else objective.ridge[:, None]
+    return total(terms.hessian_product, rows, v, objective.model, curvature) + ridge * v
 
 
 def preconditioner(rows: Any, objective: Objective, curvature: Array, factor_up_to: int) -> Any:

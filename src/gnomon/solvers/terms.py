@@ -134,12 +134,16 @@ def add_hessian(X, bend, hessian, intercept):
     used = bend > 0.0
     if not used.all():  # rows without curvature (hinge losses) cost nothing
         X, bend = X[used], bend[used]
+    if not len(bend):
+        return
     if sparse.issparse(X):
         scaled = sparse.csr_array((X.data * np.repeat(bend, np.diff(X.indptr)), X.indices, X.indptr), X.shape)
         hessian[:d, :d] += (X.T @ scaled).toarray()
     else:
-        scaled = X * np.sqrt(bend)[:, None]
-        hessian[:d, :d] += scaled.T @ scaled  # the same array twice: BLAS does half the work
+        even = bend[0] == bend[-1] and bool((bend == bend[0]).all())  # hinge losses without weights
+        scaled = X if even else X * np.sqrt(bend)[:, None]
+        product = scaled.T @ scaled  # the same array twice: BLAS does half the work
+        hessian[:d, :d] += bend[0] * product if even else product
     if intercept:
         border = np.zeros(d)
         add(X, bend, border)

@@ -1,0 +1,122 @@
+"""L-BFGS for smooth linear models with many parameters: every step reads the data once.
+
+A product with the Hessian costs as much as a gradient, so for wide data that is not badly conditioned the
+curvature seen along the way is the better bargain; where it is not enough, Newton's method by conjugate
+gradients takes over. Besides the certificate (the largest slope) a state knows the decrement ½ gᵀH⁻¹g, what
+its model of the curvature says is left to gain.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from gnomon.core.linalg import Array
+from gnomon.core.rows import MemoryRows
+from gnomon.core.sums import per_row, total
+from gnomon.core.threads import one_blas_thread
+from gnomon.solvers import newton, terms
+
+PAIRS = 30  # of moves and changes of the gradient that are kept
+PATIENCE = 50  # steps after which conjugate gradients take over
+UNEVEN = 30.0  # spread of the curvatures of the columns from which they are made even
+EVERY = 16  # rows of the sample that tells their curvatures
+
+
+class QuasiState(NamedTuple):
+    """A point with its value and gradient, and what is known of the curvature."""
+
+    theta: Array
+    value: float
+    gradient: Array
+    scale: Array  # first guess of the inverse curvature of every parameter, up to a common factor
+    moves: tuple[Array, ...] = ()
+    changes: tuple[Array, ...] = ()
+    k: int = 0
+    factor: None = None
+
+    def decrement(self) -> float:
+        """Return ½ gᵀH⁻¹g."""
+        g = self.gradient.ravel()
+        with one_blas_thread():
+            return 0.5 * float(g @ two_loops(g, self.moves, self.changes, self.scale))
+
+
+def start(rows: Any, objective: newton.Objective, theta: Array) -> QuasiState:
+    """Return the state at theta, after a look at the curvature on a sample of the rows."""
+    found = newton.evaluate(rows, objective, theta)
+    few, share = _sample(rows)
+    part = objective._replace(ridge=objective.ridge / share)
+    bends = per_row(terms.curvature_rows, few, theta, objective.model)
+    scale = _even_scale(few, part, bends)
+    direction = -(scale * found.gradient.ravel()).reshape(theta.shape)
+    bend = float(np.vdot(direction, newton.hessian_product(few, part, bends, direction))) * share
+    slope = -float(np.vdot(direction, found.gradient))
+    return QuasiState(theta, found.value, found.gradient, scale * (slope / bend if bend > 0.0 else 1.0))
+
+
+def _sample(rows):
+    """Every 16th row of a dense array, and by how much its sums fall short of those of all rows."""
+    if not rows.in_memory or sparse.issparse(rows.X) or rows.n_rows < EVERY * 64:
+        return rows, 1.0
+    few = MemoryRows(
+        rows.X[::EVERY],
+        rows.y[::EVERY],
+        rows.weight[::EVERY] if rows.weighted else None,
+        classes=rows.classes,
+    )
+    weight = float(few.weight.sum())
+    return (few, float(rows.weight.sum()) / weight) if weight > 0.0 else (rows, 1.0)
+
+
+def _even_scale(rows, objective, bends):
+    """One for every parameter, or the inverse of its curvature where columns differ much in scale."""
+    diagonal = total(terms.diagonal_curvature, rows, objective.model, bends) + objective.ridge
+    columns = diagonal[:-1] if objective.model.intercept else diagonal
+    outputs = max(1, objective.model.n_outputs)
+    low = float(columns.min(initial=np.inf))
+    if not low > 0.0 or float(columns.max(initial=0.0)) <= UNEVEN * low:
+        return np.ones(len(diagonal) * outputs)
+    scale = 1.0 / diagonal
+    if objective.model.intercept:
+        scale[-1] = scale[:-1].mean()
+    return np.repeat(scale, outputs)
+
+
+def two_loops(g: Array, moves: tuple[Array, ...], changes: tuple[Array, ...], scale: Array) -> Array:
+    """Return the L-BFGS approximation of H⁻¹g from a diagonal first guess."""
+    q, factors = g.copy(), []
+    for s, y in zip(reversed(moves), reversed(changes)):
+        factors.append(float(s @ q) / float(s @ y))
+        q -= factors[-1] * y
+    if moves:
+        q *= scale * (float(moves[-1] @ changes[-1]) / float(changes[-1] @ (scale * changes[-1])))
+    else:
+        q *= scale
+    for s, y, factor in zip(moves, changes, reversed(factors)):
+        q += (factor - float(y @ q) / float(s @ y)) * s
+    return q
+
+
+def step(rows: Any, objective: newton.Objective, state: Any, *, tol: float = 1e-4) -> Any:
+    """One step of L-BFGS or, after many, of Newton's method by conjugate gradients."""
+    if not isinstance(state, QuasiState) or state.k >= PATIENCE:
+        plain = newton.NewtonState(state.theta, state.value, state.gradient, None, state.factor)
+        return newton.newton_cg_step(rows, objective, plain, tol=tol)
+    with one_blas_thread():  # vectors are short: more threads wait for each other
+        return _quasi_step(rows, objective, state)
+
+
+def _quasi_step(rows, objective, state):
+    g = state.gradient.ravel()
+    direction = -two_loops(g, state.moves, state.changes, state.scale).reshape(state.theta.shape)
+    new = newton.back_track(rows, objective, newton.NewtonState(*state[:3]), direction)
+    s, y = (new.theta - state.theta).ravel(), (new.gradient - state.gradient).ravel()
+    moves, changes = state.moves, state.changes
+    if float(s @ y) > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
+        moves, changes = (*moves, s)[-PAIRS:], (*changes, y)[-PAIRS:]
+    elif not np.any(s):
+        return state._replace(k=PATIENCE)
+    return QuasiState(new.theta, new.value, new.gradient, state.scale, moves, changes, state.k + 1)
