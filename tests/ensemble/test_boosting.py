@@ -249,7 +249,7 @@ def test_child_histograms_sum_to_the_parent(narrow, monkeypatch):
     from gnomon.ensemble import histogram
     from gnomon.trees.binning import bin_columns, find_bins
 
-    monkeypatch.setattr(histogram, "NARROW_ROWS", 100)
+    monkeypatch.setattr(histogram, "NARROW_ROWS", (100, 10_000))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6000, 9))
     bins = find_bins(X, 255, np.zeros(9, np.int64))
@@ -260,17 +260,41 @@ def test_child_histograms_sum_to_the_parent(narrow, monkeypatch):
     g, h = X[:, 0] + 0.1, rng.uniform(0.1, 0.25, 6000)
     nodes, rows = grower.grow(g, h, np.abs(g).max(), h.max(), np.arange(6000, dtype=np.int32), 1, 1.0)
     for node in nodes:
-        inside = rows[node["start"] : node["end"]]
+        inside = rows[node.start : node.end]
         exact = (g[inside].sum(), h[inside].sum(), len(inside))
-        assert node["sums"][2] == exact[2]
+        assert node.sums[2] == exact[2]
         tolerance = 1e-9 if not narrow else 0.02
-        assert node["sums"][0] == pytest.approx(exact[0], abs=tolerance * np.abs(g).sum() / 10)
-        assert node["sums"][1] == pytest.approx(exact[1], rel=tolerance)
-        if "left" in node:
-            parts = [nodes[node[side]]["sums"] for side in ("left", "right")]
-            assert sum(p[2] for p in parts) == node["sums"][2]
-            assert sum(p[0] for p in parts) == pytest.approx(node["sums"][0], rel=1e-12, abs=1e-9)
-            assert sum(p[1] for p in parts) == pytest.approx(node["sums"][1], rel=1e-12)
+        assert node.sums[0] == pytest.approx(exact[0], abs=tolerance * np.abs(g).sum() / 10)
+        assert node.sums[1] == pytest.approx(exact[1], rel=tolerance)
+        if node.children:
+            parts = [nodes[child].sums for child in node.children]
+            assert sum(p[2] for p in parts) == node.sums[2]
+            assert sum(p[0] for p in parts) == pytest.approx(node.sums[0], rel=1e-12, abs=1e-9)
+            assert sum(p[1] for p in parts) == pytest.approx(node.sums[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("every", [1, 50])  # all rows, and few rows among many, which are fetched in strips
+@pytest.mark.parametrize("narrow", [False, True])
+def test_histograms_equal_bincount(every, narrow):
+    from gnomon.loops import boosting
+
+    n, shift = boosting.FAR + 1, 40
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 256, (n, 8)).astype(np.uint8)
+    g, h, reps = rng.integers(-4000, 4000, n), rng.integers(0, 4000, n), np.ones(n)
+    packed, out = np.empty((n, 1 if narrow else 2), np.int64), np.empty((1, 2048, 2), np.int64)
+    unit = (1.0, 1.0, shift, narrow, np.uint64(0), 0, n)
+    boosting.pack_rows(g.astype(float), h.astype(float), reps, *unit, packed)
+    rows = np.arange(0, n, every, dtype=np.int32)
+    boosting.histograms(codes.view(np.uint64), packed, rows, 0, 1, shift, narrow, out)
+    for f in range(8):
+        cells = out[0, 256 * f : 256 * f + 256]
+        for found, weight in (
+            (cells[:, 0], g),
+            (cells[:, 1] & ((1 << shift) - 1), h),
+            (cells[:, 1] >> shift, reps),
+        ):
+            assert np.array_equal(found, np.bincount(codes[rows, f], weight[rows], 256))
 
 
 def test_narrow_histograms_lose_nothing_that_matters():

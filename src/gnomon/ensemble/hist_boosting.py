@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.randomness import draw_seed
-from gnomon.core.threads import in_order
+from gnomon.core.threads import in_order, thread_count
 from gnomon.ensemble.boosting_base import Boosted, BoostState, Soil
-from gnomon.ensemble.histogram import Histogrammer, Limits, pack, to_tree
+from gnomon.ensemble.histogram import Histogrammer, Limits, Node, pack, to_tree
 from gnomon.ensemble.objectives import Objective
 from gnomon.loops import boosting as loop
 from gnomon.trees import categories as cats
@@ -24,6 +24,7 @@ from gnomon.trees.growing import MANY
 from gnomon.trees.tree import class_weights
 
 Array = np.ndarray
+SHARED_ROWS = 50_000  # rows whose leaf values are worth several threads
 HEAVIEST = 1e100  # sums of weighted gradients stay far from the end of the numbers
 
 _RULES: dict[str, Any] = {
@@ -83,30 +84,27 @@ class _HistBoosted(Boosted):
         rows = np.arange(len(soil.y), dtype=np.int32)
         nodes, rows = grower.grow(g, h, *tops, rows, draw_seed(rng), self.max_features)
         values, step = np.zeros(len(nodes)), np.empty(len(soil.y))
-        leaves = [t for t, node in enumerate(nodes) if "left" not in node]
+        leaves = [node for node in nodes if not node.children]
 
-        def finish(t: int) -> None:
-            node = nodes[t]
-            values[t] = self._leaf_value(soil, state, k, g, h, rows, node) * self.learning_rate
-            loop.set_rows(step, rows, node["start"], node["end"], values[t])
+        def finish(part: list[Node]) -> None:
+            for leaf in part:
+                inside = rows[leaf.start : leaf.end]
+                value = self._leaf_value(soil, state, k, g, h, inside, leaf) * self.learning_rate
+                values[leaf.index] = value
+                loop.set_rows(step, inside, value)
 
-        if len(rows) > 200_000:
-            list(in_order(finish, leaves))
-        else:
-            for t in leaves:
-                finish(t)
+        shares = thread_count() if len(rows) > SHARED_ROWS else 1
+        list(in_order(finish, [leaves[s::shares] for s in range(shares)]))
         return to_tree(nodes, values, grower.codes.bins, self.l2_regularization), step
 
     def _leaf_value(
-        self, soil: Soil, state: BoostState, k: int, g: Array, h: Array, rows: Array, node: Any
+        self, soil: Soil, state: BoostState, k: int, g: Array, h: Array, inside: Array, leaf: Node
     ) -> float:
-        start, end = node["start"], node["end"]
         if not soil.objective.newton:
-            inside = rows[start:end]
             return soil.objective.leaf_value(soil.y[inside] - state.raw[k, inside], soil.weight[inside])
-        a, b = loop.leaf_sums(g, h, rows, start, end)
+        a, b = loop.leaf_sums(g, h, inside)
         value = -a / (b + self.l2_regularization) if b > 0 else 0.0
-        return float(np.clip(value, *node["bounds"]))
+        return min(max(value, leaf.bounds[0]), leaf.bounds[1])
 
 
 class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.core.threads import in_order
+from gnomon.core.randomness import stream
+from gnomon.core.threads import in_order, one_blas_thread, thread_count
+from gnomon.ensemble.objectives import chunks
 from gnomon.loops import boosting as loop
 from gnomon.loops.bins import pack_codes
-from gnomon.trees.binning import Bins
+from gnomon.trees.binning import MISSING_CODE, Bins
 from gnomon.trees.nodes import LEAF, Tree
 
 Array = np.ndarray
-NARROW_ROWS = 20_000  # from here on narrow words pay and their rounding is lost in the noise
+NARROW_ROWS = (20_000, 2**25)  # between them narrow words pay and their rounding is lost in the noise
 THREAD_WORK = 150_000  # rows times features of a node worth several threads
-_EMPTY = np.zeros((0, 0, 0), dtype=np.int64)
+PART = 32_768  # rows of a large node partitioned by one thread
 
 
 class Limits(NamedTuple):
@@ -29,20 +33,47 @@ class Limits(NamedTuple):
 
 
 class Codes(NamedTuple):
-    """Codes of the training rows, eight features to a word."""
+    """Codes of the training rows, by column, and by row with eight features to a word."""
 
     columns: Array  # (d, n) uint8
-    words: Array  # (blocks, n) uint64
+    words: Array  # (n, blocks) uint64
     bins: Bins
-    n_features: int
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
 
 
 def pack(codes: Array, bins: Bins) -> Codes:
     """Pack byte codes into words."""
     d, n = codes.shape
-    words = np.zeros((-(-d // 8), n), dtype=np.uint64)
-    list(in_order(lambda b: pack_codes(codes[8 * b : 8 * b + 8], words[b : b + 1]), range(len(words))))
-    return Codes(codes, words, bins, d)
+    words = np.empty((n, -(-d // 8)), dtype=np.uint64)
+    list(in_order(lambda part: pack_codes(codes, *part, words), chunks(n)))
+    return Codes(codes, words, bins)
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A node of a growing tree: the rows start..end, and the best split while it is a leaf."""
+
+    start: int
+    end: int
+    depth: int
+    sums: tuple[float, float, float]  # of g, of h, and the number of rows
+    bounds: tuple[float, float]  # of its value
+    index: int = 0  # among the nodes
+    slot: int = -1  # its histograms
+    gain: float = 0.0
+    feature: int = LEAF
+    split: Any = None  # see `loops.boosting`
+    goes_left: Any = None  # for every code, once it is split
+    children: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Rows inside."""
+        return self.end - self.start
 
 
 class Histogrammer:
@@ -52,239 +83,194 @@ class Histogrammer:
         self, codes: Codes, limits: Limits, monotone: Array | None, reps: Array, *, narrow: bool
     ) -> None:
         self.codes, self.limits, self.reps = codes, limits, reps
-        blocks, n = codes.words.shape
-        self.narrow = narrow and n >= NARROW_ROWS
+        n, blocks = codes.words.shape
+        self.narrow = narrow and NARROW_ROWS[0] <= n <= NARROW_ROWS[1]
         self.bits = int(reps.sum()).bit_length()
         self.count_shift = 62 - self.bits
-        self.shape = (blocks, 2048, 3)
-        self.hist = [np.empty(self.shape, dtype=np.int64)]  # one per leaf that may still be split
+        self.shape = (blocks, 2048, 2)
+        self.hist: list[Array] = []  # one per leaf that may still be split
         self.packed = np.empty((n, 1 if self.narrow else 2), dtype=np.int64)
-        self.left, self.spare = np.empty(n, np.int32), np.empty(n, np.int32)
-        step = -(-blocks // 4)
-        self.ranges = [(b, min(b + step, blocks)) for b in range(0, blocks, step)]
+        self.left, self.right = np.empty(n, np.int32), np.empty(n, np.int32)
         self.kinds = np.zeros((codes.n_features, 2), dtype=np.int64)
         self.kinds[:, 0] = codes.bins.categories
         if monotone is not None:
             self.kinds[:, 1] = monotone
         self.rule = np.array([limits.l2, limits.min_samples_leaf, limits.min_hessian])
 
-    def _pack(self, g: Array, h: Array, top_g: float, top_h: float, salt: int) -> None:
-        n, bits = len(g), self.bits
+    def grow(
+        self, g: Array, h: Array, top_g: float, top_h: float, rows: Array, seed: int, share: float
+    ) -> tuple[list[Node], Array]:
+        """Grow one tree; return its nodes and the rows grouped by leaf."""
+        self.rows, self.seed, self.share = rows, seed, share
+        self.free = list(range(len(self.hist)))
+        self.nodes: list[Node] = []
+        with one_blas_thread():
+            self._pack(g, h, top_g, top_h)
+            waiting = self._root()
+            n_leaves = 1
+            while waiting and n_leaves < self.limits.max_leaf_nodes:
+                best = max(waiting, key=lambda leaf: (leaf.gain, -leaf.index))
+                waiting.remove(best)
+                waiting += self._split(best)
+                n_leaves += 1
+        for leaf in waiting:
+            leaf.gain = 0.0
+        return self.nodes, self.rows
+
+    def _pack(self, g: Array, h: Array, top_g: float, top_h: float) -> None:
+        """Round the derivatives to whole numbers."""
         if self.narrow:
             g_top, h_top = 2.0**13 - 2, 2.0**12 - 2
         else:
-            g_top, h_top = 2.0 ** min(62 - bits, 50), 2.0 ** (self.count_shift - bits)
+            g_top, h_top = 2.0 ** min(62 - self.bits, 50), 2.0 ** (self.count_shift - self.bits)
         g_scale, h_scale = g_top / max(top_g, 1e-300), h_top / max(top_h, 1e-300)
         self.scales = np.array([1.0 / g_scale, 1.0 / h_scale])
-        from gnomon.ensemble.objectives import chunks
-
-        def one(block: tuple[int, int]) -> None:
-            loop.pack_rows(
-                g,
-                h,
-                self.reps,
-                g_scale,
-                h_scale,
-                self.count_shift,
-                self.narrow,
-                np.uint64(salt),
-                *block,
-                self.packed,
-            )
-
-        list(in_order(one, chunks(n)))
-
-    def grow(
-        self, g: Array, h: Array, top_g: float, top_h: float, rows: Array, seed: int, share: float
-    ) -> Any:
-        """Grow one tree; returns (Grown, rows grouped by leaf)."""
-        self._pack(g, h, top_g, top_h, seed)
-        self.seed, self.share = seed, share
-        self.free = list(range(1, len(self.hist)))
-        self.rows = rows
-        self.leaves: list[_Leaf] = []
-        self.nodes: list[dict[str, Any]] = []
-        root = self._root(g, h)
-        waiting = [root] if root.gain > 0 else []
-        n_leaves = 1
-        while waiting and n_leaves < self.limits.max_leaf_nodes:
-            best = max(waiting, key=lambda leaf: (leaf.gain, -leaf.node))
-            waiting.remove(best)
-            waiting += [leaf for leaf in self._split(best) if leaf.gain > 0]
-            n_leaves += 1
-        return self.nodes, self.rows
+        fixed = (g_scale, h_scale, self.count_shift, self.narrow, np.uint64(self.seed))
+        list(in_order(lambda c: loop.pack_rows(g, h, self.reps, *fixed, *c, self.packed), chunks(len(g))))
 
     # nodes
 
-    def _leaf(
-        self, start: int, end: int, depth: int, slot: int, sums: tuple[float, float, float], bounds: Any
-    ) -> Any:
-        ints = np.zeros(loop.N_LEAF_INT, dtype=np.int64)
-        floats = np.zeros(loop.N_LEAF_FLOAT)
-        floats[:3] = sums
-        floats[[loop.LO_VALUE, loop.HI_VALUE]] = bounds
-        node = {"feature": LEAF, "start": start, "end": end, "sums": sums, "bounds": bounds, "depth": depth}
+    def _add(self, node: Node) -> Node:
+        node.index = len(self.nodes)
         self.nodes.append(node)
-        return _Leaf(start, end, depth, slot, len(self.nodes) - 1, ints, floats)
-
-    def _root(self, g: Array, h: Array) -> Any:
-        n = len(self.rows)
-        self._fill(self.rows, n, _EMPTY, self.hist[0], self.hist[0], [], [])
-        first = self.hist[0][0, :256]
-        total = first.sum(axis=0)
-        sums = (total[0] * self.scales[0], total[1] * self.scales[1], float(total[2]))
-        leaf = self._leaf(0, n, 0, 0, sums, (-np.inf, np.inf))
-        self._search([leaf], n)
-        return leaf
-
-    def _may_split(self, leaf: Any) -> bool:
-        count = leaf.floats[loop.COUNT]
-        return leaf.depth < self.limits.max_depth and count >= 2 * self.limits.min_samples_leaf
-
-    def _fill(
-        self, rows: Array, n: int, parent: Array, small: Array, sibling: Array, one: Any, two: Any
-    ) -> None:
-        def work(block: tuple[int, int]) -> None:
-            loop.histograms(
-                self.codes.words,
-                self.packed,
-                rows,
-                *block,
-                parent,
-                small,
-                sibling,
-                self.count_shift,
-                self.narrow,
-            )
-
-        if n * self.codes.n_features < THREAD_WORK:
-            work((0, len(self.codes.words)))
-        else:
-            list(in_order(work, self.ranges))
-
-    def _allowed(self, leaf: Any) -> Array:
-        """Features drawn for a leaf, by its path; all when `max_features` is one."""
-        if self.share >= 1.0:
-            return np.zeros(0, dtype=np.uint8)
-        d = self.codes.n_features
-        rng = np.random.Generator(np.random.Philox(key=[self.seed, leaf.node]))
-        allowed = np.zeros(d, dtype=np.uint8)
-        allowed[rng.permutation(d)[: max(1, int(self.share * d))]] = 1
-        return allowed
-
-    def _search(self, leaves: list[Any], n: int) -> None:
-        """Find the best split of each leaf from its histograms."""
-        leaves = [leaf for leaf in leaves if self._may_split(leaf)]
-        allowed = [self._allowed(leaf) for leaf in leaves]
-        ranges = [(0, len(self.codes.words))] if n * self.codes.n_features < THREAD_WORK else self.ranges
-
-        def work(block: tuple[int, int]) -> list[Any]:
-            return [self._find(leaf, block, may) for leaf, may in zip(leaves, allowed)]
-
-        for found in in_order(work, ranges) if len(ranges) > 1 else map(work, ranges):
-            for leaf, (ints, floats, mask) in zip(leaves, found):
-                if floats[0] > 0 and floats[0] > leaf.gain * (1 + 1e-12):
-                    leaf.gain, leaf.best, leaf.sums, leaf.mask = floats[0], ints, floats, mask
-
-    def _find(self, leaf: Any, block: tuple[int, int], allowed: Array) -> tuple[Array, Array, Array]:
-        ints, floats, mask = np.zeros(4, np.int64), np.zeros(4), np.zeros(256, np.uint8)
-        first, last = 8 * block[0], min(8 * block[1], self.codes.n_features)
-        loop.find_split(
-            self.hist[leaf.slot], self.codes.bins.n_bins, self.kinds, allowed, first, last, self.scales,
-            self.rule, leaf.ints, leaf.floats, ints, floats, mask,
-        )  # fmt: skip
-        return ints, floats, mask
-
-    def _split(self, leaf: Any) -> list[Any]:
-        """Apply a leaf's split; return its two children with their own best splits."""
-        f, code, missing_left, categorical = (int(v) for v in leaf.best)
-        middle = self._partition(leaf, f, code, missing_left, categorical)
-        g, h, c = (float(v) for v in leaf.floats[:3])
-        left = (float(leaf.sums[1]), float(leaf.sums[2]), float(leaf.sums[3]))
-        right = (g - left[0], h - left[1], c - left[2])
-        bounds = self._bounds(leaf, f, left, right)
-        free = self._slot()
-        small_left = left[2] <= right[2]
-        slots = (free, leaf.slot) if small_left else (leaf.slot, free)
-        a = self._leaf(leaf.start, middle, leaf.depth + 1, slots[0], left, bounds[0])
-        b = self._leaf(middle, leaf.end, leaf.depth + 1, slots[1], right, bounds[1])
-        self.nodes[leaf.node] |= {
-            "feature": f, "code": code, "missing_left": missing_left, "left": a.node, "right": b.node,
-            "mask": leaf.mask if categorical else None, "gain": leaf.gain, "order": len(self.nodes) // 2,
-        }  # fmt: skip
-        if not (self._may_split(a) or self._may_split(b)):
-            self.free += [leaf.slot, free]
-            return []
-        small = a if small_left else b
-        rows = self.rows[small.start : small.end]
-        parent = self.hist[leaf.slot]
-        n = small.end - small.start
-        self._fill(rows, n, parent, self.hist[free], parent, a, b)
-        self._search([a, b], n)
-        self.free += [child.slot for child in (a, b) if child.gain <= 0]
-        return [a, b]
+        return node
 
     def _slot(self) -> int:
         """A histogram that no waiting leaf needs."""
         if not self.free:
             self.hist.append(np.empty(self.shape, dtype=np.int64))
-            return len(self.hist) - 1
+            self.free.append(len(self.hist) - 1)
         return self.free.pop()
 
-    def _bounds(self, leaf: Any, f: int, left: Any, right: Any) -> Any:
-        lower, upper = leaf.floats[loop.LO_VALUE], leaf.floats[loop.HI_VALUE]
-        sign = self.kinds[f, 1]
+    def _root(self) -> list[Node]:
+        n, slot = len(self.rows), self._slot()
+        self._over_blocks(n, lambda *blocks: self._fill(self.rows, blocks, slot))
+        g, ch = self.hist[slot][0, :256].sum(axis=0).tolist()
+        count, h = divmod(ch, 1 << self.count_shift)
+        sums = (g * self.scales[0], h * self.scales[1], float(count))
+        root = self._add(Node(0, n, 0, sums, (-np.inf, np.inf), slot=slot))
+        return self._search([root], lambda *blocks: None)
+
+    def _may_split(self, leaf: Node) -> bool:
+        return leaf.depth < self.limits.max_depth and leaf.sums[2] >= 2 * self.limits.min_samples_leaf
+
+    def _over_blocks(self, n: int, work: Callable[[int, int], Any]) -> None:
+        """Do the work on all blocks of features: at once, or shared among threads. No block needs another."""
+        blocks = self.shape[0]
+        shares = 1 if n * self.codes.n_features < THREAD_WORK else min(blocks, thread_count())
+        borders = [blocks * k // shares for k in range(shares + 1)]
+        parts = list(zip(borders, borders[1:]))
+        list(in_order(lambda part: work(*part), parts) if shares > 1 else [work(*parts[0])])
+
+    def _fill(self, rows: Array, blocks: tuple[int, int], slot: int) -> None:
+        loop.histograms(
+            self.codes.words, self.packed, rows, *blocks, self.count_shift, self.narrow, self.hist[slot]
+        )
+
+    def _split(self, leaf: Node) -> list[Node]:
+        """Apply a leaf's split; return those of its children that may be split again."""
+        leaf.goes_left = self._sides(leaf)
+        middle = self._partition(leaf)
+        left = tuple(leaf.split[loop.G_LEFT : loop.COUNT_LEFT + 1].tolist())
+        right = tuple(a - b for a, b in zip(leaf.sums, left))
+        bounds = self._bounds(leaf, left, right)
+        a = self._add(Node(leaf.start, middle, leaf.depth + 1, left, bounds[0]))
+        b = self._add(Node(middle, leaf.end, leaf.depth + 1, right, bounds[1]))
+        leaf.children = (a.index, b.index)
+        if not (self._may_split(a) or self._may_split(b)):
+            self.free.append(leaf.slot)
+            return []
+        small, large = (a, b) if a.sums[2] <= b.sums[2] else (b, a)
+        small.slot, large.slot = self._slot(), leaf.slot
+        rows = self.rows[small.start : small.end]
+
+        def fill(*blocks: int) -> None:
+            self._fill(rows, blocks, small.slot)
+            loop.subtract(self.hist[large.slot], self.hist[small.slot], *blocks)
+
+        return self._search([a, b], fill)
+
+    def _search(self, leaves: list[Node], fill: Callable[[int, int], Any]) -> list[Node]:
+        """Fill the leaves' histograms and find their best splits; return the leaves that have one."""
+        open_ = [leaf for leaf in leaves if self._may_split(leaf)]
+        found = np.empty((len(open_), self.codes.n_features, 6))
+        allowed = [self._allowed(leaf) for leaf in open_]
+
+        def work(*blocks: int) -> None:
+            fill(*blocks)
+            for leaf, may, splits in zip(open_, allowed, found):
+                self._find(leaf, may, blocks, splits)
+
+        self._over_blocks(min(leaf.size for leaf in leaves), work)
+        for leaf, splits in zip(open_, found):
+            self._choose(leaf, splits)
+        self.free += [leaf.slot for leaf in leaves if leaf.gain <= 0]
+        return [leaf for leaf in open_ if leaf.gain > 0]
+
+    def _allowed(self, leaf: Node) -> Array:
+        """Features drawn for a leaf; all when `max_features` is one."""
+        if self.share >= 1.0:
+            return np.zeros(0, dtype=np.uint8)
+        d = self.codes.n_features
+        allowed = np.zeros(d, dtype=np.uint8)
+        allowed[stream(self.seed, leaf.index).permutation(d)[: max(1, int(self.share * d))]] = 1
+        return allowed
+
+    def _find(self, leaf: Node, allowed: Array, blocks: tuple[int, ...], found: Array) -> None:
+        first, last = 8 * blocks[0], min(8 * blocks[1], self.codes.n_features)
+        loop.find_splits(
+            self.hist[leaf.slot], self.codes.bins.n_bins, self.kinds, allowed, first, last, self.scales,
+            self.count_shift, self.rule, np.array([*leaf.sums, *leaf.bounds]), found,
+        )  # fmt: skip
+
+    def _choose(self, leaf: Node, splits: Array) -> None:
+        """Take the best of the features' splits; ties up to rounding go to the lowest feature."""
+        f = loop.best_feature(splits)
+        if f >= 0:
+            leaf.feature, leaf.split = f, splits[f]
+            leaf.gain = float(splits[f, loop.GAIN])
+
+    def _sides(self, leaf: Node) -> Array:
+        """Whether each code goes left."""
+        f, goes_left = leaf.feature, np.empty(256, np.uint8)
+        cells = self.hist[leaf.slot][f // 8, 256 * (f % 8) : 256 * (f % 8) + 256]
+        n_categories, rest = self.kinds[f, 0], (self.limits.l2, self.scales, self.count_shift)
+        loop.sides_of(cells, n_categories, leaf.split, leaf.sums[2], *rest, goes_left)
+        return goes_left
+
+    def _bounds(self, leaf: Node, left: Any, right: Any) -> Any:
+        lower, upper = leaf.bounds
+        sign = self.kinds[leaf.feature, 1]
         if sign == 0:
-            return ((lower, upper), (lower, upper))
+            return (leaf.bounds, leaf.bounds)
         half = sum(np.clip(-s[0] / (s[1] + self.limits.l2), lower, upper) for s in (left, right)) / 2
         return ((lower, half), (half, upper)) if sign > 0 else ((half, upper), (lower, half))
 
-    def _partition(self, leaf: Any, f: int, code: int, missing_left: int, categorical: int) -> int:
-        n = leaf.end - leaf.start
-        step = n if n < 2 * THREAD_WORK else -(-n // 4)
-        parts = [(s, min(s + step, leaf.end)) for s in range(leaf.start, leaf.end, step)]
+    def _partition(self, leaf: Node) -> int:
+        """Bring the rows that go left before the others; return where the others begin."""
+        column, parts = self.codes.columns[leaf.feature], []
+        step = PART if leaf.size >= 2 * PART else leaf.size
+        for a in range(leaf.start, leaf.end, step):
+            parts.append(slice(a, min(a + step, leaf.end)))
 
-        def one(part: tuple[int, int]) -> int:
-            a, b = part
-            return loop.partition_rows(
-                self.codes.columns[f], code, missing_left, categorical, leaf.mask, self.rows, a, b,
-                self.left[a:], self.spare[a:],
-            )  # fmt: skip
+        def one(part: slice) -> int:
+            rows = self.rows[part]
+            return loop.partition_rows(column, leaf.goes_left, rows, self.left[part], self.right[part])
 
         counts = list(in_order(one, parts)) if len(parts) > 1 else [one(parts[0])]
-        at = leaf.start
-        for (a, _), count in zip(parts, counts):
-            self.rows[at : at + count] = self.left[a : a + count]
-            at += count
-        middle = at
-        for (a, b), count in zip(parts, counts):
-            rest = b - a - count
-            self.rows[at : at + rest] = self.spare[a : a + rest]
-            at += rest
-        return middle
+        lefts = [self.left[part][:n] for part, n in zip(parts, counts)]
+        rights = [self.right[part][: part.stop - part.start - n] for part, n in zip(parts, counts)]
+        np.concatenate(lefts + rights, out=self.rows[leaf.start : leaf.end])
+        return leaf.start + sum(counts)
 
 
-class _Leaf:
-    """A leaf while its tree grows."""
-
-    def __init__(
-        self, start: int, end: int, depth: int, slot: int, node: int, ints: Array, floats: Array
-    ) -> None:
-        self.start, self.end, self.depth, self.slot, self.node = start, end, depth, slot, node
-        self.ints, self.floats, self.gain = ints, floats, 0.0
-        self.best: Any = None
-        self.sums: Any = None
-        self.mask = np.zeros(256, dtype=np.uint8)
-
-
-def to_tree(nodes: list[dict[str, Any]], values: Array, bins: Bins, l2: float) -> Tree:
+def to_tree(nodes: list[Node], values: Array, bins: Bins, l2: float) -> Tree:
     """Turn grown nodes into a `Tree` in preorder; `values` has one entry per node."""
     order, stack = [], [0]
     while stack:
-        t = stack.pop()
-        order.append(t)
-        if nodes[t]["feature"] != LEAF:
-            stack += [nodes[t]["right"], nodes[t]["left"]]
+        order.append(stack.pop())
+        if nodes[order[-1]].children:
+            stack += reversed(nodes[order[-1]].children)
     new = {t: k for k, t in enumerate(order)}
     m = len(order)
     feature, threshold = np.full(m, LEAF, np.int32), np.full(m, -2.0)
@@ -294,19 +280,21 @@ def to_tree(nodes: list[dict[str, Any]], values: Array, bins: Bins, l2: float) -
     branches: list[int] = []
     for k, t in enumerate(order):
         node = nodes[t]
-        if node["feature"] == LEAF:
+        if not node.children:
             continue
-        f = feature[k] = node["feature"]
-        threshold[k] = bins.edges[f, node["code"]] if node["code"] < 255 else np.inf
-        left[k], right[k], missing[k] = new[node["left"]], new[node["right"]], node["missing_left"]
-        gain[k], rank[k] = node["gain"], node["order"]
-        if node["mask"] is not None:
-            threshold[k] = np.nan
-            n_categories = int(bins.categories[f])
-            start[k], count[k] = len(branches), n_categories
-            sides = [left[k] if node["mask"][c] else right[k] for c in range(n_categories)]
-            branches += [*sides, left[k] if missing[k] else right[k]]
-    sums = np.array([node["sums"] for node in nodes])[order]
+        f = feature[k] = node.feature
+        left[k], right[k] = (new[c] for c in node.children)
+        missing[k], gain[k], rank[k] = node.goes_left[MISSING_CODE], node.gain, node.children[1] // 2
+        n_categories = int(bins.categories[f])
+        if n_categories == 0:
+            code = int(np.count_nonzero(node.goes_left[:MISSING_CODE])) - 1
+            threshold[k] = bins.edges[f, code] if code < MISSING_CODE else np.inf
+            continue
+        threshold[k] = np.nan
+        start[k], count[k] = len(branches), n_categories
+        sides = np.where(node.goes_left[:n_categories], left[k], right[k])
+        branches += [*sides.tolist(), left[k] if missing[k] else right[k]]
+    sums = np.array([node.sums for node in nodes])[order]
     return Tree(
         feature, threshold, left, right, missing,
         np.asarray(values)[order][:, None, None],

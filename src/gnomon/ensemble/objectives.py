@@ -74,7 +74,6 @@ class SquaredError(Objective):
 class LogLoss(Objective):
     """Minus the log-likelihood of two classes; y is 0 or 1."""
 
-    code = loop.LOG
     bounded = True
 
     def start(self, y: Array, w: Array) -> Array:
@@ -82,6 +81,20 @@ class LogLoss(Objective):
         edge = np.finfo(np.float64).eps
         p = min(max(p, edge), 1 - edge)
         return np.array([np.log(p / (1 - p))])
+
+    def derivatives(
+        self, y: Array, raw: Array, w: Array, k: int, g: Array, h: Array
+    ) -> tuple[float, float, float]:
+        def one(block: tuple[int, int]) -> tuple[float, float, float]:
+            part = slice(*block)
+            shrunk = np.exp(-np.abs(raw[k, part]))
+            rest, top_g, top_h = loop.logistic_gradients(
+                y[part], raw[k, part], w[part], shrunk, g[part], h[part]
+            )
+            return rest + float(w[part] @ np.log1p(shrunk)), top_g, top_h
+
+        total, top_g, top_h = zip(*in_order(one, chunks(len(y))))
+        return float(sum(total)), max(top_g), max(top_h)
 
     def mean(self, raw: Array) -> Array:
         p = expit(raw[0])

@@ -22,13 +22,12 @@ def code_column(x, edges, n_categories, codes):
 
 
 @compiled
-def pack_codes(codes, words):
-    """words[b, i] = the codes of the features 8b..8b+7 of row i, one byte each."""
-    for b in range(words.shape[0]):
-        for i in range(words.shape[1]):
-            words[b, i] = 0
+def pack_codes(codes, first, last, words):
+    """words[i, b] = the codes of the features 8b..8b+7 of row i, one byte each, for rows first..last-1."""
+    for b in range(words.shape[1]):
+        for i in range(first, last):
+            words[i, b] = 0
         for j in range(min(8, codes.shape[0] - 8 * b)):
-            line = codes[8 * b + j]
-            shift = 8 * j
-            for i in range(line.size):
-                words[b, i] |= line[i] << shift
+            line, shift = codes[8 * b + j], 8 * j
+            for i in range(first, last):
+                words[i, b] |= line[i] << shift

@@ -1,10 +1,11 @@
-"""Histogram boosting: gradients, histograms of whole numbers, split search and best-first growth of one tree.
+"""Histogram boosting: gradients, histograms of whole numbers, split search and partition of the rows.
 
 Gradients and curvatures are rounded to whole numbers before they are added, so a histogram is the same in
-any order of addition and a child's is exactly its parent's minus its sibling's. Two widths: *wide* rows hold
-g and (count, h) in two 64-bit words; *narrow* rows hold count, g and h in one word, added in blocks of 2^12
-rows and rounded at random (by row), which halves the work and is used for many rows with bounded gradients.
-Codes come as words of eight bytes, one per feature; 255 is missing.
+any order of addition and a child's is exactly its parent's minus its sibling's. A cell of a histogram holds
+two words: the sum of g, and count and sum of h together (``count << count_shift | h``). Rows come in two
+widths: *wide* rows hold the two words of a cell; *narrow* rows hold count, g and h in one word, added in
+blocks of 2^12 rows and rounded at random (by row), which halves the work and is used for many rows with
+bounded gradients. Codes come as words of eight bytes, one per feature; 255 is missing.
 """
 
 from __future__ import annotations
@@ -14,14 +15,12 @@ import numpy as np
 from gnomon.loops._compile import compiled
 from gnomon.loops.trees import INNER, TIE, mix
 
-BLOCK_BITS = 12
+BLOCK = 1 << 12  # narrow rows added before their sums could run over
+STRIP = 128  # rows fetched together
+FAR, SPARSE = 1 << 18, 16  # rows whose words outgrow the caches; one row in how many is few
 H_BITS, G_BITS = 24, 26  # of a narrow word; the count has the rest
-LOG, SQUARED, POISSON, GAMMA, EXPONENTIAL, GIVEN = 0, 1, 2, 3, 4, 5
-
-# leaf records
-START, END, DEPTH, SLOT, NODE, B_FEATURE, B_CODE, B_MISSING_LEFT, B_CATEGORICAL = range(9)
-GSUM, HSUM, COUNT, B_GAIN, B_GLEFT, B_HLEFT, B_CLEFT, LO_VALUE, HI_VALUE = range(9)
-N_LEAF_INT, N_LEAF_FLOAT = 9, 9
+SQUARED, POISSON, GAMMA, EXPONENTIAL, GIVEN = 0, 1, 2, 3, 4
+GAIN, G_LEFT, H_LEFT, COUNT_LEFT, PLACE, MISSING_LEFT = range(6)  # of a split found; GAIN <= 0: none
 
 
 @compiled
@@ -32,12 +31,7 @@ def gradients(loss, y, raw, w, first, last, g, h):
     total = top_g = top_h = 0.0
     for i in range(first, last):
         f, t, wi = raw[i], y[i], w[i]
-        if loss == LOG:
-            e = np.exp(-abs(f))
-            p = 1.0 / (1.0 + e) if f >= 0 else e / (1.0 + e)
-            total += wi * (np.log1p(e) + max(f, 0.0) - t * f)
-            gi, hi = p - t, e / ((1.0 + e) * (1.0 + e))
-        elif loss == SQUARED:
+        if loss == SQUARED:
             gi, hi = f - t, 1.0
             total += wi * 0.5 * gi * gi
         elif loss == POISSON:
@@ -54,6 +48,21 @@ def gradients(loss, y, raw, w, first, last, g, h):
             total += wi * e
         g[i], h[i] = wi * gi, wi * hi
         top_g, top_h = max(top_g, abs(g[i])), max(top_h, h[i])
+    return total, top_g, top_h
+
+
+@compiled(fastmath=True)
+def logistic_gradients(y, raw, w, shrunk, g, h):
+    """The same for two classes, given shrunk = exp(-|raw|); the loss lacks the sum of w log(1 + shrunk)."""
+    total = top_g = top_h = 0.0
+    for i in range(y.size):
+        f, e = raw[i], shrunk[i]
+        q = 1.0 / (1.0 + e)
+        p = q if f >= 0.0 else e * q
+        a, b = w[i] * (p - y[i]), w[i] * (e * q * q)
+        g[i], h[i] = a, b
+        total += w[i] * (max(f, 0.0) - y[i] * f)
+        top_g, top_h = max(top_g, abs(a)), max(top_h, b)
     return total, top_g, top_h
 
 
@@ -95,149 +104,216 @@ def pack_rows(g, h, reps, g_scale, h_scale, count_shift, narrow, salt, first, la
 
 
 @compiled(**INNER)
-def fill_narrow(words, packed, rows, local, out):
-    """Add rows to the histograms of eight features; out is (2048, 3): g, h, count."""
-    mask = np.uint64(255)
-    for begin in range(0, rows.size, 1 << BLOCK_BITS):
-        for c in range(2048):
-            local[c] = 0
-        for at in range(begin, min(begin + (1 << BLOCK_BITS), rows.size)):
-            i = rows[at]
-            v, p = words[i], packed[at]
-            local[v & mask] += p
-            local[np.uint64(256) + ((v >> np.uint64(8)) & mask)] += p
-            local[np.uint64(512) + ((v >> np.uint64(16)) & mask)] += p
-            local[np.uint64(768) + ((v >> np.uint64(24)) & mask)] += p
-            local[np.uint64(1024) + ((v >> np.uint64(32)) & mask)] += p
-            local[np.uint64(1280) + ((v >> np.uint64(40)) & mask)] += p
-            local[np.uint64(1536) + ((v >> np.uint64(48)) & mask)] += p
-            local[np.uint64(1792) + ((v >> np.uint64(56)) & mask)] += p
-        for c in range(2048):
-            p = local[c]
-            if p != 0:
-                hi = p & ((np.int64(1) << H_BITS) - 1)
-                rest = (p - hi) >> H_BITS
-                gi = rest & ((np.int64(1) << G_BITS) - 1)
-                if gi >= (np.int64(1) << (G_BITS - 1)):
-                    gi -= np.int64(1) << G_BITS
-                out[c, 0] += gi
-                out[c, 1] += hi
-                out[c, 2] += (rest - gi) >> G_BITS
-
-
-@compiled(**INNER)
-def fill_wide(words, packed, rows, count_shift, out):
-    """The same for wide rows."""
+def fetch(words, packed, rows, first, strip, own):
+    """Bring the words and numbers of some rows together."""
     for at in range(rows.size):
         i = rows[at]
-        v, a, b = words[i], packed[i, 0], packed[i, 1]
-        for j in range(8):
-            c = 256 * j + np.int64((v >> np.uint64(8 * j)) & np.uint64(255))
-            out[c, 0] += a
-            out[c, 1] += b
-    low = (np.int64(1) << count_shift) - 1
-    for c in range(2048):
-        b = out[c, 1]
-        out[c, 1] = b & low
-        out[c, 2] = b >> count_shift
-
-
-@compiled
-def histograms(words, packed, rows, first, last, parent, small, sibling, count_shift, narrow):
-    """Fill small[first..last) over word blocks and set sibling = parent - small (may be the same array)."""
-    local = np.empty(2048, np.int64)
-    own = np.empty(rows.size if narrow else 0, np.int64)
-    for at in range(own.size):
-        own[at] = packed[rows[at], 0]
-    for b in range(first, last):
-        out = small[b]
-        for c in range(2048):
-            out[c, 0] = out[c, 1] = out[c, 2] = 0
-        if narrow:
-            fill_narrow(words[b], own, rows, local, out)
-        else:
-            fill_wide(words[b], packed, rows, count_shift, out)
-        if parent.shape[0] > 0:
-            for c in range(2048):
-                for k in range(3):
-                    sibling[b, c, k] = parent[b, c, k] - out[c, k]
+        own[at, 0] = packed[i, 0]
+        own[at, own.shape[1] - 1] = packed[i, own.shape[1] - 1]
+        for b in range(strip.shape[1]):
+            strip[at, b] = words[i, first + b]
 
 
 @compiled(**INNER)
-def try_split(gl, hl, cl, g, h, c, l2, min_leaf, min_h, sign, lower, upper, parent):
-    """Gain of a split, or -inf when a side is too small or the monotone order is broken."""
-    gr, hr, cr = g - gl, h - hl, c - cl
-    if cl < min_leaf or cr < min_leaf or hl < min_h or hr < min_h:
-        return -np.inf
-    a, b = -gl / (hl + l2), -gr / (hr + l2)
-    if sign == 0 and lower == -np.inf and upper == np.inf:
-        return gl * gl / (hl + l2) + gr * gr / (hr + l2) - parent
-    a, b = min(max(a, lower), upper), min(max(b, lower), upper)
-    if (b - a) * sign < 0.0:
-        return -np.inf
-    return -(2.0 * gl * a + (hl + l2) * a * a) - (2.0 * gr * b + (hr + l2) * b * b) - parent
+def add_narrow(words, packed, rows, first, local):
+    """Add rows to the packed histograms of the features in the words from `first` on."""
+    for i in rows:
+        p = packed[i, 0]
+        for b in range(local.shape[0] // 8):
+            v = words[i, first + b]
+            for j in range(8):
+                local[8 * b + j, np.int64((v >> np.uint64(8 * j)) & np.uint64(255))] += p
+
+
+@compiled(**INNER)
+def add_wide(words, packed, rows, first, out):
+    """Add rows to the cells of the features in the words from `first` on."""
+    for i in rows:
+        p, q = packed[i, 0], packed[i, 1]
+        for b in range(out.shape[0]):
+            v = words[i, first + b]
+            for j in range(8):
+                c = np.int64((v >> np.uint64(8 * j)) & np.uint64(255))
+                out[b, 256 * j + c, 0] += p
+                out[b, 256 * j + c, 1] += q
+
+
+@compiled(**INNER)
+def unpack_narrow(local, count_shift, out):
+    """Move the packed sums of eight features into cells; nothing is left behind."""
+    for c in range(2048):
+        p = local[c >> 8, c & 255]
+        local[c >> 8, c & 255] = 0
+        h = p & ((np.int64(1) << H_BITS) - 1)
+        rest = p >> H_BITS
+        g = (rest << (64 - G_BITS)) >> (64 - G_BITS)  # the low bits, with their sign
+        out[c, 0] += g
+        out[c, 1] += (((rest - g) >> G_BITS) << count_shift) + h
 
 
 @compiled
-def find_split(hist, n_bins, kinds, allowed, first, last, scales, rule, leaf_i, leaf_f, best_i, best_f, mask):
-    """Best split of a leaf over the features first..last-1, from its histograms, into best_i and best_f.
+def histograms(words, packed, rows, first, last, count_shift, narrow, out):
+    """out[first:last] = the histograms of some rows over the word blocks first..last-1.
 
-    scales = (g, h) units; rule = (l2, min_samples_leaf, min_hessian). best_f[0] < 0: none.
+    Few rows among many are fetched strip by strip first, so that their loads wait for memory side by side.
     """
+    blocks = last - first
+    sparse = words.shape[0] > FAR and SPARSE * rows.size < words.shape[0]
+    strip, own = np.empty((STRIP, blocks), np.uint64), np.empty((STRIP, packed.shape[1]), np.int64)
+    inside = np.arange(STRIP).astype(rows.dtype)
+    local = np.zeros((8 * blocks if narrow else 0, 256), np.int64)
+    out[first:last] = 0
+    size = STRIP if sparse else BLOCK
+    for begin in range(0, rows.size, size):
+        part = rows[begin : begin + size]
+        if sparse:
+            fetch(words, packed, part, first, strip, own)
+        if narrow and sparse:
+            add_narrow(strip, own, inside[: part.size], 0, local)
+        elif narrow:
+            add_narrow(words, packed, part, first, local)
+        elif sparse:
+            add_wide(strip, own, inside[: part.size], 0, out[first:last])
+        else:
+            add_wide(words, packed, part, first, out[first:last])
+        done = begin + part.size
+        if narrow and (done % BLOCK == 0 or done == rows.size):
+            for b in range(blocks):
+                unpack_narrow(local[8 * b : 8 * b + 8], count_shift, out[first + b])
+
+
+@compiled
+def subtract(parent, child, first, last):
+    """parent -= child, over the word blocks first..last-1: what is left is the sibling's."""
+    for b in range(first, last):
+        for c in range(2048):
+            parent[b, c, 0] -= child[b, c, 0]
+            parent[b, c, 1] -= child[b, c, 1]
+
+
+@compiled(**INNER)
+def cumulate_cells(cells, order, n, ranked, scales, count_shift, left):
+    """left = g, h and count of everything up to each of the first n cells (in order, where ranked)."""
+    low = (np.int64(1) << count_shift) - 1
+    g = q = np.int64(0)
+    for k in range(n):
+        at = order[k] if ranked else k
+        g += cells[at, 0]
+        q += cells[at, 1]
+        left[0, k], left[1, k], left[2, k] = g * scales[0], (q & low) * scales[1], q >> count_shift
+
+
+@compiled(**INNER)
+def free_gains(left, n, extra, sums, rule, parent, gains):
+    """gains[k] = what a split after cell k gains, `extra` going left too; -inf where a side is too small."""
     l2, min_leaf, min_h = rule[0], rule[1], rule[2]
-    g, h, c = leaf_f[GSUM], leaf_f[HSUM], leaf_f[COUNT]
-    lower, upper = leaf_f[LO_VALUE], leaf_f[HI_VALUE]
-    value = min(max(-g / (h + l2), lower), upper)
-    parent = -(2.0 * g * value + (h + l2) * value * value)
-    best_f[0] = -1.0
+    g, h, c = sums[0], sums[1], sums[2]
+    for k in range(n):
+        gl, hl, cl = left[0, k] + extra[0], left[1, k] + extra[1], left[2, k] + extra[2]
+        gr, hr, cr = g - gl, h - hl, c - cl
+        large = (cl >= min_leaf) & (cr >= min_leaf) & (hl >= min_h) & (hr >= min_h)
+        gain = gl * gl / (hl + l2) + gr * gr / (hr + l2) - parent
+        gains[k] = gain if large else -np.inf
+
+
+@compiled(**INNER)
+def bound_gains(left, n, extra, sums, rule, parent, sign, gains):
+    """The same where values are bounded, and fall or rise from left to right as `sign` says."""
+    l2, lower, upper = rule[0], sums[3], sums[4]
+    free_gains(left, n, extra, sums, rule, parent, gains)
+    for k in range(n):
+        if gains[k] > -np.inf:
+            gl, hl = left[0, k] + extra[0], left[1, k] + extra[1]
+            gr, hr = sums[0] - gl, sums[1] - hl
+            a = min(max(-gl / (hl + l2), lower), upper)
+            b = min(max(-gr / (hr + l2), lower), upper)
+            gain = -(2.0 * gl * a + (hl + l2) * a * a) - (2.0 * gr * b + (hr + l2) * b * b) - parent
+            gains[k] = gain if (b - a) * sign >= 0.0 else -np.inf
+
+
+@compiled(**INNER)
+def first_best(gains, n, tie):
+    """The first of the candidates whose gain is the largest, up to rounding."""
+    top = -np.inf
+    for k in range(n):
+        top = gains[k] if gains[k] > top else top
+    k = 0
+    while k < n and gains[k] < top - TIE * abs(top) - tie:
+        k += 1
+    return k
+
+
+@compiled
+def find_splits(hist, n_bins, kinds, allowed, first, last, scales, count_shift, rule, sums, found):
+    """found[f] = the best split of a leaf by each of the features first..last-1.
+
+    scales = (g, h) units; rule = (l2, min_samples_leaf, min_hessian); sums = (g, h, count, lowest and highest
+    value) of the leaf.
+    """
+    value = min(max(-sums[0] / (sums[1] + rule[0]), sums[3]), sums[4])
+    parent = -(2.0 * sums[0] * value + (sums[1] + rule[0]) * value * value)
     tie = TIE * abs(parent)
-    order = np.empty(256, np.int64)
-    keys = np.empty(256)
+    bounded = sums[3] > -np.inf or sums[4] < np.inf
+    left, gains, extra = np.empty((3, 256)), np.empty(256), np.zeros(3)
+    order, keys = np.empty(256, np.int64), np.empty(256)
     for f in range(first, last):
+        found[f, GAIN] = -1.0
         if allowed.size > 0 and allowed[f] == 0:
             continue
-        block, base, n = hist[f // 8], 256 * (f % 8), n_bins[f]
-        categorical, sign = kinds[f, 0] > 0, kinds[f, 1]
-        gm, hm, cm = block[base + 255, 0] * scales[0], block[base + 255, 1] * scales[1], block[base + 255, 2]
-        if categorical:
-            n = rank_categories(block, base, n, l2, scales, order, keys)
-        for side in range(2 if cm > 0 else 1):
-            gl = gm if side == 1 else 0.0
-            hl = hm if side == 1 else 0.0
-            cl = float(cm) if side == 1 else 0.0
-            for k in range(n if cm > 0 and side == 0 else n - 1):
-                at = base + (order[k] if categorical else k)
-                if block[at, 2] == 0:
-                    continue
-                gl += block[at, 0] * scales[0]
-                hl += block[at, 1] * scales[1]
-                cl += block[at, 2]
-                if c - cl < min_leaf:
-                    break
-                gain = try_split(gl, hl, cl, g, h, c, l2, min_leaf, min_h, sign, lower, upper, parent)
-                if gain > best_f[0] + TIE * abs(best_f[0]) + tie and gain > tie:
-                    best_f[0], best_f[1], best_f[2], best_f[3] = gain, gl, hl, cl
-                    best_i[0], best_i[1], best_i[2], best_i[3] = f, k, side, 1 if categorical else 0
-        if categorical and best_f[0] > 0.0 and best_i[0] == f:
-            for code in range(256):
-                mask[code] = 0
-            for k in range(best_i[1] + 1):
-                mask[order[k]] = 1
-            if best_i[2] == 1:
-                mask[255] = 1
-    if best_f[0] > 0.0 and hist.shape[0] > 0:
-        f = best_i[0]
-        if hist[f // 8, 256 * (f % 8) + 255, 2] == 0:  # no missing rows: they follow the heavier side
-            best_i[2] = 1 if best_f[3] > c - best_f[3] else 0
+        cells, n, ranked = hist[f // 8, 256 * (f % 8) : 256 * (f % 8) + 256], n_bins[f], kinds[f, 0] > 0
+        if ranked:
+            n = rank_categories(cells, n, rule[0], scales, count_shift, order, keys)
+        cumulate_cells(cells, order, n, ranked, scales, count_shift, left)
+        gap = (cells[255, 1] >> count_shift) > 0
+        for side in range(2 if gap else 1):
+            extra[0] = side * cells[255, 0] * scales[0]
+            extra[1] = side * (cells[255, 1] & ((np.int64(1) << count_shift) - 1)) * scales[1]
+            extra[2] = side * (cells[255, 1] >> count_shift)
+            m = n if gap and side == 0 else n - 1
+            if bounded or kinds[f, 1] != 0:
+                bound_gains(left, m, extra, sums, rule, parent, kinds[f, 1], gains)
+            else:
+                free_gains(left, m, extra, sums, rule, parent, gains)
+            k = first_best(gains, m, tie)
+            if k < m and gains[k] > tie and gains[k] > found[f, GAIN] + TIE * abs(found[f, GAIN]) + tie:
+                found[f, GAIN], found[f, PLACE], found[f, MISSING_LEFT] = gains[k], k, side
+                found[f, G_LEFT], found[f, H_LEFT] = left[0, k] + extra[0], left[1, k] + extra[1]
+                found[f, COUNT_LEFT] = left[2, k] + extra[2]
+
+
+@compiled
+def best_feature(found):
+    """The lowest feature whose split gains most, up to rounding; -1: none gains."""
+    best = -1
+    for f in range(found.shape[0]):
+        if found[f, GAIN] > 0.0 and (best < 0 or found[f, GAIN] > found[best, GAIN] * (1.0 + TIE)):
+            best = f
+    return best
+
+
+@compiled
+def sides_of(cells, n_categories, split, count, l2, scales, count_shift, goes_left):
+    """goes_left[code] = 1 for the codes on the left of a split; missing rows, if there were none, go with the
+    heavier side.
+    """
+    goes_left[:] = 0
+    order, place = np.arange(256), np.int64(split[PLACE])
+    if n_categories > 0:
+        rank_categories(cells, n_categories, l2, scales, count_shift, order, np.empty(256))
+    for k in range(place + 1):
+        goes_left[order[k]] = 1
+    gap = (cells[255, 1] >> count_shift) > 0
+    goes_left[255] = split[MISSING_LEFT] if gap else 2.0 * split[COUNT_LEFT] > count
 
 
 @compiled(**INNER)
-def rank_categories(block, base, n, l2, scales, order, keys):
+def rank_categories(cells, n, l2, scales, count_shift, order, keys):
     """Order the present categories by gradient over curvature; returns their number."""
     m = 0
     for code in range(n):
-        if block[base + code, 2] > 0:
-            key = block[base + code, 0] * scales[0] / (block[base + code, 1] * scales[1] + l2 + 1e-12)
+        if cells[code, 1] >> count_shift > 0:
+            h = (cells[code, 1] & ((np.int64(1) << count_shift) - 1)) * scales[1]
+            key = cells[code, 0] * scales[0] / (h + l2 + 1e-12)
             at = m
             while at > 0 and keys[at - 1] > key:
                 keys[at], order[at] = keys[at - 1], order[at - 1]
@@ -248,37 +324,29 @@ def rank_categories(block, base, n, l2, scales, order, keys):
 
 
 @compiled
-def partition_rows(column, code, missing_left, categorical, mask, rows, first, last, left, spare):
-    """Stable partition of rows[first:last]: left ones to left[:n], others to spare; returns n."""
+def partition_rows(column, goes_left, rows, left, right):
+    """Stable partition by the side of every code: rows to left[:n] and right; returns n."""
     a = b = 0
-    for k in range(first, last):
-        i = rows[k]
-        c = np.int64(column[i])
-        if categorical == 1:
-            go = np.int64(mask[c])
-        else:
-            go = np.int64(c <= code)
-        if c == 255:
-            go = missing_left
-        left[a] = i
-        spare[b] = i
+    for i in rows:
+        go = np.int64(goes_left[column[i]])
+        left[a] = right[b] = i
         a += go
         b += 1 - go
     return a
 
 
 @compiled
-def leaf_sums(g, h, rows, first, last):
+def leaf_sums(g, h, rows):
     """Sums of gradients and curvatures over some rows."""
     a = b = 0.0
-    for k in range(first, last):
-        a += g[rows[k]]
-        b += h[rows[k]]
+    for i in rows:
+        a += g[i]
+        b += h[i]
     return a, b
 
 
 @compiled
-def set_rows(out, rows, first, last, value):
+def set_rows(out, rows, value):
     """out[rows] = value."""
-    for k in range(first, last):
-        out[rows[k]] = value
+    for i in rows:
+        out[i] = value
