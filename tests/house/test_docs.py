@@ -93,6 +93,41 @@ def test_introductions_belong_to_families():
     assert "replaces" not in pages.introduction("linear") and "Lasso" in pages.introduction("linear")
 
 
+@pytest.fixture
+def readme(monkeypatch):
+    monkeypatch.syspath_prepend(str(PROJECT / "scripts"))
+    return importlib.import_module("readme")
+
+
+def test_readme_shows_names_that_exist(readme):
+    for path in (PROJECT / "docs" / "families").glob("*.md"):
+        said = readme.settings(path.stem)
+        assert set(said) <= {"replaces", "shows"} and said["replaces"], path.name
+        shown = set(said.get("shows", "").replace(",", " ").split())
+        assert shown <= set(importlib.import_module(f"gnomon.{path.stem}").__all__), path.name
+    assert readme.shown({}, ["a", "B"]) == "`B`, `a`"
+    assert readme.shown({"shows": "c"}, list("abcd")) == "`c` and 3 more"
+
+
+def test_readme_compares_with_the_best_peer(readme):
+    rows = [
+        {"name": "gnomon", "kind": "ours", "ratio": None},
+        {"name": "peer (fast)", "kind": "peer", "ratio": 2.0},
+        {"name": "peer (slow)", "kind": "peer", "ratio": 8.0},
+        {"name": "BLAS", "kind": "floor", "ratio": 0.5},
+        {"name": "absent", "kind": "peer", "ratio": None},
+    ]
+    other = [{"name": "rival", "kind": "peer", "ratio": 0.5}]
+    line = readme.benchmark_line("trees", [{"contenders": rows}, {"contenders": other}])
+    assert line == "| trees | 2 | peer, rival | 1.2× | 0.5× | 2.0× |"
+
+
+def test_readme_keeps_what_stands_outside_the_marks(readme):
+    text = "a\n<!-- x: written by scripts/stubs -->\nold\n<!-- end of x -->\nb\n"
+    once = readme.between(text, "x", "new\n")
+    assert once == text.replace("old\n", "\nnew\n\n") and readme.between(once, "x", "new\n") == once
+
+
 def test_benchmark_rows_name_what_is_missing():
     pytest.importorskip("mkdocs", reason="installed by the docs extra")
     row = {"name": "peer", "version": "", "seconds": None, "remark": "missing: peer"}
