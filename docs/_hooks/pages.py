@@ -145,12 +145,36 @@ def group(api: str) -> str:
     return parts[1] if parts[0] == "gnomon" else parts[0]
 
 
-def link(api: str) -> str:
+def link(api: str, shown: str = "") -> str:
     """Return a link to the name in the API pages, if it is there."""
     parts = api.split(".")
     if len(parts) > 2 and parts[0] == "gnomon" and parts[2] in families().get(parts[1], {}):
-        return f"[`{api}`](api/{anchor(parts[1], parts[2])})"
+        return f"[`{shown or api}`](api/{anchor(parts[1], parts[2])})"
     return f"`{api}`"
+
+
+# Scaling
+
+
+def scaling_list() -> str:
+    """Return the estimators that fit by sums over rows, by family."""
+    lines = []
+    for family, names in families().items():
+        module = import_module(f"gnomon.{family}")
+        able = [
+            link(f"gnomon.{family}.{name}", name) for name in sorted(names) if scales(getattr(module, name))
+        ]
+        if able:
+            lines.append(f"- {family}: {', '.join(able)}")
+    return "\n".join(lines)
+
+
+def scales(thing: Any) -> bool:
+    """Tell whether a public name is an estimator that reads tables on disk."""
+    try:
+        return inspect.isclass(thing) and hasattr(thing, "fit") and bool(thing()._reads.scales)
+    except (AttributeError, TypeError):  # no door for data, or arguments without defaults
+        return False
 
 
 # Benchmarks
@@ -216,4 +240,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Fill the marks of the pages that people write."""
+    if "<!-- models that scale -->" in markdown:
+        markdown = markdown.replace("<!-- models that scale -->", scaling_list())
     return migrating.filled(markdown, link) if page.file.src_uri == "migrating.md" else markdown
