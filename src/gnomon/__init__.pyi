@@ -1,5 +1,6 @@
 # Written by scripts/stubs from the package's `attach` call; do not edit.
 from . import bayes as bayes
+from . import cli as cli
 from . import cluster as cluster
 from . import core as core
 from . import datasets as datasets

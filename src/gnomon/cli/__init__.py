@@ -1,0 +1,1 @@
+"""The command line: ``gnomon compare data.csv --target y`` and its companions."""

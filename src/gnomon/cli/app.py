@@ -1,0 +1,236 @@
+"""The commands. Each reads its arguments, calls the library, and shows what came of it.
+
+Exit codes: 0 all is well, 2 wrong use (an unknown option, model, task or column), 3 bad data (a file that is
+missing or malformed, a target with nothing to predict), 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gnomon.cli.screen import Screen, guarded
+
+app = typer.Typer(
+    name="gnomon",
+    help="Classical machine learning for tables: compare, fit, predict, explain, watch.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 ok, 2 wrong use, 3 bad data.",
+)
+
+Data = Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.", show_default=False)]
+ModelFile = Annotated[
+    Path, typer.Argument(help="A file written by compare, fit or gnomon.save.", show_default=False)
+]
+ModelName = Annotated[str, typer.Argument(help="A model of the library, such as KMeans.", show_default=False)]
+Target = Annotated[str | None, typer.Option(help="The column to predict.", show_default=False)]
+Task = Annotated[
+    str | None,
+    typer.Option(help="classification, regression, cluster, density or sequence; inferred from the target."),
+]
+Sequence = Annotated[str | None, typer.Option(help="Task sequence: the column that names a row's sequence.")]
+Seed = Annotated[int, typer.Option(help="Same seed, same answer.", min=0)]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting of the model: --set alpha=0.1", metavar="NAME=VALUE"),
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from gnomon import __version__
+
+        typer.echo(f"gnomon {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")
+    ] = False,
+) -> None:
+    """Classical machine learning for tables: compare, fit, predict, explain, watch."""
+
+
+@app.command()
+@guarded
+def compare(
+    data: Data,
+    target: Target = None,
+    task: Task = None,
+    models: Annotated[
+        str | None,
+        typer.Option(help="Names with commas between them; else all on the menu.", show_default=False),
+    ] = None,
+    sequence: Sequence = None,
+    time_budget: Annotated[float, typer.Option(help="Seconds after which no fit begins.", min=0)] = 300.0,
+    folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder for report.html and best.gnomon.")] = Path(
+        "gnomon-report"
+    ),
+    json: Json = False,
+) -> None:
+    """Compare models on a table; write a report and the best model."""
+    from gnomon.cli.showing import show_comparison
+    from gnomon.report.contest import compare as run
+    from gnomon.report.page import write_report
+
+    screen = Screen(json)
+    names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
+    with screen.progress("reading") as watch:
+        result = run(
+            data, target, task=task, models=names, sequence=sequence, time_budget=time_budget,
+            folds=folds, random_state=seed, watch=watch,
+        )  # fmt: skip
+    paths = write_report(result, out)
+    show_comparison(screen, result, paths)
+
+
+@app.command()
+@guarded
+def fit(
+    model: ModelName,
+    data: Data,
+    target: Target = None,
+    sequence: Sequence = None,
+    set: Set = None,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Where the model goes.")] = Path("model.gnomon"),
+    json: Json = False,
+) -> None:
+    """Fit one model to a table and save it."""
+    import gnomon
+    from gnomon.cli.showing import show_card
+    from gnomon.report.card import card
+    from gnomon.report.single import prepare
+    from gnomon.report.tables import read_table
+
+    screen = Screen(json)
+    job = prepare(model, read_table(data), target, sequence=sequence, settings=parse(set), random_state=seed)
+    fitted = job.model.fit(job.problem.frame, job.problem.y)
+    gnomon.save(fitted, out)
+    for line in job.problem.said:
+        screen.say(line)
+    show_card(screen, {**card(fitted), "file": str(out)})
+
+
+@app.command()
+@guarded
+def predict(
+    model: ModelFile,
+    data: Data,
+    out: Annotated[
+        Path | None, typer.Option(help="A CSV, TSV or Parquet file; else CSV on the screen.")
+    ] = None,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of every class or group.")
+    ] = False,
+    interval: Annotated[
+        float | None, typer.Option(help="Add the ends of an interval of this level.", min=0.0, max=1.0)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Predict for the rows of a table with a saved model."""
+    from gnomon.cli.showing import show_predictions
+    from gnomon.report.single import load_model, predictions
+    from gnomon.report.tables import read_table
+
+    loaded = load_model(model)
+    table, remarks = predictions(loaded, read_table(data), proba=proba, interval=interval)
+    show_predictions(Screen(json), table, remarks, out)
+
+
+@app.command()
+@guarded
+def explain(model: ModelFile, json: Json = False) -> None:
+    """Show the card of a saved model: formula, parameters, certificate, trace, data it saw."""
+    from gnomon.cli.showing import show_card
+    from gnomon.report.card import card
+    from gnomon.report.single import load_model
+
+    show_card(Screen(json), card(load_model(model)))
+
+
+@app.command()
+@guarded
+def watch(
+    model: ModelName,
+    data: Data,
+    target: Target = None,
+    set: Set = None,
+    seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option(help="A GIF to write instead of drawing here.")] = None,
+    steps: Annotated[int, typer.Option(help="At most so many steps.", min=1)] = 200,
+    pause: Annotated[float, typer.Option(help="Seconds between steps on a terminal.", min=0.0)] = 0.15,
+    json: Json = False,
+) -> None:
+    """Watch a model learn, step by step."""
+    from gnomon.cli.watching import watch_fit
+    from gnomon.report.single import prepare
+    from gnomon.report.tables import read_table
+
+    job = prepare(model, read_table(data), target, settings=parse(set), random_state=seed)
+    watch_fit(Screen(json), job, steps, pause, out)
+
+
+@app.command()
+@guarded
+def models(
+    topic: Annotated[
+        list[str] | None, typer.Argument(help="Words to look for; everything when left out.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List what the library has, by name or by topic of a course."""
+    from gnomon.cli.showing import show_topics
+    from gnomon.report.topics import search
+
+    show_topics(Screen(json), " ".join(topic or []), search(" ".join(topic or [])))
+
+
+@app.command("warm-up")
+@guarded
+def warm_up(
+    families: Annotated[list[str] | None, typer.Argument(help="Such as cluster; all when left out.")] = None,
+    json: Json = False,
+) -> None:
+    """Compile the inner loops now, so that no first fit has to wait."""
+    import gnomon
+
+    screen, spent = Screen(json), {}
+    known = [name for name in gnomon._subpackages() if find_spec(f"gnomon.{name}._warm")]
+    for name in families or known:
+        if name not in known:
+            raise typer.BadParameter(f"{name!r} has no loops to compile; there are {', '.join(known)}")
+        spent |= gnomon.warm_up(name)
+        screen.say(f"{name:15} {spent[name]:6.1f} s")
+    screen.result({"seconds": spent})
+
+
+def parse(settings: list[str] | None) -> dict[str, Any]:
+    """Return settings given as name=value; values are Python literals, or words.
+
+    >>> parse(["C=0.5", "solver=auto", "n_clusters=3"])
+    {'C': 0.5, 'solver': 'auto', 'n_clusters': 3}
+    """
+    from ast import literal_eval
+
+    parsed: dict[str, Any] = {}
+    for setting in settings or []:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{setting!r} is not of the form name=value", param_hint="--set")
+        try:
+            parsed[name] = literal_eval(value)
+        except (ValueError, SyntaxError):
+            parsed[name] = value
+    return parsed

@@ -1,0 +1,118 @@
+"""How results look on a screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gnomon.cli.screen import Screen
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def show_comparison(screen: Screen, result: Any, paths: dict[str, Path]) -> None:
+    """Show what was inferred, the ranking, the answer, and where the files are."""
+    from gnomon.report.page import p_value
+    from gnomon.report.words import answer, score
+
+    for line in [*result.problem.said, *_treatment(result)]:
+        screen.say(line)
+    screen.say("")
+    head = ["model", result.problem.task.metric, "p against the best", "time"]
+    rows = [[e.name, score(result, e), p_value(e), f"{e.seconds:.1f} s"] for e in result.ranked]
+    screen.table(head, rows, numeric=(1, 2, 3))
+    for entry in result.entries:
+        if not entry.finished:
+            screen.say(f"left out: {entry.name} ({entry.failure})")
+    screen.say("")
+    screen.say(answer(result), style="bold")
+    screen.say("")
+    screen.say(f"report  {paths['report']}")
+    screen.say(f"model   {paths['model']}")
+    screen.result({**result.to_dict(), "files": {name: str(path) for name, path in paths.items()}})
+
+
+def _treatment(result: Any) -> list[str]:
+    """Say what was done with missing values, categories and unused columns."""
+    from gnomon.report.columns import CATEGORY, OUT
+    from gnomon.report.words import listed
+
+    columns = result.problem.columns
+    out = [f"{c.name} ({c.done})" for c in columns if c.kind == OUT]
+    holes = [f"{c.name} ({c.missing})" for c in columns if c.missing and c.kind != OUT]
+    words = [c.name for c in columns if c.kind == CATEGORY]
+    lines = []
+    if holes:
+        lines.append(
+            f"Missing values in {listed(holes)} are filled with the median of the training rows, and marked."
+        )
+    if words:
+        lines.append(f"Categories become columns of 0 and 1: {listed(words)}.")
+    if out:
+        lines.append(f"Left out: {listed(out)}.")
+    return lines
+
+
+def show_card(screen: Screen, card: dict[str, Any]) -> None:
+    """Show what a model is, what it was told, what it learned."""
+    screen.say(card["model"], style="bold")
+    screen.say(card["about"])
+    if card["formula"]:
+        screen.say(f"\n    {card['formula']}".replace("\n", "\n    ").rstrip())
+    for title in ("parameters", "fit", "learned", "data"):
+        rows = [[name, _value(name, value)] for name, value in card[title].items()]
+        if rows:
+            screen.say(f"\n{title}", style="bold")
+            screen.table(["", ""], rows)
+    if "file" in card:
+        screen.say(f"\nmodel   {card['file']}")
+    screen.result(card)
+
+
+def _value(name: str, value: Any) -> str:
+    if name == "objective":
+        return f"{sparkline(value)}  from {value[0]:.6g} to {value[-1]:.6g}"
+    if isinstance(value, list):
+        shown = ", ".join(map(str, value[:12]))
+        return shown + (f", … ({len(value)} in all)" if len(value) > 12 else "")
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def sparkline(values: Any, width: int = 24) -> str:
+    """Return a curve as a line of bars.
+
+    >>> sparkline([0.0, 1.0, 2.0, 7.0])
+    '▁▂▃█'
+    """
+    picked = [values[round(i * (len(values) - 1) / max(1, width - 1))] for i in range(width)]
+    shown = list(values) if len(values) <= width else picked
+    low, high = min(shown), max(shown)
+    return "".join(BARS[round((v - low) / (high - low) * 7) if high > low else 0] for v in shown)
+
+
+def show_predictions(screen: Screen, table: Any, remarks: list[str], out: Path | None) -> None:
+    """Write predictions to a file, or to the screen as CSV."""
+    from gnomon.report.tables import as_csv, write_table
+
+    for line in remarks:
+        screen.side.print(line, markup=False)
+    if out is not None:
+        write_table(table, out)
+        screen.say(f"{len(table)} rows with predictions: {out}")
+        screen.result({"rows": len(table), "file": str(out), "remarks": remarks})
+    elif screen.as_json:
+        screen.result({"rows": len(table), "table": table.to_dict(as_series=False), "remarks": remarks})
+    else:
+        print(as_csv(table), end="")
+
+
+def show_topics(screen: Screen, words: str, found: list[Any]) -> None:
+    """List public names with what they do."""
+    from gnomon.report.columns import QuestionError
+
+    if not found:
+        raise QuestionError(
+            f"nothing is called {words!r}. Try one word of it, or `gnomon models` for everything."
+        )
+    screen.table(["name", "what it does"], [[topic.name, topic.about] for topic in found])
+    screen.result({"found": [topic._asdict() for topic in found]})

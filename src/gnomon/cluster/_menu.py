@@ -1,0 +1,11 @@
+"""What clusterings bring to a comparison: those that can place new rows."""
+
+from typing import Any
+
+MENU: dict[str, dict[str, dict[str, list[Any]]]] = {
+    "cluster": {
+        "KMeans": {"n_clusters": [2, 3, 4, 5, 6, 8]},
+        "KMedians": {"n_clusters": [2, 3, 4, 5, 6, 8]},
+        "KMedoids": {"n_clusters": [2, 3, 4, 5, 6, 8]},
+    },
+}

@@ -1,0 +1,14 @@
+"""What mixtures bring to a comparison: groups, and densities."""
+
+from typing import Any
+
+COUNTS = [1, 2, 3, 4, 6]
+
+MENU: dict[str, dict[str, dict[str, list[Any]]]] = {
+    "cluster": {"GaussianMixture": {"n_components": [2, 3, 4, 5, 6, 8]}},
+    "density": {
+        "GaussianMixture": {"n_components": COUNTS, "covariance_type": ["full", "diag"]},
+        "BayesianGaussianMixture": {"n_components": [4, 8]},
+    },
+    "density of counts": {"PoissonMixture": {"n_components": COUNTS}},
+}

@@ -1,0 +1,137 @@
+"""The menu: which models of the library take part in a comparison, and which of their settings are tried.
+
+A family takes part by having a file ``_menu.py`` with a table ``MENU``: kind of problem -> class -> grid of
+settings. A family without that file takes part with every public model that needs no argument to be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import signature
+from typing import Any, NamedTuple
+
+import gnomon
+from gnomon._lazy import PACKAGES
+from gnomon.core.errors import nearest
+from gnomon.report.columns import QuestionError
+
+FRONT = ("cli", "lab", "report", "core", "loops", "plot", "datasets")
+
+
+class Candidate(NamedTuple):
+    """A model that takes part: its name, one of it, and the settings among which the inner loop chooses."""
+
+    name: str
+    model: Any
+    grid: dict[str, list[Any]]
+    baseline: bool = False
+
+
+def families() -> list[str]:
+    """Return the names of the families that may hold models."""
+    return [name for name in gnomon._subpackages() if name not in FRONT]
+
+
+def candidates(menu: str, names: list[str] | None = None, random_state: int = 0) -> list[Candidate]:
+    """Return the models for one kind of problem, baseline first, or only those that are named.
+
+    >>> [candidate.name for candidate in candidates("regression", ["Ridge", "LinearRegression"])]
+    ['always the mean', 'Ridge', 'LinearRegression']
+    """
+    from gnomon.report.baselines import BASELINES
+
+    first = [Candidate(BASELINES[menu].name, BASELINES[menu].make(), {}, True)] if menu in BASELINES else []
+    if names is None:
+        chosen = [(cls, grid) for family in families() for cls, grid in _served(family, menu)]
+    else:
+        chosen = [_named(name, menu) for name in names]
+    return first + [Candidate(cls.__name__, make(cls, random_state), grid) for cls, grid in chosen]
+
+
+def _served(family: str, menu: str) -> Iterator[tuple[type, dict[str, list[Any]]]]:
+    """Yield what a family brings to one kind of problem."""
+    module = f"gnomon.{family}"
+    if find_spec(f"{module}._menu"):
+        grids = import_module(f"{module}._menu").MENU.get(menu, {})
+        yield from ((getattr(import_module(module), name), grid) for name, grid in grids.items())
+    else:
+        yield from ((cls, {}) for cls in _models(family) if suits(cls, menu))
+
+
+def _models(family: str) -> Iterator[type]:
+    """Yield the public estimators of a family that can be made without arguments."""
+    package = import_module(f"gnomon.{family}")
+    for name in getattr(package, "__all__", ()):
+        cls = getattr(package, name)
+        if (
+            isinstance(cls, type)
+            and hasattr(cls, "fit")
+            and hasattr(cls, "get_params")
+            and _makes_itself(cls)
+        ):
+            yield cls
+
+
+def _makes_itself(cls: type) -> bool:
+    return all(
+        p.default is not p.empty or p.kind == p.VAR_KEYWORD for p in signature(cls).parameters.values()
+    )
+
+
+def suits(cls: type, menu: str) -> bool:
+    """Tell from scikit-learn's tags whether a model is made for a kind of problem."""
+    from sklearn.utils import get_tags
+
+    model: Any = cls()
+    tags = get_tags(model)
+    if not tags.input_tags.two_d_array:
+        return False
+    if menu == "cluster":
+        return tags.estimator_type == "clusterer" and hasattr(model, "predict")
+    kinds = {"classification": "classifier", "regression": "regressor", "density": "density_estimator"}
+    return tags.estimator_type == kinds.get(menu, "none")
+
+
+def find_model(name: str) -> type:
+    """Return a public model by its name, such as ``KMeans`` or ``cluster.KMeans``; the nearest is suggested."""
+    family, _, short = name.rpartition(".")
+    known = _model_names()
+    places = [place for place in known.get(short, []) if place == (family.removeprefix("gnomon.") or place)]
+    for place in places:
+        cls = getattr(import_module(f"gnomon.{place}"), short)
+        if isinstance(cls, type) and hasattr(cls, "fit"):
+            return cls
+    raise QuestionError(
+        f"there is no model {name!r}.{nearest(short, known)} `gnomon models` lists what there is."
+    )
+
+
+def _model_names() -> dict[str, list[str]]:
+    """Return every public name and the families it is in."""
+    places: dict[str, list[str]] = {}
+    for family in families():
+        import_module(f"gnomon.{family}")
+        for name in PACKAGES.get(f"gnomon.{family}", {}):
+            places.setdefault(name, []).append(family)
+    return places
+
+
+def _named(name: str, menu: str) -> tuple[type, dict[str, list[Any]]]:
+    """Return a model by name with the settings that its family tries for this kind of problem."""
+    cls = find_model(name)
+    family = cls.__module__.split(".")[1]
+    served = (
+        {c.__name__: grid for c, grid in _served(family, menu)} if find_spec(f"gnomon.{family}._menu") else {}
+    )
+    if cls.__name__ not in served and not (_makes_itself(cls) and suits(cls, menu)):
+        raise QuestionError(f"{name} is not made for {menu}. Choose others, or another --task.")
+    return cls, served.get(cls.__name__, {})
+
+
+def make(cls: type, random_state: int = 0, **settings: Any) -> Any:
+    """Return a model with its seed set, where it has one."""
+    if "random_state" in signature(cls).parameters:
+        settings = {"random_state": random_state, **settings}
+    return cls(**settings)

@@ -1,0 +1,126 @@
+"""One model and one table: prepare a fit, load a model, predict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import get_tags
+
+import gnomon
+from gnomon.core.errors import DataError, nearest
+from gnomon.report.columns import QuestionError
+from gnomon.report.contest import table_model
+from gnomon.report.encoder import TableModel
+from gnomon.report.menu import find_model, make
+from gnomon.report.tasks import Problem, pose
+
+KINDS = {
+    "classifier": "classification",
+    "regressor": "regression",
+    "clusterer": "cluster",
+    "density_estimator": "density",
+}
+
+
+class Job(NamedTuple):
+    """A model that is ready to be fitted, and the problem it is to be fitted to."""
+
+    model: TableModel
+    problem: Problem
+
+
+def prepare(
+    name: str,
+    frame: Any,
+    target: str | None = None,
+    *,
+    sequence: str | None = None,
+    settings: dict[str, Any] | None = None,
+    random_state: int = 0,
+) -> Job:
+    """Return a model by name, with the encoder for a table, ready to be fitted."""
+    cls = find_model(name)
+    try:
+        model = make(cls, random_state, **(settings or {}))
+    except TypeError as error:
+        known = cls._get_param_names() if hasattr(cls, "_get_param_names") else []
+        wrong = next((word for word in settings or {} if word not in known), "")
+        raise QuestionError(f"{name}: {error}.{nearest(wrong, known)}") from None
+    problem = pose(frame, target, _task(model, name), sequence)
+    return Job(table_model(model, problem), problem)
+
+
+def _task(model: Any, name: str) -> str:
+    tags = get_tags(model)
+    if tags.input_tags.two_d_array and tags.estimator_type in KINDS:
+        return KINDS[tags.estimator_type]
+    if tags.input_tags.two_d_array and hasattr(model, "decode"):
+        return "sequence"
+    raise QuestionError(f"{name} does not learn from a table of rows; use it from Python.")
+
+
+def load_model(path: str | Path) -> Any:
+    """Return a saved model; a file that is not there is bad data, not a fault."""
+    if not Path(path).is_file():
+        raise DataError(f"{path} does not exist. Models are written by gnomon fit and gnomon compare.")
+    model = gnomon.load(path)
+    if not hasattr(model, "get_params"):
+        raise DataError(f"{path} holds a {type(model).__name__}, which is no model.")
+    return model
+
+
+def predictions(
+    model: Any, frame: Any, *, proba: bool = False, interval: float | None = None
+) -> tuple[Any, list[str]]:
+    """Return the table with predictions added to it, and what is worth a remark."""
+    import polars as pl
+
+    name = _free_name(frame, f"predicted {model.target}" if getattr(model, "target", None) else "predicted")
+    rows = frame if isinstance(model, TableModel) else _matrix(model, frame)
+    found = [pl.Series(name, np.asarray(model.predict(rows)))]
+    inner = getattr(model, "model_", model)
+    if proba:
+        _has(inner, "predict_proba", "--proba")
+        P = np.asarray(model.predict_proba(rows))
+        labels = getattr(inner, "classes_", range(P.shape[1]))
+        found += [pl.Series(f"P({label})", column) for label, column in zip(labels, P.T)]
+    if interval is not None:
+        _has(inner, "predict_interval", "--interval")
+        ends = model.predict_interval(rows, level=interval)
+        found += [pl.Series(f"{name} {end}", column) for end, column in zip(("low", "high"), ends)]
+    return frame.with_columns(found), _remarks(model, frame)
+
+
+def _has(model: Any, method: str, option: str) -> None:
+    if not hasattr(model, method):
+        raise QuestionError(f"{type(model).__name__} has no {method}; leave out {option}.")
+
+
+def _remarks(model: Any, frame: Any) -> list[str]:
+    unseen = model.encoder_.unseen(frame) if isinstance(model, TableModel) else {}
+    return [
+        f"column {name!r}: {count} values were never seen while learning; taken for the most frequent one."
+        for name, count in unseen.items()
+    ]
+
+
+def _free_name(frame: Any, name: str) -> str:
+    while name in frame.columns:
+        name += " (model)"
+    return name
+
+
+def _matrix(model: Any, frame: Any) -> Any:
+    """Return the columns that a model without an encoder was fitted to."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        count = getattr(model, "n_features_in_", frame.width)
+        if frame.width != count:
+            raise DataError(f"the model was fitted to {count} columns; the table has {frame.width}.")
+        return frame.to_numpy()
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise DataError(f"the table has no column {missing[0]!r}, which the model needs. Add it.")
+    return frame.select([str(name) for name in names])

@@ -1,0 +1,140 @@
+"""A comparison in words and plain values."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from gnomon import __version__
+from gnomon.report.contest import Comparison, Entry
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Return a number for people: 0.944, 54.5, 1.2e+06.
+
+    >>> number(0.94444), number(54.4966), number(-2.0)
+    ('0.944', '54.5', '-2')
+    """
+    return f"{value:.{digits}g}"
+
+
+def score(result: Comparison, entry: Entry) -> str:
+    """Return the score of a model with half the width of its interval."""
+    if entry.interval is None:
+        return ""
+    half = (entry.interval.high - entry.interval.low) / 2
+    return f"{number(result.shown(entry.interval.mean))} ± {number(half, 2)}"
+
+
+def bounds(result: Comparison, entry: Entry) -> list[float]:
+    """Return the ends of a model's interval, within what the metric can be."""
+    assert entry.interval is not None
+    low, high = result.problem.task.limits
+    ends = sorted([result.shown(entry.interval.low), result.shown(entry.interval.high)])
+    return [max(low, ends[0]), min(high, ends[1])]
+
+
+def listed(names: list[str]) -> str:
+    """Return names as an English list.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def answer(result: Comparison) -> str:
+    """Return the outcome in one or two sentences."""
+    task, best = result.problem.task, result.best
+    verb = task.answer.format(target=result.problem.target)
+    lead = f"{best.name} {verb}: {task.metric} {score(result, best)}"
+    equal = result.equals()
+    if equal:
+        lead += f"; not distinguishable from {listed([entry.name for entry in equal])}"
+    elif len(result.ranked) > 1:
+        lead += "; better than every other model tried"
+    return f"{lead}. {_against_baseline(result)}".strip()
+
+
+def _against_baseline(result: Comparison) -> str:
+    """Say what the baseline reaches, and warn when nothing beats it."""
+    base = next((entry for entry in result.ranked if entry.baseline), None)
+    if base is None:
+        return ""
+    if base is result.best or base in result.equals():
+        return f"No model is clearly better than the baseline ({base.name}): the columns say little."
+    return f"The baseline ({base.name}) has {score(result, base)}."
+
+
+def settings(values: dict[str, Any]) -> str:
+    """Return chosen settings as code."""
+    return ", ".join(f"{name}={value!r}" for name, value in values.items()) or "defaults"
+
+
+def how(result: Comparison) -> list[str]:
+    """Return how the comparison was made, in sentences."""
+    times = "" if result.repeats == 1 else f", drawn {result.repeats} times"
+    splits = len(result.best.scores)
+    return [
+        f"Nested cross-validation: {splits // result.repeats} outer folds{times} measure a model on rows it has not "
+        "seen; inside each, 3 inner folds choose its settings. Medians, scales and categories are learned from the "
+        "training rows of a fold alone.",
+        "Intervals (95%) and p-values use the corrected resampled t of Nadeau and Bengio, because folds share "
+        "training rows; p-values against the best are adjusted by Holm's method for the number of models.",
+        "The best of several scores is a little too good: expect slightly less on new rows.",
+        f"Seed {result.random_state}. The saved model was fitted again, settings included, on all "
+        f"{len(result.problem.frame)} rows.",
+    ]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what was used."""
+    found = {"gnomon": __version__, "Python": platform.python_version()}
+    for name in ("numpy", "scipy", "scikit-learn", "polars", "numba"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def as_dict(result: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values, for scripts."""
+    problem = result.problem
+    return {
+        "answer": answer(result),
+        "task": problem.menu,
+        "target": problem.target,
+        "metric": problem.task.metric,
+        "better": "lower" if problem.task.sign < 0 else "higher",
+        "rows": len(problem.frame),
+        "said": problem.said,
+        "columns": [column._asdict() for column in problem.columns],
+        "ranking": [_entry(result, entry) for entry in result.ranked],
+        "left_out": {entry.name: entry.failure for entry in result.entries if not entry.finished},
+        "best": {"model": result.best.name, "settings": result.settings},
+        "importance": {name: loss._asdict() for name, loss in result.importance.items()},
+        "folds": result.folds,
+        "repeats": result.repeats,
+        "seed": result.random_state,
+        "seconds": round(result.seconds, 3),
+        "versions": versions(),
+    }
+
+
+def _entry(result: Comparison, entry: Entry) -> dict[str, Any]:
+    assert entry.interval is not None
+    low, high = bounds(result, entry)
+    return {
+        "model": entry.name,
+        "baseline": entry.baseline,
+        "score": result.shown(entry.interval.mean),
+        "low": low,
+        "high": high,
+        "p_value": entry.p_value,
+        "folds": [result.shown(value) for value in entry.scores],
+        "chosen": entry.chosen,
+        "seconds": round(entry.seconds, 3),
+        "warnings": entry.warned,
+    }

@@ -1,0 +1,8 @@
+"""What trees bring to a comparison."""
+
+from typing import Any
+
+MENU: dict[str, dict[str, dict[str, list[Any]]]] = {
+    "classification": {"DecisionTreeClassifier": {"max_depth": [2, 4, 8]}},
+    "regression": {"DecisionTreeRegressor": {"max_depth": [2, 4, 8]}},
+}

@@ -1,0 +1,116 @@
+"""Tables that are not in order are refused with the place and the cure; those in order are read whole."""
+
+import datetime
+import re
+
+import polars as pl
+import pytest
+
+from gnomon.core.errors import DataError
+from gnomon.report import read_table
+
+GOOD = "x,y\n" + "\n".join(f"{i},{i % 2}" for i in range(20)) + "\n"
+
+BROKEN = {
+    "ragged, short": (GOOD + "7\n", r"line 22 of .* has 1 cells and the header has 2"),
+    "ragged, long": (GOOD + "7,1,9\n", r"line 22 of .* has 3 cells and the header has 2"),
+    "mixed types": (GOOD + "seven,1\n", r"column 'x' mixes numbers and words: row 21 has 'seven'"),
+    "infinite": (GOOD + "inf,1\n", r"column 'x', row 21: 'inf' is not a finite number"),
+    "same name twice": (GOOD.replace("x,y", "y,y"), r"two columns named 'y' \(columns 1 and 2\)"),
+    "empty": ("", r"is empty: its first line must name the columns"),
+    "header only": ("x,y\n", r"has a header and no rows"),
+    "open quote": (GOOD + '7,"1\n', r"quote in the wrong place|never closed"),
+    "stray quote": (GOOD + '7,1"2\n', r"quote"),
+    "zero byte": (GOOD + "7,\0\n", r"line 22 of .* zero byte"),
+    "one value": (GOOD.replace(",1\n", ",0\n"), r"target 'y' has the same value"),
+    "few rows": ("x,y\n1,0\n2,1\n", r"has 2 usable rows"),
+    "lonely class": (GOOD + "7,2\n", r"class .*2.* of 'y' has a single row"),
+    "nothing to learn from": ("x,y\n" + "1,0\n1,1\n" * 10, r"no column is left to learn from"),
+    "names for classes": (
+        "x,y\n" + "\n".join(f"{i * i},n{i}" for i in range(30)) + "\n",
+        r"30 different values in 30 rows",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_broken_tables_give_code_3_a_clear_message_and_no_file(gnomon, tmp_path, fault):
+    text, message = BROKEN[fault]
+    (tmp_path / "bad.csv").write_text(text, newline="")
+    done = gnomon("compare", "bad.csv", "--target", "y", "--models", "GaussianNB")
+    assert done.code == 3 and done.out == ""
+    assert done.err.startswith("gnomon: ") and "Traceback" not in done.err
+    assert re.search(message, done.err), done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+    assert (tmp_path / "bad.csv").read_bytes() == text.encode()
+
+
+def test_missing_and_foreign_files(gnomon, tmp_path):
+    assert gnomon("compare", "no.csv", "--target", "y").code == 3
+    (tmp_path / "table.xlsx").write_bytes(b"PK")
+    done = gnomon("compare", "table.xlsx", "--target", "y")
+    assert done.code == 3 and ".csv, .tsv" in done.err
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and no more")
+    assert gnomon("compare", "bad.parquet", "--target", "y").code == 3
+    (tmp_path / "folder.csv").mkdir()
+    assert "is a folder" in gnomon("compare", "folder.csv", "--target", "y").err
+
+
+@pytest.mark.parametrize(("encoding", "said"), [("latin1", "line 3 .*byte 0xe9"), ("utf-16", "is UTF-16")])
+def test_wrong_encodings_are_named_with_the_way_to_convert(tmp_path, encoding, said):
+    path = tmp_path / "table.csv"
+    path.write_bytes("x,y\n1,a\n2,é\n".encode(encoding))
+    with pytest.raises(DataError, match=f"{said}.*iconv"):
+        read_table(path)
+
+
+def test_a_huge_cell_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("x,y\n1," + "a" * 2**21 + "\n2,b\n")
+    with pytest.raises(DataError, match="longer than 1,048,576 characters"):
+        read_table(path)
+
+
+def test_a_huge_line_is_never_held_in_memory(tmp_path):
+    import tracemalloc
+
+    path = tmp_path / "table.csv"
+    path.write_text("x,y\n1," + "a" * 2**24 + "\n")
+    tracemalloc.start()
+    with pytest.raises(DataError, match="line 2 of table.csv is longer than 4,096 characters"):
+        read_table(path, max_line=4096)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20
+
+
+def test_cells_become_numbers_dates_truth_values_and_words(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(
+        'n, x ,when,yes,word,hole\n1,0.5,2024-01-02,true,a,?\n\n2, 1e3,2024-02-03,FALSE,"b, c",4\n3,NA,,,,NaN\n'
+    )
+    assert read_table(path).to_dict(as_series=False) == {
+        "n": [1, 2, 3],
+        "x": [0.5, 1000.0, None],
+        "when": [datetime.date(2024, 1, 2), datetime.date(2024, 2, 3), None],
+        "yes": [True, False, None],
+        "word": ["a", "b, c", None],
+        "hole": [None, 4, None],
+    }
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_separators_are_found_in_the_header(tmp_path, mark):
+    path = tmp_path / "table.csv"
+    path.write_text("\ufeff" + f"a{mark}b\n1{mark}x\n2{mark}y\n", encoding="utf-8")
+    assert read_table(path).rows() == [(1, "x"), (2, "y")]
+
+
+def test_every_format_gives_the_same_table(tmp_path):
+    table = pl.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 1.5], "c": ["x", "y", None]})
+    table.write_csv(tmp_path / "t.csv")
+    table.write_csv(tmp_path / "t.tsv", separator="\t")
+    table.write_parquet(tmp_path / "t.parquet")
+    table.write_ipc(tmp_path / "t.arrow")
+    for name in ("t.csv", "t.tsv", "t.parquet", "t.arrow"):
+        assert read_table(tmp_path / name).equals(table), name
