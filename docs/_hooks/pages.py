@@ -17,6 +17,7 @@ import gnomon
 from gnomon._lazy import PACKAGES
 
 sys.path.insert(0, str(Path(__file__).parent))
+import commands
 import migrating
 from markdown_of import to_markdown
 
@@ -243,4 +244,6 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Fill the marks of the pages that people write."""
     if "<!-- models that scale -->" in markdown:
         markdown = markdown.replace("<!-- models that scale -->", scaling_list())
+    if "<!-- commands -->" in markdown:
+        markdown = markdown.replace("<!-- commands -->", commands.page())
     return migrating.filled(markdown, link) if page.file.src_uri == "migrating.md" else markdown

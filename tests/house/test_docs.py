@@ -1,6 +1,7 @@
 """The site's own machinery: docstrings become Markdown, formulas MathML, results tables."""
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -90,6 +91,18 @@ def test_models_that_scale_are_listed():
     listed = load("pages").scaling_list()
     assert "[`LinearRegression`]" in listed and "[`KMeans`]" in listed and "Tree" not in listed
     assert "<!-- models that scale -->" in (PROJECT / "docs" / "scaling.md").read_text(encoding="utf-8")
+
+
+def test_commands_that_are_written_down_exist():
+    pytest.importorskip("gnomon.cli.app")
+    commands = load("commands")
+    text = "".join(
+        (PROJECT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/command-line.md")
+    )
+    said = set(re.findall(r"(?:^|`)gnomon ([a-z-]+)", text, re.MULTILINE))
+    assert said >= {"compare", "predict"} and said <= set(commands.commands())
+    assert all(f"### gnomon {name}" in commands.page() for name in commands.commands())
+    assert "| `--seed` | Same seed, same answer. | `0` |" in commands.page()
 
 
 def test_introductions_belong_to_families():
