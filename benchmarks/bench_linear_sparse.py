@@ -150,12 +150,12 @@ def passes(name, **options):
     return {"ours": fit("gnomon.linear"), "peers": {"scikit-learn": fit("sklearn.linear_model")}}
 
 
-def rows_one_by_one(module):
+def rows_one_by_one(module, name):
     def run(data):
         from importlib import import_module
 
         X, y = data
-        model = import_module(module).SGDClassifier(random_state=0).partial_fit(X[:1], y[:1], classes=[0, 1])
+        model = getattr(import_module(module), name)(random_state=0).partial_fit(X[:1], y[:1], classes=[0, 1])
         for i in range(1, len(X)):
             model.partial_fit(X[i : i + 1], y[i : i + 1])
         return model
@@ -167,7 +167,9 @@ CASES = [
     Case("lasso path n=1000 p=10k", data=lambda: regression(1000, 10_000), goal=1.0, **path_with(1.0)),
     Case("lasso path n=1000 p=20k", data=lambda: regression(1000, 20_000), goal=1.0, **path_with(1.0)),
     Case("enet path n=1000 p=10k", data=lambda: regression(1000, 10_000), goal=1.0, **path_with(0.5)),
+    Case("enet path n=1000 p=20k", data=lambda: regression(1000, 20_000), goal=1.0, **path_with(0.5)),
     Case("lasso path n=20k p=500", data=lambda: regression(20_000, 500), goal=1.0, **path_with(1.0)),
+    Case("lasso path n=100k p=100", data=lambda: regression(100_000, 100), goal=1.0, **path_with(1.0)),
     Case("lasso path sparse n=20k p=100k", data=text, goal=1.0, **path_with(1.0)),
     Case(
         "logistic n=500k p=50",
@@ -186,8 +188,15 @@ CASES = [
     Case(
         "LinearSVC n=100k p=100", data=lambda: classes(100_000, 100, 2), goal=2.0, **machine("squared_hinge")
     ),
+    Case("LinearSVC sparse 50k x 20k", data=sparse_classes, goal=2.0, **machine("squared_hinge")),
     Case("LinearSVC hinge n=100k p=100", data=lambda: classes(100_000, 100, 2), goal=2.0, **machine("hinge")),
     Case("Perceptron n=300k p=50", data=lambda: classes(300_000, 50, 2), goal=1.5, **passes("Perceptron")),
+    Case(
+        "passive-aggressive n=300k p=50",
+        data=lambda: classes(300_000, 50, 2),
+        goal=1.5,
+        **passes("PassiveAggressiveClassifier"),
+    ),
     Case("SGD hinge n=300k p=50", data=lambda: classes(300_000, 50, 2), goal=1.5, **passes("SGDClassifier")),
     Case(
         "SGD log loss n=300k p=50",
@@ -195,11 +204,14 @@ CASES = [
         goal=1.5,
         **passes("SGDClassifier", loss="log_loss"),
     ),
-    Case(
-        "one row at a time p=50",
-        data=lambda: classes(3000, 50, 2),
-        ours=rows_one_by_one("gnomon.linear"),
-        peers={"scikit-learn": rows_one_by_one("sklearn.linear_model")},
-        goal=20.0,
-    ),
+    *[
+        Case(
+            f"one row at a time, {name}, p=50",
+            data=lambda: classes(1000, 50, 2),
+            ours=rows_one_by_one("gnomon.linear", name),
+            peers={"scikit-learn": rows_one_by_one("sklearn.linear_model", name)},
+            goal=20.0,
+        )
+        for name in ("SGDClassifier", "Perceptron", "PassiveAggressiveClassifier")
+    ],
 ]

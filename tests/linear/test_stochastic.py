@@ -1,14 +1,19 @@
 """Stochastic learners against the numbers of the courses, closed forms and their own identities."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.stats import chisquare
 from sklearn.datasets import load_breast_cancer
 
 from gnomon.core.errors import DivergenceError
+from gnomon.core.randomness import stream
 from gnomon.linear import LinearSVC, Pegasos, SGDClassifier, SGDRegressor
+from gnomon.linear._epochs import shuffled
 from gnomon.losses import Logistic
 from gnomon.solvers import Constant, InverseDecay
 
@@ -199,3 +204,13 @@ def test_class_weight_is_sample_weight():
     a = SGDClassifier(class_weight={0: 1, 1: 3}, random_state=0).fit(X, y)
     b = SGDClassifier(random_state=0).fit(X, y, sample_weight=np.where(y == 1, 3, 1))
     np.testing.assert_allclose(a.coef_, b.coef_)
+
+
+def test_shuffles_are_permutations_and_all_alike():
+    counts = {}
+    for k in range(1200):
+        order = tuple(shuffled(stream(3, k), 3).tolist())
+        counts[order] = counts.get(order, 0) + 1
+    assert set(counts) == set(itertools.permutations(range(3)))
+    assert chisquare(list(counts.values())).pvalue > 1e-4
+    np.testing.assert_array_equal(np.sort(shuffled(stream(0, 0), 1001)), np.arange(1001))

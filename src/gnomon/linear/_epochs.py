@@ -14,7 +14,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.randomness import stream
 from gnomon.core.rows import MemoryRows
 from gnomon.linear._rows import compute_weights
-from gnomon.loops import fused, products
+from gnomon.loops import fused, products, stochastic
 from gnomon.solvers.terms import parts
 
 MANY = 20_000  # rows from which equal ones are not looked for unless there are weights
@@ -63,12 +63,19 @@ def row_order(order: Any, shuffle: bool, n: int, seed: int, epoch: int) -> Array
             )
         rng = stream(seed, epoch)
         if order == "shuffle":
-            return rng.permutation(n)
+            return shuffled(rng, n)
         return rng.integers(n, size=n) if order == "random" else np.arange(n)
     index = np.asarray(order, dtype=np.int64)
     if index.ndim != 1 or len(index) == 0 or index.min() < 0 or index.max() >= n:
         raise DataError(f"order must list rows between 0 and {n - 1}.")
     return index
+
+
+def shuffled(rng: np.random.Generator, n: int) -> Array:
+    """Return a random permutation, for millions of rows several times faster than NumPy's."""
+    order = np.empty(n, dtype=np.int64)
+    stochastic.fill_shuffled(rng.integers(2**32, size=n, dtype=np.int64), order)
+    return order
 
 
 def signs(rows: Any) -> Array:

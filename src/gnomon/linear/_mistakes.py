@@ -77,7 +77,7 @@ class MistakeDriven(Streamed, Learner):
 
     def _prepared(self, rows, state):
         """Convert the rows once, and note what is counted by row."""
-        rows.loops = _epochs.prepare_rows(rows.X)
+        rows.loops, rows.targets = _epochs.prepare_rows(rows.X), self._targets(rows)
         return state._replace(facts=self._fresh_facts(rows))
 
     def _ready(self, rows, state):

@@ -28,7 +28,7 @@ class Aggressive(MistakeDriven):
         X = rows.loops
         squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
         rows.norms = np.asarray(squares, dtype=float).ravel() + float(self.fit_intercept)
-        return {"taus": np.zeros((len(self._targets(rows)), rows.n_rows)), "map": Origin(rows)}
+        return {"taus": np.zeros((len(rows.targets), rows.n_rows)), "map": Origin(rows)}
 
     def _step(self, rows, state):
         self._ready(rows, state)
@@ -38,7 +38,7 @@ class Aggressive(MistakeDriven):
         coef, u, taus = state.coef.copy(), state.average.copy(), state.facts["taus"].copy()
         intercept, ub = state.intercept.copy(), state.average_intercept.copy()
         loop = loops.aggressive_csr if sparse.issparse(rows.loops) else loops.aggressive_dense
-        for k, y in enumerate(self._targets(rows)):
+        for k, y in enumerate(rows.targets):
             intercept[k], ub[k], steps, part = loop(
                 *_epochs.dense_or_parts(rows.loops),
                 y,

@@ -165,10 +165,9 @@ class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
         return _epochs.signs(rows)
 
     def _fresh_facts(self, rows):
-        targets = self._targets(rows)
         rows.eta = self.eta0 * _epochs.row_weights(rows, self.class_weight)
         return {
-            "counts": np.zeros((len(targets), rows.n_rows), dtype=np.int64),
+            "counts": np.zeros((len(rows.targets), rows.n_rows), dtype=np.int64),
             "before": getattr(rows, "made", 0),
             "log": (),
             "clean": False,
@@ -179,7 +178,7 @@ class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
     def _step(self, rows, state):
         self._ready(rows, state)
         n_mistakes, new, before = 0, state, state.facts["loss"]
-        for k, y in enumerate(self._targets(rows)):
+        for k, y in enumerate(rows.targets):
             visit = self._batch_step if self.batch else self._pass
             new, mistakes = visit(rows, y, k, new, state.epoch)
             n_mistakes += mistakes
