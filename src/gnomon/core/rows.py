@@ -7,6 +7,7 @@ three answer one question: apply this function to every chunk and combine the re
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -42,12 +43,24 @@ class Rows:
     classes: Array | None = None  # of the target, sorted; chunks carry codes into them
     weighted: bool = False
     in_memory: bool = False
+    sparse: bool = False  # CSR
 
     def gather(
         self, function: Callable[..., Any], state: tuple[Any, ...], combine: Callable[..., Any]
     ) -> Any:
         """Return ``combine`` of the iterator of ``function(chunk, *state)``, in the order of the chunks."""
         raise NotImplementedError
+
+    def unchecked(self) -> Rows:
+        """Return these rows for a sum that would show any bad entry in its result.
+
+        Whoever takes them looks at the result, and asks the checked rows for `X` where it is not finite.
+        """
+        return self
+
+    def in_chunks_of(self, size: int) -> Rows:
+        """Return these rows in chunks of about so many bytes, where they are in memory."""
+        return self
 
     def names(self) -> list[str]:
         """Return the feature names, made up where the data have none."""
@@ -65,6 +78,7 @@ class MemoryRows(Rows):
     """
 
     in_memory = True
+    chunk_bytes = CHUNK_BYTES
 
     def __init__(
         self,
@@ -80,7 +94,7 @@ class MemoryRows(Rows):
     ) -> None:
         self._X, self.y, self._check = X, y, check
         self.n_rows, self.n_features = X.shape
-        self.dtype = X.dtype
+        self.dtype, self.sparse = X.dtype, sparse.issparse(X)
         self.weighted = weight is not None
         self._weight = weight
         self.feature_names, self.classes, self.lengths = feature_names, classes, lengths
@@ -94,6 +108,18 @@ class MemoryRows(Rows):
                 self._check(self._X)
             self._check = None
         return self._X
+
+    def unchecked(self) -> MemoryRows:
+        """Return these rows without the look at their entries."""
+        rows = copy.copy(self)
+        rows._check = None
+        return rows
+
+    def in_chunks_of(self, size: int) -> MemoryRows:
+        """Return these rows in chunks of about so many bytes: large ones for statistics that cost to merge."""
+        rows = copy.copy(self)
+        rows.chunk_bytes = size
+        return rows
 
     @property
     def weight(self) -> Array:
@@ -124,7 +150,7 @@ class MemoryRows(Rows):
         """Return how many rows a chunk has at most."""
         if sparse.issparse(self._X):
             return max(CHUNK_ROWS, int(SPARSE_BYTES * self.n_rows / max(1, 12 * self._X.nnz)))
-        return max(CHUNK_ROWS, CHUNK_BYTES // max(1, self._X.itemsize * self.n_features))
+        return max(CHUNK_ROWS, self.chunk_bytes // max(1, self._X.itemsize * self.n_features))
 
     def _borders(self) -> Iterator[tuple[int, int, Array | None]]:
         step = self.chunk_rows()

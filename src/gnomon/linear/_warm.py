@@ -14,7 +14,6 @@ from gnomon.linear.sparse import ElasticNet, Lasso
 from gnomon.linear.stochastic import SGDClassifier, SGDRegressor
 from gnomon.linear.subgradient import Pegasos
 from gnomon.linear.svm import LinearSVC, LinearSVR
-from gnomon.loops.moments import add_first_moments
 
 CLASSIFIERS = (
     LogisticRegression,
@@ -41,4 +40,3 @@ def warm_up() -> None:
                     model().fit(matrix, y.astype(float))
         QuantileRegressor().fit(X, y)
         LinearRegression().fit(X, y)
-    add_first_moments(X, y[:, None].astype(float), np.zeros(2), np.zeros((1, 2)))

@@ -219,7 +219,7 @@ class LinearRegression(GaussianInference, LinearPrediction, MultiOutputMixin, Re
             return False
         if self.solver == "lsqr" and not rows.in_memory:
             raise DataError("solver='lsqr' needs the rows in memory; use solver='auto' for tables and Dask.")
-        many = rows.in_memory and sparse.issparse(rows.X) and rows.n_features > normal.MANY
+        many = rows.in_memory and rows.sparse and rows.n_features > normal.MANY
         return self.solver == "lsqr" or many or _is_wide(rows)
 
     def _solve_rows(self, rows: Any) -> tuple[dict[str, Any], float]:
@@ -283,7 +283,7 @@ class LinearRegression(GaussianInference, LinearPrediction, MultiOutputMixin, Re
 
 
 def _is_wide(rows: Any) -> bool:
-    return rows.in_memory and not sparse.issparse(rows.X) and rows.n_rows < rows.n_features
+    return rows.in_memory and not rows.sparse and rows.n_rows < rows.n_features
 
 
 def _gradient(view: LinearSums, coef: Array, rows: Any) -> normal.Gradient:

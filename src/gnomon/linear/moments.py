@@ -13,13 +13,11 @@ from scipy import sparse
 from scipy.linalg import blas
 
 from gnomon.core.linalg import Array
-from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import total
 
-NARROW = 200  # columns: from here on, chunks are made taller than usual
-BLOCK = 8192  # rows that are worked on at a time
+TALL = 2**24  # bytes of a chunk: adding d × d matrices should cost little beside computing them
+BLOCK = 1024  # rows whose products are added at a time
 WASTE = 64.0  # products about the origin are accepted while (mean/deviation)² of every column stays below
-LOOP = 2**16  # entries of a block from which on the compiled loop pays
 
 
 class LinearSums(NamedTuple):
@@ -115,100 +113,48 @@ def linear_sums(chunk: Any) -> LinearSums:
     return moments(chunk.X, chunk.y, chunk.weight)
 
 
-class _TallChunks(MemoryRows):
-    """The same rows in chunks so tall that adding d × d matrices costs little beside computing them."""
-
-    def chunk_rows(self) -> int:
-        return max(super().chunk_rows(), 8 * self.n_features)
-
-
 def sum_moments(rows: Any) -> LinearSums:
     """Return the record of all rows, in memory, on disk or on a cluster."""
-    if rows.in_memory and rows.n_features >= NARROW:
-        rows = _TallChunks(rows.X, rows.y, rows.weight if rows.weighted else None)
-    return total(linear_sums, rows)
-
-
-class _Running:
-    """The record of the blocks so far, and their buffers; the only thing here that changes."""
-
-    def __init__(self, rows: int, d: int, t: int) -> None:
-        self.block = np.empty((rows, d))
-        self.product = np.empty((d, d))
-        self.mass = 0.0
-        self.mean_x, self.mean_y = np.zeros(d), np.zeros(t)
-        self.xx, self.xy, self.yy = np.zeros((d, d)), np.zeros((d, t)), np.zeros(t)
-
-    def add(self, mass: float, mean_x: Array, mean_y: Array, xy: Array, yy: Array) -> None:
-        """Merge a block whose centered product lies in ``self.product``."""
-        share = mass / (self.mass + mass)
-        dx, dy, factor = mean_x - self.mean_x, mean_y - self.mean_y, self.mass * share
-        self.xx += self.product
-        self.xx = _plus_outer(self.xx, factor, dx)
-        self.xy += xy + factor * np.outer(dx, dy)
-        self.yy += yy + factor * dy * dy
-        self.mean_x += share * dx
-        self.mean_y += share * dy
-        self.mass += mass
+    d = rows.n_features
+    sums = total(linear_sums, rows.unchecked().in_chunks_of(max(TALL, 64 * d * d)))
+    if not np.isfinite(sums.xx).all() and rows.in_memory:
+        _ = rows.X  # refuses entries that are not finite; otherwise their squares overflow
+    return sums
 
 
 def _of_dense(X: Array, Y: Array, weight: Array | None) -> tuple[Array, ...]:
-    """One pass in blocks: products about the origin where that is safe, a centered copy where not."""
-    n, d = X.shape
-    rows = min(max(n, 1), BLOCK)
-    run = _Running(rows, d, Y.shape[1])
-    raw = X.dtype == np.float64 and weight is None
-    for start in range(0, n, rows):
-        block, target = X[start : start + rows], Y[start : start + rows]
-        if raw:
-            raw = _add_raw(run, block, target)
-        if not raw:
-            _add_centered(run, block, target, None if weight is None else weight[start : start + rows])
-    return run.mean_x, run.mean_y, run.xx, run.xy, run.yy
-
-
-def _add_raw(run: _Running, block: Array, target: Array) -> bool:
-    """Add a block by products about the origin; False, and nothing added, if that would lose digits."""
-    m = len(block)
-    mean_y = target.mean(axis=0)
-    centered = target - mean_y
-    mean_x, xy = _first_moments(block, centered)
-    np.matmul(block.T, block, out=run.product)
-    if not (m * mean_x * mean_x * (1.0 + 1.0 / WASTE) <= run.product.diagonal()).all():
-        return False
-    run.product = _plus_outer(run.product, -float(m), mean_x)
-    run.add(m, mean_x, mean_y, xy, (centered * centered).sum(axis=0))
-    return True
-
-
-def _first_moments(block: Array, target: Array) -> tuple[Array, Array]:
-    """Mean of the rows, and Σ x yᵀ with a centered target."""
-    m, d = block.shape
-    if block.size < LOOP or target.shape[1] > 8:
-        return np.ones(m) @ block / m, block.T @ target
-    from gnomon.loops.moments import add_first_moments
-
-    sum_x, cross = np.zeros(d), np.zeros((target.shape[1], d))
-    add_first_moments(block, target, sum_x, cross)
-    return sum_x / m, cross.T
-
-
-def _add_centered(run: _Running, block: Array, target: Array, weight: Array | None) -> None:
-    """Add a block by a centered copy of it, rows scaled by the root of their weight."""
-    m = len(block)
-    s = np.ones(m) if weight is None else weight
-    mass = float(s.sum())
+    """All moments from the products of [X 1 Y]: about the origin, or about the mean where that loses digits."""
+    d, near_y = X.shape[1], Y.mean(axis=0) if len(Y) else np.zeros(Y.shape[1])
+    near_x = np.zeros(d)
+    P = _products(X, Y - near_y, weight)
+    mass = P[d, d]
     if mass == 0.0:
-        return
-    mean_x, mean_y = (s @ block.astype(np.float64, copy=False)) / mass, (s @ target) / mass
-    Z = np.subtract(block, mean_x, out=run.block[:m])
-    T = target - mean_y
-    if weight is not None:
-        root = np.sqrt(weight)[:, None]
-        Z *= root
-        T *= root
-    np.matmul(Z.T, Z, out=run.product)
-    run.add(mass, mean_x, mean_y, Z.T @ T, (T * T).sum(axis=0))
+        return np.zeros(d), np.zeros(Y.shape[1]), P[:d, :d], P[:d, d + 1 :], P.diagonal()[d + 1 :]
+    mean = P[d] / mass
+    if not (mass * mean[:d] ** 2 * (1.0 + 1.0 / WASTE) <= P.diagonal()[:d]).all():
+        near_x = mean[:d]
+        P = _products(X, Y - near_y, weight, near_x)
+        mean = P[d] / mass
+    P = _plus_outer(P, -mass, mean)
+    xx, xy, yy = np.ascontiguousarray(P[:d, :d]), P[:d, d + 1 :].copy(), P.diagonal()[d + 1 :].copy()
+    return near_x + mean[:d], near_y + mean[d + 1 :], xx, xy, yy
+
+
+def _products(X: Array, Y: Array, weight: Array | None, shift: Array | None = None) -> Array:
+    """Σ s z zᵀ of the rows z = (x − shift, 1, y), in blocks that stay in cache."""
+    d = X.shape[1]
+    buffer = np.empty((min(max(len(X), 1), BLOCK), d + 1 + Y.shape[1]))
+    upper = np.zeros((buffer.shape[1],) * 2, order="F")
+    for start in range(0, len(X), BLOCK):
+        part = slice(start, start + BLOCK)
+        Z = buffer[: len(Y[part])]
+        Z[:, :d], Z[:, d], Z[:, d + 1 :] = X[part], 1.0, Y[part]
+        if shift is not None:
+            Z[:, :d] -= shift
+        if weight is not None:
+            Z *= np.sqrt(weight[part])[:, None]
+        upper = blas.dsyrk(1.0, Z.T, beta=1.0, c=upper, overwrite_c=1)
+    return upper + np.triu(upper, 1).T
 
 
 def _of_sparse(X: Any, Y: Array, weight: Array | None) -> tuple[Array, ...]:

@@ -236,8 +236,8 @@ class Ridge(LinearPrediction, MultiOutputMixin, RegressorMixin, Additive):
         if self.solver in ("lsqr", "sparse_cg", "sag", "saga", "lbfgs", "dual"):
             return True
         many = rows.n_features > normal.MANY
-        wide = not sparse.issparse(rows.X) and rows.n_rows < rows.n_features
-        return many and (sparse.issparse(rows.X) or wide) and self.solver == "auto"
+        wide = not rows.sparse and rows.n_rows < rows.n_features
+        return many and (rows.sparse or wide) and self.solver == "auto"
 
     def _solve_rows(self, rows: Any) -> tuple[dict[str, Any], float]:
         data = normal.center_rows(rows, intercept=self.fit_intercept)

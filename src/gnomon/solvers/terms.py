@@ -216,7 +216,7 @@ class CutRows(MemoryRows):
 
 def cut(rows: Any) -> Any:
     """Return rows that are cheap to go through many times."""
-    return CutRows(rows) if rows.in_memory and sparse.issparse(rows.X) else rows
+    return CutRows(rows) if rows.in_memory and rows.sparse else rows
 
 
 def mean_curvature(chunk, model, rows):
