@@ -99,7 +99,8 @@ def test_values_never_seen_are_remarked_on(gnomon, flowers, tmp_path):
 def test_groups_and_sequences_are_fitted_without_a_target(gnomon, line):
     assert gnomon("fit", "KMeans", line, "--set", "n_clusters=3").code == 0
     assert set(gnomon("predict", "model.gnomon", line, "--json").json()["table"]["predicted"]) == {0, 1, 2}
-    assert gnomon("fit", "GaussianHMM", line, "--set", "n_components=2", "--out", "hmm.gnomon").code == 0
+    done = gnomon("fit", "GaussianHMM", line, "--set", "n_components=2", "--out", "hmm.gnomon")
+    assert done.code == 0 and done.err.startswith("note: GaussianHMM did not converge")
     assert set(gnomon("predict", "hmm.gnomon", line, "--json").json()["table"]["predicted"]) <= {0, 1}
 
 
@@ -122,7 +123,7 @@ def test_models_are_found_by_topic_and_by_name(gnomon):
     found = gnomon("models", "lasso", "path", "--json").json()["found"]
     assert "gnomon.linear.lasso_path" in [topic["name"] for topic in found]
     found = gnomon("models", "duality gap", "--json").json()["found"]
-    assert found[0]["name"] == "gnomon.linear.Lasso" and "duality_gap_certificate" in found[0]["topics"]
+    assert found[0]["name"] == "gnomon.linear.Lasso" and "duality gap" in str(found[0]["topics"]).lower()
     shown = gnomon("models", "kmeans").out
     assert "gnomon.cluster.KMeans" in shown and "K-means" in shown
 
@@ -133,8 +134,9 @@ def test_the_map_of_topics_is_in_the_wheel():
 
     project = Path(__file__).resolve().parents[2]
     targets = tomllib.loads((project / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
-    assert targets["wheel"]["force-include"] == {"docs/syllabus.csv": "gnomon/report/syllabus.csv"}
-    assert (project / "docs" / "syllabus.csv").is_file()
+    packed = targets["wheel"]["force-include"]
+    assert packed == {f"docs/{name}.csv": f"gnomon/report/{name}.csv" for name in ("syllabus", "topics")}
+    assert all((project / path).is_file() for path in packed)
 
 
 def test_warm_up_and_version(gnomon):

@@ -1,4 +1,4 @@
-"""The scripts: portable, sparing with installs, and the demo does what it says."""
+"""The scripts: portable and sparing with installs."""
 
 import os
 import re
@@ -96,19 +96,3 @@ def test_a_failed_install_is_tried_again(environment):
 
 def test_no_extras_means_the_package_alone(environment):
     assert environment[1]()[1] == ["."]
-
-
-# The demo
-
-
-@pytest.mark.slow
-def test_demo_leaves_its_results_and_says_where(tmp_path):
-    command = [sys.executable, str(PROJECT / "scripts" / "demo.py"), "--out", str(tmp_path / "results")]
-    settings = {**os.environ, "MPLBACKEND": "Agg"}
-    done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    names = {path.name for path in (tmp_path / "results").iterdir()}
-    assert names == {"summary.txt", "models.png", "em.gif", "mixture.gnomon"}
-    assert f"The results lie in {tmp_path / 'results'}:" in done.stdout
-    summary = (tmp_path / "results" / "summary.txt").read_text()
-    assert "33.474 + 10.730 x" in summary and "gives the same answers" in summary

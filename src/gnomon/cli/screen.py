@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import typer
 
 OK, WRONG_USE, BAD_DATA, STOPPED = 0, 2, 3, 130
+PIPE_WIDTH = 120
 
 
 class Screen:
@@ -21,15 +23,17 @@ class Screen:
         from rich.console import Console
 
         self.as_json = as_json
-        self.out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
-        self.side = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+        self.out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+        self.side = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
 
     def say(self, text: str, style: str = "") -> None:
         """Say a line to people; scripts do not hear it."""
         if not self.as_json:
-            self.out.print(text, style=style, markup=False)
+            self.out.print(text, style=style, markup=False, soft_wrap=not self.out.is_terminal)
 
-    def table(self, head: list[str], rows: list[list[str]], numeric: tuple[int, ...] = ()) -> None:
+    def table(
+        self, head: list[str], rows: list[list[str]], numeric: tuple[int, ...] = (), fold: bool = False
+    ) -> None:
         """Show a table to people: in color on a terminal, as aligned columns in a pipe."""
         if self.as_json:
             return
@@ -37,11 +41,12 @@ class Screen:
 
         shown = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
         for place, name in enumerate(head):
-            shown.add_column(name, justify="right" if place in numeric else "left", overflow="fold")
+            shown.add_column(
+                name, justify="right" if place in numeric else "left", overflow="fold", no_wrap=not fold
+            )
         for row in rows:
             shown.add_row(*map(_literal, row))
-        width = None if self.out.is_terminal else 160
-        self.out.print(shown, width=width)
+        self.out.print(shown, crop=False)
 
     def result(self, values: dict[str, Any]) -> None:
         """Give the result to a script."""
@@ -88,7 +93,9 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with warnings.catch_warnings():
+                warnings.showwarning = _note
+                command(*args, **kwargs)
         except KeyboardInterrupt:
             _fail("stopped; no file was written or changed.", STOPPED, kwargs)
         except Exception as error:
@@ -98,6 +105,11 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             _fail(str(error), code, kwargs)
 
     return run
+
+
+def _note(message: Any, *_: Any, **__: Any) -> None:
+    """Show a warning as a remark: the line of code it came from is of no use here."""
+    typer.echo(f"note: {message}", err=True)
 
 
 def exit_code(error: Exception) -> int | None:

@@ -13,14 +13,19 @@ BARS = "▁▂▃▄▅▆▇█"
 def show_comparison(screen: Screen, result: Any, paths: dict[str, Path]) -> None:
     """Show what was inferred, the ranking, the answer, and where the files are."""
     from gnomon.report.page import p_value
-    from gnomon.report.words import answer, score
+    from gnomon.report.words import answer, bounds, score
 
     for line in [*result.problem.said, *_treatment(result)]:
         screen.say(line)
     screen.say("")
-    head = ["model", result.problem.task.metric, "p against the best", "time"]
-    rows = [[e.name, score(result, e), p_value(e), f"{e.seconds:.1f} s"] for e in result.ranked]
-    screen.table(head, rows, numeric=(1, 2, 3))
+    head = ["model", result.problem.task.metric, "95% interval", "p (best)", "time"]
+    width = max(8, min(28, screen.out.width - 68))
+    drawn = intervals([(*bounds(result, e), result.shown(e.interval.mean)) for e in result.ranked], width)
+    rows = [
+        [e.name, score(result, e), picture, p_value(e), f"{e.seconds:.1f} s"]
+        for e, picture in zip(result.ranked, drawn)
+    ]
+    screen.table(head, rows, numeric=(1, 3, 4))
     for entry in result.entries:
         if not entry.finished:
             screen.say(f"left out: {entry.name} ({entry.failure})")
@@ -30,6 +35,23 @@ def show_comparison(screen: Screen, result: Any, paths: dict[str, Path]) -> None
     screen.say(f"report  {paths['report']}")
     screen.say(f"model   {paths['model']}")
     screen.result({**result.to_dict(), "files": {name: str(path) for name, path in paths.items()}})
+
+
+def intervals(ends: list[tuple[float, float, float]], width: int = 28) -> list[str]:
+    """Return intervals (low, high, mean) as pictures on one scale.
+
+    >>> intervals([(0.0, 4.0, 2.0), (6.0, 8.0, 7.0)], 9)
+    ['├─●─┤', '      ├●┤']
+    """
+    left, right = min(low for low, _, _ in ends), max(high for _, high, _ in ends)
+    scale = (width - 1) / ((right - left) or 1.0)
+    drawn = []
+    for low, high, mean in ends:
+        start, stop, dot = (round((value - left) * scale) for value in (low, high, mean))
+        line = [" "] * start + ["─"] * (stop - start + 1)
+        line[start], line[stop], line[dot] = "├", "┤", "●"
+        drawn.append("".join(line))
+    return drawn
 
 
 def _treatment(result: Any) -> list[str]:
@@ -63,7 +85,7 @@ def show_card(screen: Screen, card: dict[str, Any]) -> None:
         rows = [[name, _value(name, value)] for name, value in card[title].items()]
         if rows:
             screen.say(f"\n{title}", style="bold")
-            screen.table(["", ""], rows)
+            screen.table(["", ""], rows, fold=True)
     if "file" in card:
         screen.say(f"\nmodel   {card['file']}")
     screen.result(card)
@@ -114,5 +136,6 @@ def show_topics(screen: Screen, words: str, found: list[Any]) -> None:
         raise QuestionError(
             f"nothing is called {words!r}. Try one word of it, or `gnomon models` for everything."
         )
-    screen.table(["name", "what it does"], [[topic.name, topic.about] for topic in found])
+    rows = [[topic.name, topic.about or "; ".join(topic.topics[:3])] for topic in found]
+    screen.table(["name", "what it does"], rows, fold=True)
     screen.result({"found": [topic._asdict() for topic in found]})

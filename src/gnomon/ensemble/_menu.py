@@ -2,6 +2,8 @@
 
 from typing import Any
 
+COST = 3  # the cheap go first
+
 MENU: dict[str, dict[str, dict[str, list[Any]]]] = {
     "classification": {
         "RandomForestClassifier": {},

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+COST = 2  # the cheap go first
+
 COUNTS = [1, 2, 3, 4, 6]
 
 MENU: dict[str, dict[str, dict[str, list[Any]]]] = {

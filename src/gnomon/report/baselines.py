@@ -25,7 +25,7 @@ class MajorityClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """Return the most frequent class for every row."""
-        return np.full(len(X), self.classes_[self.class_prior_.argmax()])
+        return np.repeat(self.classes_[[self.class_prior_.argmax()]], len(X))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the frequencies of the classes for every row."""

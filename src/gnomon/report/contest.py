@@ -295,7 +295,7 @@ class _Contest:
             warnings.simplefilter("ignore")
             return self._search(winner, np.arange(len(self.problem.frame)))
 
-    def importance(self, shuffles: int = 5, most: int = 40) -> dict[str, Interval]:
+    def importance(self, shuffles: int = 2, most: int = 40) -> dict[str, Interval]:
         """Return how much score the best model loses on unseen rows when a column is shuffled."""
         if self.problem.y is None:
             return {}

@@ -1,7 +1,8 @@
 """The menu: which models of the library take part in a comparison, and which of their settings are tried.
 
 A family takes part by having a file ``_menu.py`` with a table ``MENU``: kind of problem -> class -> grid of
-settings. A family without that file takes part with every public model that needs no argument to be made.
+settings, and a number ``COST``: cheap families go first, before the time is over. A family without that file takes
+part with every public model that needs no argument to be made, last.
 """
 
 from __future__ import annotations
@@ -44,10 +45,15 @@ def candidates(menu: str, names: list[str] | None = None, random_state: int = 0)
 
     first = [Candidate(BASELINES[menu].name, BASELINES[menu].make(), {}, True)] if menu in BASELINES else []
     if names is None:
-        chosen = [(cls, grid) for family in families() for cls, grid in _served(family, menu)]
+        chosen = [pair for family in sorted(families(), key=_cost) for pair in _served(family, menu)]
     else:
         chosen = [_named(name, menu) for name in names]
     return first + [Candidate(cls.__name__, make(cls, random_state), grid) for cls, grid in chosen]
+
+
+def _cost(family: str) -> int:
+    module = f"gnomon.{family}._menu"
+    return int(import_module(module).COST) if find_spec(module) else 9
 
 
 def _served(family: str, menu: str) -> Iterator[tuple[type, dict[str, list[Any]]]]:

@@ -35,7 +35,7 @@ def paired_p_value(one: Any, other: Any, ratio: float) -> float:
     """Return the two-sided p-value of the corrected t-test that two models score the same on the same folds.
 
     >>> round(paired_p_value([0.9, 0.8, 0.85, 0.95], [0.7, 0.7, 0.65, 0.8], 0.25), 4)
-    0.0148
+    0.0172
     """
     difference = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
     error = _error(difference, ratio)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import csv
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from inspect import getdoc
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,22 +24,21 @@ class Topic(NamedTuple):
     topics: list[str]
 
 
-def search(words: str = "", limit: int | None = None) -> list[Topic]:
-    """Return the public names whose own name, family or topics contain every word; all when none is given.
+def search(words: str = "") -> list[Topic]:
+    """Return the public names whose name, description or topics contain every word; all when none is given.
 
-    >>> [topic.name for topic in search("perceptron bound")][:1]
-    ['gnomon...']
+    >>> search("lasso path")[0][:2]
+    ('gnomon.linear.lasso_path', '...')
     """
     wanted = words.lower().replace("-", " ").replace("_", " ").split()
     covered = _covered()
-    names = sorted({*_public(), *covered})
-    found = [name for name in names if all(w in _text(name, covered.get(name, [])) for w in wanted)]
-    found.sort(key=lambda name: not any(w in name.rpartition(".")[2].lower() for w in wanted))
-    return [Topic(name, _about(name), covered.get(name, [])) for name in found[:limit]]
+    topics = [Topic(name, _about(name), covered.get(name, [])) for name in sorted({*_public(), *covered})]
+    found = [topic for topic in topics if all(word in _text(topic) for word in wanted)]
+    return sorted(found, key=lambda topic: -sum(word in topic.name.lower() for word in wanted))
 
 
-def _text(name: str, topics: list[str]) -> str:
-    return " ".join([name, *topics]).lower().replace("_", " ").replace(".", " ")
+def _text(topic: Topic) -> str:
+    return " ".join([topic.name, topic.about, *topic.topics]).lower().translate(str.maketrans("_.-", "   "))
 
 
 def _public() -> list[str]:
@@ -48,29 +48,36 @@ def _public() -> list[str]:
 
 
 def _covered() -> dict[str, list[str]]:
-    """Return the topics of every name of the map."""
+    """Return the topics of every name of the map, by their titles."""
+    titles = {line["id"]: line["title"] for line in _lines("topics.csv")}
     covered: dict[str, list[str]] = {}
-    with _map().open(encoding="utf-8", newline="") as stream:
-        for line in csv.DictReader(stream):
-            covered.setdefault(line["api"], []).append(line["id"])
+    for line in _lines("syllabus.csv"):
+        title = titles.get(line["id"]) or line["id"].replace("_", " ")
+        covered.setdefault(line["api"], []).append(title)
     return covered
 
 
-def _map() -> Path:
-    """Return the map: in an installed package beside this file, in a checkout among the documents."""
-    packaged = Path(str(files("gnomon.report").joinpath("syllabus.csv")))
-    return packaged if packaged.is_file() else Path(gnomon.__file__).parents[2] / "docs" / "syllabus.csv"
+def _lines(name: str) -> list[dict[str, str]]:
+    """Return a table of the map: in an installed package beside this file, in a checkout among the documents."""
+    packaged = Path(str(files("gnomon.report").joinpath(name)))
+    path = packaged if packaged.is_file() else Path(gnomon.__file__).parents[2] / "docs" / name
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
 def _about(name: str) -> str:
-    """Return the first line of a name's docstring."""
-    parts = name.split(".")
-    for cut in range(len(parts) - 1, 0, -1):
-        try:
-            thing = import_module(".".join(parts[:cut]))
-        except ModuleNotFoundError:
-            continue
-        for part in parts[cut:]:
-            thing = getattr(thing, part, None)
-        return (getdoc(thing) or "").partition("\n")[0]
-    return ""
+    """Return the first line of a name's docstring, read from its file: nothing has to be imported for it."""
+    package = next((p for p in PACKAGES if name.startswith(f"{p}.")), None)
+    if package is None:
+        return ""
+    public, *inner = name.removeprefix(f"{package}.").split(".")
+    return _first_lines(package, PACKAGES[package].get(public, public)).get((inner or [public])[-1], "")
+
+
+@cache
+def _first_lines(package: str, file: str) -> dict[str, str]:
+    path = files(package).joinpath(f"{file}.py")
+    source = path.read_text(encoding="utf-8") if path.is_file() else ""
+    documented = ast.ClassDef | ast.FunctionDef
+    nodes = [node for node in ast.parse(source).body if isinstance(node, documented)]
+    return {node.name: (ast.get_docstring(node) or "").partition("\n")[0] for node in nodes}
