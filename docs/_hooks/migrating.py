@@ -99,7 +99,11 @@ def table(library: str, link: Any) -> str:
         differs = parameters(move) if library == "sklearn" else ""
         said = ". ".join(text for text in (move.note, differs) if text) or "the same parameters"
         origin = move.origin.removeprefix(f"{library}.")
-        lines.append(f"| `{origin}` | {link(move.target)} | {said} |".replace("||", r"\|\|"))
+        lines.append(
+            f"| `{origin}` | {link(move.target, move.target.removeprefix('gnomon.'))} | {said} |".replace(
+                "||", r"\|\|"
+            )
+        )
     return "\n".join(lines)
 
 

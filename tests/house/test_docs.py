@@ -40,6 +40,46 @@ def test_docstrings_become_markdown(to_markdown, rst, markdown):
     assert to_markdown(rst) == markdown
 
 
+def test_parameters_stand_alone_with_the_defaults_of_the_signature():
+    pytest.importorskip("griffe", reason="installed by the docs extra")
+    rst = """A line.
+
+Parameters
+----------
+n_init, max_iter : int
+    Starts; steps.
+kind : {"a", "b"}, default="a"
+    Which.
+X
+    Rows.
+
+Attributes
+----------
+kind, other : str
+"""
+    shown = load("docstrings").with_defaults(rst, {"n_init": "1", "max_iter": "500", "kind": "'b'"})
+    assert (
+        shown
+        == """A line.
+
+Parameters
+----------
+n_init : int, default=1
+    Starts; steps.
+max_iter : int, default=500
+    Starts; steps.
+kind : "a" or "b", default='b'
+    Which.
+X
+    Rows.
+
+Attributes
+----------
+kind, other : str
+"""
+    )
+
+
 def test_formulas_become_mathml():
     pytest.importorskip("latex2mathml", reason="installed by the docs extra")
     hook = load("formulas")
