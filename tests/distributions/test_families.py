@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.sums import merge
 from gnomon.distributions import (
     Bernoulli,
     Beta,
@@ -34,7 +35,6 @@ from gnomon.distributions import (
     StudentT,
     Uniform,
 )
-from gnomon.distributions.base import combine
 
 ROW = np.array([[0.3, 0.6], [0.9, 0.2]])
 COLUMNS = {
@@ -192,7 +192,7 @@ def test_statistics_of_two_halves_merge(name):
     weights = np.eye(2)[labels]
     family = FITTED[name]
     whole = family.statistics(X, weights)
-    halves = combine(family.statistics(X[:150], weights[:150]), family.statistics(X[150:], weights[150:]))
+    halves = merge(family.statistics(X[:150], weights[:150]), family.statistics(X[150:], weights[150:]))
     for a, b in zip(flat(family.estimate(whole)), flat(family.estimate(halves)), strict=True):
         assert_allclose(a, b, rtol=1e-9, atol=1e-12)
 

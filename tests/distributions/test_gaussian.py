@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from gnomon.core.errors import DegenerateError
+from gnomon.core.sums import merge
 from gnomon.distributions import Gaussian, NormalInverseWishart
-from gnomon.distributions.base import Family, combine
+from gnomon.distributions.base import Family
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((4, 4))
@@ -162,7 +163,7 @@ def test_missing_entries_are_completed_by_the_conditional():
     for k, (mean, scatter) in enumerate(slow_completed_moments(model, X, weights)):
         assert_allclose(found.mean[k], mean, rtol=1e-10)
         assert_allclose(found.scatter[k], scatter, rtol=1e-9, atol=1e-9)
-    merged = combine(model.statistics(X[:30], weights[:30]), model.statistics(X[30:], weights[30:]))
+    merged = merge(model.statistics(X[:30], weights[:30]), model.statistics(X[30:], weights[30:]))
     assert_allclose(merged.scatter, found.scatter, rtol=1e-9)
 
 

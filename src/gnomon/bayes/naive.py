@@ -14,6 +14,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.sums import per_row
 from gnomon.core.validate import NOT_NEGATIVE, Reads
 from gnomon.distributions.base import Family
+from gnomon.distributions.conjugate import Conjugate
 from gnomon.distributions.moments import DiagonalMoments
 
 
@@ -149,6 +150,10 @@ class BayesClassifier(FamilyClassifier):
         Probabilities of the classes; their shares of the data when not given.
     prior : conjugate prior or number, optional
         Makes every estimate the most probable one under the prior; a number is a pseudo-count.
+    estimate : {"map", "mean", "predictive"}, default="map"
+        With a conjugate prior: take the most probable parameters, the expected ones, or average over all of
+        them by their posterior probability. The last is the full Bayes answer: with few rows in a class its
+        density has heavier tails (a Student t for a normal, a negative binomial for a Poisson).
 
     Attributes
     ----------
@@ -168,12 +173,16 @@ class BayesClassifier(FamilyClassifier):
         "family": [str, Family],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "prior": [Family, NOT_NEGATIVE, list, tuple, None],
+        "estimate": [StrOptions({"map", "mean", "predictive"})],
     }
 
-    def __init__(self, family: Any = "gaussian", *, priors: Any = None, prior: Any = None) -> None:
+    def __init__(
+        self, family: Any = "gaussian", *, priors: Any = None, prior: Any = None, estimate: str = "map"
+    ) -> None:
         self.family = family
         self.priors = priors
         self.prior = prior
+        self.estimate = estimate
 
     _reads: ClassVar[Reads] = Reads(y="class", scales=True, nan=True)
 
@@ -186,4 +195,13 @@ class BayesClassifier(FamilyClassifier):
             raise DegenerateError(
                 f"class number {int(empty.argmax())} has no row; leave it out of `classes`."
             )
-        return self._family().estimate(sums.statistics, self.prior)
+        family: Any = self._family()
+        if self.estimate == "map":
+            return family.estimate(sums.statistics, self.prior)
+        if not isinstance(self.prior, Family) or not hasattr(family, "posterior"):
+            raise ValueError(
+                f"estimate={self.estimate!r} needs a conjugate prior, such as Beta for 'bernoulli' or "
+                f"NormalInverseGamma for 'gaussian'; got prior={self.prior!r}."
+            )
+        belief = Conjugate(family, family.posterior(sums.statistics, self.prior))
+        return belief.mean() if self.estimate == "mean" else belief.predictive()

@@ -141,7 +141,11 @@ class Categorical(Family):
         """Return the Dirichlet belief about the probabilities after the data (one column)."""
         if statistics.counts.shape[1] != 1:
             raise DataError("the posterior of Categorical is given for one column at a time.")
-        return Dirichlet(as_dirichlet(prior).alpha + statistics.counts[:, 0])
+        alpha, counts = as_dirichlet(prior).alpha, statistics.counts[:, 0]
+        unseen = alpha.shape[1] - counts.shape[1]
+        if alpha.shape[1] > 1 and unseen < 0:
+            raise DataError(f"X has {counts.shape[1]} levels, but the prior only {alpha.shape[1]}.")
+        return Dirichlet(alpha + np.pad(counts, [(0, 0), (0, max(0, unseen))]))
 
     def predictive(self, prior: Any) -> Categorical:
         """Return the distribution of the next code under a Dirichlet belief."""
