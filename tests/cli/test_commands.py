@@ -64,7 +64,7 @@ def test_models_saved_from_python_predict_too(gnomon, line):
         (["predict", "none.gnomon", "line.csv"], 3, "does not exist"),
         (["predict", "model.gnomon", "line.csv", "--proba"], 2, "has no predict_proba"),
         (["predict", "model.gnomon", "line.csv", "--out", "said.doc"], 2, "must end in .csv"),
-        (["predict", "model.gnomon", "line.csv", "--out", "no/said.csv"], 2, "no/"),
+        (["predict", "model.gnomon", "line.csv", "--out", "no/said.csv"], 2, "there is no folder no"),
         (["explain", "none.gnomon"], 3, "does not exist"),
         (["fit", "LinearRegresion", "line.csv", "--target", "y"], 2, "Did you mean 'LinearRegression'"),
         (["fit", "Ridge", "line.csv", "--target", "y", "--set", "alpa=1"], 2, "Did you mean 'alpha'"),

@@ -56,6 +56,7 @@ def test_json_has_everything_and_nothing_else(gnomon, line):
         (["--task", "regression"], "needs the column to predict"),
         ([], "name the column to predict with --target, or a task"),
         (["--target", "kind", "--folds", "1"], "--folds"),
+        (["--target", "kind", "--out", "flowers.csv"], "is a file; give a folder"),
         (["--targt", "kind"], "--targt"),
     ],
 )
@@ -68,6 +69,15 @@ def test_wrong_use_is_code_2_with_the_cure(gnomon, flowers, tmp_path, arguments,
 def test_errors_for_scripts(gnomon, flowers):
     done = gnomon("compare", flowers, "--target", "knid", "--json")
     assert done.code == 2 and done.json()["exit_code"] == 2 and "Did you mean 'kind'" in done.json()["error"]
+
+
+def test_truth_values_are_classes():
+    table = pl.DataFrame({"x": np.arange(20.0) ** 2, "y": [i > 9 for i in range(20)]})
+    result = compare(table, "y", models=["DecisionTreeClassifier"], repeats=1)
+    assert result.problem.task.name == "classification" and set(result.model.predict(table)) == {
+        "true",
+        "false",
+    }
 
 
 def test_regression_of_words_is_bad_data(gnomon, flowers):

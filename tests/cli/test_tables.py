@@ -114,3 +114,9 @@ def test_every_format_gives_the_same_table(tmp_path):
     table.write_ipc(tmp_path / "t.arrow")
     for name in ("t.csv", "t.tsv", "t.parquet", "t.arrow"):
         assert read_table(tmp_path / name).equals(table), name
+
+
+def test_infinite_numbers_of_parquet_are_refused(tmp_path):
+    pl.DataFrame({"x": [1.0, float("inf")]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="column 'x', row 2: inf is not a finite number"):
+        read_table(tmp_path / "t.parquet")

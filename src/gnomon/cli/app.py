@@ -85,6 +85,8 @@ def compare(
     from gnomon.report.page import write_report
 
     screen = Screen(json)
+    if out.exists() and not out.is_dir():
+        raise typer.BadParameter(f"{out} is a file; give a folder", param_hint="--out")
     names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
     with screen.progress("reading") as watch:
         result = run(
@@ -115,6 +117,7 @@ def fit(
     from gnomon.report.tables import read_table
 
     screen = Screen(json)
+    check_folder(out)
     job = prepare(model, read_table(data), target, sequence=sequence, settings=parse(set), random_state=seed)
     fitted = job.model.fit(job.problem.frame, job.problem.y)
     gnomon.save(fitted, out)
@@ -144,6 +147,7 @@ def predict(
     from gnomon.report.single import load_model, predictions
     from gnomon.report.tables import read_table
 
+    check_folder(out)
     loaded = load_model(model)
     table, remarks = predictions(loaded, read_table(data), proba=proba, interval=interval)
     show_predictions(Screen(json), table, remarks, out)
@@ -178,6 +182,7 @@ def watch(
     from gnomon.report.single import prepare
     from gnomon.report.tables import read_table
 
+    check_folder(out)
     job = prepare(model, read_table(data), target, settings=parse(set), random_state=seed)
     watch_fit(Screen(json), job, steps, pause, out)
 
@@ -214,6 +219,12 @@ def warm_up(
         spent |= gnomon.warm_up(name)
         screen.say(f"{name:15} {spent[name]:6.1f} s")
     screen.result({"seconds": spent})
+
+
+def check_folder(out: Path | None) -> None:
+    """Refuse a file in a folder that does not exist before any work is done."""
+    if out is not None and not out.absolute().parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
 
 
 def parse(settings: list[str] | None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from gnomon.report.tasks import Problem, pose
 
 Watch = Callable[[str, int, int], None]  # name of the model, steps done, steps in all
 INNER = 3  # folds of the inner loop
+IMPORTANCE_COLUMNS = 40  # shuffling takes time; later columns of a wide table are not shuffled
 
 
 class NothingFinishedError(GnomonError):
@@ -295,7 +296,7 @@ class _Contest:
             warnings.simplefilter("ignore")
             return self._search(winner, np.arange(len(self.problem.frame)))
 
-    def importance(self, shuffles: int = 2, most: int = 40) -> dict[str, Interval]:
+    def importance(self, shuffles: int = 2, most: int = IMPORTANCE_COLUMNS) -> dict[str, Interval]:
         """Return how much score the best model loses on unseen rows when a column is shuffled."""
         if self.problem.y is None:
             return {}
@@ -320,7 +321,7 @@ def table_model(model: Any, problem: Problem) -> TableModel:
     encoder = TableEncoder.of(
         problem.columns,
         scale=not (counts or tags.input_tags.positive_only),
-        fill=problem.sequence is None,
+        fill=problem.task.name != "sequence",
     )
     return TableModel(model, encoder, target=problem.target, sequence=problem.sequence)
 

@@ -18,7 +18,20 @@ from gnomon._lazy import PACKAGES
 from gnomon.core.errors import nearest
 from gnomon.report.columns import QuestionError
 
-FRONT = ("cli", "lab", "report", "core", "loops", "plot", "datasets")
+# The other floors of the house: tools and mathematics, not families of models.
+FLOORS = {
+    "cli",
+    "lab",
+    "report",
+    "selection",
+    "theory",
+    "plot",
+    "datasets",
+    "solvers",
+    "distributions",
+    "kernels",
+}
+FLOORS |= {"losses", "loops", "core"}
 
 
 class Candidate(NamedTuple):
@@ -32,7 +45,7 @@ class Candidate(NamedTuple):
 
 def families() -> list[str]:
     """Return the names of the families that may hold models."""
-    return [name for name in gnomon._subpackages() if name not in FRONT]
+    return [name for name in gnomon._subpackages() if name not in FLOORS]
 
 
 def candidates(menu: str, names: list[str] | None = None, random_state: int = 0) -> list[Candidate]:

@@ -90,7 +90,7 @@ def importance(result: Comparison, most: int = 12) -> str:
         ax.axvline(0.0, color=style.QUIET, linewidth=0.8)
         ax.set_yticks(range(len(losses)), [short(name) for name, _ in losses])
         ax.invert_yaxis()
-        ax.set_xlabel(f"loss of {result.problem.task.metric}")
+        ax.set_xlabel(f"how much worse the {result.problem.task.metric} gets")
 
     said = "; ".join(f"{name} {number(loss.mean)}" for name, loss in losses)
     return svg(draw, f"Importance of the columns: {said}", (4.8, 1.0 + 0.26 * len(losses)))

@@ -14,7 +14,7 @@ from gnomon.report.columns import QuestionError
 from gnomon.report.contest import table_model
 from gnomon.report.encoder import TableModel
 from gnomon.report.menu import find_model, make
-from gnomon.report.tasks import Problem, pose
+from gnomon.report.tasks import PART, Problem, pose
 
 KINDS = {
     "classifier": "classification",
@@ -49,6 +49,8 @@ def prepare(
         wrong = next((word for word in settings or {} if word not in known), "")
         raise QuestionError(f"{name}: {error}.{nearest(wrong, known)}") from None
     problem = pose(frame, target, _task(model, name), sequence)
+    if problem.sequence == PART:  # nothing is tested here, so the one sequence need not be cut
+        problem = problem._replace(sequence=None, frame=problem.frame.drop(PART), said=problem.said[1:])
     return Job(table_model(model, problem), problem)
 
 

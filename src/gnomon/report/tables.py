@@ -81,7 +81,10 @@ def _read_binary(path: Path, ending: str) -> Any:
         raise DataError(
             f"{path.name} is no {ending[1:]} file, or a damaged one ({error}). Write it again."
         ) from None
-    return frame.with_columns(pl.selectors.float().fill_nan(None))
+    frame = frame.with_columns(pl.selectors.float().fill_nan(None))
+    for column in frame.select(pl.selectors.float()):
+        _refuse_infinite(column, column)
+    return frame
 
 
 def _read_text(path: Path, separator: str, max_cell: int, max_line: int) -> Any:

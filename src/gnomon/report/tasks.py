@@ -171,7 +171,7 @@ def _infer(y: Any, task: str | None) -> tuple[str, str]:
 
 def _labels(y: Any) -> Any:
     """Return the classes of the rows, after checking that each can be learned and tested."""
-    labels = y.to_numpy() if y.dtype.is_numeric() or y.dtype == bool else y.cast(str).to_numpy().astype(str)
+    labels = y.to_numpy() if y.dtype.is_numeric() else y.cast(str).to_numpy().astype(str)
     classes, counts = np.unique(labels, return_counts=True)
     if 2 * len(classes) > len(labels):
         raise DataError(

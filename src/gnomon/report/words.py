@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from gnomon import __version__
-from gnomon.report.contest import Comparison, Entry
+from gnomon.report.contest import IMPORTANCE_COLUMNS, INNER, Comparison, Entry
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -76,15 +76,17 @@ def how(result: Comparison) -> list[str]:
     """Return how the comparison was made, in sentences."""
     times = "" if result.repeats == 1 else f", drawn {result.repeats} times"
     splits = len(result.best.scores)
+    wide = result.importance and len(result.model.encoder_.columns()) > IMPORTANCE_COLUMNS
     return [
         f"Nested cross-validation: {splits // result.repeats} outer folds{times} measure a model on rows it has not "
-        "seen; inside each, 3 inner folds choose its settings. Medians, scales and categories are learned from the "
-        "training rows of a fold alone.",
+        f"seen; inside each, {INNER} inner folds choose its settings. Medians, scales and categories are "
+        "learned from the training rows of a fold alone.",
         "Intervals (95%) and p-values use the corrected resampled t of Nadeau and Bengio, because folds share "
         "training rows; p-values against the best are adjusted by Holm's method for the number of models.",
         "The best of several scores is a little too good: expect slightly less on new rows.",
         f"Seed {result.random_state}. The saved model was fitted again, settings included, on all "
         f"{len(result.problem.frame)} rows.",
+        *([f"Importance was measured for the first {IMPORTANCE_COLUMNS} columns only."] if wide else []),
     ]
 
 
