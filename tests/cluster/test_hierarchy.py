@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.cluster.hierarchy import linkage as peer_linkage
 from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import AgglomerativeClustering as Peer
@@ -164,3 +165,22 @@ def test_threshold_cuts_by_height():
     model = AgglomerativeClustering(None, distance_threshold=2.5, linkage="average").fit(LINE)
     np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1])
     np.testing.assert_array_equal(model.children_, [[0, 1], [2, 4], [3, 5]])
+
+
+def test_negative_distances_are_refused():
+    with pytest.raises(DataError, match="must not be negative; the smallest is -2"):
+        linkage([1.0, -2.0, 3.0], metric="precomputed")
+
+
+@pytest.mark.parametrize("method", ["ward", "centroid", "median"])
+def test_centers_and_matrix_give_one_tree(method):
+    """Up to 32 columns the tree comes from centers, beyond from the condensed matrix."""
+    X = np.random.default_rng(3).normal(size=(300, 5))
+    wide = np.hstack([X, np.zeros((300, 30))])
+    assert_allclose(linkage(wide, method), linkage(X, method), rtol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["complete", "average", "weighted", "centroid", "median", "ward"])
+def test_large_trees_agree_with_scipy(method):
+    X = np.random.default_rng(4).normal(size=(700, 3))
+    assert_allclose(linkage(X, method), peer_linkage(X, method), rtol=1e-9)

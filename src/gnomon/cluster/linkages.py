@@ -12,9 +12,11 @@ from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order
 from gnomon.core.validate import matrix, weights
 from gnomon.loops import linkage as loops
-from gnomon.loops.distances import nearest_rows, pairwise
+from gnomon.loops import linkage_centers as centers
+from gnomon.loops.distances import pairwise
 
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
+LOOK_ROWS = 256  # rows that one thread takes at a time
 EUCLIDEAN = ("centroid", "median", "ward")  # squared inside; heights are roots again
 CODES = {
     "complete": loops.COMPLETE,
@@ -89,8 +91,8 @@ def _link_vectors(X: Array, method: str, metric: str, weight: Array) -> Array:
     """Choose the engine that needs least memory."""
     if method == "single" and metric in ("euclidean", "sqeuclidean"):
         return _spanning_tree(X, weight, metric)
-    if method == "ward" and X.shape[1] <= 32:
-        return _ward(X, weight)
+    if method in EUCLIDEAN and X.shape[1] <= 32:
+        return _from_centers(X, method, weight)
     return _from_distances(
         condensed(X, "sqeuclidean" if method in EUCLIDEAN else metric), method, weight, True
     )
@@ -128,7 +130,7 @@ def _condensed_of(X: Any, metric: Any) -> Array:
     """Return condensed distances from a callable, a square matrix or a condensed vector."""
     if callable(metric):
         rows = list(X)
-        return np.array([float(metric(a, b)) for i, a in enumerate(rows) for b in rows[i + 1 :]])
+        X = [float(metric(a, b)) for i, a in enumerate(rows) for b in rows[i + 1 :]]
     D = np.array(X, dtype=np.float64)
     if D.ndim == 2:
         if D.shape[0] != D.shape[1]:
@@ -136,6 +138,8 @@ def _condensed_of(X: Any, metric: Any) -> Array:
         D = squareform(D, checks=False)
     if np.isnan(D).any():
         raise DataError("precomputed distances have NaN entries.")
+    if (D < 0).any():
+        raise DataError(f"distances must not be negative; the smallest is {D.min():g}.")
     return D
 
 
@@ -153,8 +157,7 @@ def _from_distances(D: Array, method: str, sample_weight: Any, squared: bool = F
         return _tree(merges, heights, weight)
     if method in EUCLIDEAN and not squared:
         D *= D
-    run = loops.generic_condensed if method in ("centroid", "median") else loops.chain_condensed
-    run(D, n, weight.copy(), CODES[method], merges, heights)
+    loops.link_condensed(D, n, weight.copy(), CODES[method], merges, heights)
     if method in EUCLIDEAN:
         heights = np.sqrt(np.maximum(heights, 0.0))
     return _tree(merges, heights, weight, in_order=method in ("centroid", "median"))
@@ -164,25 +167,25 @@ def _spanning_tree(X: Array, weight: Array, metric: str) -> Array:
     n = len(X)
     edges, lengths = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
     columns = np.ascontiguousarray((X - X.mean(axis=0)).T, dtype=np.float64)
-    loops.prim(columns, np.arange(n), edges, lengths)
+    centers.prim(columns, np.arange(n), edges, lengths)
     return _tree(edges, np.sqrt(lengths) if metric == "euclidean" else lengths, weight)
 
 
-def _ward(X: Array, weight: Array) -> Array:
-    """Ward's linkage from the centroids: memory stays at the size of X."""
-    n = len(X)
-    X = np.asarray(X, dtype=np.float64)
-    X = X - X.mean(axis=0)
-    index, _ = nearest_rows(X, X, min(n, 2), "sqeuclidean")
-    neighbor = np.where(index[:, 0] == np.arange(n), index[:, -1], index[:, 0])
-    gap = ((X - X[neighbor]) ** 2).sum(axis=1)
-    distance = gap * 2 * weight * weight[neighbor] / (weight + weight[neighbor])
-    if not (weight == weight[0]).all():  # the nearest row need not be the nearest cluster
-        neighbor = np.arange(n)
+def _from_centers(X: Array, method: str, weight: Array) -> Array:
+    """Linkages that compare centers of clusters: memory stays at the size of X."""
+    n, code, size = len(X), CODES[method], weight.copy()
+    T = np.array((X - X.mean(axis=0)).T, dtype=np.float64, order="C")
+    neighbor, distance = np.empty(n, dtype=np.int64), np.empty(n)
     merges, heights = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
-    columns = np.array(X.T, order="C")
-    loops.chain_ward(columns, weight.copy(), neighbor, distance, merges, heights)
-    return _tree(merges, np.sqrt(heights), weight)
+
+    def look(start: int) -> None:
+        end = min(start + LOOK_ROWS, n)
+        centers.first_neighbors(T, size, start, end, code, neighbor, distance)
+
+    for _ in in_order(look, range(0, n, LOOK_ROWS)):
+        pass
+    centers.link_centers(T, size, code, neighbor, distance, merges, heights)
+    return _tree(merges, np.sqrt(heights), weight, in_order=method != "ward")
 
 
 def _tree(merges: Array, heights: Array, weight: Array, in_order: bool = False) -> Array:
