@@ -12,31 +12,31 @@ from typing import NamedTuple
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.trees import (
-    ERROR,
-    INNER,
-    MISSING_CODE,
-    POISSON,
-    SMALL_NODE,
-    TIE,
-    cumulate,
-    cut_between,
-    enumerate_categories,
-    first_cut,
-    groups_of_codes,
-    groups_of_few,
-    groups_of_sorted,
-    judge,
-    loss_of,
-    mark_categories,
-    mix,
-    order_categories,
+from gnomon.loops.counts import new_tally
+from gnomon.loops.search import (
+    CODE,
+    CREATED,
+    DEPTH,
+    FEATURE,
+    GAIN,
+    HI,
+    IMPURITY,
+    LEFT,
+    LO,
+    LOWER,
+    MASK,
+    MISSING_LEFT,
+    N_FLOAT,
+    N_INT,
+    REPS,
+    RIGHT,
+    ROWS,
+    THRESHOLD,
+    UPPER,
+    WEIGHT,
+    search_node,
 )
-
-# Columns of the integer and float records of a node.
-FEATURE, LEFT, RIGHT, LO, HI, DEPTH, MISSING_LEFT, CODE, MASK, ROWS, CREATED = range(11)
-THRESHOLD, IMPURITY, WEIGHT, REPS, GAIN, LOWER, UPPER = range(7)
-N_INT, N_FLOAT = 11, 7
+from gnomon.loops.trees import ERROR, INNER, MISSING_CODE, POISSON, loss_of, mix
 
 
 class GrowData(NamedTuple):
@@ -95,113 +95,6 @@ def regression_totals(criterion, m, rows, target, wr, total, value):
         value[o] = mean
         total[2 + o] = mean * w if criterion == POISSON else 0.0
     return impurity / (w * m), varies
-
-
-@compiled(**INNER)
-def draw_features(rules, key, features):
-    """A random order of the features (Fisher-Yates), or the natural one when all are tried."""
-    d = features.size
-    for f in range(d):
-        features[f] = f
-    if rules.max_features >= d:
-        return
-    for f in range(d - 1):
-        key = mix(key)
-        j = f + np.int64(key % np.uint64(d - f))
-        features[f], features[j] = features[j], features[f]
-
-
-@compiled(**INNER)
-def adopt_best(f, threshold, code, missing_left, gain, categorical, tie, best_mask, ints, floats, mask):
-    """Take a feature's best split into the node's record when it beats what is there."""
-    old = floats[GAIN]
-    if ints[FEATURE] >= 0 and not (gain > old + tie or (gain >= old - tie and f < ints[FEATURE])):
-        return
-    ints[FEATURE], ints[CODE], ints[MISSING_LEFT], ints[MASK] = f, code, missing_left, categorical
-    floats[GAIN], floats[THRESHOLD] = max(gain, 0.0), threshold
-    if categorical:
-        for c in range(mask.size):
-            mask[c] = best_mask[c]
-
-
-@compiled
-def search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value,
-                key, first, last, mask, groups, ranked, marks):  # fmt: skip
-    """Best split of a node over the features first..last-1 of its random order, into its record."""
-    m, lo, hi = rules.n_stats, ints[LO], ints[HI]
-    missing, best = np.zeros(m + 2), np.zeros(5)
-    best_mask = np.zeros(mask.size, np.uint8)
-    keys = np.empty(SMALL_NODE, np.int64)
-    features = np.empty(kinds.shape[0], np.int64)
-    draw_features(rules, key, features)
-    center = np.zeros(m) if rules.criterion == POISSON else value
-    tie = TIE * abs(floats[IMPURITY] * floats[WEIGHT])
-    classify = rules.criterion <= ERROR
-    parent = loss_of(rules.criterion, total, m)
-    shift = 0.0 if classify else center[0]
-    seen = 0
-    for at in range(first, last):
-        if seen >= rules.max_features:
-            break
-        f = features[at]
-        best[4] = 0.0
-        for k in range(m + 2):
-            missing[k] = 0.0
-        rows = order[f if rules.exact else 0, lo:hi]
-        if rules.exact:
-            n_groups = groups_of_sorted(
-                columns[f, lo:hi],
-                rows,
-                labels,
-                target,
-                wr,
-                classify,
-                rules.plain,
-                center,
-                groups,
-                marks,
-                missing,
-            )
-        elif hi - lo <= SMALL_NODE:
-            n_groups = groups_of_few(
-                codes[f], limits[f], rows, labels, target, wr, classify, center, groups, marks, missing, keys
-            )
-        else:
-            n_groups = groups_of_codes(
-                codes[f], limits[f], rows, labels, target, wr, classify, rules.plain, center, groups, marks,
-                missing,
-            )  # fmt: skip
-        gap, categorical = missing[0] > 0.0, kinds[f, 0] > 0
-        if n_groups == 0 or (n_groups == 1 and not gap):
-            continue
-        seen += 1
-        begin, end, pick, lefts = 0, n_groups, np.nan, groups
-        every = categorical and m > 2 and n_groups <= 10
-        if every:
-            enumerate_categories(n_groups, m, groups, ranked)
-            end, lefts = 2 ** (n_groups - 1), ranked
-        else:
-            if categorical:
-                order_categories(classify, m, n_groups, groups, ranked)
-                lefts = ranked
-            elif rules.random and n_groups > 1:
-                begin, pick = first_cut(n_groups, marks, f, key)
-                end = begin + 1
-            cumulate(lefts, n_groups, m)
-        for side in range(2 if gap else 1):
-            judge(rules, kinds[f, 1], lefts, begin, end, missing, side, total, parent, floats[LOWER],
-                  floats[UPPER], shift, tie, best)  # fmt: skip
-        if best[4] > 0.0 and best[0] >= -1e3 * tie:
-            g, threshold, code = np.int64(best[1]), np.nan, 0
-            if categorical:
-                mark_categories(every, m, n_groups, ranked, marks, g, best_mask)
-            else:
-                threshold, code = cut_between(rules.exact, g, n_groups, marks, pick), np.int64(marks[g, 2])
-            heavier = np.int64(best[3] > floats[WEIGHT] - best[3])
-            missing_left = np.int64(best[2]) if gap else heavier
-            adopt_best(
-                f, threshold, code, missing_left, best[0], categorical, tie, best_mask, ints, floats, mask
-            )
 
 
 @compiled
@@ -338,7 +231,7 @@ def grow(
     groups, marks = np.zeros((size, m + 2)), np.zeros((size, 3))
     ranked = np.zeros((max(n_categories, 512 if n_categories > 0 else 1), m + 4))
     spare, spare_x = np.empty(hi - lo, order.dtype), np.empty(hi - lo if rules.exact else 1)
-    total = np.zeros((2, m + 2))
+    total, work = np.zeros((2, m + 2)), new_tally(0 if rules.exact else hi - lo, m)
     ints[0, LO], ints[0, HI], ints[0, DEPTH] = lo, hi, depth
     ints[0, LEFT] = ints[0, RIGHT] = -1
     floats[0, LOWER], floats[0, UPPER] = -np.inf, np.inf
@@ -365,7 +258,7 @@ def grow(
                 search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints[child],
                             floats[child], total[child - first], values[child], keys[child, 0], 0,
                             kinds.shape[0], masks[child if n_categories > 0 else 0], groups, ranked,
-                            marks)  # fmt: skip
+                            marks, work)  # fmt: skip
                 if ints[child, FEATURE] >= 0 and floats[child, GAIN] + 1e-15 < rules.min_decrease:
                     ints[child, FEATURE] = -1
                 if ints[child, FEATURE] >= 0:

@@ -167,9 +167,9 @@ def groups_of_codes(codes, limits, rows, labels, target, wr, classify, plain, ce
 
 
 @compiled(**INNER)
-def groups_of_few(codes, limits, rows, labels, target, wr, classify, center, groups, marks, missing, keys):
+def groups_of_few(codes, limits, rows, labels, target, wr, classify, center, groups, marks, missing):
     """The same for a small node: its codes are sorted by insertion."""
-    n, m = 0, center.size
+    n, m, keys = 0, center.size, np.empty(SMALL_NODE, np.int64)
     for i in rows:
         key, k = (np.int64(codes[i]) << 32) | np.int64(i), n
         while k > 0 and keys[k - 1] > key:

@@ -9,6 +9,7 @@ import numpy as np
 from gnomon.core.randomness import draw_seed
 from gnomon.core.threads import in_order
 from gnomon.loops import grow as loop
+from gnomon.loops.counts import new_tally
 from gnomon.loops.grow import GrowData
 from gnomon.loops.tree_predict import preorder
 from gnomon.loops.trees import ABSOLUTE, ENTROPY, ERROR, GINI, POISSON, SQUARED, GrowRules
@@ -261,6 +262,7 @@ class _Top:
         loop.search_node(
             *self.data, self.rules, self.order, ints, floats, total, self.values[node], key, *block, mask,
             np.zeros((size, m + 2)), np.zeros((max(self.n_categories, 512), m + 4)), np.zeros((size, 3)),
+            new_tally(0 if self.rules.exact else self.size(node), m),
         )  # fmt: skip
         return ints, floats, mask
 
