@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -180,6 +181,15 @@ def test_readme_compares_with_the_best_peer(readme):
     other = [{"name": "rival", "kind": "peer", "ratio": 0.5}]
     line = readme.benchmark_line("trees", [{"contenders": rows}, {"contenders": other}])
     assert line == "| trees | 2 | peer, rival | 1.2× | 0.5× | 2.0× |"
+
+
+def test_picture_of_the_readme_is_drawn_by_its_script(tmp_path):
+    script = [sys.executable, str(PROJECT / "scripts" / "picture.py"), str(tmp_path / "picture.svg")]
+    assert subprocess.run(script, capture_output=True, text=True).returncode == 0
+    for picture in (tmp_path / "picture.svg", PROJECT / "docs" / "picture.svg"):
+        text = picture.read_text(encoding="utf-8")
+        assert text.rstrip().endswith("</svg>") and len(text) < 300_000
+        assert 'href="http' not in text and "<text" not in text  # letters are outlines: no font is needed
 
 
 def test_readme_keeps_what_stands_outside_the_marks(readme):
