@@ -39,14 +39,19 @@ class Screen:
             return
         from rich.table import Table
 
-        shown = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-        for place, name in enumerate(head):
+        shown = Table(
+            box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(head)
+        )
+        for place, name in enumerate(head or [""] * len(rows[0])):
             shown.add_column(
                 name, justify="right" if place in numeric else "left", overflow="fold", no_wrap=not fold
             )
         for row in rows:
             shown.add_row(*map(_literal, row))
-        self.out.print(shown, crop=False)
+        with self.out.capture() as text:
+            self.out.print(shown, crop=False)
+        for line in text.get().splitlines():
+            self.out.file.write(line.rstrip() + "\n")
 
     def result(self, values: dict[str, Any]) -> None:
         """Give the result to a script."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from gnomon.cli.screen import Screen
@@ -80,12 +81,13 @@ def show_card(screen: Screen, card: dict[str, Any]) -> None:
     screen.say(card["model"], style="bold")
     screen.say(card["about"])
     if card["formula"]:
-        screen.say(f"\n    {card['formula']}".replace("\n", "\n    ").rstrip())
-    for title in ("parameters", "fit", "learned", "data"):
-        rows = [[name, _value(name, value)] for name, value in card[title].items()]
-        if rows:
+        screen.say("\n" + indent(card["formula"], "    "))
+    changed = {name: card["parameters"][name] for name in card["changed"]} or {"all": "at their defaults"}
+    for title, values in ({**card, "parameters": changed}).items():
+        if isinstance(values, dict) and values:
+            rows = [[name, _value(name, value)] for name, value in values.items()]
             screen.say(f"\n{title}", style="bold")
-            screen.table(["", ""], rows, fold=True)
+            screen.table([], rows, fold=True)
     if "file" in card:
         screen.say(f"\nmodel   {card['file']}")
     screen.result(card)

@@ -68,7 +68,8 @@ def _picture(model: Any, X: Any, step: int) -> Any:
     title = f"{type(model).__name__}, step {step}" + (f": objective {values[-1]:.8g}" if len(values) else "")
     parts = [Text(title, style="bold"), *dots(X[:, : min(2, X.shape[1])], _groups(model, X), 60, 16)]
     if len(values) > 1:
-        curve = np.column_stack([np.arange(len(values)), values])
+        steps = np.linspace(0, len(values) - 1, 2 * 60)
+        curve = np.column_stack([steps, np.interp(steps, np.arange(len(values)), values)])
         parts += [Text("objective"), *dots(curve, np.zeros(len(curve), dtype=int), 60, 5)]
     return Group(*parts)
 
@@ -110,7 +111,7 @@ BRAILLE = np.array(
 
 def _line(text: Any, cells: Any, paint: Any) -> Any:
     for cell, group in zip(cells.tolist(), paint.tolist()):
-        text.append(chr(0x2800 + cell) if cell else " ", style=COLORS[group % len(COLORS)])
+        text.append(chr(0x2800 + cell) if cell else " ", style=COLORS[group % len(COLORS)] if cell else None)
     return text
 
 

@@ -25,6 +25,7 @@ def card(model: Any) -> dict[str, Any]:
         "about": (inspect.getdoc(type(inner)) or "").partition("\n")[0],
         "formula": formula(type(inner)),
         "parameters": _parameters(inner),
+        "changed": _changed(inner),
         "fit": _fit(inner),
         "learned": _learned(inner),
         "data": _data(model, inner),
@@ -51,6 +52,13 @@ def formula(cls: type) -> str:
 
 def _parameters(model: Any) -> dict[str, Any]:
     return {name: _plain(value) for name, value in model.get_params(deep=False).items()}
+
+
+def _changed(model: Any) -> list[str]:
+    """Return the names of the parameters that are not at their defaults."""
+    defaults = inspect.signature(type(model)).parameters
+    given = model.get_params(deep=False)
+    return [name for name, value in given.items() if repr(value) != repr(defaults[name].default)]
 
 
 def _fit(model: Any) -> dict[str, Any]:
@@ -89,6 +97,7 @@ def _data(model: Any, inner: Any) -> dict[str, Any]:
     if isinstance(model, TableModel):
         told |= {"rows": model.n_rows_, "columns": model.encoder_.columns(), "target": model.target}
         told["sees"] = model.encoder_.names()
+        told["units"] = "standardized" if model.encoder_.scale else "as in the table"
     elif hasattr(inner, "feature_names_in_"):
         told["columns"] = [str(name) for name in inner.feature_names_in_]
     if hasattr(inner, "classes_"):
