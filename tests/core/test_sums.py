@@ -239,6 +239,28 @@ def test_dask_frames_by_column_name():
     assert same.mean_ == pytest.approx(99.0)
 
 
+def sequence_lengths(chunk):
+    return np.asarray(chunk.lengths)
+
+
+def test_dask_refuses_a_sequence_cut_by_a_partition_and_names_the_cure():
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    from gnomon.core.clusters import DaskRows
+
+    frame = pd.DataFrame({"a": np.arange(12.0), "day": ["mon"] * 5 + ["tue"] * 3 + ["wed"] * 4})
+    cut = dd.from_pandas(frame, npartitions=3, sort=False)
+    with pytest.raises(DataError, match="sequence 'mon' lies in partitions 0 and 1"):
+        DaskRows(cut, sequence="day")
+    with pytest.raises(DataError, match=r"set_index\('day', drop=False, sorted=True\)"):
+        DaskRows(cut, sequence="day")
+    rows = DaskRows(cut.set_index("day", drop=False, sorted=True), sequence="day")
+    assert per_row(sequence_lengths, rows).tolist() == [5, 3, 4]
+    assert per_row(lambda chunk: chunk.X[:, 0], rows).tolist() == list(range(12))
+    whole = DaskRows(dd.from_pandas(frame[:8], npartitions=1, sort=False), sequence="day")
+    assert per_row(sequence_lengths, whole).tolist() == [5, 3]
+
+
 def test_dask_array_with_a_plain_target_says_so():
     da = pytest.importorskip("dask.array")
     with pytest.raises(DataError, match="y must be a Dask array too"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -53,6 +54,20 @@ class DaskRows(Rows):
         self.starts = self.starts[np.asarray(sizes) > 0]
         if self.n_rows == 0:
             raise DataError("X is a Dask collection without rows.")
+        if sequence is not None:
+            self._refuse_cut_sequences(sequence)
+
+    def _refuse_cut_sequences(self, sequence: Any) -> None:
+        """Every partition is worked on alone, so a sequence must lie in one of them."""
+        ends = _compute([_later(_first_and_last)(part) for part in self.parts])
+        for number, (before, after) in enumerate(itertools.pairwise(ends)):
+            if before[1] == after[0]:
+                name = repr(sequence) if isinstance(sequence, str) else "'name of the column'"
+                raise DataError(
+                    f"sequence {before[1]!r} lies in partitions {number} and {number + 1}, and a partition "
+                    "must hold whole sequences. Where the rows of a sequence follow each other, "
+                    f"X.set_index({name}, drop=False, sorted=True) brings them together."
+                )
 
     def learn_classes(self) -> None:
         """Find the classes of the target in one pass."""
@@ -180,6 +195,12 @@ def _common_dtype(X: Any, features: list[str] | None) -> np.dtype[Any]:
 
 def _size(part: Any) -> int:
     return int(part[0].shape[0])
+
+
+def _first_and_last(part: Any) -> list[Any]:
+    """The names of the first and the last sequence of a partition, as plain Python values."""
+    names = np.asarray(part[3])
+    return names[[0, -1]].tolist()
 
 
 def _labels(part: Any) -> Any:
