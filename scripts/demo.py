@@ -57,21 +57,15 @@ def gnomon(*arguments: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts/demo", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo-results"), help="folder for the results")
-    folder = parser.parse_args().out
+    parser.add_argument("--time-budget", default="40", help="seconds for the comparison")
+    chosen = parser.parse_args()
+    folder = chosen.out
     folder.mkdir(parents=True, exist_ok=True)
     tables(folder)
     moving = ("--set", "n_components=2", "--set", "init_params=random_from_data", "--seed", "3")
     gnomon("watch", "GaussianMixture", str(folder / "geyser.csv"), *moving, "--out", str(folder / "em.gif"))
-    gnomon(
-        "compare",
-        str(folder / "diabetes.csv"),
-        "--target",
-        "progression",
-        "--time-budget",
-        "40",
-        "--out",
-        str(folder),
-    )
+    table, options = str(folder / "diabetes.csv"), ("--time-budget", chosen.time_budget, "--out", str(folder))
+    gnomon("compare", table, "--target", "progression", *options)
     print(f"\nThe report lies in {(folder / 'report.html').resolve()}: open it in a browser.")
 
 

@@ -10,8 +10,8 @@ import time
 class Browser:
     """Opens pages, runs expressions in them, and notes every request and every complaint."""
 
-    def __init__(self, program, *, sandbox):
-        self.program, self.sandbox = program, sandbox
+    def __init__(self, program):
+        self.program = program
         self.requests, self.complaints = [], []
         self.last, self.rest = 0, b""
 
@@ -26,7 +26,7 @@ class Browser:
             "--no-first-run",
             "--disable-extensions",
         ]
-        options += [f"--user-data-dir={self.profile.name}", *([] if self.sandbox else ["--no-sandbox"])]
+        options += ["--no-sandbox", "--disable-dev-shm-usage", f"--user-data-dir={self.profile.name}"]
 
         def plumb():  # the browser reads commands from 3 and answers on 4
             ends = os.dup(there), os.dup(back)

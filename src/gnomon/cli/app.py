@@ -32,7 +32,7 @@ ModelName = Annotated[str, typer.Argument(help="A model of the library, such as 
 Target = Annotated[str | None, typer.Option(help="The column to predict.", show_default=False)]
 Task = Annotated[
     str | None,
-    typer.Option(help="classification, regression, cluster, density or sequence; inferred from the target."),
+    typer.Option(help="What is asked, where the target does not tell: cluster, density, sequence, ..."),
 ]
 Sequence = Annotated[str | None, typer.Option(help="Task sequence: the column that names a row's sequence.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same answer.", min=0)]

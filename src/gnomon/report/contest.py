@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
-from gnomon.core.errors import GnomonError
+from gnomon.core.errors import DataError, GnomonError
 from gnomon.report.encoder import TableEncoder, TableModel
 from gnomon.report.menu import Candidate, candidates
 from gnomon.report.significance import Interval, holm, interval, paired_p_value
@@ -209,11 +209,11 @@ class _Contest:
         pairs = splitter.split(np.empty(len(problem.frame)), problem.y, problem.groups())
         return [(np.sort(train), np.sort(test)) for train, test in pairs]
 
-    def run(self, field_of: list[Candidate]) -> tuple[Candidate, list[Entry]]:
+    def run(self, entrants: list[Candidate]) -> tuple[Candidate, list[Entry]]:
         """Return the best candidate and all entries, ranked."""
         entries, winner, top = [], None, -np.inf
-        total = len(field_of) * len(self.splits)
-        for place, candidate in enumerate(field_of):
+        total = len(entrants) * len(self.splits)
+        for place, candidate in enumerate(entrants):
             entry, fitted = self._enter(candidate, place * len(self.splits), total)
             entries.append(entry)
             if entry.finished and np.mean(entry.scores) > top:
@@ -249,6 +249,8 @@ class _Contest:
         unseen = problem.frame[test]
         truth = None if problem.y is None else problem.y[test]
         entry.scores.append(float(problem.task.score(model, unseen, truth)))
+        if not np.isfinite(entry.scores[-1]):
+            raise DataError(f"its {problem.task.metric} on unseen rows is {entry.scores[-1]}")
         entry.chosen.append(settings)
         if problem.y is not None:
             answers = np.asarray(model.predict(unseen))
