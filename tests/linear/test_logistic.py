@@ -43,7 +43,9 @@ def test_maximum_likelihood():
     assert model.summary().loc["x0", "estimate"] == pytest.approx(1.2140275859)
 
 
-@pytest.mark.parametrize(("penalty", "w"), [(1.0, 0.6748316143), (0.1, 2.1280345185), (2.0, 0.4010581375)])
+@pytest.mark.parametrize(
+    ("penalty", "w"), [(1.0, 0.6748316143), (0.1, 2.1280345185), (2.0, 0.4010581375), (0.2, 1.6335061702)]
+)
 def test_map_of_two_points(penalty, w):
     model = LogisticRegression(C=1 / penalty, fit_intercept=False, tol=1e-12).fit([[-1.0], [1.0]], [-1, 1])
     assert model.coef_[0, 0] == pytest.approx(w, abs=1e-8)

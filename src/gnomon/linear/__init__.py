@@ -38,7 +38,7 @@ __getattr__, __dir__, __all__ = attach(
         "PoissonRegressor": "glm",
         "GammaRegressor": "glm",
         "LinearSVC": "svm",
-        "LinearSVR": "svm",
+        "LinearSVR": "svr",
         "NotSeparableError": "svm",
         "separability": "hulls",
         "weight_constraints": "hulls",

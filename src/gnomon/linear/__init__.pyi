@@ -63,7 +63,7 @@ from .stochastic import SGDRegressor as SGDRegressor
 from .student import StudentTRegression as StudentTRegression
 from .subgradient import Pegasos as Pegasos
 from .svm import LinearSVC as LinearSVC
-from .svm import LinearSVR as LinearSVR
 from .svm import NotSeparableError as NotSeparableError
+from .svr import LinearSVR as LinearSVR
 
 __all__ = ["ActiveLearner", "BasisExpansion", "BayesianLinearRegression", "BayesianLogisticRegression", "BayesianRidge", "ElasticNet", "ElasticNetCV", "GammaRegressor", "GeneralizedLinearRegressor", "HuberRegressor", "LaplaceRegression", "Lasso", "LassoCV", "LassoLars", "LinearClassifier", "LinearRegression", "LinearSVC", "LinearSVR", "LinearSums", "LogisticRegression", "LogisticRegressionCV", "LpRegression", "NotSeparableError", "OutputCodeClassifier", "PassiveAggressiveClassifier", "PassiveAggressiveRegressor", "Pegasos", "Perceptron", "PerfectSeparationWarning", "PoissonRegressor", "PolynomialFeatures", "QuantileRegressor", "RegularizedRegressor", "Ridge", "RidgeCV", "RidgeClassifier", "SGDClassifier", "SGDRegressor", "StudentTRegression", "alpha_for_dof", "circle_separability", "code_matrix", "coefficient_table", "compare_evidence", "convert_penalty", "encode_labels", "enet_path", "feasible_region", "fold_intercept", "hat_matrix", "hull_contains", "lars_path", "lasso_path", "least_norm", "log_evidence", "minimize_zero_one", "nearest_hulls", "pull_back", "push_forward", "ridge_bias_variance", "ridge_moments", "ridge_path", "select_queries", "separability", "svd_view", "weight_constraints"]

@@ -13,7 +13,8 @@ from gnomon.linear.quantile import QuantileRegressor
 from gnomon.linear.sparse import ElasticNet, Lasso
 from gnomon.linear.stochastic import SGDClassifier, SGDRegressor
 from gnomon.linear.subgradient import Pegasos
-from gnomon.linear.svm import LinearSVC, LinearSVR
+from gnomon.linear.svm import LinearSVC
+from gnomon.linear.svr import LinearSVR
 
 CLASSIFIERS = (
     LogisticRegression,

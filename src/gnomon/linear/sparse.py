@@ -311,7 +311,7 @@ def follow(
 ):
     """Return coefficients (d, k), gaps and sweeps along falling alphas, each started from the last."""
     engine, goal = prepared.engine, tol * prepared.yy
-    coefs, gaps, counts, before = np.zeros((len(engine.w), len(alphas))), [], [], None
+    coefs, gaps, counts, before = np.zeros((len(engine.w), len(alphas)), order="F"), [], [], None
     for k, alpha in enumerate(alphas):
         pen = strengths(prepared, alpha, l1_ratio, positive)
         reach = None if before is None else 2.0 * pen.t - before  # the sequential strong rule

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError
@@ -20,10 +19,6 @@ from gnomon.linear._multiclass import multiclass_program
 from gnomon.linear._rows import check_classes, refuse_overflow, weigh_classes
 from gnomon.linear._rules import SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
-from gnomon.linear.least_squares import LinearPrediction
-from gnomon.losses.residual import SquaredEpsilonInsensitive
-from gnomon.solvers import interior, newton
-from gnomon.solvers.terms import Model
 
 
 class NotSeparableError(DegenerateError):
@@ -83,7 +78,8 @@ class LinearSVC(LinearClassifierMixin, Learner):
     primal_, dual_, gap_ : float
     dual_coef_full_, slack_, point_types_, support_, margin_, support_fraction_, intercept_interval_,
     kkt_violation_
-        Of the rows, for two classes: multipliers, slacks, "outside", "on_margin" or "margin_error", …
+        Of the rows, for two classes and rows in memory: multipliers, slacks, "outside", "on_margin" or
+        "margin_error", …
 
     Examples
     --------
@@ -93,7 +89,6 @@ class LinearSVC(LinearClassifierMixin, Learner):
     (array([[0.666667, 0.      ]]), array([-1.]), 1.5)
     """
 
-    _reads: ClassVar[Reads] = Reads(sparse=True, y="class")
     _stop: ClassVar[str] = "certificate"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "penalty": [StrOptions({"l1", "l2"})],
@@ -151,15 +146,24 @@ class LinearSVC(LinearClassifierMixin, Learner):
         self.slack_budget = slack_budget
         self.boundary = boundary
 
+    @property
+    def _reads(self) -> Reads:
+        """The squared hinge is a smooth sum over rows; the other machines need all rows at once."""
+        smooth = self.loss == "squared_hinge" and self.solver == "auto" and self.multi_class == "ovr"
+        return Reads(sparse=True, y="class", scales=smooth and self.slack_budget is None)
+
     def _read(self, X, y=None, sample_weight=None, *, reset=True, **options):
         rows = super()._read(X, y, sample_weight, reset=reset, **options)
         if y is None:
             return rows
         check_classes(rows, type(self).__name__)
+        if not rows.in_memory and not np.isfinite(self.C):
+            raise DataError("the hard margin (C=inf) needs all rows in memory; give a finite C.")
         if self.penalty == "l1" and self.loss == "hinge":
             raise ValueError("penalty='l1' goes with loss='squared_hinge' only; got loss='hinge'.")
         rows = weigh_classes(rows, self.class_weight)
-        refuse_overflow(rows, self.C)
+        if rows.in_memory:
+            refuse_overflow(rows, self.C)
         return rows
 
     def _problems(self, rows):
@@ -167,13 +171,17 @@ class LinearSVC(LinearClassifierMixin, Learner):
         return [self._problem(rows, k) for k in (range(K) if K > 2 else [1])]
 
     def _problem(self, rows, k):
-        y = np.where(rows.y == k, 1.0, -1.0)
         price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
-        cost = self.C * rows.weight if np.isfinite(self.C) else np.where(rows.weight > 0, np.inf, 0.0)
+        y, cost = self._rows_of(rows, k) if rows.in_memory else (np.empty(0), np.empty(0))
         margin = _machines.Margin(
             y, cost, k, float(self.C), self.fit_intercept, price, self.loss, self.penalty == "l1", ""
         )
         return margin._replace(method=_machines.choose(margin, rows, self.solver))
+
+    def _rows_of(self, rows, k):
+        """Sign and price of every row of a problem."""
+        cost = self.C * rows.weight if np.isfinite(self.C) else np.where(rows.weight > 0, np.inf, 0.0)
+        return np.where(rows.y == k, 1.0, -1.0), cost
 
     def _joint(self, rows):
         return self.multi_class != "ovr" and len(rows.classes) > 2
@@ -247,7 +255,7 @@ class LinearSVC(LinearClassifierMixin, Learner):
         )
 
     def _finish(self, rows, state):
-        if len(state.solved) != 1 or not np.isfinite(state.solved[0].primal):
+        if len(state.solved) != 1 or not np.isfinite(state.solved[0].primal) or not rows.in_memory:
             return state
         one = state.solved[0]
         margin = self._problem(rows, 1)
@@ -265,135 +273,6 @@ class LinearSVC(LinearClassifierMixin, Learner):
         gap = max((one.gap for one in state.solved), default=np.inf) * max(1.0, primal)
         found = {"coef_": coef.copy(), "intercept_": intercept.copy(), "primal_": primal, "gap_": gap}
         return found | {"dual_": primal - gap} | (state.facts or {})
-
-
-class LinearSVR(LinearPrediction, RegressorMixin, Learner):
-    r"""Linear support vector regression: errors below ε are free.
-
-    .. math:: \min_{w,b}\; \tfrac12\lVert w\rVert^2 + C\sum_i s_i \max(0, |y_i - w\cdot x_i - b| - \epsilon)
-
-    or the square of the last term. Robust against outliers in y; use `Ridge` when errors are Gaussian.
-
-    Parameters
-    ----------
-    epsilon, tol, C, loss, fit_intercept, intercept_scaling, dual, verbose, random_state, max_iter
-        As in scikit-learn; `tol` is on the relative duality gap.
-    regularize_intercept : bool, default=True
-        Penalize b as liblinear does.
-
-    Attributes
-    ----------
-    coef_, intercept_, gap_, n_iter_, converged_, trace_
-
-    Examples
-    --------
-    >>> X = np.arange(5.0)[:, None]
-    >>> model = LinearSVR(C=100.0, regularize_intercept=False).fit(X, [0.0, 1, 2, 3, 20])
-    >>> model.coef_.round(3), model.intercept_.round(3) + 0.0
-    (array([1.]), array([0.]))
-    """
-
-    _reads: ClassVar[Reads] = Reads(sparse=True, y="number")
-    _stop: ClassVar[str] = "certificate"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "epsilon": [Interval(Real, 0, None, closed="left")],
-        "dual": ["boolean", StrOptions({"auto"})],
-        "verbose": ["verbose"],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
-        "fit_intercept": ["boolean"],
-        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
-        "random_state": SEED,
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "regularize_intercept": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        *,
-        epsilon=0.0,
-        tol=1e-4,
-        C=1.0,
-        loss="epsilon_insensitive",
-        fit_intercept=True,
-        intercept_scaling=1.0,
-        dual="auto",
-        verbose=0,
-        random_state=None,
-        max_iter=1000,
-        regularize_intercept=True,
-    ):
-        self.epsilon = epsilon
-        self.tol = tol
-        self.C = C
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.dual = dual
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.regularize_intercept = regularize_intercept
-
-    def _ridge(self, rows):
-        price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
-        return np.append(np.ones(rows.n_features), price) if self.fit_intercept else np.ones(rows.n_features)
-
-    def _machine(self, rows):
-        y, cost, one = np.asarray(rows.y, dtype=float), self.C * rows.weight, np.ones(rows.n_rows)
-        offsets = (y - self.epsilon, -y - self.epsilon)
-        return interior.Machine(self._ridge(rows), (one, -one), offsets, (cost, cost), self.fit_intercept)
-
-    def _objective(self, rows):
-        model = Model(SquaredEpsilonInsensitive(self.epsilon), self.fit_intercept)
-        return newton.Objective(model, self._ridge(rows) / self.C, float(rows.n_rows))
-
-    def _start(self, rows, rng):
-        D = rows.n_features + self.fit_intercept
-        if self.loss == "squared_epsilon_insensitive":
-            inner = newton.newton_start(
-                rows, self._objective(rows), np.zeros(D), curved=D <= _machines.NARROW
-            )
-            return _machines.Solved(inner, inner.theta, np.inf, np.inf)
-        if D > 3000:
-            raise DataError(
-                f"loss='epsilon_insensitive' with {D} parameters is beyond LinearSVR; "
-                "use loss='squared_epsilon_insensitive' or SGDRegressor."
-            )
-        inner = interior.machine_start(rows, self._machine(rows))
-        return _machines.Solved(inner, inner.theta, np.inf, np.inf)
-
-    def _step(self, rows, state):
-        if self.loss == "squared_epsilon_insensitive":
-            objective = self._objective(rows)
-            step = newton.newton_step if len(objective.ridge) <= _machines.NARROW else newton.newton_cg_step
-            inner = step(rows, objective, state.inner)
-            g, ridge = inner.gradient, objective.ridge
-            gap = 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
-            gap, primal = self.C * max(gap, np.abs(g[ridge == 0.0]).max(initial=0.0)), inner.value * self.C
-        else:
-            with np.errstate(all="ignore"):
-                inner = interior.machine_step(rows, self._machine(rows), state.inner)
-            gap, primal = max(inner.primal - inner.dual, 0.0), inner.primal
-        share = gap / max(1.0, primal)
-        if state.gap <= 1e-5 and not share < state.gap:  # rounding allows no more
-            return state, Report(state.primal, state.gap, done=state.gap <= self.tol)
-        done = share <= (self.tol if rows.n_rows > 5000 else min(self.tol, 1e-13))
-        return _machines.Solved(inner, inner.theta, primal, share), Report(primal, share, done=done)
-
-    def _converged(self, report, objective, previous, tol):
-        return False  # `_step` decides
-
-    def _attributes(self, state):
-        theta, gap = state.theta, state.gap * max(1.0, state.primal) if np.isfinite(state.primal) else np.inf
-        coef = theta[:-1] if self.fit_intercept else theta
-        intercept = theta[-1:] if self.fit_intercept else np.zeros(1)
-        return {"coef_": coef.copy(), "intercept_": intercept.copy(), "gap_": gap}
-
-    def predict(self, X: Any) -> Array:
-        """Return w·x + b for every row."""
-        return super().predict(X).ravel()
 
 
 def hard_margin(X: Array, s: Array, *, origin: bool = False) -> tuple[Array, float]:

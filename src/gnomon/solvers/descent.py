@@ -110,7 +110,7 @@ def _definite_solve(H: Array, g: Array) -> Array:
 
 
 def _armijo(function, state, direction):
-    slope = float(state.gradient @ direction)
+    slope = float(np.vdot(state.gradient, direction))
     for power in range(50):
         new = at(function, state.x + 0.5**power * direction, k=state.k + 1)
         if new.value <= state.value + 1e-4 * 0.5**power * slope + 1e-15 * abs(state.value):

@@ -48,14 +48,15 @@ class SparseEngine:
         self.sweeps, self.size = 0, 100
         self._look()
 
-    def _residual(self, w: Array) -> Array:
-        fitted = np.zeros(len(self.design.y))
-        S = np.flatnonzero(w)
-        loops.csc_combine(S, *self.design.parts, w, fitted)
-        return self.design.y - fitted + (self.design.v * float(self.design.mean[S] @ w[S]))
+    def _residual(self, S: Array) -> Array:
+        """Residual of the present coefficients, which are zero outside S."""
+        d, w = self.design, self.w
+        fitted = np.zeros(len(d.y))
+        loops.csc_combine(S, *d.parts, w, fitted)
+        return d.y - fitted + d.v * float(d.mean[S] @ w[S]) if d.intercept else d.y - fitted
 
     def _look(self) -> None:
-        self.r = self._residual(self.w)
+        self.r = self._residual(np.flatnonzero(self.w))
         self.corr = self.design.correlate(self.r)
 
     def check(self, pen: Penalized) -> Check:
@@ -113,14 +114,16 @@ class SparseEngine:
         mix = anderson(points)
         if mix is None:
             return r, shift
-        trial = self.w.copy()
-        trial[cols] = mix @ points[1:]
+        trial = mix @ points[1:]
         if pen.positive:
             np.maximum(trial, 0.0, out=trial)
-        trial_r = self._residual(trial)
-        if self._primal(trial, trial_r, pen) < self._primal(self.w, r - shift * self.design.v, pen):
-            self.w = trial
+        old = points[-1]
+        self.w[cols] = trial
+        trial_r = self._residual(cols)
+        true_r = r - shift * self.design.v if shift else r
+        if self._primal(trial, trial_r, pen) < self._primal(old, true_r, pen):
             return trial_r, 0.0
+        self.w[cols] = old
         return r, shift
 
     def _primal(self, w, r, pen):
