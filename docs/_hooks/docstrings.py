@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -21,9 +22,14 @@ class Markdown(griffe.Extension):
 
     def on_object(self, *, obj: griffe.Object, **kwargs: object) -> None:
         if obj.docstring and not getattr(obj.docstring, "_is_markdown", False):
-            text = with_defaults(obj.docstring.value, defaults_of(obj))
+            text = with_defaults(unbroken(obj.docstring.value), defaults_of(obj))
             obj.docstring.value = to_markdown(text)
             obj.docstring._is_markdown = True  # type: ignore[attr-defined]
+
+
+def unbroken(text: str) -> str:
+    """Return the text with lines that end in a backslash joined to the next, which may stand at the margin."""
+    return inspect.cleandoc(re.sub(r" *(?<!\\)\\\n\s*", " ", text))
 
 
 def defaults_of(obj: griffe.Object) -> dict[str, str]:

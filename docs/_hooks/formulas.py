@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import logging
 import re
+from typing import Any
 
 from latex2mathml.converter import convert
 
@@ -31,5 +32,9 @@ def tidy(latex: str) -> str:
     return re.sub(r"\\(lvert|rvert)\b", "|", latex)
 
 
-def on_page_content(content: str, **_: object) -> str:
+def on_page_content(content: str, page: Any = None, **_: object) -> str:
+    if re.search(r"^\$\$$", content, re.MULTILINE):
+        log.warning(
+            "%s: a formula was taken for text; is its docstring indented evenly?", page and page.file.src_uri
+        )
     return FORMULA.sub(lambda found: to_mathml(found["latex"], block=found["tag"] == "div"), content)

@@ -81,6 +81,27 @@ kind, other : str
     )
 
 
+def test_lines_that_go_on_at_the_margin_leave_the_rest_where_it_is():
+    pytest.importorskip("griffe", reason="installed by the docs extra")
+    broken = 'A line.\n\n    kind : {"a", \\\n"b"}\n        Which: a \\\\\n        or b.'
+    assert load("docstrings").unbroken(broken) == 'A line.\n\nkind : {"a", "b"}\n    Which: a \\\\\n    or b.'
+
+
+def test_sections_of_docstrings_stand_at_the_margin():
+    griffe = pytest.importorskip("griffe", reason="installed by the docs extra")
+    unbroken = load("docstrings").unbroken
+    package = griffe.load("gnomon", search_paths=[str(PROJECT / "src")], submodules=True)
+    for family, names in load("pages").families().items():
+        for name, file in names.items():
+            text = package[f"{family}.{file}.{name}"].docstring
+            heads = re.findall(
+                r"^( *)(?:Parameters|Examples)\n *-{3,}$", unbroken(text.value) if text else "", re.M
+            )
+            assert not any(heads), (
+                f"gnomon.{family}.{name}: a line of its docstring stands left of the others"
+            )
+
+
 def test_formulas_become_mathml():
     pytest.importorskip("latex2mathml", reason="installed by the docs extra")
     hook = load("formulas")
