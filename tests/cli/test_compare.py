@@ -251,3 +251,14 @@ def test_models_are_found_by_name_and_by_family():
     assert "report" not in families()
     with pytest.raises(QuestionError, match="Did you mean 'KMeans'"):
         find_model("KMeens")
+
+
+def test_one_long_word_does_not_make_every_cell_long():
+    import tracemalloc
+
+    table = pl.DataFrame({"c": ["a", "b"] * 2000 + ["x" * 900_000]})
+    tracemalloc.start()
+    matrix = TableEncoder(categories=["c"]).fit(table).transform(table)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert matrix.sum(axis=0).tolist() == [2000, 1] and peak < 2**23

@@ -87,7 +87,7 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
     def unseen(self, frame: Any) -> dict[str, int]:
         """Return how many cells of each category hold a value that was not there when the encoder learned."""
         closed = {name: values for name, values in self.values_.items() if RARE not in values}
-        counts = {name: int((~np.isin(_words(frame[name]), values)).sum()) for name, values in closed.items()}
+        counts = {name: int((~_words(frame[name]).is_in(values)).sum()) for name, values in closed.items()}
         return {name: count for name, count in counts.items() if count}
 
     def _column(self, frame: Any, name: str) -> Any:
@@ -102,8 +102,8 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
 
     def _values(self, column: Any) -> list[str]:
         """Return the values that get columns, the most frequent (the reference) first."""
-        words, counts = np.unique(_words(column), return_counts=True)
-        ranked = words[np.lexsort((words, -counts))].tolist()
+        counts = _words(column).alias("value").value_counts(name="count")
+        ranked = counts.sort(["count", "value"], descending=[True, False])["value"].to_list()
         return ranked if len(ranked) <= self.max_values else [*ranked[: self.max_values - 1], RARE]
 
 
@@ -138,13 +138,14 @@ def _as_days(column: Any) -> Any:
 def _words(column: Any) -> Any:
     import polars as pl
 
-    return column.cast(pl.String).fill_null(ABSENT).to_numpy().astype(str)
+    return column.cast(pl.String).fill_null(ABSENT)
 
 
 def _indicators(words: Any, values: list[str]) -> Any:
-    if values[-1:] == [RARE]:
-        words = np.where(np.isin(words, values), words, RARE)
-    return (words[:, None] == np.array(values[1:], dtype=str)).astype(float)
+    known = [words == value for value in values[1:] if value != RARE]
+    rest = [~words.is_in(values[:-1])] if RARE in values else []
+    columns = [mask.to_numpy() for mask in [*known, *rest]]
+    return np.column_stack(columns).astype(float) if columns else np.empty((len(words), 0))
 
 
 class TableModel(BaseEstimator):  # type: ignore[misc]
