@@ -62,13 +62,17 @@ def entry(name: str) -> list[str]:
 
 
 def introduction(family: str) -> str:
-    """Return what docs/families says of a family, or nothing."""
+    """Return what docs/families says of a family, with links to its names, or nothing."""
     path = PROJECT / "docs" / "families" / f"{family}.md"
-    return (
-        re.sub(r"^---\n.*?\n---\n", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-        if path.is_file()
-        else ""
-    )
+    if not path.is_file():
+        return ""
+    text = re.sub(r"^---\n.*?\n---\n", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    names = families().get(family, {})
+
+    def linked(found: re.Match[str]) -> str:
+        return f"[{found[0]}]({anchor(family, found[1])})" if found[1] in names else found[0]
+
+    return re.sub(r"`(\w+)`", linked, text)
 
 
 def api_page(family: str, names: dict[str, str]) -> str:
