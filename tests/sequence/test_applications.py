@@ -5,7 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gnomon.datasets import load_earthquakes, make_casino, make_toy_words, make_trajectory, toy_treebank
+from gnomon.distributions import Poisson
+from gnomon.mixture import PoissonMixture
 from gnomon.sequence import (
+    HMM,
     CategoricalHMM,
     GaussianHMM,
     HMMClassifier,
@@ -86,25 +89,25 @@ def test_six_earthquake_states_from_a_hand_made_start(quakes):
     assert -model.score(quakes) <= 324.22705
 
 
-def test_independent_poisson_mixtures(quakes):
-    """Rows of the transitions tied to the weights: the mixture, by plain EM."""
-    wanted = {2: 360.3690436, 3: 356.8489391}
-    for K, value in wanted.items():
-        rates, weights = np.quantile(quakes, (np.arange(K) + 0.5) / K), np.full(K, 1 / K)
-        for _ in range(20_000):
-            logs = quakes * np.log(rates) - rates + np.log(weights)
-            r = np.exp(logs - logs.max(axis=1, keepdims=True))
-            r /= r.sum(axis=1, keepdims=True)
-            weights, rates = r.mean(axis=0), (r * quakes).sum(axis=0) / r.sum(axis=0)
-        from gnomon.distributions import Poisson
-        from gnomon.sequence import HMM
-
-        model = HMM.from_mixture(Poisson(rates.reshape(-1, 1)), weights)
-        assert -model.score(quakes) == pytest.approx(value, abs=1e-5)
-        if K == 2:
-            order = np.argsort(rates)
-            assert_allclose(weights[order], [0.675726, 0.324274], atol=1e-5)
-            assert_allclose(rates[order], [15.777108, 26.839895], atol=1e-4)
+@pytest.mark.parametrize(
+    ("rates", "cost", "aic", "bic"),
+    [
+        ([15.0, 25.0], 360.3690436, 726.7381, 734.7566),
+        ([13.0, 20.0, 32.0], 356.8489391, 723.6979, 737.0620),
+        ([10.0, 15.0, 21.0, 32.0], 356.7337011, 727.4674, 746.1772),
+    ],
+)
+def test_independent_poisson_mixtures(quakes, rates, cost, aic, bic):
+    """A chain whose rows are all alike is the mixture."""
+    K = len(rates)
+    start = {"weights_init": np.full(K, 1 / K), "parameters_init": np.reshape(rates, (K, 1))}
+    mixture = PoissonMixture(K, tol=1e-12, max_iter=20_000, **start).fit(quakes)
+    assert_allclose([mixture.aic(quakes), mixture.bic(quakes)], [aic, bic], atol=1e-4)
+    chain = HMM.from_mixture(Poisson(mixture.rates_), mixture.weights_)
+    assert -chain.score(quakes) == pytest.approx(cost, abs=1e-6)
+    if K == 2:
+        assert_allclose(mixture.weights_, [0.675726, 0.324274], atol=1e-5)
+        assert_allclose(mixture.rates_.ravel(), [15.777108, 26.839895], atol=1e-4)
 
 
 def test_words_are_recognized():

@@ -55,6 +55,7 @@ THE_DOG = np.array([[0], [0], [0], [1]])
 def test_casino_three_sixes():
     model, X = casino(), faces(6, 6, 6)
     assert model.score(X) == pytest.approx(-2.8707733998, rel=1e-9)
+    assert np.exp(model.score(X)) == pytest.approx(0.0566550926, rel=1e-8)
     assert_allclose(model.filter(X)[:, 1], [0.75, 0.8684210526, 0.9177732380])
     assert_allclose(model.predict_proba(X)[:, 1], [0.9401430031, 0.9438202247, 0.9177732380])
     score, path = model.decode(X)
@@ -184,6 +185,7 @@ def test_stop_model_lengths_and_sizes():
 
 
 def test_stop_model_one_step():
+    assert stopping().score(THE_DOG) == pytest.approx(-3.9202114393, rel=1e-9)
     model = stopping().set_params(init_params="", n_iter=1).fit(THE_DOG)
     assert_allclose(model.transmat_, [[0.6429508675, 0.3570491325], [0, 0.1661559414]], rtol=1e-8)
     assert_allclose(model.endprob_, [0, 0.8338440586])
