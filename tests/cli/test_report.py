@@ -10,7 +10,6 @@ import pytest
 
 from cli.devtools import Browser
 from gnomon.report import compare
-from gnomon.report.page import write_report
 
 SVG = "{http://www.w3.org/2000/svg}svg"
 
@@ -30,7 +29,7 @@ def made(tmp_path_factory):
         }
     )
     result = compare(table, "y", models=["LogisticRegression", "GaussianNB", "MultinomialNB"], repeats=1)
-    return result, write_report(result, tmp_path_factory.mktemp("report"))["report"]
+    return result, result.write(tmp_path_factory.mktemp("report"))["report"]
 
 
 def test_page_is_well_formed_and_loads_nothing(made):

@@ -82,7 +82,6 @@ def compare(
     """Compare models on a table; write a report and the best model."""
     from gnomon.cli.showing import show_comparison
     from gnomon.report.contest import compare as run
-    from gnomon.report.page import write_report
 
     screen = Screen(json)
     if out.exists() and not out.is_dir():
@@ -93,8 +92,7 @@ def compare(
             data, target, task=task, models=names, sequence=sequence, time_budget=time_budget,
             folds=folds, random_state=seed, watch=watch,
         )  # fmt: skip
-    paths = write_report(result, out)
-    show_comparison(screen, result, paths)
+    show_comparison(screen, result, result.write(out))
 
 
 @app.command()

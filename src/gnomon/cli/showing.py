@@ -13,8 +13,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 def show_comparison(screen: Screen, result: Any, paths: dict[str, Path]) -> None:
     """Show what was inferred, the ranking, the answer, and where the files are."""
-    from gnomon.report.page import p_value
-    from gnomon.report.words import answer, bounds, score
+    from gnomon.report.words import answer, bounds, p_value, score
 
     for line in [*result.problem.said, *_treatment(result)]:
         screen.say(line)

@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
 from gnomon.core.errors import DataError, GnomonError
+from gnomon.core.saving import save, write_atomically
 from gnomon.report.encoder import TableEncoder, TableModel
 from gnomon.report.menu import Candidate, candidates
 from gnomon.report.significance import Interval, holm, interval, paired_p_value
@@ -90,6 +91,16 @@ class Comparison:
 
         return page(self)
 
+    def write(self, folder: str | Path) -> dict[str, Path]:
+        """Write the page and the best model into a folder, each whole or not at all; return the paths."""
+        folder = Path(folder)
+        text = self.to_html().encode()
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = {"report": folder / "report.html", "model": folder / "best.gnomon"}
+        save(self.model, paths["model"])
+        write_atomically(paths["report"], text)
+        return paths
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain numbers, words, lists and dicts."""
         from gnomon.report.words import as_dict
@@ -144,7 +155,7 @@ def compare(
     Returns
     -------
     Comparison
-        ``ranked``, ``best``, ``model``, ``to_html()``, ``to_dict()``.
+        ``ranked``, ``best``, ``model``, ``write(folder)``, ``to_html()``, ``to_dict()``.
 
     Examples
     --------

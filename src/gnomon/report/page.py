@@ -3,110 +3,93 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from gnomon.report import pictures
 from gnomon.report.columns import OUT
 from gnomon.report.contest import Comparison, Entry
-from gnomon.report.words import answer, how, number, score, settings, versions
+from gnomon.report.markup import Html, joined, table, tag
+from gnomon.report.words import answer, how, number, p_value, score, settings, versions
+
+HEAD = (
+    '<meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" />'
+    '<link rel="icon" href="data:," />'
+)
+SHELL = "gnomon predict best.gnomon new.csv --out predictions.csv\ngnomon explain best.gnomon"
+PYTHON = """import gnomon
+
+model = gnomon.load("best.gnomon")        # data only, never code
+table = gnomon.report.read_table("new.csv")
+model.predict(table)"""
 
 
 def page(result: Comparison) -> str:
     """Return the report of a comparison."""
-    sections = [
+    style = files("gnomon.report").joinpath("page.css").read_text(encoding="utf-8")
+    title = tag("title", f"{result.best.name}: {_source(result)}")
+    main = tag(
+        "main",
+        _header(result),
         _section("The ranking", _figure(pictures.ranking(result)), _ranking(result), _left_out(result)),
         _section("The best model, up close", _best(result)),
-        _section("What the table holds", _said(result), _columns(result)),
+        _section("What the table holds", *_paragraphs(result.problem.said), _columns(result)),
         _section("Every model", *[_details(result, entry) for entry in result.ranked]),
-        _section("How it was done", *[_p(line) for line in how(result)], _versions(result)),
-        _section("Use the model", _use(result)),
-    ]
-    style = files("gnomon.report").joinpath("page.css").read_text(encoding="utf-8")
-    title = f"{result.best.name}: {Path(result.source).name or 'a table'}"
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en"><head><meta charset="utf-8" />',
-            '<meta name="viewport" content="width=device-width, initial-scale=1" />',
-            '<link rel="icon" href="data:," />',
-            f"<title>{escape(title)}</title><style>{style}</style></head><body><main>",
-            _header(result),
-            *sections,
-            "</main></body></html>\n",
-        ]
+        _section("How it was done", *_paragraphs(how(result)), _versions(result)),
+        _section("Use the model", _code(SHELL), tag("p", "or in Python:"), _code(PYTHON)),
     )
+    head = tag("head", Html(HEAD), title, tag("style", Html(style)))
+    return "<!DOCTYPE html>\n" + tag("html", head, tag("body", main), lang="en") + "\n"
 
 
-def _header(result: Comparison) -> str:
+def _source(result: Comparison) -> str:
+    return Path(result.source).name or "a table"
+
+
+def _header(result: Comparison) -> Html:
     first, _, rest = answer(result).partition("; ")
-    source = Path(result.source).name or "a table"
     used = sum(column.kind != OUT for column in result.problem.columns)
-    kicker = f"gnomon compare · {source} · {len(result.problem.frame)} rows, {used} columns used"
-    rest = rest[:1].upper() + rest[1:]
-    return (
-        f'<header><p class="kicker">{escape(kicker)} · {datetime.now(UTC):%Y-%m-%d %H:%M} UTC</p>'
-        f'<h1>{escape(first.rstrip("."))}.</h1><p class="lead">{escape(rest)}</p></header>'
+    facts = f"gnomon compare · {_source(result)} · {len(result.problem.frame)} rows, {used} columns used"
+    return tag(
+        "header",
+        tag("p", f"{facts} · {datetime.now(UTC):%Y-%m-%d %H:%M} UTC", class_="kicker"),
+        tag("h1", first.rstrip(".") + "."),
+        tag("p", rest[:1].upper() + rest[1:], class_="lead"),
     )
 
 
-def _section(title: str, *parts: str) -> str:
-    return f"<section><h2>{escape(title)}</h2>{''.join(parts)}</section>"
+def _section(title: str, *parts: str) -> Html:
+    return tag("section", tag("h2", title), *parts)
 
 
-def _p(text: str, kind: str = "") -> str:
-    return f"<p{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{escape(text)}</p>"
+def _paragraphs(lines: list[str], kind: str = "") -> list[Html]:
+    return [tag("p", line, class_=kind) for line in lines]
 
 
-def _figure(picture: str, caption: str = "") -> str:
+def _code(text: str) -> Html:
+    return tag("pre", tag("code", text))
+
+
+def _figure(picture: str, caption: str = "") -> Html:
+    """Return a picture with its caption, or nothing when there is no picture."""
     if not picture:
-        return ""
-    said = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    return f"<figure>{picture}{said}</figure>"
+        return Html()
+    return tag("figure", Html(picture), tag("figcaption", caption) if caption else Html())
 
 
-def _table(caption: str, head: list[str], rows: list[list[str]], numeric: int = 0, best: bool = False) -> str:
-    """Return a table whose first column names the rows; the next `numeric` columns are numbers."""
-
-    def cell(place: int, text: str) -> str:
-        tag = '<th scope="row">' if place == 0 else '<td class="n">' if place <= numeric else "<td>"
-        return f"{tag}{escape(text)}</{'th' if place == 0 else 'td'}>"
-
-    top = "".join(
-        f'<th scope="col"{" class=" + chr(34) + "n" + chr(34) if 0 < place <= numeric else ""}>{escape(text)}</th>'
-        for place, text in enumerate(head)
-    )
-    body = "".join(
-        f"<tr{' class=' + chr(34) + 'best' + chr(34) if best and index == 0 else ''}>"
-        + "".join(cell(place, text) for place, text in enumerate(row))
-        + "</tr>"
-        for index, row in enumerate(rows)
-    )
-    return (
-        f'<div class="scroll"><table><caption>{escape(caption)}</caption><thead><tr>{top}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+def _pair(*figures: Html) -> Html:
+    return tag("div", *figures, class_="pair") if any(figures) else Html()
 
 
-def _ranking(result: Comparison) -> str:
+def _ranking(result: Comparison) -> Html:
+    metric = result.problem.task.metric
     rows = [
         [entry.name, score(result, entry), p_value(entry), f"{entry.seconds:.1f} s", _chosen(entry)]
         for entry in result.ranked
     ]
-    caption = (
-        f"{result.problem.task.metric} on unseen rows with 95% interval, and a paired test against the best"
-    )
-    head = ["model", result.problem.task.metric, "p against the best", "time", "settings most often chosen"]
-    return _table(caption, head, rows, numeric=3, best=True)
-
-
-def p_value(entry: Entry) -> str:
-    """Return the p-value against the best, for people."""
-    if entry.p_value is None:
-        return "best"
-    return "< 0.001" if entry.p_value < 0.001 else f"{entry.p_value:.3f}"
+    head = ["model", metric, "p against the best", "time", "settings most often chosen"]
+    caption = f"{metric} on unseen rows with 95% interval, and a paired test against the best"
+    return table(caption, head, rows, numeric=3, best=True)
 
 
 def _chosen(entry: Entry) -> str:
@@ -114,79 +97,47 @@ def _chosen(entry: Entry) -> str:
     return max(dict.fromkeys(words), key=words.count)
 
 
-def _left_out(result: Comparison) -> str:
-    failed = [entry for entry in result.entries if not entry.finished]
-    if not failed:
-        return ""
-    items = "".join(f"<li>{escape(entry.name)}: {escape(entry.failure)}</li>" for entry in failed)
-    return f"<h3>Not in the ranking</h3><ul>{items}</ul>"
+def _left_out(result: Comparison) -> Html:
+    failed = [tag("li", f"{entry.name}: {entry.failure}") for entry in result.entries if not entry.finished]
+    return joined(tag("h3", "Not in the ranking"), tag("ul", *failed)) if failed else Html()
 
 
-def _best(result: Comparison) -> str:
+def _best(result: Comparison) -> Html:
     best = result.best
-    shown = [
-        _figure(pictures.close_up(result, best), "What it said of rows it had not learned from"),
-        _figure(pictures.importance(result), "What it loses on unseen rows when a column is shuffled")
-        if result.importance
-        else "",
-        _figure(pictures.groups(result), "What it makes of the rows") if result.problem.y is None else "",
-        _figure(pictures.trace(best), "The objective while it learned (last fold)"),
-    ]
-    line = f"{best.name} with {settings(result.settings)}, fitted to all {len(result.problem.frame)} rows."
     about = (type(result.model.model_).__doc__ or "").strip().partition("\n")[0]
-    return _p(f"{line} {about}") + f'<div class="pair">{"".join(shown)}</div>'
-
-
-def _said(result: Comparison) -> str:
-    return "".join(_p(line) for line in result.problem.said)
-
-
-def _columns(result: Comparison) -> str:
-    rows = [
-        [column.name, str(column.distinct), str(column.missing), column.kind, column.done]
-        for column in result.problem.columns
-    ]
-    caption = "What was inferred about the columns, and what the models see"
-    return _table(
-        caption, ["column", "different values", "missing", "kind", "what was done"], rows, numeric=2
+    line = f"{best.name} with {settings(result.settings)}, fitted to all {len(result.problem.frame)} rows. {about}"
+    lost = pictures.importance(result) if result.importance else ""
+    made = pictures.groups(result) if result.problem.y is None else ""
+    return joined(
+        tag("p", line),
+        _pair(
+            _figure(pictures.close_up(result, best), "What it said of rows it had not learned from"),
+            _figure(lost, "What it loses on unseen rows when a column is shuffled"),
+            _figure(made, "What it makes of the rows"),
+            _figure(pictures.trace(best), "The objective while it learned (last fold)"),
+        ),
     )
 
 
-def _details(result: Comparison, entry: Entry) -> str:
+def _columns(result: Comparison) -> Html:
+    rows = [[c.name, str(c.distinct), str(c.missing), c.kind, c.done] for c in result.problem.columns]
+    head = ["column", "different values", "missing", "kind", "what was done"]
+    return table("What was inferred about the columns, and what the models see", head, rows, numeric=2)
+
+
+def _details(result: Comparison, entry: Entry) -> Html:
+    """Return one model, folded away: its folds, its warnings, its pictures unless they were shown above."""
     drawn = [] if entry is result.best else [pictures.close_up(result, entry), pictures.trace(entry)]
-    shown = [_figure(picture) for picture in drawn]
     folds = ", ".join(number(result.shown(value)) for value in entry.scores)
-    lines = [_p(f"Folds: {folds}."), *[_p(f"Warned: {text}", "soft") for text in entry.warned[:3]]]
-    name = f'{escape(entry.name)} <span class="soft">{escape(score(result, entry))}</span>'
-    body = f'<div class="pair">{"".join(shown)}</div>' if any(shown) else ""
-    return f"<details><summary>{name}</summary>{''.join(lines)}{body}</details>"
-
-
-def _versions(result: Comparison) -> str:
-    said = ", ".join(f"{name} {value}" for name, value in versions().items())
-    return _p(f"{said}. {result.seconds:.0f} seconds in all.", "soft")
-
-
-def _use(result: Comparison) -> str:
-    code = """import gnomon
-
-model = gnomon.load("best.gnomon")        # data only, never code
-table = gnomon.report.read_table("new.csv")
-model.predict(table)"""
-    shell = "gnomon predict best.gnomon new.csv --out predictions.csv\ngnomon explain best.gnomon"
-    return (
-        f"<pre><code>{escape(shell)}</code></pre><p>or in Python:</p><pre><code>{escape(code)}</code></pre>"
+    return tag(
+        "details",
+        tag("summary", f"{entry.name} ", tag("span", score(result, entry), class_="soft")),
+        tag("p", f"Folds: {folds}."),
+        *_paragraphs([f"Warned: {text}" for text in entry.warned[:3]], "soft"),
+        _pair(*map(_figure, drawn)),
     )
 
 
-def write_report(result: Comparison, folder: Any) -> dict[str, Path]:
-    """Write the page and the best model into a folder, each whole or not at all; return the paths."""
-    import gnomon
-    from gnomon.core.saving import write_atomically
-
-    folder = Path(folder)
-    text = result.to_html().encode()
-    folder.mkdir(parents=True, exist_ok=True)
-    gnomon.save(result.model, folder / "best.gnomon")
-    write_atomically(folder / "report.html", text)
-    return {"report": folder / "report.html", "model": folder / "best.gnomon"}
+def _versions(result: Comparison) -> Html:
+    said = ", ".join(f"{name} {value}" for name, value in versions().items())
+    return tag("p", f"{said}. {result.seconds:.0f} seconds in all.", class_="soft")

@@ -67,6 +67,13 @@ def _against_baseline(result: Comparison) -> str:
     return f"The baseline ({base.name}) has {score(result, base)}."
 
 
+def p_value(entry: Entry) -> str:
+    """Return the p-value against the best, for people."""
+    if entry.p_value is None:
+        return "best"
+    return "< 0.001" if entry.p_value < 0.001 else f"{entry.p_value:.3f}"
+
+
 def settings(values: dict[str, Any]) -> str:
     """Return chosen settings as code."""
     return ", ".join(f"{name}={value!r}" for name, value in values.items()) or "defaults"
