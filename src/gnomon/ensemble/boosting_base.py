@@ -16,7 +16,7 @@ from gnomon.ensemble.objectives import Objective, objective_of
 from gnomon.trees import categories as cats
 from gnomon.trees.base import positive
 from gnomon.trees.growing import repetitions
-from gnomon.trees.nodes import Tree, add_trees
+from gnomon.trees.nodes import Grove, Tree, make_grove
 
 Array = np.ndarray
 HELD_OUT = 2**62  # the stream that draws the validation rows
@@ -48,9 +48,8 @@ class Soil(NamedTuple):
     grower: Any
 
 
-def _scores(chunk: Chunk, trees: list[Tree], values: list[Array], columns: Array, start: Array) -> Array:
-    out = np.tile(start, (len(chunk.X), 1))
-    return add_trees(chunk.X, trees, values, columns, out)
+def _scores(chunk: Chunk, grove: Grove, start: Array) -> Array:
+    return grove.add(chunk.X, np.tile(start, (len(chunk.X), 1)))
 
 
 class Boosted(Learner):
@@ -222,9 +221,9 @@ class Boosted(Learner):
         """Scores, (n, n_raw)."""
         rows = self._rows(X)
         trees = [tree for round_ in self.rounds_ for tree in round_]
-        values = [np.ascontiguousarray(tree.value[:, :, 0]) for tree in trees]
-        columns = np.tile(np.arange(len(self.start_)), len(self.rounds_))
-        return per_row(_scores, rows, trees, values, columns, self.start_)
+        columns = list(range(len(self.start_))) * len(self.rounds_)
+        grove = make_grove(trees, [tree.value[:, :, 0] for tree in trees], columns)
+        return per_row(_scores, rows, grove, self.start_)
 
     def _staged_raw(self, X: Any) -> Iterator[Array]:
         rows = self._rows(X)

@@ -21,9 +21,11 @@ from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.base import CONSTRAINTS, feature_count, growth_of, positive
 from gnomon.trees.growing import Growth, Prepared, Problem, grow_tree, prepare, repetitions
-from gnomon.trees.nodes import Tree, add_trees
+from gnomon.trees.nodes import Grove, Tree, make_grove
 
 Array = np.ndarray
+TOGETHER = 8  # trees whose values are added up by one thread
+READ_BYTES = 2**23  # of X: many rows for every time that a tree is read
 AHEAD = 20  # trees grown side by side before the first of them is told of
 
 FOREST_CONSTRAINTS: dict[str, Any] = {
@@ -63,9 +65,11 @@ class _Soil(NamedTuple):
     draws: int
 
 
-def _sum_of_values(chunk: Chunk, trees: tuple[Tree, ...], values: list[Array]) -> Array:
-    out = np.zeros((len(chunk.X), values[0].shape[1]))
-    return add_trees(chunk.X, trees, values, np.zeros(len(trees), np.int64), out)
+def _sum_of_values(X: Array, grove: Grove) -> Array:
+    """Add up the leaf values of all trees, a few trees to a thread and always the same few together."""
+    parts = [range(t, min(t + TOGETHER, len(grove.trees))) for t in range(0, len(grove.trees), TOGETHER)]
+    shape = (len(X), grove.values[0].shape[1])
+    return sum(in_order(lambda part: grove.add(X, np.zeros(shape), part), parts), np.zeros(shape))
 
 
 def _all_leaves(chunk: Chunk, trees: tuple[Tree, ...]) -> Array:
@@ -280,9 +284,9 @@ class Forest(Learner):
     # prediction and inspection
 
     def _mean_values(self, X: Any) -> Array:
-        rows = self._rows(X)
-        values = [np.ascontiguousarray(self._values(tree)) for tree in self.trees_]
-        return per_row(_sum_of_values, rows, self.trees_, values) / len(self.trees_)
+        grove = make_grove(self.trees_, [self._values(tree) for tree in self.trees_], [0] * len(self.trees_))
+        chunks = self._rows(X).in_chunks_of(READ_BYTES).chunks()
+        return np.concatenate([_sum_of_values(chunk.X, grove) for chunk in chunks]) / len(self.trees_)
 
     def apply(self, X: Any) -> Array:
         """Return the leaf of every row in every tree, (n, trees)."""

@@ -53,32 +53,48 @@ def leaves(X, first, last, root, feature, threshold, left, right, missing_left, 
 
 
 @compiled
-def packed_leaves(X, first, last, numbers, words, out):
-    """The same for a numeric tree in preorder, whose left child follows its parent: one cache line per step.
+def pack_nodes(feature, threshold, right, missing_left, numbers, words):
+    """Lay a numeric tree in preorder out for `packed_leaves`: two words a node, views of the same memory.
 
-    numbers[node, 0] is the threshold; words[node, 1] holds right child, feature and side of missing values
-    (negative for a leaf). Both are views of the same memory.
+    numbers[2t] is the threshold of node t; words[2t + 1] holds 2 * right child, feature and side of missing
+    values, or is negative for a leaf.
     """
-    at = np.empty(BLOCK, np.int64)
-    who = np.empty(BLOCK, np.int64)
-    for begin in range(first, last, BLOCK):
-        active = min(BLOCK, last - begin)
+    for t in range(feature.size):
+        numbers[2 * t] = threshold[t]
+        words[2 * t + 1] = -1
+        if feature[t] >= 0:
+            side = np.int64(missing_left[t] > 0)
+            words[2 * t + 1] = (np.int64(right[t]) << 25) | (np.int64(feature[t]) << 1) | side
+
+
+@compiled
+def packed_leaves(entries, width, numbers, words, out):
+    """out[i] = the leaf of row i of a packed tree; the rows come as one line of entries, `width` to a row.
+
+    The left child follows its parent, so a step reads one cache line. Indices have no sign and sides no
+    branch: nothing is to be checked or guessed.
+    """
+    none, one, two, low = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(0x7FFFFF)
+    at, who, width = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64), np.uint64(width)
+    for begin in range(0, out.size, BLOCK):
+        active = np.uint64(min(BLOCK, out.size - begin))
         for k in range(active):
-            at[k], who[k] = 0, k
-        while active > 0:
-            still = 0
-            for k in range(active):
+            at[k], who[k] = none, np.uint64(begin + k)
+        while active > none:
+            k = still = none
+            while k < active:
                 node, i = at[k], who[k]
-                word = words[node, 1]
-                if word < 0:
-                    out[begin - first + i] = node
+                k += one
+                if words[node + one] < 0:
+                    out[i] = node >> one
                     continue
-                x = X[begin + i, (word >> 1) & 0x7FFFFF]
-                side = np.int64(not x <= numbers[node, 0]) ^ (
-                    np.int64(x != x) & word & 1
-                )  # no branch to guess
-                at[still], who[still] = node + 1 + side * ((word >> 24) - node - 1), i
-                still += 1
+                word = np.uint64(words[node + one])
+                x = entries[i * width + ((word >> one) & low)]
+                right = np.uint64(not x <= numbers[node]) ^ (np.uint64(x != x) & word & one)
+                left = node + two
+                at[still] = left ^ ((left ^ (word >> np.uint64(24))) & (none - right))
+                who[still] = i
+                still += one
             active = still
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,22 +93,22 @@ class Tree(NamedTuple):
             self.branches,
         )
 
-    def apply(self, X: Array) -> Array:
-        """Return the node in which each row ends."""
+    def apply(self, X: Array, packed: tuple[Array, Array] | None = None) -> Array:
+        """Return the node in which each row ends; `packed`, where known, saves laying the tree out."""
         out = np.empty(len(X), dtype=np.int64)
         if len(self.branch_start):
             tree_predict.leaves(X, 0, len(X), 0, *self.walk(), out)
         else:
-            tree_predict.packed_leaves(X, 0, len(X), *self.packed(), out)
+            tree_predict.packed_leaves(X.reshape(-1), X.shape[1], *(packed or self.packed()), out)
         return out
 
     def packed(self) -> tuple[Array, Array]:
-        """Thresholds and words of a numeric tree side by side; see `loops.tree_predict.packed_leaves`."""
-        words = np.empty((self.node_count, 2), dtype=np.int64)
+        """Thresholds and words of a numeric tree side by side; see `loops.tree_predict.pack_nodes`."""
+        words = np.empty(2 * self.node_count, dtype=np.int64)
         numbers = words.view(np.float64)
-        numbers[:, 0] = self.threshold
-        word = (self.children_right.astype(np.int64) << 24) | (self.feature.astype(np.int64) << 1)
-        words[:, 1] = np.where(self.feature >= 0, word | (self.missing_go_to_left > 0), -1)
+        tree_predict.pack_nodes(
+            self.feature, self.threshold, self.children_right, self.missing_go_to_left, numbers, words
+        )
         return numbers, words
 
     def importances(self, n_features: int) -> Array:
@@ -119,11 +120,26 @@ class Tree(NamedTuple):
         return found / total if total > 0 else found
 
 
-def add_trees(X: Array, trees: list[Tree], values: list[Array], columns: Array, out: Array) -> Array:
-    """out[:, columns[t]:] += the values of the leaves of tree t, for all trees in order."""
-    for tree, value, column in zip(trees, values, columns):
-        tree_predict.add_values(tree.apply(X), value, column, out)
-    return out
+class Grove(NamedTuple):
+    """Trees ready to add up the values of leaves: tree t fills the columns from `columns[t]` on."""
+
+    trees: tuple[Tree, ...]
+    packed: tuple[tuple[Array, Array] | None, ...]
+    values: tuple[Array, ...]  # (nodes, width) of each
+    columns: tuple[int, ...]
+
+    def add(self, X: Array, out: Array, trees: range | None = None) -> Array:
+        """out += the values of the leaves of some trees (all when None), in order."""
+        for t in range(len(self.trees)) if trees is None else trees:
+            leaf = self.trees[t].apply(X, self.packed[t])
+            tree_predict.add_values(leaf, self.values[t], self.columns[t], out)
+        return out
+
+
+def make_grove(trees: Sequence[Tree], values: Sequence[Array], columns: Sequence[int]) -> Grove:
+    """Lay trees out for prediction."""
+    packed = tuple(None if len(tree.branch_start) else tree.packed() for tree in trees)
+    return Grove(tuple(trees), packed, tuple(map(np.ascontiguousarray, values)), tuple(columns))
 
 
 def select(tree: Tree, keep: Array) -> Tree:
