@@ -22,6 +22,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, fix_signs
 from gnomon.core.randomness import generator
 from gnomon.core.steps import OneStep
+from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import Reads, warn
 
 DENSE = 400  # nodes up to which all eigenvectors are computed
@@ -59,7 +60,9 @@ def leading(M: Any, k: int) -> tuple[Array, Array]:
     else:
         start = np.random.default_rng(0).normal(size=n)  # any start not orthogonal to the answer
         try:
-            values, vectors = eigsh(M, k, which="LA", v0=start, ncv=min(n, max(4 * k, 40)), maxiter=50 * n)
+            with one_blas_thread():  # many small products, which threads would only slow down
+                basis = min(n, max(3 * k, 40))
+                values, vectors = eigsh(M, k, which="LA", v0=start, ncv=basis, maxiter=50 * n)
         except ArpackError:
             M = M.toarray() if sparse.issparse(M) else M
             values, vectors = linalg.eigh(M, subset_by_index=[n - k, n - 1])
