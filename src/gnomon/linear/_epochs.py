@@ -72,7 +72,9 @@ def row_order(order: Any, shuffle: bool, n: int, seed: int, epoch: int) -> Array
 
 
 def shuffled(rng: np.random.Generator, n: int) -> Array:
-    """Return a random permutation, for millions of rows several times faster than NumPy's."""
+    """Return a random permutation, for many rows several times faster than NumPy's."""
+    if n <= MANY:
+        return rng.permutation(n)
     order = np.empty(n, dtype=np.int64)
     stochastic.fill_shuffled(rng.integers(2**32, size=n, dtype=np.int64), order)
     return order

@@ -144,7 +144,8 @@ class BayesianLogisticRegression(LinearClassifierMixin, Learner):
     def _step(self, rows, state):
         objective = self._objective(rows, state.precision)
         inner = newton.newton_step(rows, objective, state.inner)
-        if self.prior_precision == 0.0 and np.abs(inner.theta).max() > 1e3:
+        flat = self.prior_precision == 0.0
+        if flat and (np.abs(inner.theta).max() > 1e3 or inner.value < 1e-6 * rows.n_rows):
             raise DegenerateError(
                 "prior_precision=0 and the classes look separable: no mode exists. Give a prior."
             )

@@ -23,6 +23,7 @@ from gnomon.linear.moments import LinearSums, sum_moments
 from gnomon.solvers.coordinate import Check, Design, FullGramEngine, GramEngine, Penalized
 from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine
 
+PATIENCE = 10  # working sets tried without a smaller gap before rounding is taken to forbid it
 GRAM_WIDTH = 2000  # features up to which, with more rows than features, the whole Gram matrix is formed
 
 
@@ -318,10 +319,12 @@ def follow(
         if hasattr(engine, "restart"):
             engine.restart()
         check, sweeps = engine.check(pen), engine.sweeps
+        best, waited = check.gap, 0
         for _ in range(max_iter):
-            if check.gap <= goal:
+            if check.gap <= goal or waited == PATIENCE:
                 break
             check = engine.advance(pen, goal, reach)
+            best, waited = (check.gap, 0) if check.gap < best else (best, waited + 1)
         before = pen.t
         coefs[:, k] = engine.w
         gaps.append(check.gap / prepared.mass)

@@ -18,6 +18,8 @@ from scipy import linalg
 from gnomon.core.linalg import Array
 from gnomon.loops import coordinate as loops
 
+ROUNDING = 1e-28  # share of ‖y‖² that is the square of a move too small to matter
+
 
 class Penalized(NamedTuple):
     """Strengths of the penalties, on the scale of the sum over rows."""
@@ -58,19 +60,20 @@ def dual_check(rr: float, yr: float, yy: float, w: Array, corr: Array, pen: Pena
 # -- the inner problem ---------------------------------------------------------------------------------------
 
 
-def solve_gram(G, t, pen: Penalized, w, g, enough: Any, max_rounds: int) -> int:
+def solve_gram(G, t, pen: Penalized, w, g, enough: Any, max_rounds: int, floor: float = 0.0) -> int:
     """Solve on one Gram matrix, in place, until `enough(w, g)`; returns the sweeps made.
 
     Steps to the optimum of the present signs alternate with sweeps, which change the signs. While such a step
     gets no further than the first change of sign, sweeps with Anderson extrapolation are the better use of
-    time.
+    time. Sweeps whose largest δ²‖x_j‖² is at most `floor` move nothing but rounding: they end it, too.
     """
     sweeps, patience = 0, 1
     for turn in range(max_rounds):
         if turn or not np.any(w):
             for _ in range(patience):
-                sweeps += extrapolated_sweeps(G, t, pen, w, g, 2 if patience == 1 else 5)
-                if enough(w, g):
+                made, largest = extrapolated_sweeps(G, t, pen, w, g, 2 if patience == 1 else 5)
+                sweeps += made
+                if enough(w, g) or largest <= floor:
                     return sweeps
         whole = newton_on_signs(G, t, pen, w, g)
         if enough(w, g):
@@ -79,30 +82,32 @@ def solve_gram(G, t, pen: Penalized, w, g, enough: Any, max_rounds: int) -> int:
     return sweeps
 
 
-def extrapolated_sweeps(G, t, pen: Penalized, w, g, memory: int = 5) -> int:
+def extrapolated_sweeps(G, t, pen: Penalized, w, g, memory: int = 5) -> tuple[int, float]:
     """A few sweeps, then Anderson's combination of the iterates if that lowers the objective.
+
+    Returns the sweeps and the largest δ²‖x_j‖² of the last.
 
     The slopes g = q − Gw are affine in w, so they are combined along with the iterates.
     """
     if memory < 3:
-        loops.gram_sweeps(G, t, pen.mu, pen.positive, w, g, memory)
-        return memory
+        return memory, loops.gram_sweeps(G, t, pen.mu, pen.positive, w, g, memory)
     points, slopes = [w.copy()], [g.copy()]
     for done in range(memory):
-        if loops.gram_sweeps(G, t, pen.mu, pen.positive, w, g, 1) == 0.0:
-            return done + 1
+        largest = loops.gram_sweeps(G, t, pen.mu, pen.positive, w, g, 1)
+        if largest == 0.0:
+            return done + 1, largest
         points.append(w.copy())
         slopes.append(g.copy())
     mix = anderson(np.array(points))
     if mix is None:
-        return memory
+        return memory, largest
     trial, slope = mix @ points[1:], mix @ slopes[1:]
     delta = trial - w  # the objective is quadratic plus the penalties: its change needs no product with G
     change = -0.5 * delta @ (g + slope) + 0.5 * pen.mu * (trial @ trial - w @ w)
     change += float(t @ (np.abs(trial) - np.abs(w)))
     if change < 0.0 and not (pen.positive and trial.min() < 0.0):
         w[:], g[:] = trial, slope
-    return memory
+    return memory, largest
 
 
 def anderson(points: Array) -> Array | None:
@@ -126,7 +131,7 @@ def newton_on_signs(G, t, pen: Penalized, w, g) -> bool:
         return True
     H = np.take(G[S], S, axis=1)
     diagonal = np.diagonal(H)
-    H[np.diag_indices_from(H)] += pen.mu + 1e-12 * diagonal.mean()
+    H[np.diag_indices_from(H)] += pen.mu + 1e-12 * diagonal
     slope = g[S] - pen.mu * w[S] - t[S] * np.sign(w[S])
     factor, failed = linalg.lapack.dpotrf(H.T, lower=0, clean=0, overwrite_a=1)
     if failed:
@@ -262,7 +267,8 @@ class GramEngine:
         m, index = len(self.index), self.index
         w, g = self.w[index], self.corr[index].copy()
         enough = gap_below(self.q[:m], self.design.yy, pen, self._accuracy(goal, bool(len(invited))))
-        self.sweeps += solve_gram(self.G[:m, :m], np.full(m, pen.t), pen, w, g, enough, rounds)
+        floor = ROUNDING * self.design.yy
+        self.sweeps += solve_gram(self.G[:m, :m], np.full(m, pen.t), pen, w, g, enough, rounds, floor)
         self.w[index] = w
         self._look()
         return self.check(pen)
@@ -307,7 +313,8 @@ class FullGramEngine:
         """Solve by sweeps and exact steps; called again, ask for ten times the accuracy."""
         self.asked = 0.5 * goal if self.asked is None else 0.1 * self.asked
         enough = gap_below(self.q, self.yy, pen, self.asked)
-        self.sweeps += solve_gram(self.G, np.full(len(self.w), pen.t), pen, self.w, self.corr, enough, rounds)
+        t, floor = np.full(len(self.w), pen.t), ROUNDING * self.yy
+        self.sweeps += solve_gram(self.G, t, pen, self.w, self.corr, enough, rounds, floor)
         self.corr = self.q - self.G @ self.w
         return self.check(pen)
 

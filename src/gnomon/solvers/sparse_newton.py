@@ -85,7 +85,7 @@ def step(rows: Any, objective: newton.Objective, state: SparseNewtonState, l1: f
 def _model_step(rows, objective, theta, gradient, curvature, index, k, l1, violation):
     """Minimize the quadratic model of one output over the working set; return the move."""
     H = total(working_hessian, rows, objective.model, curvature, index, k)
-    H[np.diag_indices_from(H)] += objective.ridge[index] + 1e-12 * np.diagonal(H).mean()
+    H[np.diag_indices_from(H)] += objective.ridge[index] + 1e-12 * np.diagonal(H)
     w = theta[index, k].copy()
     g = -gradient[index, k].copy()
     t = thresholds(objective, theta, l1)[index, k]
