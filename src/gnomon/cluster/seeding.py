@@ -21,7 +21,7 @@ from gnomon.core.threads import in_order
 from gnomon.core.validate import matrix, weights
 from gnomon.loops import kmeans as loops
 
-SAMPLE = 100_000  # distinct rows kept to seed from data that are not in memory
+SAMPLE = 50_000  # distinct rows kept to seed from data that are not in memory
 
 
 class Seeds(NamedTuple):

@@ -44,6 +44,7 @@ class Rows:
     weighted: bool = False
     in_memory: bool = False
     sparse: bool = False  # CSR
+    known_weight: float | None = None  # the sum of the weights, once somebody has added it up
 
     def gather(
         self, function: Callable[..., Any], state: tuple[Any, ...], combine: Callable[..., Any]

@@ -13,7 +13,7 @@ from typing import Any
 
 from gnomon.core.rows import Chunk, Rows, join
 
-__all__ = ["Chunk", "merge", "per_row", "total"]
+__all__ = ["Chunk", "merge", "per_row", "total", "total_weight"]
 
 
 def total(partial: Callable[..., Any], rows: Rows, *state: Any) -> Any:
@@ -37,6 +37,17 @@ def total(partial: Callable[..., Any], rows: Rows, *state: Any) -> Any:
     array([5000., 5000.])
     """
     return rows.gather(partial, state, add_up)
+
+
+def total_weight(rows: Rows) -> float:
+    """Return the sum of the weights; it is added up once and remembered with the rows."""
+    if rows.known_weight is None:
+        rows.known_weight = float(total(_weight, rows)) if rows.weighted else float(rows.n_rows)
+    return rows.known_weight
+
+
+def _weight(chunk: Chunk) -> Any:
+    return chunk.weight.sum()
 
 
 def per_row(function: Callable[..., Any], rows: Rows, *state: Any) -> Any:

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from gnomon.core.errors import DataError, DivergenceError
 from gnomon.core.linalg import Array
 from gnomon.core.steps import Learner, Report
-from gnomon.core.sums import total
+from gnomon.core.sums import total_weight
 from gnomon.core.validate import POSITIVE, Reads, warn
 from gnomon.linear._rows import check_classes, weigh_classes
 from gnomon.linear._rules import JOBS, SEED
@@ -307,7 +307,7 @@ default="auto"
         ridge = np.full(rows.n_features + self.fit_intercept, (1.0 - self._ratio()) / self._C())
         if self.fit_intercept and not self.regularize_intercept:
             ridge[-1] = 0.0
-        return newton.Objective(model, ridge, _weight(rows))
+        return newton.Objective(model, ridge, total_weight(rows))
 
     def _solver(self, rows):
         if self._l1() > 0.0:
@@ -382,14 +382,6 @@ default="auto"
         return pd.DataFrame(table, index=names + (["intercept"] if self.fit_intercept else []))
 
 
-def _weight(rows) -> float:
-    return float(total(_chunk_weight, rows)) if rows.weighted or not rows.in_memory else float(rows.n_rows)
-
-
-def _chunk_weight(chunk):
-    return chunk.weight.sum()
-
-
 def _pays(rows, inner) -> bool:
     """Tell whether a point that is good enough for the certificate should be bettered by cheap steps."""
     if isinstance(inner, quasi.QuasiState):
@@ -398,7 +390,7 @@ def _pays(rows, inner) -> bool:
 
 
 def _runs_away(rows, state):
-    return state.objective < 1e-6 * _weight(rows) or np.abs(state.theta()).max(initial=0.0) > 1e3
+    return state.objective < 1e-6 * total_weight(rows) or np.abs(state.theta()).max(initial=0.0) > 1e3
 
 
 def _separates(rows, theta, intercept, *, quick=False) -> bool:

@@ -13,7 +13,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import stream
 from gnomon.core.steps import Learner, Report
-from gnomon.core.sums import total
+from gnomon.core.sums import total_weight
 from gnomon.core.validate import Reads
 from gnomon.linear.least_squares import LinearPrediction, check_moments
 from gnomon.linear.moments import LinearSums, sum_moments
@@ -285,7 +285,7 @@ class RegularizedRegressor(LinearPrediction, RegressorMixin, Learner):
         return _OnCoefficients(inner) if self.fit_intercept else inner
 
     def _function(self, rows: Any) -> Any:
-        weight = float(total(_mass, rows))
+        weight = total_weight(rows)
         model = Model(self._loss(), self.fit_intercept)
         objective = Objective(model, np.zeros(rows.n_features + self.fit_intercept), weight)
 
@@ -309,7 +309,3 @@ class RegularizedRegressor(LinearPrediction, RegressorMixin, Learner):
         if self.fit_intercept:
             return {"coef_": state.x[:-1], "intercept_": float(state.x[-1])}
         return {"coef_": state.x, "intercept_": 0.0}
-
-
-def _mass(chunk: Any) -> Any:
-    return chunk.weight.sum()
