@@ -172,9 +172,9 @@ class AdaBoostClassifier(
         odds = np.log((1 - error) / error)
         alpha = self.learning_rate * (0.5 * odds if n_classes <= 2 else odds + np.log(n_classes - 1))
         if n_classes <= 2:
-            new = w * np.exp(np.where(wrong, alpha, -alpha))
+            new = w * np.where(wrong, np.exp(alpha), np.exp(-alpha))
         else:
-            new = w * np.exp(np.where(wrong, alpha, 0.0))
+            new = w * np.where(wrong, np.exp(alpha), 1.0)
         z = float(new.sum())
         state = self._added(state, learner, float(alpha), error, z, new / z, guess)
         return state, Report(self._loss(state), done=len(state.learners) >= self.n_estimators)
@@ -228,7 +228,7 @@ class AdaBoostClassifier(
     ) -> AdaState:
         y = self._data[1]
         score = state.score.copy()
-        np.add.at(score, (np.arange(len(y)), guess), alpha)
+        score[np.arange(len(y)), guess] += alpha
         wrong = float(np.mean(score.argmax(axis=1) != y))
         weights = (*state.weights, w) if self.store_weights else (w,)
         return state._replace(

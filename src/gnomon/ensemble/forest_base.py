@@ -284,8 +284,8 @@ class Forest(Learner):
     # prediction and inspection
 
     def _mean_values(self, X: Any) -> Array:
-        grove = make_grove(self.trees_, [self._values(tree) for tree in self.trees_], [0] * len(self.trees_))
         chunks = self._rows(X).in_chunks_of(READ_BYTES).chunks()
+        grove = make_grove(self.trees_, [self._values(tree) for tree in self.trees_], [0] * len(self.trees_))
         return np.concatenate([_sum_of_values(chunk.X, grove) for chunk in chunks]) / len(self.trees_)
 
     def apply(self, X: Any) -> Array:

@@ -97,7 +97,8 @@ def _stump_at(
     threshold = a + (b - a) / 2
     threshold = threshold if threshold < b else a
     left = x <= threshold
-    sides = [np.bincount(codes[side], weights=weight[side], minlength=n_classes) for side in (left, ~left)]
+    both = np.bincount(codes + n_classes * ~left, weights=weight, minlength=2 * n_classes)
+    sides = both.reshape(2, n_classes)
     if n_classes == 2:  # opposite answers; a tie puts the second class on the left
         first = int(sides[0][1] + sides[1][0] >= sides[0][0] + sides[1][1] - tie)
         values = (first, 1 - first)
