@@ -13,7 +13,7 @@ from gnomon.report.menu import candidates, families, find_model
 from gnomon.report.significance import holm, interval, paired_p_value
 from gnomon.report.tasks import pose
 
-QUICK = ["--models", "GaussianNB,DecisionTreeClassifier"]
+QUICK = ["--models", "GaussianNB,LinearDiscriminantAnalysis"]
 
 
 def test_classification_from_file_to_files(gnomon, flowers, tmp_path):
@@ -24,7 +24,7 @@ def test_classification_from_file_to_files(gnomon, flowers, tmp_path):
     assert "Categories become columns of 0 and 1: color." in done.out
     assert "predicts kind best: accuracy 0." in done.out
     lines = [line.split()[0] for line in done.out.splitlines() if " ± " in line][:3]
-    assert set(lines) == {"GaussianNB", "DecisionTreeClassifier", "always"} and lines[2] == "always"
+    assert set(lines) == {"GaussianNB", "LinearDiscriminantAnalysis", "always"} and lines[2] == "always"
     assert "\x1b" not in done.out
     assert sorted(path.name for path in (tmp_path / "made").iterdir()) == ["best.gnomon", "report.html"]
     model = library.load(tmp_path / "made" / "best.gnomon")

@@ -1,4 +1,4 @@
-"""What ensembles bring to a comparison. They need little tuning; only the slow learner is tuned for depth."""
+"""What ensembles bring to a comparison: they do well as they come, and tuning them would take most of the time."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ MENU: dict[str, dict[str, dict[str, list[Any]]]] = {
     "classification": {
         "RandomForestClassifier": {},
         "HistGradientBoostingClassifier": {},
-        "GradientBoostingClassifier": {"max_depth": [1, 3]},
+        "GradientBoostingClassifier": {},
     },
     "regression": {
         "RandomForestRegressor": {},
         "HistGradientBoostingRegressor": {},
-        "GradientBoostingRegressor": {"max_depth": [1, 3]},
+        "GradientBoostingRegressor": {},
     },
 }

@@ -7,7 +7,7 @@ COST = 2  # the cheap go first
 COUNTS = [1, 2, 3, 4, 6]
 
 MENU: dict[str, dict[str, dict[str, list[Any]]]] = {
-    "cluster": {"GaussianMixture": {"n_components": [2, 3, 4, 5, 6, 8]}},
+    "cluster": {"GaussianMixture": {"n_components": [2, 3, 4, 6]}},
     "density": {
         "GaussianMixture": {"n_components": COUNTS, "covariance_type": ["full", "diag"]},
         "BayesianGaussianMixture": {"n_components": [4, 8]},

@@ -44,7 +44,9 @@ class Entry:
     warned: list[str] = field(default_factory=list)
     failure: str = ""
     interval: Interval | None = None
-    p_value: float | None = None  # against the best, adjusted for the number of models
+    p_value: float | None = (
+        None  # against the best, adjusted for the number of models (the baseline's is not)
+    )
 
     @property
     def finished(self) -> bool:
@@ -296,9 +298,10 @@ class _Contest:
         done.sort(key=lambda entry: -float(np.mean(entry.scores)))  # of equals the one tried first
         for entry in done:
             entry.interval = interval(entry.scores, self.ratio)
-        rest = done[1:]
-        raw = [paired_p_value(done[0].scores, entry.scores, self.ratio) for entry in rest]
-        for entry, p in zip(rest, holm(raw)):
+        for entry in done[1:]:
+            entry.p_value = paired_p_value(done[0].scores, entry.scores, self.ratio)
+        rivals = [entry for entry in done[1:] if not entry.baseline]
+        for entry, p in zip(rivals, holm([entry.p_value for entry in rivals])):
             entry.p_value = float(p)
         return done + [entry for entry in entries if not entry.finished]
 

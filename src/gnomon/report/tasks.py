@@ -250,8 +250,11 @@ def _parts(rows: int, parts: int) -> Any:
 
 
 def _only_numbers(columns: list[Column]) -> list[Column]:
+    """Leave out what has no density: words, dates, and numbers that are a yes or no."""
     return [
-        c._replace(kind=OUT, done="densities are of numbers") if c.kind in (CATEGORY, DATE) else c
+        c._replace(kind=OUT, done="densities are of numbers")
+        if c.kind in (CATEGORY, DATE) or c.distinct <= 2
+        else c
         for c in columns
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -11,20 +12,30 @@ from gnomon.report.contest import IMPORTANCE_COLUMNS, INNER, Comparison, Entry
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number for people: 0.944, 54.5, 1.2e+06.
+    """Return a number for people, with so many digits that matter; powers of ten only when there is no other way.
 
-    >>> number(0.94444), number(54.4966), number(-2.0)
-    ('0.944', '54.5', '-2')
+    >>> number(0.94444), number(54.4966), number(1234.5), number(-2.0), number(1.23456e9)
+    ('0.944', '54.5', '1234', '-2.00', '1.23e+09')
     """
-    return f"{value:.{digits}g}"
+    if value == 0 or not 1e-4 <= abs(value) < 1e6:
+        return f"{value:.{digits}g}"
+    return f"{value:.{_decimals(value, digits)}f}"
+
+
+def _decimals(value: float, digits: int) -> int:
+    """Return how many decimals show so many digits of a number."""
+    return max(0, digits - 1 - math.floor(math.log10(abs(value))))
 
 
 def score(result: Comparison, entry: Entry) -> str:
-    """Return the score of a model with half the width of its interval."""
+    """Return the score of a model with half the width of its interval: 54.7 ± 2.4."""
     if entry.interval is None:
         return ""
-    half = (entry.interval.high - entry.interval.low) / 2
-    return f"{number(result.shown(entry.interval.mean))} ± {number(half, 2)}"
+    mean, half = result.shown(entry.interval.mean), (entry.interval.high - entry.interval.low) / 2
+    if not (1e-4 <= half < 1e6 and abs(mean) < 1e6):
+        return f"{number(mean)} ± {number(half, 2)}"
+    decimals = _decimals(half, 2)
+    return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
 
 
 def bounds(result: Comparison, entry: Entry) -> list[float]:
@@ -63,7 +74,8 @@ def _against_baseline(result: Comparison) -> str:
     if base is None:
         return ""
     if base is result.best or base in result.equals():
-        return f"No model is clearly better than the baseline ({base.name}): the columns say little."
+        why = "there are too few rows, or the columns say little"
+        return f"No model is clearly better than the baseline ({base.name}): {why}."
     return f"The baseline ({base.name}) has {score(result, base)}."
 
 
@@ -89,7 +101,8 @@ def how(result: Comparison) -> list[str]:
         f"seen; inside each, {INNER} inner folds choose its settings. Medians, scales and categories are "
         "learned from the training rows of a fold alone.",
         "Intervals (95%) and p-values use the corrected resampled t of Nadeau and Bengio, because folds share "
-        "training rows; p-values against the best are adjusted by Holm's method for the number of models.",
+        "training rows. P-values of models against the best are adjusted by Holm's method for their number; the "
+        "baseline has a test of its own.",
         "The best of several scores is a little too good: expect slightly less on new rows.",
         f"Seed {result.random_state}. The saved model was fitted again, settings included, on all "
         f"{len(result.problem.frame)} rows.",
