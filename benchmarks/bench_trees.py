@@ -55,7 +55,7 @@ CASES = [
         "decision tree, exact, d=30",
         ours=fitted(TREES, "DecisionTreeClassifier", random_state=0),
         peers={"scikit-learn": fitted("sklearn.tree", "DecisionTreeClassifier", random_state=0)},
-        sizes=[25_000, 50_000, 100_000],
+        sizes=[12_500, 50_000],
         goal=1.5,
         tolerance=0.01,
         **SHARED,
@@ -66,7 +66,7 @@ CASES = [
         peers={
             "scikit-learn": fitted(PEER, "RandomForestClassifier", n_estimators=100, n_jobs=2, random_state=0)
         },
-        sizes=[25_000, 100_000],
+        sizes=[5_000, 20_000],
         goal=3.0,
         tolerance=0.005,
         **SHARED,
@@ -103,7 +103,7 @@ CASES = [
             "scikit-learn": fitted(PEER, "HistGradientBoostingClassifier", **ROUNDS),
             "lightgbm": fitted("lightgbm", "LGBMClassifier", **LIGHT),
         },
-        sizes=[100_000, 1_000_000],
+        sizes=[25_000, 100_000],
         goal=1.3,
         tolerance=0.003,
         **SHARED,
