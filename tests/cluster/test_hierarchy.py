@@ -184,3 +184,26 @@ def test_centers_and_matrix_give_one_tree(method):
 def test_large_trees_agree_with_scipy(method):
     X = np.random.default_rng(4).normal(size=(700, 3))
     assert_allclose(linkage(X, method), peer_linkage(X, method), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "method", ["ward", "centroid", "median", "average", "complete", "weighted", "single"]
+)
+def test_weights_count_the_same_from_centers_and_from_distances(method):
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(12, 3)), rng.integers(1, 4, size=12).astype(float)
+    wide = np.hstack([X, np.zeros((12, 40))])  # too wide for centers
+    from_centers = linkage(X, method, sample_weight=weight)
+    np.testing.assert_allclose(linkage(wide, method, sample_weight=weight), from_centers, rtol=1e-10)
+    copies = linkage(np.repeat(X, weight.astype(int), axis=0), method)
+    if method != "median" and method != "weighted":  # these two count merges, not rows
+        np.testing.assert_allclose(np.sort(copies[:, 2])[-11:], np.sort(from_centers[:, 2]), rtol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["ward", "centroid", "median", "average"])
+def test_huge_weights_end(method):
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    plain, heavy = linkage(X, method), linkage(X, method, sample_weight=np.full(12, 1e300))
+    np.testing.assert_array_equal(heavy[:, :2], plain[:, :2])
+    scale = 1e150 if method == "ward" else 1.0
+    np.testing.assert_allclose(heavy[:, 2], scale * plain[:, 2], rtol=1e-10)

@@ -17,6 +17,7 @@ from gnomon.loops.distances import pairwise
 
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 LOOK_ROWS = 256  # rows that one thread takes at a time
+TOO_FAR = "some distances are not finite; scale the columns, or mend the matrix."
 EUCLIDEAN = ("centroid", "median", "ward")  # squared inside; heights are roots again
 CODES = {
     "complete": loops.COMPLETE,
@@ -80,7 +81,7 @@ def linkage(X: Any, method: str = "single", metric: Any = "euclidean", *, sample
     if len(X) == 1:
         return np.empty((0, 4))
     if metric == "euclidean":  # a power of two brings the entries near one, so that no square overflows
-        unit = 2.0 ** np.floor(np.log2(max(float(np.abs(X).max()), 1e-300)))
+        unit = _unit(X)
         Z = _link_vectors(X / unit, method, metric, weight)
         Z[:, 2] *= unit
         return Z
@@ -147,7 +148,7 @@ def _from_distances(D: Array, method: str, sample_weight: Any, squared: bool = F
     """Link condensed distances, which are overwritten; `squared` tells that ward and its like got squares."""
     n = round((1 + np.sqrt(1 + 8 * len(D))) / 2)
     if not np.isfinite(D.sum()):
-        raise DataError("some distances are not finite; scale the columns, or mend the matrix.")
+        raise DataError(TOO_FAR)
     weight = _positive(sample_weight, n)
     merges, heights = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
     if n == 1:
@@ -157,10 +158,31 @@ def _from_distances(D: Array, method: str, sample_weight: Any, squared: bool = F
         return _tree(merges, heights, weight)
     if method in EUCLIDEAN and not squared:
         D *= D
-    loops.link_condensed(D, n, weight.copy(), CODES[method], merges, heights)
+    unit = _unit(weight)
+    size = weight / unit
+    if method == "ward":
+        _weigh(D, size)
+    if not loops.link_condensed(D, n, size, CODES[method], merges, heights):
+        raise DataError(TOO_FAR)
     if method in EUCLIDEAN:
-        heights = np.sqrt(np.maximum(heights, 0.0))
+        heights = np.sqrt(np.maximum(heights, 0.0)) * (np.sqrt(unit) if method == "ward" else 1.0)
     return _tree(merges, heights, weight, in_order=method in ("centroid", "median"))
+
+
+def _weigh(D: Array, size: Array) -> None:
+    """Ward's distance of rows that stand for many: squares times twice the harmonic share of their sizes."""
+    if (size == 1.0).all():
+        return
+    begin = 0
+    for i, own in enumerate(size[:-1]):
+        rest = size[i + 1 :]
+        D[begin : begin + len(rest)] *= 2.0 * rest * (own / (own + rest))
+        begin += len(rest)
+
+
+def _unit(values: Array) -> float:
+    """A power of two near the largest entry: dividing by it rounds nothing and keeps products in range."""
+    return float(2.0 ** np.floor(np.log2(max(float(np.abs(values).max()), 1e-300))))
 
 
 def _spanning_tree(X: Array, weight: Array, metric: str) -> Array:
@@ -173,7 +195,8 @@ def _spanning_tree(X: Array, weight: Array, metric: str) -> Array:
 
 def _from_centers(X: Array, method: str, weight: Array) -> Array:
     """Linkages that compare centers of clusters: memory stays at the size of X."""
-    n, code, size = len(X), CODES[method], weight.copy()
+    n, code, unit = len(X), CODES[method], _unit(weight)
+    size = weight / unit
     T = np.array((X - X.mean(axis=0)).T, dtype=np.float64, order="C")
     neighbor, distance = np.empty(n, dtype=np.int64), np.empty(n)
     merges, heights = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
@@ -184,8 +207,10 @@ def _from_centers(X: Array, method: str, weight: Array) -> Array:
 
     for _ in in_order(look, range(0, n, LOOK_ROWS)):
         pass
-    centers.link_centers(T, size, code, neighbor, distance, merges, heights)
-    return _tree(merges, np.sqrt(heights), weight, in_order=method != "ward")
+    if not centers.link_centers(T, size, code, neighbor, distance, merges, heights):
+        raise DataError(TOO_FAR)
+    heights = np.sqrt(heights) * (np.sqrt(unit) if method == "ward" else 1.0)
+    return _tree(merges, heights, weight, in_order=method != "ward")
 
 
 def _tree(merges: Array, heights: Array, weight: Array, in_order: bool = False) -> Array:

@@ -145,7 +145,8 @@ def link_condensed(D, n, size, method, merges, heights):
 
     Every slot remembers the nearest one after it, as it was when it looked: a lower bound, since slots are
     told of unions that came closer. So only the slot with the smallest bound has to look again, and only if
-    its neighbor has changed since. Looking goes along a row of the triangle, never across.
+    its neighbor has changed since. Looking goes along a row of the triangle, never across. Returns whether all
+    distances stayed finite; nothing can be merged otherwise.
     """
     m, alive = n, n
     names, place, base = np.arange(n), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -162,6 +163,8 @@ def link_condensed(D, n, size, method, merges, heights):
             neighbor[x], distance[x] = nearest_after(D[base[x] + x + 1 : base[x] + m], gone, x, m, part, bits)
             seen[x] = stamp[neighbor[x]] if neighbor[x] >= 0 else 0
             x = smallest(order, m)
+            if not distance[x] < np.inf:
+                return False
         y = neighbor[x]
         merges[step, 0], merges[step, 1], heights[step] = names[x], names[y], distance[x]
         fetch(D, base, m, x, row)
@@ -177,6 +180,7 @@ def link_condensed(D, n, size, method, merges, heights):
         alive -= 1
         if alive < 0.75 * m and m > 64:
             m = squeeze(D, base, m, stamp, seen, neighbor, distance, size, names, gone, place)
+    return True
 
 
 @compiled

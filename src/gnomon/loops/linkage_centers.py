@@ -70,7 +70,7 @@ def fill_distances(T, size, x, first, last, method, here, out):
     strip_distances(T, here, first, last, out)
     if method == WARD:
         for k in range(first, last):
-            out[k - first] *= 2.0 * size[x] * size[k] / (size[x] + size[k])
+            out[k - first] *= 2.0 * size[k] * (size[x] / (size[x] + size[k]))
 
 
 @compiled
@@ -148,7 +148,8 @@ def link_centers(T, size, method, neighbor, distance, merges, heights):
 
     Every cluster remembers the nearest one after it, as it was when it looked. That distance is a lower bound
     for ever under Ward's linkage, and while earlier clusters are told of unions that came closer. So only the
-    cluster with the smallest bound has to look again, and only if its neighbor has changed since.
+    cluster with the smallest bound has to look again, and only if its neighbor has changed since. Returns
+    whether all distances were finite; nothing can be merged otherwise.
     """
     d, n = T.shape
     m, alive = n, n
@@ -162,6 +163,8 @@ def link_centers(T, size, method, neighbor, distance, merges, heights):
             neighbor[x], distance[x] = nearest_after(T, size, x, m, method, here, part, bits)
             seen[x] = stamp[neighbor[x]] if neighbor[x] >= 0 else 0
             x = smallest(order, m)
+            if not distance[x] < np.inf:
+                return False
         y = neighbor[x]
         merges[step, 0], merges[step, 1], heights[step] = names[x], names[y], distance[x]
         join(T, size, x, y, method)
@@ -174,3 +177,4 @@ def link_centers(T, size, method, neighbor, distance, merges, heights):
         alive -= 1
         if alive < 0.7 * m and m > 64:
             m = move_together(T, size, names, neighbor, distance, stamp, seen, m, place)
+    return True
