@@ -42,9 +42,10 @@ def _text(topic: Topic) -> str:
 
 
 def _public() -> list[str]:
-    for family in gnomon._subpackages():
-        import_module(f"gnomon.{family}")
-    return [f"{p}.{name}" for p, names in PACKAGES.items() if p.split(".")[1] not in HIDDEN for name in names]
+    families = [f"gnomon.{family}" for family in gnomon._subpackages() if family not in HIDDEN]
+    for family in families:
+        import_module(family)
+    return [f"{family}.{name}" for family in families for name in PACKAGES.get(family, {})]
 
 
 def _covered() -> dict[str, list[str]]:
