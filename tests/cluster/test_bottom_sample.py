@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.cluster import seeding
+from gnomon.cluster import sampling
 from gnomon.core.sums import Chunk, merge
 
 
@@ -15,7 +15,7 @@ def slow_sample(X, weight, size):
         if w > 0:
             found[tuple(row)] = found.get(tuple(row), 0.0) + w
     rows = np.array(list(found))
-    order = np.lexsort((seeding._fine_hash(rows), seeding.hash_rows(rows)))[:size]
+    order = np.lexsort((sampling.fine_hash(rows), sampling.hash_rows(rows)))[:size]
     return rows[order], np.array(list(found.values()))[order]
 
 
@@ -32,10 +32,10 @@ def test_any_cut_of_the_rows_gives_the_same_sample(seed, n, levels, cuts, size):
     X = rng.integers(levels, size=(n, 2)).astype(float)
     weight = rng.integers(3, size=n).astype(float)
     weight[0] = 1.0
-    keep, seeding.SAMPLE = seeding.SAMPLE, size
+    keep, sampling.SAMPLE = sampling.SAMPLE, size
     try:
         parts = [
-            seeding.bottom_rows(Chunk(X[part], None, weight[part], 0))
+            sampling.bottom_rows(Chunk(X[part], None, weight[part], 0))
             for part in np.array_split(np.arange(n), cuts)
         ]
         whole = parts[0]
@@ -43,7 +43,7 @@ def test_any_cut_of_the_rows_gives_the_same_sample(seed, n, levels, cuts, size):
             whole = merge(whole, part)
         (kept,) = whole.compact().parts
     finally:
-        seeding.SAMPLE = keep
+        sampling.SAMPLE = keep
     points, mass = slow_sample(X, weight, size)
     np.testing.assert_array_equal(kept.points, points)
     np.testing.assert_array_equal(kept.weight, mass)

@@ -78,6 +78,14 @@ class CountClassifier(FamilyClassifier):
         "force_alpha": ["boolean"],
     }
 
+    def __init__(
+        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
     def _threshold(self) -> float | None:
         return None
 
@@ -172,21 +180,13 @@ class MultinomialNB(CountClassifier):
     ['pets']
     """
 
-    def __init__(
-        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-
     def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
         smoothed = sums.counts + self._alpha()
         logs = np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True))
         return {"feature_log_prob_": logs}, logs, np.zeros(len(logs))
 
 
-class ComplementNB(MultinomialNB):
+class ComplementNB(CountClassifier):
     r"""Multinomial naive Bayes from the counts of all *other* classes; steadier when classes are unbalanced.
 
     .. math:: w_{kj} = -\ln \frac{\alpha + \sum_{c \ne k} N_{cj}}{\sum_i (\alpha + \sum_{c \ne k} N_{ci})}
@@ -238,7 +238,7 @@ class ComplementNB(MultinomialNB):
         return per_row(linear_scores, rows, self._weights_, priors, None)
 
 
-class BernoulliNB(MultinomialNB):
+class BernoulliNB(CountClassifier):
     r"""Naive Bayes for columns that are on or off; absence counts too.
 
     .. math:: \ln P(k \mid x) = \ln \pi_k + \sum_j x_j \ln \theta_{kj} + (1 - x_j) \ln (1 - \theta_{kj})
@@ -295,7 +295,7 @@ def log_factorials(chunk: Chunk) -> Array:
     return gammaln(X + 1.0).sum(axis=1)
 
 
-class PoissonNB(MultinomialNB):
+class PoissonNB(CountClassifier):
     r"""Naive Bayes with a Poisson count in every column.
 
     .. math:: \ln P(k \mid x) = \ln \pi_k + \sum_j x_j \ln \lambda_{kj} - \lambda_{kj} + \text{const}, \qquad

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.cluster import lloyd, seeding
-from gnomon.cluster.kmeans import distances_to, nearest_labels, negative_cost
+from gnomon.cluster.centers import distances_to, nearest_labels, negative_cost
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, stream

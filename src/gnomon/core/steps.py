@@ -19,7 +19,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.callback._callback_support import callback_management_context
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.core.callbacks import Checkpoint, Position
+from gnomon.core.callbacks import Position
 from gnomon.core.errors import DivergenceError
 from gnomon.core.estimator import Estimator
 from gnomon.core.randomness import draw_seed, generator, stream
@@ -28,6 +28,7 @@ from gnomon.core.sums import merge
 from gnomon.core.threads import threads
 from gnomon.core.trace import Recorder, Trace
 from gnomon.core.validate import warn
+from gnomon.core.watching import Run, Watch
 
 log = logging.getLogger(__name__)
 
@@ -47,19 +48,6 @@ class Moment(NamedTuple):
     state: Any
     report: Report
     converged: bool
-
-
-class Run(NamedTuple):
-    """A finished run from one start."""
-
-    state: Any
-    trace: Trace
-    n_iter: int
-    converged: bool
-
-    def objective(self) -> float:
-        """Return the last objective."""
-        return self.trace[-1] if len(self.trace) else math.nan
 
 
 class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
@@ -172,7 +160,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
     def _best_run(self, rows: Rows, given: dict[str, Any]) -> Run:
         """Run from every start and return the best."""
         starts = self._starts()
-        watch = _Watch(self, rows, given, starts)
+        watch = Watch(self, rows, given, starts)
         position = watch.resume() or Position(draw_seed(generator(self._seed())), 0, None, None, None)
         best = position.best
         for index in range(position.start, starts):
@@ -188,7 +176,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         watch.finish(lambda: self._reconstruction(best, rows))
         return best
 
-    def _run(self, rows: Rows, watch: _Watch, position: Position) -> Run:
+    def _run(self, rows: Rows, watch: Watch, position: Position) -> Run:
         """Run from one start, telling the callbacks of every step."""
         state = position.state
         if state is None:
@@ -277,73 +265,6 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
     def _threads(self) -> Any:
         jobs = getattr(self, "n_jobs", None)
         return threads(jobs) if isinstance(jobs, int) and jobs > 0 else contextlib.nullcontext()
-
-
-class _Watch:
-    """Those who watch a fit: scikit-learn's callbacks, and a checkpoint where there is one."""
-
-    def __init__(self, learner: Learner, rows: Rows, given: dict[str, Any], starts: int) -> None:
-        self.learner, self.rows, self.many = learner, rows, starts > 1
-        weight = given.get("sample_weight")
-        self.data = {"X": given.get("X"), "y": given.get("y")}
-        self.data["metadata"] = {} if weight is None else {"sample_weight": weight}
-        callbacks = getattr(learner, "_skl_callbacks", [])
-        self.active = bool(callbacks)
-        self.checkpoint = next((one for one in callbacks if isinstance(one, Checkpoint)), None)
-        self.stopped = False
-        self.steps = learner._limit()
-        self.root = learner._init_callback_context(max_subtasks=starts if self.many else self.steps)
-        if self.active:
-            self.root.call_on_fit_task_begin(estimator=learner, **self.data)
-
-    def resume(self) -> Position | None:
-        """Return where an interrupted fit stood."""
-        if self.checkpoint is None:
-            return None
-        position = self.checkpoint.restore(self.learner, self.rows)
-        return None if position is None else position._replace(best=_as_run(position.best))
-
-    def begin(self, index: int) -> None:
-        """Open the context of one start."""
-        self.context = self.root
-        if self.many and self.active:
-            self.context = self.root.subcontext(task_name=f"start {index}", max_subtasks=self.steps)
-            self.context.call_on_fit_task_begin(estimator=self.learner, **self.data)
-
-    def step(self, attributes: Any) -> bool:
-        """Tell of one step; return whether somebody wants to stop."""
-        if not self.active:
-            return False
-        inner = self.context.subcontext(task_name="step")
-        inner.call_on_fit_task_begin(estimator=self.learner, **self.data)
-        stop = inner.call_on_fit_task_end(
-            estimator=self.learner, reconstruction_attributes=attributes, **self.data
-        )
-        self.stopped = self.stopped or bool(stop)
-        return bool(stop)
-
-    def keep(self, position: Any) -> None:
-        """Offer the position to the checkpoint, which writes it when it is time."""
-        if self.checkpoint is not None:
-            self.checkpoint.offer(position)
-
-    def end(self) -> None:
-        """Close the context of one start."""
-        if self.many and self.active:
-            self.context.call_on_fit_task_end(estimator=self.learner, **self.data)
-
-    def finish(self, attributes: Any) -> None:
-        """Close the fit; its checkpoint has served."""
-        if self.active:
-            self.root.call_on_fit_task_end(
-                estimator=self.learner, reconstruction_attributes=attributes, **self.data
-            )
-        if self.checkpoint is not None:
-            self.checkpoint.clear()
-
-
-def _as_run(best: Any) -> Run | None:
-    return None if best is None else Run(*best)
 
 
 class OneStep(Learner):

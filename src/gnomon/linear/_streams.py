@@ -107,3 +107,21 @@ class StreamedClasses(Streamed):
         if len(classes) <= 2:
             return np.where(codes == 1, 1.0, -1.0)[None]
         return np.where(codes == np.arange(len(classes))[:, None], 1.0, -1.0)
+
+
+class StreamedNumbers(Streamed):
+    """The same for regressors, which have no classes."""
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
+        """Make one pass over some more rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        return super().partial_fit(X, y, None, sample_weight)

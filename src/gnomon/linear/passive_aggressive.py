@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +15,7 @@ from gnomon.core.validate import Reads
 from gnomon.linear import _epochs
 from gnomon.linear._mistakes import COMMON, MistakeDriven, Origin
 from gnomon.linear._rows import check_classes
-from gnomon.linear._streams import ONES, StreamedClasses
+from gnomon.linear._streams import ONES, StreamedClasses, StreamedNumbers
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.loops import stochastic as loops
@@ -209,7 +209,7 @@ class PassiveAggressiveClassifier(LinearClassifierMixin, StreamedClasses, Aggres
         return _epochs.row_weights(rows, self.class_weight)
 
 
-class PassiveAggressiveRegressor(LinearPrediction, RegressorMixin, Aggressive):
+class PassiveAggressiveRegressor(LinearPrediction, RegressorMixin, StreamedNumbers, Aggressive):
     r"""Passive–aggressive regression: w ← w + sign(r)·τ·x with τ = min(C, max(0, |r| − ε)/‖x‖²).
 
     Parameters
@@ -282,17 +282,3 @@ class PassiveAggressiveRegressor(LinearPrediction, RegressorMixin, Aggressive):
 
     def _table(self, coef):
         return coef[0]
-
-    def partial_fit(self, X, y, sample_weight=None) -> Self:
-        """Make one pass over some more rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-
-        Returns
-        -------
-        self
-        """
-        return super().partial_fit(X, y, None, sample_weight)

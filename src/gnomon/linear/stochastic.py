@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -15,12 +15,12 @@ from gnomon.core.linalg import Array
 from gnomon.core.validate import Reads
 from gnomon.linear import _epochs
 from gnomon.linear._sgd import MARGIN_LOSSES, RESIDUAL_LOSSES, RULES, Stochastic, residual_loss
-from gnomon.linear._streams import StreamedClasses
+from gnomon.linear._streams import StreamedClasses, StreamedNumbers
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.linear.least_squares import LinearPrediction
 
 
-class SGDRegressor(LinearPrediction, RegressorMixin, Stochastic):
+class SGDRegressor(LinearPrediction, RegressorMixin, StreamedNumbers, Stochastic):
     r"""Linear regression by stochastic gradient descent.
 
     .. math:: J(w, b) = \frac1n\sum_i \ell(y_i, w\cdot x_i + b) + \alpha R(w)
@@ -111,20 +111,6 @@ eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, warm_start
         self.momentum = momentum
         self.nesterov = nesterov
         self.optimizer = optimizer
-
-    def partial_fit(self, X, y, sample_weight=None) -> Self:
-        """Make one pass over some more rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-
-        Returns
-        -------
-        self
-        """
-        return super().partial_fit(X, y, None, sample_weight)
 
     def _loss(self):
         return residual_loss(self.loss, self.epsilon)

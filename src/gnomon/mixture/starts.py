@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from gnomon.cluster.kmeans import KMeans, nearest_labels
-from gnomon.cluster.seeding import hash_rows
+from gnomon.cluster.centers import nearest_labels
+from gnomon.cluster.kmeans import KMeans
+from gnomon.cluster.sampling import hash_rows
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed
