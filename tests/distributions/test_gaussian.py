@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import stats
+from scipy import special, stats
 
 from gnomon.core.errors import DegenerateError
 from gnomon.core.sums import merge
@@ -247,3 +247,33 @@ def test_vector_exponential_agrees_with_the_plain_loop_also_at_infinity():
 def test_impossible_and_huge_rows_are_errors_not_nan():
     with pytest.raises(DegenerateError, match="impossible"):
         MODEL.expect(np.zeros((3, 4)), np.array([-np.inf]), np.ones(3))
+
+
+@pytest.mark.parametrize("d", [1, 2, 7])
+@pytest.mark.parametrize("n", [1, 128, 301])
+def test_the_one_pass_e_step_of_diagonals_is_the_plain_one(n, d):
+    rng = np.random.default_rng(n + d)
+    X, weight = rng.normal(size=(n, d)), rng.uniform(0, 2, n)
+    model = Gaussian(rng.normal(size=(3, d)), rng.uniform(0.5, 2, (3, d)), covariance_type="diag")
+    log_weights = np.array([np.log(0.4), -np.inf, np.log(0.6)])
+    joint = stats.norm(model.means, np.sqrt(model.covariances)).logpdf(X[:, None, :]).sum(-1) + log_weights
+    each = special.logsumexp(joint, axis=1)
+    r = np.exp(joint - each[:, None]) * weight[:, None]
+    found = model.expect(X, log_weights, weight)
+    mean = r.T @ X / np.maximum(r.sum(axis=0), 1e-300)[:, None]
+    scatter = np.einsum("ik,ikj->kj", r, (X[:, None, :] - mean) ** 2)
+    assert_allclose(found.log_likelihood, weight @ each, rtol=1e-12)
+    assert_allclose(found.mass, r.sum(axis=0), rtol=1e-11)
+    alive = [0, 2]
+    assert_allclose(found.statistics.mean[alive], mean[alive], rtol=1e-10, atol=1e-12)
+    assert_allclose(found.statistics.scatter[alive], scatter[alive], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [48, 67, 101])
+def test_wide_stacks_have_scipys_densities(d):
+    rng = np.random.default_rng(d)
+    means, root = rng.normal(size=(3, d)), rng.normal(size=(3, d, d)) / d + np.eye(d)
+    covariances = root @ root.transpose(0, 2, 1)
+    X = rng.normal(size=(300, d)) * 2
+    expected = [stats.multivariate_normal(m, c).logpdf(X) for m, c in zip(means, covariances, strict=True)]
+    assert_allclose(Gaussian(means, covariances).log_density(X), np.transpose(expected), rtol=1e-11)

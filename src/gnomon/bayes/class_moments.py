@@ -36,7 +36,7 @@ def class_weights(chunk: Chunk, n_classes: int) -> Array:
 def class_sums(chunk: Chunk, family: Family, n_classes: int) -> ClassSums:
     """Return the statistics of a family for every class."""
     weight = class_weights(chunk, n_classes)
-    if isinstance(family, Gaussian) and not (np.isnan(chunk.X).any() and not family._is_diagonal):
+    if isinstance(family, Gaussian) and (family._is_diagonal or not np.isnan(chunk.X).any()):
         return ClassSums(weight, gaussian_moments(chunk, family.covariance_type, weight))
     member = np.zeros((len(chunk.weight), n_classes))
     member[np.arange(len(member)), chunk.y] = chunk.weight
@@ -56,12 +56,12 @@ def diagonal_moments(chunk: Chunk, weight: Array) -> DiagonalMoments:
     """Return means and squared deviations of every class and column, about a row near them all."""
     K, d = len(weight), chunk.X.shape[1]
     shift = np.nan_to_num(chunk.X[: min(len(chunk.X), 64)].astype(np.float64)).mean(axis=0)
-    mass, first, second = np.zeros((K, d)), np.zeros((K, d)), np.zeros((K, d))
-    if np.isnan(chunk.X.sum()):
+    first, second = np.zeros((K, d)), np.zeros((K, d))
+    mass = np.repeat(weight[:, None], d, axis=1)
+    loops.class_moments(chunk.X, chunk.y, chunk.weight, shift, first, second)
+    if np.isnan(first).any():  # an entry is missing: once more, leaving such entries out
+        mass, first, second = np.zeros((K, d)), np.zeros((K, d)), np.zeros((K, d))
         loops.observed_class_moments(chunk.X, chunk.y, chunk.weight, shift, mass, first, second)
-    else:
-        mass += weight[:, None]
-        loops.class_moments(chunk.X, chunk.y, chunk.weight, shift, first, second)
     step = np.divide(first, mass, out=np.zeros_like(mass), where=mass > 0)
     return DiagonalMoments(mass, shift + step, np.maximum(second - step * first, 0.0))
 

@@ -16,6 +16,8 @@ from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import Reads, probabilities
 from gnomon.distributions.base import Family
 
+CHUNK_BYTES = 4 << 20  # moments of many classes cost to merge
+
 
 def joint_log(chunk: Chunk, family: Family, log_priors: Array) -> Array:
     """ln π_k + ln p_k(x_i), shape (m, K)."""
@@ -130,7 +132,7 @@ class FamilyClassifier(FamilyPosterior, Additive):
         return self._family().estimate(sums.statistics)
 
     def _statistics(self, rows: Any) -> ClassSums:
-        sums = total(class_sums, rows, self._family(), len(rows.classes))
+        sums = total(class_sums, rows.in_chunks_of(CHUNK_BYTES), self._family(), len(rows.classes))
         if hasattr(sums.statistics, "scatter") and not np.isfinite(sums.statistics.scatter).all():
             raise DataError("X has entries so large that their squares overflow; scale the columns.")
         return sums

@@ -193,7 +193,8 @@ def encode(y: Any, classes: Any = None) -> tuple[Array, Array]:
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y.ravel()
-    check_classification_targets(y)
+    if y.ndim != 1 or y.dtype.kind not in "iub":  # whole numbers are labels without a second look
+        check_classification_targets(y)
     if classes is None:
         found, codes = np.unique(y, return_inverse=True)
         return found, codes.reshape(y.shape)

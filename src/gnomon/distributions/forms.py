@@ -18,6 +18,8 @@ from gnomon.distributions.moments import DiagonalMoments, FullMoments, recentere
 from gnomon.loops import densities as loops
 
 BLOCK = 256  # rows whose features stay in the cache
+SMALL_BLOCK = 128  # the same where only squares are features
+WIDE = 48  # columns from which whitening costs less than the products of all pairs
 LARGEST_TERM = 1e7  # terms of this size leave an error of about 1e-10 in a log-density
 
 
@@ -42,15 +44,28 @@ class QuadraticForm(NamedTuple):
 
     def softened(self, X: Array, log_weights: Array, weight: Array) -> tuple[float, Array]:
         """Weighted log-likelihood of the rows, and Σ_i r_ik φ(x_i) over them: (K, F)."""
-        K, width = self.eta.shape
         eta = self.eta.copy()
         eta[:, -1] += log_weights
+        bad, sums = np.zeros(1, dtype=np.intp), np.zeros_like(eta)
+        route = self._softened_pairs if self.pairs else self._softened_squares
+        total = route(X, eta, weight, bad, sums)
+        if bad[0] > 0:
+            raise DegenerateError(
+                "a row is impossible under every component; look for entries that are huge."
+            )
+        return total, sums
+
+    def _softened_squares(self, X: Array, eta: Array, weight: Array, bad: Array, sums: Array) -> float:
+        return loops.square_expectation(X, weight, eta, self.shift, SMALL_BLOCK, bad, sums)
+
+    def _softened_pairs(self, X: Array, eta: Array, weight: Array, bad: Array, sums: Array) -> float:
+        K, width = eta.shape
         finite = np.where(np.isfinite(eta), eta, 0.0)
-        dead = ~np.isfinite(log_weights)
+        dead = ~np.isfinite(eta[:, -1])
         size = min(BLOCK, len(X))
         memory, table = np.empty(width * size), np.empty(K * size)
         top, mass, bits = np.empty(size), np.empty(size), np.empty(size, dtype=np.int64)
-        bad, total, sums = np.zeros(1, dtype=np.intp), 0.0, np.zeros((K, width))
+        total = 0.0
         for rows in blocks(len(X)):
             features = self.features(X[rows], memory)
             m = features.shape[1]
@@ -60,11 +75,7 @@ class QuadraticForm(NamedTuple):
             powers = bits[:m].view(np.float64)
             total += loops.soften_columns(joint, weight[rows], top[:m], mass[:m], bits[:m], powers, bad)
             sums += joint @ features.T
-        if bad[0] > 0:
-            raise DegenerateError(
-                "a row is impossible under every component; look for entries that are huge."
-            )
-        return total, sums
+        return total
 
     def moments(self, sums: Array) -> FullMoments | DiagonalMoments:
         """Statistics of the stack from Σ_i r_ik φ(z_i), shape (K, F)."""
@@ -79,6 +90,34 @@ class QuadraticForm(NamedTuple):
         step = np.divide(first, weight, out=np.zeros_like(first), where=weight > 0)
         scatter = np.maximum(second - step * first, 0.0)
         return DiagonalMoments(np.repeat(weight, d, axis=1), self.shift + step, scatter)
+
+
+class Whitening(NamedTuple):
+    """L_k⁻¹(x − μ_k) of a whole stack, a band of its entries at a time: L⁻¹ is triangular, so that the first
+    entries need only the first columns of x.
+    """
+
+    shift: Array  # (d,)
+    bands: list[tuple[Array, Array]]  # the rows of L⁻¹ of all k side by side, and L⁻¹(μ − s) of them
+
+    def squares(self, X: Array) -> Array:
+        """Squared Mahalanobis distances of the rows, (m, K)."""
+        Z = X - self.shift
+        out = np.zeros((len(X), self.bands[0][1].shape[0]))
+        for matrix, offset in self.bands:
+            loops.add_squares(Z[:, : len(matrix)] @ matrix, offset, out)
+        return out
+
+
+def whitening(means: Array, whiteners: Array, shift: Array) -> Whitening:
+    """The whitening of a stack of full covariances with L⁻¹ (K, d, d)."""
+    d = means.shape[1]
+    offsets = np.einsum("kab,kb->ka", whiteners, means - shift)
+    bands = []
+    for band in blocks(d, max(16, d // 4)):
+        matrix = whiteners[:, band, : band.stop].reshape(-1, band.stop).T
+        bands.append((np.ascontiguousarray(matrix), np.ascontiguousarray(offsets[:, band])))
+    return Whitening(shift, bands)
 
 
 def _too_large(means: Array, spread: Array, shift: Array, terms: Array) -> bool:

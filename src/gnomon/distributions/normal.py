@@ -195,6 +195,13 @@ class Gaussian(Geometry):
     def _form(self) -> forms.QuadraticForm | None:
         return forms.quadratic_form(self.means, self.precisions(), self.variance(), self.log_determinants)
 
+    @cached_property
+    def _whitening(self) -> forms.Whitening | None:
+        """How wide full stacks are whitened at once; None where digits would be lost or little is gained."""
+        if self._is_diagonal or self.n_features < forms.WIDE or self._form is None:
+            return None
+        return forms.whitening(self.means, self.whiteners, self._form.shift)
+
     def select(self, components: Any) -> Self:
         index = np.atleast_1d(np.arange(self.n_components)[components])
         own = self.covariance_type in ("full", "fixed", "diag", "spherical")
@@ -241,9 +248,10 @@ class Gaussian(Geometry):
         missing = np.isnan(X)
         if missing.any():
             return self._incomplete_log_density(X, missing)
-        if self._form is not None:
+        if self._form is not None and self._whitening is None:
             return (self._form.eta @ self._form.features(X)).T
-        return -0.5 * (self.mahalanobis(X) + self.log_determinants + self.n_features * LOG_2PI)
+        squares = self.mahalanobis(X) if self._whitening is None else self._whitening.squares(X)
+        return -0.5 * (squares + self.log_determinants + self.n_features * LOG_2PI)
 
     def _incomplete_log_density(self, X: Array, missing: Array) -> Array:
         if self._is_diagonal:

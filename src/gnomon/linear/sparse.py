@@ -17,10 +17,11 @@ from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads, warn
+from gnomon.linear._engines import MomentEngine, WorkingSetEngine
 from gnomon.linear._rules import SEED
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.linear.moments import LinearSums, sum_moments
-from gnomon.solvers.coordinate import Check, Design, FullGramEngine, GramEngine, Penalized
+from gnomon.solvers.coordinate import Check, Design, Penalized
 from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine
 
 PATIENCE = 10  # working sets tried without a smaller gap before rounding is taken to forbid it
@@ -63,7 +64,7 @@ def _prepare(rows: Any, intercept: bool, coef: Array | None) -> Prepared:
         engine: Any = SparseEngine(design, coef)
     else:
         design = Design(rows.X, y, weight, intercept)
-        engine = GramEngine(design, coef)
+        engine = WorkingSetEngine(design, coef)
     return Prepared(engine, design.mass, design.mean, design.y_mean, design.yy)
 
 
@@ -75,7 +76,7 @@ def prepare_sums(sums: LinearSums, intercept: bool, coef: Array | None = None) -
     G = np.array(view.xx)
     flat = np.diagonal(G) <= sums.weight * (64.0 * np.finfo(float).eps * sums.mean_x) ** 2
     G[flat], G[:, flat] = 0.0, 0.0
-    engine = FullGramEngine(G, np.where(flat, 0.0, view.xy), float(view.yy), coef)
+    engine = MomentEngine(G, np.where(flat, 0.0, view.xy), float(view.yy), coef)
     return Prepared(engine, float(sums.weight), mean_x, mean_y, float(view.yy))
 
 

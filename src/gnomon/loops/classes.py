@@ -10,7 +10,7 @@ from gnomon.loops._compile import compiled
 
 @compiled
 def class_moments(X, codes, weight, shift, first, second):
-    """first, second [k, j] += Σ w z, Σ w z² over the rows of class k, with z = x_j − shift[j]; X has no NaN."""
+    """first, second [k, j] += Σ w z, Σ w z² over the rows of class k, with z = x_j − shift[j]."""
     for i in range(X.shape[0]):
         k, w = codes[i], weight[i]
         for j in range(X.shape[1]):

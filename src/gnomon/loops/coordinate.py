@@ -46,6 +46,69 @@ def gram_sweeps(G, t, mu, positive, w, g, n_sweeps):
 
 
 @compiled
+def gram_gap(q, yy, t, mu, positive, w, g):
+    """Duality gap of a point from its slopes g = q − Gw, for t > 0."""
+    wq, wg, ww, size, top = 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(len(w)):
+        slope = g[j] - mu * w[j]
+        top = max(top, slope if positive else abs(slope))
+        if w[j] != 0.0:
+            wq += w[j] * q[j]
+            wg += w[j] * g[j]
+            ww += w[j] * w[j]
+            size += abs(w[j])
+    yr = yy - wq
+    rr = max(yr - wg, 0.0) + mu * ww
+    scale = min(max(yr / rr, 0.0), t / max(t, top)) if rr > 0.0 else 0.0
+    return max(0.5 * rr + t * size - scale * yr + 0.5 * scale * scale * rr, 0.0)
+
+
+@compiled
+def gram_descent(G, q, yy, t, mu, positive, w, g, goal, n_sweeps):
+    """Cyclic sweeps until the gap is at most `goal`; returns their number, the gap and the largest
+    δ² ‖x_j‖² of the last one.
+    """
+    made, largest, gap = 0, 0.0, 0.0
+    for _ in range(n_sweeps):
+        largest = 0.0
+        for j in range(len(w)):
+            curvature = G[j, j] + mu
+            if curvature <= 0.0:
+                continue
+            old = w[j]
+            new = shrink(g[j] + G[j, j] * old, t, positive) / curvature
+            if new != old:
+                w[j] = new
+                subtract_row(g, G, j, new - old)
+                largest = max(largest, (new - old) ** 2 * curvature)
+        made += 1
+        gap = gram_gap(q, yy, t, mu, positive, w, g)
+        if gap <= goal or largest == 0.0:
+            break
+    return made, gap, largest
+
+
+@compiled
+def gather_square(G, index, out):
+    """out = G[index][:, index]."""
+    for a in range(len(index)):
+        row = index[a]
+        for b in range(len(index)):
+            out[a, b] = G[row, index[b]]
+
+
+@compiled
+def mirror_upper(A):
+    """Copy the upper triangle of a square matrix to the lower one, in tiles that stay in cache."""
+    n, tile = len(A), 32
+    for top in range(0, n, tile):
+        for left in range(top, n, tile):
+            for i in range(top, min(top + tile, n)):
+                for j in range(max(left, i + 1), min(left + tile, n)):
+                    A[j, i] = A[i, j]
+
+
+@compiled
 def gram_violation(t, mu, positive, w, g):
     """Largest distance of a slope from what optimality allows."""
     worst = 0.0

@@ -195,9 +195,10 @@ def pattern_moments(X, order, starts, weights, means, covariances, first, second
 def soften_columns(joint, weight, top, mass, bits, powers, bad):
     """As `soften` for joint[k, i] with one column per row of the data, with an exponential that vectorizes.
 
-    top, mass, bits and powers are scratch of one entry per column; powers is bits seen as float64.
+    The first len(weight) columns count. top, mass, bits and powers are scratch of one entry per column; powers
+    is bits seen as float64.
     """
-    K, m = joint.shape
+    K, m = joint.shape[0], len(weight)
     for i in range(m):
         top[i] = -np.inf
         mass[i] = 0.0
@@ -244,6 +245,19 @@ def soften_columns(joint, weight, top, mass, bits, powers, bad):
     return total
 
 
+@compiled(fastmath=True)
+def add_squares(table, offset, out):
+    """out[i, k] += Σ_j (table[i, (k, j)] − offset[k, j])²."""
+    K, width = offset.shape
+    for i in range(out.shape[0]):
+        for k in range(K):
+            row, center = table[i, k * width : (k + 1) * width], offset[k]
+            square = 0.0
+            for j in range(width):
+                square += (row[j] - center[j]) ** 2
+            out[i, k] += square
+
+
 @compiled
 def pair_features(X, shift, out):
     """out = [z_a·z_b for b ≤ a, z, 1], one column per row z = x − shift: shape (d(d+1)/2 + d + 1, m)."""
@@ -275,3 +289,61 @@ def square_features(X, shift, out):
             out[d + a, i] = z
     for i in range(m):
         out[2 * d, i] = 1.0
+
+
+@compiled(fastmath=True)
+def _square_scores(z, m, eta, joint):
+    """joint[k, i] = η_k · [z², z, 1] of column i < m."""
+    d = z.shape[0]
+    for k in range(joint.shape[0]):
+        out = joint[k]
+        for i in range(m):
+            out[i] = eta[k, 2 * d]
+        for a in range(0, d - 1, 2):
+            p, q, s, t = eta[k, a], eta[k, d + a], eta[k, a + 1], eta[k, d + a + 1]
+            u, v = z[a], z[a + 1]
+            for i in range(m):
+                out[i] += u[i] * (p * u[i] + q) + v[i] * (s * v[i] + t)
+        for a in range(d - d % 2, d):
+            for i in range(m):
+                out[i] += z[a, i] * (eta[k, a] * z[a, i] + eta[k, d + a])
+
+
+@compiled(fastmath=True)
+def _square_sums(z, m, joint, sums):
+    """sums[k] += Σ_i joint[k, i] · [z², z, 1] of column i < m."""
+    d = z.shape[0]
+    for k in range(joint.shape[0]):
+        r = joint[k]
+        for a in range(d):
+            u = z[a]
+            first = second = 0.0
+            for i in range(m):
+                first += r[i] * u[i]
+                second += r[i] * u[i] * u[i]
+            sums[k, a] += second
+            sums[k, d + a] += first
+        for i in range(m):
+            sums[k, 2 * d] += r[i]
+
+
+@compiled
+def square_expectation(X, weight, eta, shift, size, bad, sums):
+    """The E-step of Gaussians with diagonal covariances, `size` rows at a time: Σ weight·ln Σ_k exp(η_k·φ(x)).
+
+    sums[k] += Σ_i r_ik φ(x_i) with φ as in `square_features`; eta holds the log-weights in its last column.
+    """
+    n, d = X.shape
+    z, joint = np.empty((d, size)), np.empty((eta.shape[0], size))
+    top, mass, bits = np.empty(size), np.empty(size), np.empty(size, dtype=np.int64)
+    total = 0.0
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        for a in range(d):
+            for i in range(m):
+                z[a, i] = X[start + i, a] - shift[a]
+        _square_scores(z, m, eta, joint)
+        rows = weight[start : start + m]
+        total += soften_columns(joint, rows, top, mass, bits, bits.view(np.float64), bad)
+        _square_sums(z, m, joint, sums)
+    return total
