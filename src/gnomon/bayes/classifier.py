@@ -15,6 +15,7 @@ from gnomon.core.steps import Additive
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import Reads, probabilities
 from gnomon.distributions.base import Family
+from gnomon.distributions.forms import blocks
 
 CHUNK_BYTES = 4 << 20  # moments of many classes cost to merge
 
@@ -27,9 +28,11 @@ def joint_log(chunk: Chunk, family: Family, log_priors: Array) -> Array:
 
 
 def normalized(joint: Array) -> Array:
-    """Return ln P(k | x) of every row; a row impossible under every class keeps the shares of none: NaN."""
+    """Turn ln P(x, k) into ln P(k | x) in place; a row impossible under every class becomes NaN."""
     with np.errstate(invalid="ignore"):
-        return joint - log_sum_exp(joint)[:, None]
+        for rows in blocks(len(joint), 4096):
+            joint[rows] -= log_sum_exp(joint[rows])[:, None]
+    return joint
 
 
 class ClassPosterior(ClassifierMixin):  # type: ignore[misc]
@@ -57,7 +60,8 @@ class ClassPosterior(ClassifierMixin):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """Return P(k | x), shape (n, K)."""
-        return np.exp(self.predict_log_proba(X))
+        logs = self.predict_log_proba(X)
+        return np.exp(logs, out=logs)
 
     def log_odds(self, X: Any) -> Array:
         """Return ln P(k | x) − ln P(first | x) for every class but the first, shape (n, K − 1)."""

@@ -14,6 +14,7 @@ from gnomon.bayes.class_moments import class_weights
 from gnomon.bayes.classifier import FamilyClassifier, class_priors
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.rows import Rows
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER, Reads
 from gnomon.distributions.columns import product
@@ -55,16 +56,32 @@ def count_sums(chunk: Chunk, n_classes: int, threshold: float | None) -> CountSu
     return CountSums(class_weights(chunk, n_classes), sums)
 
 
-def linear_scores(chunk: Chunk, weights: Array, offsets: Array, threshold: float | None) -> Array:
-    """Return x·w_k + b_k; a weight of −∞ counts only where x is not zero."""
-    X = binarized(chunk.X, threshold)
-    if not sparse.issparse(X):
-        return product(X, weights) + offsets
+def scores(rows: Rows, weights: Array, offsets: Array, threshold: float | None = None) -> Array:
+    """Return x·w_k + b_k of every row; a weight of −∞ counts only where x is not zero."""
+    if not rows.sparse:
+        return per_row(dense_scores, rows, weights, offsets, threshold)
     impossible = np.isneginf(weights)
-    scores = X @ np.where(impossible, 0.0, weights).T + offsets
-    if impossible.any():
-        scores[(X != 0) @ impossible.T.astype(np.float64) > 0] = -np.inf
-    return scores
+    if not impossible.any():
+        return per_row(sparse_scores, rows, np.ascontiguousarray(weights.T), None, offsets, threshold)
+    table, barred = np.where(impossible, 0.0, weights), np.ascontiguousarray(impossible.T, dtype=np.float64)
+    return per_row(sparse_scores, rows, np.ascontiguousarray(table.T), barred, offsets, threshold)
+
+
+def dense_scores(chunk: Chunk, weights: Array, offsets: Array, threshold: float | None) -> Array:
+    """Return x·w_k + b_k."""
+    return product(binarized(chunk.X, threshold), weights) + offsets
+
+
+def sparse_scores(
+    chunk: Chunk, table: Array, barred: Array | None, offsets: Array, threshold: float | None
+) -> Array:
+    """Return x·table + b, −∞ where an entry of x that is not zero meets a barred one; table is (d, K)."""
+    X = binarized(chunk.X, threshold)
+    found = X @ table
+    found += offsets
+    if barred is not None:
+        found[(X != 0) @ barred > 0] = -np.inf
+    return found
 
 
 class CountClassifier(FamilyClassifier):
@@ -118,7 +135,7 @@ class CountClassifier(FamilyClassifier):
     def _joint(self, X: Any) -> Array:
         rows = self._rows(X)
         offsets = self._offsets_ + self.class_log_prior_
-        return per_row(linear_scores, rows, self._weights_, offsets, self._threshold())
+        return scores(rows, self._weights_, offsets, self._threshold())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -235,7 +252,7 @@ class ComplementNB(CountClassifier):
     def _joint(self, X: Any) -> Array:
         rows = self._rows(X)
         priors = self.class_log_prior_ if len(self.classes_) == 1 else np.zeros(len(self.classes_))
-        return per_row(linear_scores, rows, self._weights_, priors, None)
+        return scores(rows, self._weights_, priors)
 
 
 class BernoulliNB(CountClassifier):

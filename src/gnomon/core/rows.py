@@ -137,9 +137,10 @@ class MemoryRows(Rows):
     def _cut(self) -> Iterator[Chunk]:
         ones = None if self.weighted else np.ones(self.chunk_rows())
         for begin, end, lengths in self._borders():
-            block = self._X[begin:end]
-            if not sparse.issparse(block):
-                block = np.require(block, requirements=["C", "A", "W"])
+            if self.sparse:
+                block = _csr_rows(self._X, begin, end)
+            else:
+                block = np.require(self._X[begin:end], requirements=["C", "A", "W"])
             if ones is None:
                 weight = self.weight[begin:end]
             else:
@@ -183,6 +184,13 @@ class MemoryRows(Rows):
         found = combine(in_order(work, self._cut()))
         self._check = None
         return found
+
+
+def _csr_rows(X: Any, begin: int, end: int) -> Any:
+    """X[begin:end] of a CSR matrix without a copy of its entries."""
+    entries = slice(X.indptr[begin], X.indptr[end])
+    parts = X.data[entries], X.indices[entries], X.indptr[begin : end + 1] - entries.start
+    return type(X)(parts, shape=(end - begin, X.shape[1]), copy=False)
 
 
 def is_finite(X: Array) -> bool:
@@ -241,10 +249,27 @@ class Encoding(NamedTuple):
 
 
 def join(parts: Iterable[Any]) -> Any:
-    """Concatenate row-wise results; tuples of arrays field by field."""
-    parts = list(parts)
-    if isinstance(parts[0], tuple):
-        return tuple(join(field) for field in zip(*parts, strict=True))
-    if sparse.issparse(parts[0]):
-        return sparse.vstack(parts, format="csr")
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    """Concatenate row-wise results as they come; tuples of arrays field by field."""
+    parts = iter(parts)
+    first = next(parts)
+    if isinstance(first, tuple):
+        return tuple(join(field) for field in zip(first, *parts, strict=True))
+    if sparse.issparse(first):
+        return sparse.vstack([first, *parts], format="csr")
+    return _stacked(first, parts)
+
+
+def _stacked(first: Array, parts: Iterator[Array]) -> Array:
+    """One below the other, so that memory holds the result and the part at hand, not all parts beside it."""
+    out, used = first, len(first)
+    for part in parts:
+        kind = np.promote_types(out.dtype, part.dtype)
+        if out is first or kind != out.dtype:
+            out = np.array(out, dtype=kind, order="C")
+        if used + len(part) > len(out):
+            out.resize((2 * (used + len(part)), *out.shape[1:]), refcheck=False)
+        out[used : used + len(part)] = part
+        used += len(part)
+    if len(out) > used:
+        out.resize((used, *out.shape[1:]), refcheck=False)
+    return out

@@ -84,6 +84,48 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Itera
             yield from _ahead(_pool(count), function, items, 2 * count)
 
 
+def shared(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return ``[function(item) for item in items]``; the calling thread does its share of the items.
+
+    For rounds of short work: one waking per helper, and the caller begins at once. A helper that the pool
+    cannot lend is not waited for.
+    """
+    waiting = deque(enumerate(items))
+    found: list[Any] = [None] * len(waiting)
+    helpers = 0 if getattr(_local, "inside", False) else min(thread_count(), len(waiting)) - 1
+    with one_blas_thread():
+        if helpers < 1:
+            return [function(item) for _, item in waiting]
+        pool = _pool(thread_count())
+        others = [pool.submit(_take, function, waiting, found) for _ in range(helpers)]
+        try:
+            _take(function, waiting, found)
+        finally:
+            _local.inside = False
+            for other in others:
+                if not other.cancel():
+                    other.result()
+    return found
+
+
+def _take(function: Callable[[Item], Result], waiting: deque[tuple[int, Item]], found: list[Any]) -> None:
+    """Do what waits until nothing does; an error leaves nothing waiting."""
+    _local.inside = True
+    try:
+        while (next_ := _pop(waiting)) is not None:
+            found[next_[0]] = function(next_[1])
+    except BaseException:
+        waiting.clear()
+        raise
+
+
+def _pop(waiting: deque[Item]) -> Item | None:
+    try:
+        return waiting.popleft()
+    except IndexError:  # another thread was quicker
+        return None
+
+
 def _ahead(
     pool: ThreadPoolExecutor, function: Callable[[Item], Result], items: Iterable[Item], depth: int
 ) -> Iterator[Result]:
