@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 
+from gnomon.core.errors import DataError
 from gnomon.linear import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
 
 T1 = np.array([[-1.0, 1], [0, -1], [1.5, 1]]), np.array([1, -1, 1])
@@ -282,3 +283,30 @@ def test_a_stream_goes_on_after_a_fit_and_refuses_bad_rows(learner):
         model.partial_fit(X, y, classes=[0, 1, 2])
     with pytest.raises(ValueError, match="balanced"):
         learner(class_weight="balanced").partial_fit(X, y, classes=[0, 1])
+
+
+@pytest.mark.parametrize("options", [{}, {"batch": True}, {"order": "random_mistake"}])
+def test_early_stopping_watches_rows_held_out(options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    model = Perceptron(early_stopping=True, max_iter=100, n_iter_no_change=3, tol=1e-3, **options).fit(X, y)
+    assert model.n_iter_ < 100
+    assert np.count_nonzero(model.mistakes_ == 0) >= 20  # a tenth is never learned from
+
+
+@pytest.mark.parametrize("model", [PassiveAggressiveClassifier, PassiveAggressiveRegressor])
+def test_passive_aggressive_stops_early(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(float)
+    options = {"max_iter": 200, "n_iter_no_change": 3, "random_state": 0}
+    early = model(early_stopping=True, **options).fit(X, y)
+    assert early.n_iter_ < 200
+    assert np.count_nonzero(early.step_sizes_ == 0) >= 30
+    assert not np.array_equal(early.coef_, model(**options).fit(X, y).coef_)
+
+
+def test_early_stopping_needs_rows():
+    with pytest.raises(DataError, match="early_stopping=False"):
+        Perceptron(early_stopping=True).fit([[0.0], [1.0]], [0, 1])

@@ -210,3 +210,49 @@ def test_same_as_scikit_learn():
         ours = LinearSVR(loss=loss, epsilon=0.1, tol=1e-8).fit(X, t)
         theirs = TheirSVR(loss=loss, epsilon=0.1, tol=1e-9, max_iter=10**6).fit(X, t)
         np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-3)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_l1_gap_is_a_duality_gap(fit_intercept):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    options = {"penalty": "l1", "C": 0.05, "fit_intercept": fit_intercept}
+    best = LinearSVC(tol=1e-9, **options).fit(X, y)
+    for max_iter in (1, 2, 4):
+        with pytest.warns(Warning):
+            early = LinearSVC(tol=1e-9, max_iter=max_iter, **options).fit(X, y)
+        assert early.dual_ <= best.primal_ + 1e-9 <= early.primal_ + 2e-9
+        assert early.gap_ == pytest.approx(early.primal_ - early.dual_, abs=1e-9)
+    assert 0.0 <= best.gap_ <= 1e-9 * max(1.0, best.primal_)
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize(("wide", "high"), [(1e8, 1.0), (1.0, 1e8), (1e8, 1e8), (1e-8, 1.0)])
+def test_regression_on_huge_entries_ends_soon(loss, wide, high):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, 2.0, 3.0] + 0.1 * rng.normal(size=60)
+    model = LinearSVR(loss=loss).fit(wide * X, high * y)
+    assert model.n_iter_ < 200
+    assert model.converged_
+    if wide == 1e8:
+        np.testing.assert_allclose(model.coef_ * wide / high, [1, 2, 3], atol=0.1)
+
+
+@pytest.mark.parametrize(
+    "model", [LinearSVC(loss="hinge"), LinearSVR(), LinearSVR(loss="squared_epsilon_insensitive")]
+)
+def test_machines_that_need_all_rows_say_so_of_files(tmp_path, model):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 0.0], "y": [0, 0, 1, 1]})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(ValueError, match="memory"):
+        model.fit(str(tmp_path / "rows.parquet"), "y")
+
+
+def test_squared_hinge_fits_from_a_file(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y = load_iris(return_X_y=True)
+    pd.DataFrame(X, columns=list("abcd")).assign(y=y).to_parquet(tmp_path / "rows.parquet")
+    a = LinearSVC().fit(str(tmp_path / "rows.parquet"), "y")
+    np.testing.assert_allclose(a.coef_, LinearSVC().fit(X, y).coef_, rtol=1e-6, atol=1e-8)

@@ -7,10 +7,24 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.linalg import Array
+from gnomon.core.threads import in_order, one_blas_thread
 from gnomon.linear._support import GramSolver
-from gnomon.solvers.coordinate import ROUNDING, Check, FullGramEngine, GramEngine, Penalized
+from gnomon.solvers.coordinate import ROUNDING, Check, Design, FullGramEngine, GramEngine, Penalized
 
 ROOM = 100  # features that may always enter the working set together
+PIECE = 2**20  # entries of X in a piece of the product with all columns
+
+
+class WideDesign(Design):
+    """A design whose product with all columns is cut into pieces for the pool."""
+
+    def _times(self, u: Array) -> Array:
+        n, p = self.X.shape
+        width = max(1, PIECE // max(1, n))
+        if p <= width:
+            return super()._times(u)
+        pieces = (self.X[:, left : left + width] for left in range(0, p, width))
+        return np.concatenate(list(in_order(lambda piece: np.asarray(piece.T @ u, dtype=np.float64), pieces)))
 
 
 class WorkingSetEngine(GramEngine):
@@ -28,6 +42,10 @@ class WorkingSetEngine(GramEngine):
 
     def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
         """Widen the working set, solve on it, look at all features; `reach`: correlation that invites."""
+        with one_blas_thread():  # products are small: more threads wait for each other
+            return self._advance(pen, goal, reach, rounds)
+
+    def _advance(self, pen, goal, reach, rounds):
         if pen.t == 0.0:
             return super().advance(pen, goal, reach, rounds)
         invited = self._invited(pen, pen.t if reach is None else min(reach, pen.t))

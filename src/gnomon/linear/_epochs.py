@@ -143,6 +143,30 @@ def split(rows: MemoryRows, fraction: float, seed: int) -> tuple[Array, Array]:
     return np.flatnonzero(~mask), np.flatnonzero(mask)
 
 
+def hold_out(rows: MemoryRows, fraction: float, seed: int) -> tuple[Array, Array]:
+    """Return the same, and refuse data of which nothing can be held out."""
+    train, test = split(rows, fraction, seed)
+    if not len(test) or not len(train):
+        raise DataError(
+            f"early_stopping=True needs rows to learn from and rows to validate on; {rows.n_rows} rows and "
+            f"validation_fraction={fraction:g} leave {len(train)} and {len(test)}. Give more rows, or set "
+            "early_stopping=False."
+        )
+    return train, test
+
+
+def held_out_score(rows: Any, coef: Array, intercept: Array) -> float:
+    """Accuracy on the rows held out or, where there are no classes, R²."""
+    test = rows.parts[1]
+    scores = rows.X[test] @ coef.T + intercept
+    if rows.classes is None:
+        y = rows.targets[0][test]
+        spread = float(np.sum((y - y.mean()) ** 2))
+        return 1.0 - float(np.sum((y - scores[:, 0]) ** 2)) / max(spread, 1e-300)
+    found = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+    return float(np.mean(found == rows.y[test]))
+
+
 def canonical(rows: MemoryRows) -> MemoryRows:
     """Return the distinct rows in an order that depends on their values alone, weights of equal rows added
     up.

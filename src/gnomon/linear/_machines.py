@@ -9,11 +9,14 @@ from scipy import sparse
 
 from gnomon.core.errors import DataError, InfeasibleError
 from gnomon.core.linalg import Array
+from gnomon.core.sums import total
+from gnomon.linear._rows import even_columns
 from gnomon.losses.margin import SquaredHinge
-from gnomon.solvers import dual, interior, newton, sparse_newton
+from gnomon.solvers import dual, interior, newton, sparse_newton, terms
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which Newton factorizes
+ROUGH = 1e-3  # relative gap down to which steps for wide data are rough
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
 
 
@@ -83,7 +86,7 @@ def begin(margin: Margin, rows: Any) -> Solved:
     D = rows.n_features + margin.intercept
     zero = np.zeros(D)
     if margin.method == "interior":
-        inner: Any = interior.machine_start(rows, hinge_machine(margin, rows))
+        inner: Any = interior.machine_start(*hinge_machine(margin, rows)[:2])
     elif margin.method == "dual":
         inner = dual.dual_start(rows, _dual_machine(margin, rows))
     elif margin.method == "sparse":
@@ -111,21 +114,27 @@ def advance(margin: Margin, rows: Any, solved: Solved, rng: Any, tol: float) -> 
     return step(margin, rows, solved, rng, tol)
 
 
-def hinge_machine(margin: Margin, rows: Any) -> interior.Machine:
-    """Return the hinge problem for interior points."""
-    ones = np.ones(rows.n_rows)
-    return interior.Machine(
-        ridge_of(margin, rows.n_features), (margin.y,), (ones,), (margin.cost,), margin.intercept
-    )
+def hinge_machine(margin: Margin, rows: Any) -> tuple[Any, interior.Machine, Array]:
+    """Return the hinge problem for interior points, on rows with even columns, and what divides its weights."""
+    even, scale = even_parameters(rows, margin.intercept)
+    ridge, ones = ridge_of(margin, rows.n_features) / scale**2, np.ones(rows.n_rows)
+    return even, interior.Machine(ridge, (margin.y,), (ones,), (margin.cost,), margin.intercept), scale
+
+
+def even_parameters(rows: Any, intercept: bool) -> tuple[Any, Array]:
+    """Return rows with even columns and the scale of every parameter."""
+    even, scale = even_columns(rows)
+    return even, np.append(scale, 1.0) if intercept else scale
 
 
 def _interior(margin, rows, solved, rng, tol):
+    even, machine, scale = hinge_machine(margin, rows)
     with np.errstate(all="ignore"):
-        inner = interior.machine_step(rows, hinge_machine(margin, rows), solved.inner)
+        inner = interior.machine_step(even, machine, solved.inner)
     gap = _relative(inner)
     if solved.gap <= 1e-5 and not gap < solved.gap:
         return solved._replace(stalled=True)
-    return Solved(inner, inner.theta, inner.primal, gap, inner.alpha)
+    return Solved(inner, inner.theta / scale, inner.primal, gap, inner.alpha)
 
 
 def _relative(state):
@@ -152,7 +161,9 @@ def _newton(margin, rows, solved, rng, tol):
         if margin.method == "newton":
             inner = newton.newton_step(rows, objective, solved.inner)
         else:
-            inner = newton.newton_cg_step(rows, objective, solved.inner, tol=1e-2 * tol)
+            inner = newton.newton_cg_step(
+                rows, objective, solved.inner, tol=_deserved(objective, solved, tol)
+            )
         g, ridge = inner.gradient, objective.ridge
         gap = 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
     if not np.isfinite(gap):
@@ -167,10 +178,61 @@ def _newton(margin, rows, solved, rng, tol):
     return Solved(inner, inner.theta, primal, share, stalled=bool(stuck))
 
 
+def _deserved(objective, solved, tol):
+    """Accuracy of a step by conjugate gradients: rough while the rows on the margin still change."""
+    if solved.gap > ROUGH:
+        return 8.0 * newton.violation(objective, solved.inner.gradient)
+    return 1e-2 * tol
+
+
 def _sparse(margin, rows, solved, rng, tol):
     objective = smooth_objective(margin, rows)
     inner = sparse_newton.step(rows, objective, solved.inner, 1.0 / margin.C, tol=tol)
-    return Solved(inner, inner.theta, inner.value * margin.C, inner.violation)
+    primal = inner.value * margin.C
+    gap = max(primal - l1_dual(margin, rows, inner.theta), 0.0) / max(1.0, primal)
+    return Solved(inner, inner.theta, primal, gap, stalled=not primal < solved.primal)
+
+
+class ClassPulls(NamedTuple):
+    """Sums over the rows of the negative and of the positive class, of multipliers α = 2Csξ."""
+
+    push: Array  # (2, d): Σ α x
+    mass: Array  # (2,): Σ α
+    square: Array  # (2,): Σ α²/(4Cs)
+
+
+def class_pulls(chunk, theta, margin):
+    """The pulls of one chunk."""
+    sign = np.where(chunk.y == margin.positive, 1.0, -1.0)
+    slack = np.maximum(1.0 - sign * terms.scores(chunk.X, theta, margin.intercept), 0.0)
+    sides = [np.where(sign == side, margin.C * chunk.weight, 0.0) for side in (-1.0, 1.0)]
+    push = np.zeros((2, chunk.X.shape[1]))
+    for out, price in zip(push, sides):
+        terms.add(chunk.X, 2.0 * price * slack, out)
+    return ClassPulls(
+        push,
+        np.array([2.0 * float(price @ slack) for price in sides]),
+        np.array([float(price @ slack**2) for price in sides]),
+    )
+
+
+def l1_dual(margin: Margin, rows: Any, theta: Array) -> float:
+    r"""Value of a feasible point of the dual of ‖w‖₁ + C Σ s ξ², made from the slacks at theta.
+
+    .. math:: \max_{\alpha\ge0} \sum_i\alpha_i - \sum_i \frac{\alpha_i^2}{4Cs_i},\quad
+              \Bigl\lVert\sum_i\alpha_i y_i x_i\Bigr\rVert_\infty \le 1,\quad \sum_i\alpha_i y_i = 0
+
+    The heavier class is scaled down to the mass of the lighter one (the last condition, which a free intercept
+    brings), then both to the first condition.
+    """
+    pulls = total(class_pulls, rows, theta, margin._replace(y=np.empty(0), cost=np.empty(0)))
+    if not (pulls.mass > 0.0).all() and margin.intercept:
+        return 0.0
+    share = pulls.mass.min() / pulls.mass if margin.intercept else np.ones(2)
+    top = float(np.abs(share[1] * pulls.push[1] - share[0] * pulls.push[0]).max(initial=0.0))
+    mass, square = float(share @ pulls.mass), float(share**2 @ pulls.square)
+    scale = min(1.0 / top if top > 1.0 else 1.0, mass / (2.0 * square) if square > 0.0 else 1.0)
+    return scale * mass - scale**2 * square
 
 
 def _program(margin, rows, solved, rng, tol):

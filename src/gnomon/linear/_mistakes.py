@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from gnomon.core.randomness import draw_seed, stream
-from gnomon.core.steps import Learner
+from gnomon.core.steps import Learner, Report
 from gnomon.linear import _epochs
 from gnomon.linear._rules import JOBS, ORDER, SEED
 from gnomon.linear._streams import Streamed
@@ -39,7 +39,11 @@ class Origin:
 
 
 class MistakeDriven(Streamed, Learner):
-    """The loop that perceptron and passive–aggressive learners share."""
+    """The loop that perceptron and passive–aggressive learners share.
+
+    A learner has `_epoch(rows, state)`: one pass; it returns the new state, the loss met on the way, the number
+    for the trace, and whether the learner has come to rest.
+    """
 
     _stop: ClassVar[str] = "self"
     _monotone: ClassVar[bool] = False  # single steps may go up
@@ -75,9 +79,25 @@ class MistakeDriven(Streamed, Learner):
             else self._start(rows, stream(seed, 0))
         )
 
+    def _step(self, rows, state):
+        self._ready(rows, state)
+        if self.early_stopping and rows.parts is None:
+            rows.parts = _epochs.hold_out(rows, self.validation_fraction, state.seed)
+        new, loss, shown, rests = self._epoch(rows, state)
+        if self.early_stopping:
+            new = _epochs.judge(new, -_epochs.held_out_score(rows, *self._final(new)), 1.0, self.tol, 0)
+        else:
+            new = _epochs.judge(new, loss, float(rows.weight.sum()), self.tol, 0)
+        return new, Report(shown, done=bool(rests or _epochs.tired(new, self.tol, self.n_iter_no_change)))
+
+    def _order(self, rows, state):
+        """Rows of one pass, without those held out."""
+        order = _epochs.row_order(self.order, self.shuffle, rows.n_rows, state.seed, state.epoch)
+        return order if rows.parts is None else order[np.isin(order, rows.parts[0])]
+
     def _prepared(self, rows, state):
         """Convert the rows once, and note what is counted by row."""
-        rows.loops, rows.targets = _epochs.prepare_rows(rows.X), self._targets(rows)
+        rows.loops, rows.targets, rows.parts = _epochs.prepare_rows(rows.X), self._targets(rows), None
         return state._replace(facts=self._fresh_facts(rows))
 
     def _ready(self, rows, state):
@@ -88,7 +108,8 @@ class MistakeDriven(Streamed, Learner):
     # -- rows of a stream ------------------------------------------------------------------------------------
 
     def _pass_over(self, rows, state):
-        return self._step(rows, self._prepared(rows, state))[0]
+        new, loss, _, _ = self._epoch(rows, self._prepared(rows, state))
+        return _epochs.judge(new, loss, float(rows.weight.sum()), self.tol, 0)
 
     def _can_be_quick(self):
         return not self.average

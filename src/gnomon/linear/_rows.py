@@ -15,6 +15,7 @@ from gnomon.core.sums import total
 from gnomon.solvers.terms import cut
 
 LIMIT = 1e150  # of squares of X times costs
+UNEVEN = 1e4  # ratio of the sizes of columns (that of the intercept is 1) from which they are made even
 
 
 class Mass(NamedTuple):
@@ -77,3 +78,27 @@ def refuse_overflow(rows: Any, C: float) -> None:
                 "the squares of X, times C and sample_weight, come close to overflowing; divide the columns "
                 "of X by their size, and the weights by their mean."
             )
+
+
+def even_columns(rows: Any) -> tuple[Any, Array]:
+    """Return rows whose columns have a like size, and the powers of two by which they were divided.
+
+    Interior points lose a column that is much smaller than another to rounding. The result is kept with `rows`.
+    """
+    if not hasattr(rows, "even"):
+        size = _sizes(rows.X)
+        scale = np.where(size > 0.0, 2.0 ** np.round(np.log2(np.where(size > 0.0, size, 1.0))), 1.0)
+        if max(scale.max(initial=1.0), 1.0) <= UNEVEN * min(scale.min(initial=1.0), 1.0):
+            rows.even = rows, np.ones(len(scale))
+        else:
+            X = rows.X @ sparse.diags_array(1.0 / scale) if sparse.issparse(rows.X) else rows.X / scale
+            X = sparse.csr_array(X) if sparse.issparse(X) else X
+            rows.even = MemoryRows(X, rows.y, rows._weight, classes=rows.classes), scale
+    return rows.even
+
+
+def _sizes(X: Any) -> Array:
+    """Largest magnitude in every column."""
+    if sparse.issparse(X):
+        return np.asarray(abs(X).max(axis=0).toarray(), dtype=float).ravel()
+    return np.maximum(X.max(axis=0), -X.min(axis=0)).astype(float)

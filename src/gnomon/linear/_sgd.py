@@ -179,9 +179,9 @@ class Stochastic(Streamed, Learner):
     def _step(self, rows, state):
         rows = self._ready(rows)
         if self.early_stopping and rows.parts is None:
-            rows.parts = _epochs.split(rows, self.validation_fraction, state.seed)
+            rows.parts = _epochs.hold_out(rows, self.validation_fraction, state.seed)
         new, loss = self._epoch(rows, state)
-        watched = -self._validate(rows, new) if self.early_stopping else loss
+        watched = -_epochs.held_out_score(rows, new.coef, new.intercept) if self.early_stopping else loss
         scale = 1.0 if self.early_stopping else float(rows.weight.sum())
         new = _epochs.judge(new, watched, scale, self.tol, 0)
         done = _epochs.tired(new, self.tol, self.n_iter_no_change)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from gnomon.core.linalg import Array
@@ -18,6 +17,7 @@ from gnomon.loops import coordinate as loops
 JITTER = 1e-12  # share of the diagonal that keeps equal columns apart
 STALE = 0.5  # share of mu below which the inverse for an older, larger mu is given up
 MANY = 3  # changes of more than a third of the support are not worth following
+ACCURACY = 1e-6  # of such a solution; the next step corrects it
 SOLVES = 40  # products with the inverse spent on the difference between two mu
 
 
@@ -25,6 +25,7 @@ class KeptInverse:
     """(G_SS + mu·I)⁻¹ for the support S of the last call."""
 
     def __init__(self) -> None:
+        self.spare = np.empty(0)
         self.forget()
 
     def forget(self) -> None:
@@ -35,66 +36,58 @@ class KeptInverse:
         """Make this the inverse for the support S and a penalty near mu; False if H is singular."""
         member = np.zeros(len(G), dtype=bool)
         member[S] = True
-        keep = np.flatnonzero(member[self.S])
+        stays = member[self.S]
         member[self.S] = False
         new = np.flatnonzero(member)
-        changes = len(self.S) - len(keep) + len(new)
+        changes = len(self.S) - np.count_nonzero(stays) + len(new)
         near = STALE * self.mu <= mu <= self.mu
-        if near and MANY * changes <= len(S) and self._drop(keep) and self._add(G, new):
+        if near and (not changes or (MANY * changes <= len(S) and self._update(G, stays, new))):
             return True
         return self._afresh(G, S, mu)
 
     def _afresh(self, G: Array, S: Array, mu: float) -> bool:
-        H = np.empty((len(S), len(S)))
-        loops.gather_square(G, S, H)
+        H = self._room(len(S))
+        loops.gather_square(G, S, H.T)
         H[np.diag_indices_from(H)] += mu + JITTER * np.diagonal(H)
-        factor, failed = lapack.dpotrf(H.T, lower=0, clean=0, overwrite_a=1)
+        factor, failed = lapack.dpotrf(H, lower=0, clean=0, overwrite_a=1)
         if not failed:
             M, failed = lapack.dpotri(factor, lower=0, overwrite_c=1)
         if failed:
             self.forget()
             return False
         loops.mirror_upper(M)
-        self.S, self.M, self.mu = S.copy(), M, mu
+        self._adopt(S.copy(), M)
+        self.mu = mu
         return True
 
-    def _drop(self, keep: Array) -> bool:
-        """M_KK − M_KD M_DD⁻¹ M_DK."""
-        if len(keep) == len(self.S):
-            return True
-        gone = np.ones(len(self.S), dtype=bool)
-        gone[keep] = False
-        gone = np.flatnonzero(gone)
-        factor = _factor(self.M[np.ix_(gone, gone)])
-        if factor is None:
-            return False
-        thin = linalg.solve_triangular(factor, self.M[np.ix_(gone, keep)], lower=True, check_finite=False)
-        M = np.empty((len(keep), len(keep)), order="F")
+    def _update(self, G: Array, stays: Array, new: Array) -> bool:
+        """Drop what left the support, border by what came."""
+        keep, gone = np.flatnonzero(stays), np.flatnonzero(~stays)
+        k, S = len(keep), self.S[keep]
+        M = self._room(k + len(new))
         loops.gather_square(self.M.T, keep, M.T)
-        self.M = _plus_square(M, -1.0, thin)
-        self.S = self.S[keep]
+        M[k:], M[:k, k:] = 0.0, 0.0
+        if len(gone) and not _add_square(M, -1.0, self.M[np.ix_(gone, gone)], self.M[np.ix_(gone, keep)]):
+            return False
+        if len(new):
+            cross = G[np.ix_(new, S)]
+            B = cross @ M[:k, :k]
+            schur = G[np.ix_(new, new)] - B @ cross.T
+            schur[np.diag_indices_from(schur)] += self.mu + JITTER * G[new, new]
+            if not _add_square(M, 1.0, schur, np.hstack([-B, np.eye(len(new))])):
+                return False
+        self._adopt(np.concatenate([S, new]), M)
         return True
 
-    def _add(self, G: Array, new: Array) -> bool:
-        """Border M by new features: the Schur complement of their block, and what it does to the rest."""
-        if not len(new):
-            return True
-        k, S = len(self.S), self.S
-        cross = G[np.ix_(new, S)]  # rows of G are contiguous
-        B = cross @ self.M
-        block = G[np.ix_(new, new)] - B @ cross.T
-        block[np.diag_indices_from(block)] += self.mu + JITTER * G[new, new]
-        factor = _factor(block)
-        if factor is None:
-            return False
-        thin = linalg.solve_triangular(
-            factor, np.hstack([-B, np.eye(len(new))]), lower=True, check_finite=False
-        )
-        M = np.zeros((k + len(new), k + len(new)), order="F")
-        M[:k, :k] = self.M
-        self.M = _plus_square(M, 1.0, thin)
-        self.S = np.concatenate([S, new])
-        return True
+    def _room(self, size: int) -> Array:
+        """A square array in memory that was used before: fresh pages cost as much as the arithmetic."""
+        if self.spare.size < size * size:
+            self.spare = np.empty(int(1.5 * size * size))
+        return self.spare[: size * size].reshape(size, size, order="F")
+
+    def _adopt(self, S: Array, M: Array) -> None:
+        self.S, self.M = S, M
+        self.memory, self.spare = self.spare, getattr(self, "memory", np.empty(0))
 
     def solve(self, b: Array, mu: float) -> Array:
         """Solve (G_SS + mu·I) x = b, b in the order of `S`.
@@ -108,7 +101,7 @@ class KeptInverse:
             return x
         r = delta * (self.M @ x)
         p, rr = r.copy(), float(r @ r)
-        goal = 1e-20 * float(x @ x)
+        goal = ACCURACY**2 * float(x @ x)
         for _ in range(SOLVES):
             if not rr > goal:
                 break
@@ -121,15 +114,16 @@ class KeptInverse:
         return x
 
 
-def _factor(A: Array) -> Array | None:
-    """Lower Cholesky factor, or None."""
-    found, failed = lapack.dpotrf(np.asfortranarray(A), lower=1, clean=1)
-    return None if failed else found
-
-
-def _plus_square(M: Array, sign: float, thin: Array) -> Array:
-    """M += sign·thinᵀ thin, in place."""
-    return blas.dgemm(sign, thin, thin, trans_a=1, beta=1.0, c=M, overwrite_c=1)
+def _add_square(M: Array, sign: float, block: Array, rows: Array) -> bool:
+    """M += sign·rowsᵀ block⁻¹ rows, in place; rows fewer than M's are filled up by zeros."""
+    factor, failed = lapack.dpotrf(np.asfortranarray(block), lower=1, clean=1)
+    if failed:
+        return False
+    thin = np.zeros((len(M), len(rows)), order="F")
+    thin[: rows.shape[1]] = rows.T
+    thin = blas.dtrsm(1.0, factor, thin, side=1, lower=1, trans_a=1, overwrite_b=1)
+    blas.dgemm(sign, thin, thin, trans_b=1, beta=1.0, c=M, overwrite_c=1)
+    return True
 
 
 # -- one problem in Gram form --------------------------------------------------------------------------------
@@ -204,8 +198,7 @@ class GramSolver:
 
 def change_of(G: Array, t: float, mu: float, w: Array, g: Array, S: Array, delta: Array):
     """Return the change of the objective by a move on S, and the change of the slopes."""
-    whole = np.zeros(len(w))
-    whole[S] = delta
-    drop, old = G[: len(w), : len(w)] @ whole, w[S]
+    drop, old = np.zeros(len(w)), w[S]
+    loops.add_rows(G, S, delta, drop)
     change = 0.5 * float(delta @ drop[S]) + 0.5 * mu * float(delta @ delta) - float(delta @ (g[S] - mu * old))
     return change + t * float(np.sum(np.abs(old + delta) - np.abs(old))), drop

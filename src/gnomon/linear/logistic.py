@@ -74,13 +74,13 @@ class LogisticRegression(LinearClassifierMixin, Learner):
     class_weight : dict, "balanced" or None
     random_state : int, RandomState or None
         Not used: every solver here is deterministic.
-    solver : {"auto", "newton-cholesky", "newton-cg", "lbfgs", "liblinear", "sag", "saga", "gd"}, \
-default="auto"
-        All reach the same optimum. ``"auto"`` takes Newton steps: by Cholesky for narrow data of two classes,
-        by conjugate gradients for narrow data of several; for wide data L-BFGS, and Newton's method where
-        that is slow; with ρ > 0 proximal Newton on working sets. ``"liblinear"``, ``"sag"`` and ``"saga"``
-        are accepted so that code written for scikit-learn runs, but those methods are not here: they mean
-        ``"auto"``.
+    solver : str, default="auto"
+        ``"auto"``, ``"newton-cholesky"``, ``"newton-cg"``, ``"lbfgs"``, ``"liblinear"``, ``"sag"``,
+        ``"saga"`` or ``"gd"``: all reach the same optimum. ``"auto"`` takes Newton steps: by Cholesky for
+        narrow data of two classes, by conjugate gradients for narrow data of several; for wide data L-BFGS,
+        and Newton's method where that is slow; with ρ > 0 proximal Newton on working sets. ``"liblinear"``,
+        ``"sag"`` and ``"saga"`` are accepted so that code written for scikit-learn runs, but those methods
+        are not here: they mean ``"auto"``.
     max_iter : int, default=100
     verbose : int, default=0
         Accepted for compatibility; use callbacks to watch.

@@ -13,7 +13,8 @@ from scipy import sparse
 from scipy.linalg import blas
 
 from gnomon.core.linalg import Array
-from gnomon.core.sums import total
+from gnomon.core.sums import add_up, total
+from gnomon.core.threads import in_order
 
 TALL = 2**24  # bytes of a chunk: adding d × d matrices should cost little beside computing them
 BLOCK = 1024  # rows whose products are added at a time
@@ -115,11 +116,35 @@ def linear_sums(chunk: Any) -> LinearSums:
 
 def sum_moments(rows: Any) -> LinearSums:
     """Return the record of all rows, in memory, on disk or on a cluster."""
-    d = rows.n_features
-    sums = total(linear_sums, rows.unchecked().in_chunks_of(max(TALL, 64 * d * d)))
+    pieces = rows.unchecked().in_chunks_of(_chunk_size(rows))
+    sums = _by_columns(pieces) if rows.in_memory and is_by_columns(pieces.X) else total(linear_sums, pieces)
     if not np.isfinite(sums.xx).all() and rows.in_memory:
         _ = rows.X  # refuses entries that are not finite; otherwise their squares overflow
     return sums
+
+
+def _chunk_size(rows: Any) -> int:
+    """Bytes of a chunk, such that their number is a multiple of four: no thread is left with the last one."""
+    size = max(TALL, 64 * rows.n_features**2)
+    row = rows.dtype.itemsize * max(1, rows.n_features)
+    count = -(-rows.n_rows * row // size) if rows.in_memory else 1
+    return size if count <= 1 else -(-rows.n_rows // (4 * -(-count // 4))) * row
+
+
+def is_by_columns(X: Any) -> bool:
+    """Tell whether a dense matrix lies in memory column by column."""
+    return not sparse.issparse(X) and X.strides[0] < X.strides[1]
+
+
+def _by_columns(rows: Any) -> LinearSums:
+    """The same chunks as views: making rows contiguous would cost a copy of the whole matrix."""
+    X, y, weight, step = rows.X, rows.y, rows.weight if rows.weighted else None, rows.chunk_rows()
+
+    def record(start: int) -> LinearSums:
+        part = slice(start, start + step)
+        return moments(X[part], y[part], None if weight is None else weight[part])
+
+    return add_up(in_order(record, range(0, max(1, len(X)), step)))
 
 
 def _of_dense(X: Array, Y: Array, weight: Array | None) -> tuple[Array, ...]:
@@ -141,7 +166,9 @@ def _of_dense(X: Array, Y: Array, weight: Array | None) -> tuple[Array, ...]:
 
 
 def _products(X: Array, Y: Array, weight: Array | None, shift: Array | None = None) -> Array:
-    """Σ s z zᵀ of the rows z = (x − shift, 1, y), in blocks that stay in cache."""
+    """Σ s z zᵀ of the rows z = (x − shift, 1, y)."""
+    if weight is None and shift is None and X.dtype == np.float64:
+        return _plain_products(X, np.column_stack([np.ones(len(Y)), Y]))
     d = X.shape[1]
     buffer = np.empty((min(max(len(X), 1), BLOCK), d + 1 + Y.shape[1]))
     upper = np.zeros((buffer.shape[1],) * 2, order="F")
@@ -155,6 +182,25 @@ def _products(X: Array, Y: Array, weight: Array | None, shift: Array | None = No
             Z *= np.sqrt(weight[part])[:, None]
         upper = blas.dsyrk(1.0, Z.T, beta=1.0, c=upper, overwrite_c=1)
     return upper + np.triu(upper, 1).T
+
+
+def _plain_products(X: Array, T: Array) -> Array:
+    """The same of z = (x, t) without a copy of X."""
+    d = X.shape[1]
+    P = np.empty((d + T.shape[1],) * 2)
+    P[:d, :d], P[:d, d:] = (X.T @ X, X.T @ T) if is_by_columns(X) else _products_by_rows(X, T)
+    P[d:, :d], P[d:, d:] = P[:d, d:].T, T.T @ T
+    return P
+
+
+def _products_by_rows(X: Array, T: Array) -> tuple[Array, Array]:
+    """XᵀX and XᵀT of C-ordered rows, in blocks that stay in cache between the two."""
+    upper, cross = np.zeros((X.shape[1],) * 2, order="F"), np.zeros((X.shape[1], T.shape[1]))
+    for start in range(0, len(X), BLOCK):
+        part = slice(start, start + BLOCK)
+        upper = blas.dsyrk(1.0, X[part].T, beta=1.0, c=upper, overwrite_c=1)
+        cross += X[part].T @ T[part]
+    return upper + np.triu(upper, 1).T, cross
 
 
 def _of_sparse(X: Any, Y: Array, weight: Array | None) -> tuple[Array, ...]:

@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gnomon.core.steps import Report
 from gnomon.core.validate import Reads
 from gnomon.linear import _epochs
 from gnomon.linear._mistakes import COMMON, MistakeDriven, Origin
@@ -30,11 +29,8 @@ class Aggressive(MistakeDriven):
         rows.norms = np.asarray(squares, dtype=float).ravel() + float(self.fit_intercept)
         return {"taus": np.zeros((len(rows.targets), rows.n_rows)), "map": Origin(rows)}
 
-    def _step(self, rows, state):
-        self._ready(rows, state)
-        loss, new, kind = 0.0, state, self.KINDS[self.loss]
-        weight = self._weights(rows)
-        order = _epochs.row_order(self.order, self.shuffle, rows.n_rows, state.seed, state.epoch)
+    def _epoch(self, rows, state):
+        loss, kind, weight, order = 0.0, self.KINDS[self.loss], self._weights(rows), self._order(rows, state)
         coef, u, taus = state.coef.copy(), state.average.copy(), state.facts["taus"].copy()
         intercept, ub = state.intercept.copy(), state.average_intercept.copy()
         loop = loops.aggressive_csr if sparse.issparse(rows.loops) else loops.aggressive_dense
@@ -67,9 +63,7 @@ class Aggressive(MistakeDriven):
             facts={**state.facts, "taus": taus},
             epoch=state.epoch + 1,
         )
-        new = _epochs.judge(new, loss, float(rows.weight.sum()), self.tol, 0)
-        done = _epochs.tired(new, self.tol, self.n_iter_no_change)
-        return new, Report(loss / float(rows.weight.sum()), done=done)
+        return new, loss, loss / float(rows.weight.sum()), False
 
     def _quick_pass(self, state, X, targets, order):
         kind, taus = self.KINDS[self.loss], np.zeros((len(targets), len(X)))
@@ -129,8 +123,10 @@ class PassiveAggressiveClassifier(LinearClassifierMixin, StreamedClasses, Aggres
     average : bool, default=False
         Mean of the weights after every step.
     order : None, "given", "random" or array of row numbers
-    fit_intercept, max_iter, tol, shuffle, n_iter_no_change, class_weight, warm_start, random_state, …
+    fit_intercept, max_iter, tol, shuffle, class_weight, warm_start, random_state, …
         As in `Perceptron`.
+    early_stopping, validation_fraction, n_iter_no_change
+        As in `Perceptron`: the score is the accuracy on rows held out.
 
     Attributes
     ----------
@@ -217,7 +213,7 @@ class PassiveAggressiveRegressor(LinearPrediction, RegressorMixin, StreamedNumbe
     C, loss, epsilon
         ``"epsilon_insensitive"`` or ``"squared_epsilon_insensitive"``, for which τ = ℓ/(‖x‖² + 1/(2C)).
     average, order, fit_intercept, max_iter, tol, shuffle, …
-        As in `PassiveAggressiveClassifier`.
+        As in `PassiveAggressiveClassifier`; with `early_stopping` the score is R² on rows held out.
 
     Attributes
     ----------

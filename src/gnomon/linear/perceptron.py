@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.randomness import stream
-from gnomon.core.steps import Report
 from gnomon.core.validate import Reads
 from gnomon.linear import _epochs
 from gnomon.linear._mistakes import COMMON, MistakeDriven, Origin
@@ -57,8 +56,13 @@ class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
         A pass without mistakes ends the run; "auto" is not so when averaging.
     keep_log : bool, default=False
         Keep (row, weights, intercept) after every update in `mistake_log_` (two classes).
-    verbose, n_jobs, early_stopping, validation_fraction, n_iter_no_change
-        As in scikit-learn.
+    early_stopping : bool, default=False
+        Hold out a part of the rows and stop when the accuracy on it, instead of the number of mistakes, has
+        not risen by tol for `n_iter_no_change` passes.
+    validation_fraction : float, default=0.1
+    n_iter_no_change : int, default=5
+    verbose, n_jobs
+        Accepted for compatibility.
     boundary : {"negative", "positive"}, default="negative"
 
     Attributes
@@ -175,24 +179,21 @@ class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
             "map": Origin(rows),
         }
 
-    def _step(self, rows, state):
-        self._ready(rows, state)
+    def _epoch(self, rows, state):
         n_mistakes, new, before = 0, state, state.facts["loss"]
         for k, y in enumerate(rows.targets):
             visit = self._batch_step if self.batch else self._pass
-            new, mistakes = visit(rows, y, k, new, state.epoch)
+            new, mistakes = visit(rows, y, k, new)
             n_mistakes += mistakes
         facts = {**new.facts, "clean": n_mistakes == 0}
         new = new._replace(epoch=state.epoch + 1, facts=facts)
-        new = _epochs.judge(new, facts["loss"] - before, float(rows.weight.sum()), self.tol, 0)
         stop_clean = not self.average if self.stop_when_clean == "auto" else self.stop_when_clean
-        done = (stop_clean and n_mistakes == 0) or _epochs.tired(new, self.tol, self.n_iter_no_change)
-        return new, Report(float(n_mistakes), done=bool(done))
+        return new, facts["loss"] - before, float(n_mistakes), bool(stop_clean and n_mistakes == 0)
 
-    def _pass(self, rows, y, k, state, epoch):
+    def _pass(self, rows, y, k, state):
         if isinstance(self.order, str) and self.order == "random_mistake":
-            return self._random_mistakes(rows, y, k, state, epoch)
-        order = _epochs.row_order(self.order, self.shuffle, rows.n_rows, state.seed, epoch)
+            return self._random_mistakes(rows, y, k, state)
+        order = self._order(rows, state)
         if self.keep_log:
             total = 0
             for i in order:
@@ -269,20 +270,27 @@ class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
             coef=coef, intercept=intercept, average=u, average_intercept=average, steps=after, facts=facts
         ), mistakes
 
-    def _random_mistakes(self, rows, y, k, state, epoch):
+    def _wrong(self, rows, y, k, state):
+        """Tell which rows to learn from the machine k gets wrong."""
+        wrong = y * (rows.X @ state.coef[k] + state.intercept[k]) <= 0.0
+        if rows.parts is not None:
+            wrong[rows.parts[1]] = False
+        return wrong
+
+    def _random_mistakes(self, rows, y, k, state):
         """List the mistakes, pick one at random, again and again; a pass is as many updates as rows."""
-        rng, made = stream(state.seed, epoch), 0
+        rng, made = stream(state.seed, state.epoch), 0
         for _ in range(rows.n_rows):
-            wrong = np.flatnonzero(y * (rows.X @ state.coef[k] + state.intercept[k]) <= 0.0)
+            wrong = np.flatnonzero(self._wrong(rows, y, k, state))
             if not len(wrong):
                 break
             state, mistakes = self._visit(rows, y, k, state, rng.choice(wrong, size=1))
             made += mistakes
         return state, made
 
-    def _batch_step(self, rows, y, k, state, epoch):
+    def _batch_step(self, rows, y, k, state):
         """Add the sum over all present mistakes."""
-        wrong = y * (rows.X @ state.coef[k] + state.intercept[k]) <= 0.0
+        wrong = self._wrong(rows, y, k, state)
         push = np.where(wrong, rows.eta * y, 0.0)
         coef, intercept, counts = state.coef.copy(), state.intercept.copy(), state.facts["counts"].copy()
         coef[k] += rows.X.T @ push

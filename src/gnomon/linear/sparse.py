@@ -17,11 +17,11 @@ from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads, warn
-from gnomon.linear._engines import MomentEngine, WorkingSetEngine
+from gnomon.linear._engines import MomentEngine, WideDesign, WorkingSetEngine
 from gnomon.linear._rules import SEED
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.linear.moments import LinearSums, sum_moments
-from gnomon.solvers.coordinate import Check, Design, Penalized
+from gnomon.solvers.coordinate import Check, Penalized
 from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine
 
 PATIENCE = 10  # working sets tried without a smaller gap before rounding is taken to forbid it
@@ -63,7 +63,7 @@ def _prepare(rows: Any, intercept: bool, coef: Array | None) -> Prepared:
         design: Any = SparseDesign(rows.X, y, weight, intercept)
         engine: Any = SparseEngine(design, coef)
     else:
-        design = Design(rows.X, y, weight, intercept)
+        design = WideDesign(rows.X, y, weight, intercept)
         engine = WorkingSetEngine(design, coef)
     return Prepared(engine, design.mass, design.mean, design.y_mean, design.yy)
 

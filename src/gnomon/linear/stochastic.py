@@ -30,12 +30,16 @@ class SGDRegressor(LinearPrediction, RegressorMixin, StreamedNumbers, Stochastic
 
     Parameters
     ----------
-    loss : {"squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive", "absolute",
-    "cauchy"} penalty, alpha, l1_ratio, fit_intercept, max_iter, tol, shuffle, verbose, epsilon, random_state,
-    learning_rate, \
-eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, warm_start, average
+    loss : str, default="squared_error"
+        ``"squared_error"``, ``"huber"``, ``"epsilon_insensitive"``, ``"squared_epsilon_insensitive"``,
+        ``"absolute"`` or ``"cauchy"``.
+    penalty, alpha, l1_ratio, fit_intercept, max_iter, tol, shuffle, verbose, epsilon, random_state
+        As in scikit-learn.
+    learning_rate, eta0, power_t
         As in scikit-learn; `learning_rate` may also be ``"inverse"`` (eta0/(k+1)) or a
         `gnomon.solvers.Schedule`.
+    early_stopping, validation_fraction, n_iter_no_change, warm_start, average
+        As in scikit-learn.
     batch_size : int or "full", default=1
         Rows in a step; the gradient is their mean.
     order : None, "shuffle", "given", "random" or array of row numbers
@@ -124,12 +128,6 @@ eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, warm_start
     def _row_weights(self, rows):
         return rows.weight[None]
 
-    def _validate(self, rows, state):
-        test = rows.parts[1]
-        found = rows.X[test] @ state.coef[0] + state.intercept[0]
-        y = rows.targets[0][test]
-        return 1.0 - float(np.sum((y - found) ** 2)) / max(float(np.sum((y - y.mean()) ** 2)), 1e-300)
-
     def _attributes(self, state):
         coef, intercept = self._shown(state)
         return {"coef_": coef[0], "intercept_": intercept, "t_": state.steps + 1.0, "pass_": state}
@@ -152,9 +150,10 @@ class SGDClassifier(LinearClassifierMixin, StreamedClasses, Stochastic):
 
     Parameters
     ----------
-    loss : {"hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", "exponential",
-    "sigmoid_squared", \
-"squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"}
+    loss : str, default="hinge"
+        ``"hinge"``, ``"log_loss"``, ``"modified_huber"``, ``"squared_hinge"``, ``"perceptron"``,
+        ``"exponential"``, ``"sigmoid_squared"``, ``"squared_error"``, ``"huber"``,
+        ``"epsilon_insensitive"`` or ``"squared_epsilon_insensitive"``.
     class_weight : dict, "balanced" or None
     boundary : {"negative", "positive"}, default="negative"
     penalty, alpha, l1_ratio, fit_intercept, max_iter, …
@@ -168,8 +167,14 @@ class SGDClassifier(LinearClassifierMixin, StreamedClasses, Stochastic):
     --------
     >>> X, y = [[1.0, 0], [1, 1], [1, 2]], [0, 1, 1]
     >>> model = SGDClassifier(
-    ...     "log_loss", penalty=None, fit_intercept=False, learning_rate="constant", eta0=0.5, order="given",
-    ...     max_iter=1, tol=None,
+    ...     "log_loss",
+    ...     penalty=None,
+    ...     fit_intercept=False,
+    ...     learning_rate="constant",
+    ...     eta0=0.5,
+    ...     order="given",
+    ...     max_iter=1,
+    ...     tol=None,
     ... )
     >>> model.fit(X, y).coef_.round(6)
     array([[0.209031, 0.636974]])
@@ -264,12 +269,6 @@ class SGDClassifier(LinearClassifierMixin, StreamedClasses, Stochastic):
     def _row_weights(self, rows):
         weight = _epochs.row_weights(rows, self.class_weight)
         return np.broadcast_to(weight, rows.targets.shape)
-
-    def _validate(self, rows, state):
-        test = rows.parts[1]
-        scores = rows.X[test] @ state.coef.T + state.intercept
-        found = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return float(np.mean(found == rows.y[test]))
 
     def _attributes(self, state):
         coef, intercept = self._shown(state)

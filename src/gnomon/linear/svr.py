@@ -95,9 +95,11 @@ class LinearSVR(LinearPrediction, RegressorMixin, Learner):
         return np.append(np.ones(rows.n_features), price) if self.fit_intercept else np.ones(rows.n_features)
 
     def _machine(self, rows):
+        """The problem for interior points, on rows with even columns, and what divides its weights."""
         y, cost, one = np.asarray(rows.y, dtype=float), self.C * rows.weight, np.ones(rows.n_rows)
-        offsets = (y - self.epsilon, -y - self.epsilon)
-        return interior.Machine(self._ridge(rows), (one, -one), offsets, (cost, cost), self.fit_intercept)
+        even, scale = _machines.even_parameters(rows, self.fit_intercept)
+        offsets, ridge = (y - self.epsilon, -y - self.epsilon), self._ridge(rows) / scale**2
+        return even, interior.Machine(ridge, (one, -one), offsets, (cost, cost), self.fit_intercept), scale
 
     def _objective(self, rows):
         model = Model(SquaredEpsilonInsensitive(self.epsilon), self.fit_intercept)
@@ -115,26 +117,32 @@ class LinearSVR(LinearPrediction, RegressorMixin, Learner):
                 f"loss='epsilon_insensitive' with {D} parameters is beyond LinearSVR; "
                 "use loss='squared_epsilon_insensitive' or SGDRegressor."
             )
-        inner = interior.machine_start(rows, self._machine(rows))
+        inner = interior.machine_start(*self._machine(rows)[:2])
         return _machines.Solved(inner, inner.theta, np.inf, np.inf)
 
     def _step(self, rows, state):
-        if self.loss == "squared_epsilon_insensitive":
-            objective = self._objective(rows)
-            step = newton.newton_step if len(objective.ridge) <= _machines.NARROW else newton.newton_cg_step
-            inner = step(rows, objective, state.inner)
-            g, ridge = inner.gradient, objective.ridge
-            gap = 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
-            gap, primal = self.C * max(gap, np.abs(g[ridge == 0.0]).max(initial=0.0)), inner.value * self.C
-        else:
-            with np.errstate(all="ignore"):
-                inner = interior.machine_step(rows, self._machine(rows), state.inner)
-            gap, primal = max(inner.primal - inner.dual, 0.0), inner.primal
+        step = self._newton if self.loss == "squared_epsilon_insensitive" else self._interior
+        inner, theta, primal, gap = step(rows, state.inner)
         share = gap / max(1.0, primal)
         if state.gap <= 1e-5 and not share < state.gap:  # rounding allows no more
             return state, Report(state.primal, state.gap, done=state.gap <= self.tol)
         done = share <= (self.tol if rows.n_rows > 5000 else min(self.tol, 1e-13))
-        return _machines.Solved(inner, inner.theta, primal, share), Report(primal, share, done=done)
+        return _machines.Solved(inner, theta, primal, share), Report(primal, share, done=done)
+
+    def _newton(self, rows, state):
+        objective = self._objective(rows)
+        step = newton.newton_step if len(objective.ridge) <= _machines.NARROW else newton.newton_cg_step
+        inner = step(rows, objective, state)
+        g, ridge = inner.gradient, objective.ridge
+        gap = 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
+        gap = self.C * max(gap, np.abs(g[ridge == 0.0]).max(initial=0.0))
+        return inner, inner.theta, inner.value * self.C, gap
+
+    def _interior(self, rows, state):
+        even, machine, scale = self._machine(rows)
+        with np.errstate(all="ignore"):
+            inner = interior.machine_step(even, machine, state)
+        return inner, inner.theta / scale, inner.primal, max(inner.primal - inner.dual, 0.0)
 
     def _converged(self, report, objective, previous, tol):
         return False  # `_step` decides

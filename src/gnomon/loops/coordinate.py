@@ -88,6 +88,18 @@ def gram_descent(G, q, yy, t, mu, positive, w, g, goal, n_sweeps):
     return made, gap, largest
 
 
+@compiled(fastmath=True)
+def add_rows(G, index, u, out):
+    """out += Σ_a u[a] G[index[a]], four rows at a time; G may have more columns than out."""
+    full = len(index) - len(index) % 4
+    for a in range(0, full, 4):
+        i, j, k, l = index[a], index[a + 1], index[a + 2], index[a + 3]
+        for c in range(len(out)):
+            out[c] += u[a] * G[i, c] + u[a + 1] * G[j, c] + u[a + 2] * G[k, c] + u[a + 3] * G[l, c]
+    for a in range(full, len(index)):
+        subtract_row(out, G, index[a], -u[a])
+
+
 @compiled
 def gather_square(G, index, out):
     """out = G[index][:, index]."""
