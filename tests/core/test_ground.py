@@ -12,25 +12,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
+from gnomon.core import threads as threads_module
 from gnomon.core.errors import DegenerateError
 from gnomon.core.linalg import cholesky, fix_signs, log_determinant, log_sum_exp, solve_spd, symmetric_eigen
 from gnomon.core.randomness import generator, stream
-from gnomon.core.threads import in_order, one_blas_thread, thread_count, threads
+from gnomon.core.threads import in_order, one_blas_thread, shared, thread_count, threads
 
 
 def blas_threads():
     return max(info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas")
 
 
-def test_results_come_in_order():
+@pytest.mark.parametrize("run", [in_order, shared])
+def test_results_come_in_order(run):
     with threads(4):
-        assert list(in_order(lambda i: i * i, range(200))) == [i * i for i in range(200)]
+        assert list(run(lambda i: i * i, range(200))) == [i * i for i in range(200)]
 
 
-def test_blas_is_limited_inside_and_given_back():
+@pytest.mark.parametrize("run", [in_order, shared])
+def test_blas_is_limited_inside_and_given_back(run):
     before = blas_threads()
     with threads(3):
-        inside = list(in_order(lambda _: blas_threads(), range(6)))
+        inside = list(run(lambda _: blas_threads(), range(6)))
     assert inside == [1] * 6
     assert blas_threads() == before
 
@@ -46,23 +49,35 @@ def test_blas_limit_survives_overlapping_blocks():
     assert blas_threads() == before
 
 
-def test_nested_use_neither_deadlocks_nor_multiplies():
+@pytest.mark.parametrize("run", [in_order, shared])
+def test_nested_use_neither_deadlocks_nor_multiplies(run):
     def outer(i):
-        names = set(in_order(lambda _: threading.current_thread().name, range(4)))
+        names = set(run(lambda _: threading.current_thread().name, range(4)))
         return len(names)
 
     with threads(2):
-        assert list(in_order(outer, range(8))) == [1] * 8
+        assert list(run(outer, range(8))) == [1] * 8
 
 
-def test_error_in_a_piece_reaches_the_caller():
+def test_the_caller_does_its_share_when_the_pool_is_busy():
+    with threads(2):
+        pool, release = threads_module._pool(2), threading.Event()
+        busy = [pool.submit(release.wait) for _ in range(2)]
+        assert shared(lambda i: -i, range(5)) == [0, -1, -2, -3, -4]
+        release.set()
+        assert all(future.result() for future in busy)
+
+
+@pytest.mark.parametrize("run", [in_order, shared])
+def test_error_in_a_piece_reaches_the_caller(run):
     def fails(i):
         if i == 3:
             raise ZeroDivisionError
         return i
 
     with threads(2), pytest.raises(ZeroDivisionError):
-        list(in_order(fails, range(100)))
+        list(run(fails, range(100)))
+    assert list(run(abs, [-1, -2])) == [1, 2]
 
 
 def test_items_are_drawn_only_a_little_ahead():

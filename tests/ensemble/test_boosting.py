@@ -267,18 +267,18 @@ def test_child_histograms_sum_to_the_parent(narrow, monkeypatch):
         assert node.sums[0] == pytest.approx(exact[0], abs=tolerance * np.abs(g).sum() / 10)
         assert node.sums[1] == pytest.approx(exact[1], rel=tolerance)
         if node.children:
-            parts = [nodes[child].sums for child in node.children]
+            parts = [child.sums for child in node.children]
             assert sum(p[2] for p in parts) == node.sums[2]
             assert sum(p[0] for p in parts) == pytest.approx(node.sums[0], rel=1e-12, abs=1e-9)
             assert sum(p[1] for p in parts) == pytest.approx(node.sums[1], rel=1e-12)
 
 
-@pytest.mark.parametrize("every", [1, 50])  # all rows, and few rows among many, which are fetched in strips
+@pytest.mark.parametrize("every", [1, 50])  # many blocks of rows, and a part of one
 @pytest.mark.parametrize("narrow", [False, True])
 def test_histograms_equal_bincount(every, narrow):
-    from gnomon.loops import boosting
+    from gnomon.loops import boosting, histograms
 
-    n, shift = boosting.FAR + 1, 40
+    n, shift = 10 * histograms.BLOCK + 1, 40
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 256, (n, 8)).astype(np.uint8)
     g, h, reps = rng.integers(-4000, 4000, n), rng.integers(0, 4000, n), np.ones(n)
@@ -286,7 +286,7 @@ def test_histograms_equal_bincount(every, narrow):
     unit = (1.0, 1.0, shift, narrow, np.uint64(0), 0, n)
     boosting.pack_rows(g.astype(float), h.astype(float), reps, *unit, packed)
     rows = np.arange(0, n, every, dtype=np.int32)
-    boosting.histograms(codes.view(np.uint64), packed, rows, 0, 1, shift, narrow, out)
+    histograms.histograms(codes.view(np.uint64), packed, rows, 0, 1, shift, narrow, out)
     for f in range(8):
         cells = out[0, 256 * f : 256 * f + 256]
         for found, weight in (
@@ -305,15 +305,31 @@ def test_narrow_histograms_lose_nothing_that_matters():
     assert narrow == pytest.approx(wide, abs=0.01)
 
 
-def test_boosting_is_the_same_on_any_number_of_threads():
+@pytest.mark.parametrize(
+    "options", [{}, {"max_features": 0.5, "max_leaf_nodes": 100}, {"max_leaf_nodes": None}]
+)
+def test_boosting_is_the_same_on_any_number_of_threads(options):
     X, y = make_classification(30_000, 12, random_state=0)
     found = []
-    for n in (1, 4):
+    for n in (1, 2, 4):
         with threads(n):
-            found.append(
-                HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(X, y).decision_function(X)
-            )
-    assert np.array_equal(*found)
+            model = HistGradientBoostingClassifier(max_iter=5, random_state=0, **options).fit(X, y)
+        found.append((model.decision_function(X), [tree.split_order for (tree,) in model.rounds_]))
+    for scores, orders in found[1:]:
+        assert np.array_equal(scores, found[0][0])
+        assert all(np.array_equal(a, b) for a, b in zip(orders, found[0][1], strict=True))
+
+
+def test_an_error_on_one_thread_ends_the_growth(monkeypatch):
+    from gnomon.loops import histograms
+
+    def fails(*_):
+        raise ZeroDivisionError
+
+    X, y = make_classification(30_000, 12, random_state=0)
+    monkeypatch.setattr(histograms, "split_leaf", fails)
+    with threads(2), pytest.raises(ZeroDivisionError):
+        HistGradientBoostingClassifier(max_iter=5).fit(X, y)
 
 
 def test_boosting_weight_two_is_the_row_twice():

@@ -12,6 +12,7 @@ from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
+from gnomon.core.threads import one_blas_thread
 from gnomon.ensemble.objectives import Objective, objective_of
 from gnomon.trees import categories as cats
 from gnomon.trees.base import positive
@@ -156,6 +157,10 @@ class Boosted(Learner):
         return self._boost_
 
     def _step(self, rows: Any, state: BoostState) -> tuple[BoostState, Report]:
+        with one_blas_thread():  # once a round, not once a loop
+            return self._round(rows, state)
+
+    def _round(self, rows: Any, state: BoostState) -> tuple[BoostState, Report]:
         if self._soil is None:
             self._soil = self._make_soil(rows, stream(state.seed, HELD_OUT))
         soil, index = self._soil, len(state.rounds)

@@ -12,11 +12,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.randomness import draw_seed
-from gnomon.core.threads import in_order, thread_count
+from gnomon.core.threads import shared
+from gnomon.ensemble.best_first import Node
 from gnomon.ensemble.boosting_base import Boosted, BoostState, Soil
-from gnomon.ensemble.histogram import Histogrammer, Limits, Node, pack, to_tree
+from gnomon.ensemble.histogram import Histogrammer, Limits, pack, to_tree
 from gnomon.ensemble.objectives import Objective
-from gnomon.loops import boosting as loop
 from gnomon.trees import categories as cats
 from gnomon.trees.base import monotone_of
 from gnomon.trees.binning import bin_columns, find_bins
@@ -24,7 +24,6 @@ from gnomon.trees.growing import MANY
 from gnomon.trees.tree import class_weights
 
 Array = np.ndarray
-SHARED_ROWS = 50_000  # rows whose leaf values are worth several threads
 HEAVIEST = 1e100  # sums of weighted gradients stay far from the end of the numbers
 
 _RULES: dict[str, Any] = {
@@ -83,28 +82,25 @@ class _HistBoosted(Boosted):
         grower: Histogrammer = soil.grower
         rows = np.arange(len(soil.y), dtype=np.int32)
         nodes, rows = grower.grow(g, h, *tops, rows, draw_seed(rng), self.max_features)
-        values, step = np.zeros(len(nodes)), np.empty(len(soil.y))
-        leaves = [node for node in nodes if not node.children]
-
-        def finish(part: list[Node]) -> None:
-            for leaf in part:
-                inside = rows[leaf.start : leaf.end]
-                value = self._leaf_value(soil, state, k, g, h, inside, leaf) * self.learning_rate
-                values[leaf.index] = value
-                loop.set_rows(step, inside, value)
-
-        shares = thread_count() if len(rows) > SHARED_ROWS else 1
-        list(in_order(finish, [leaves[s::shares] for s in range(shares)]))
+        if soil.objective.newton:
+            values, step = grower.values(g, h, nodes, self.learning_rate)
+        else:
+            values, step = self._order_statistics(soil, state.raw[k], nodes, rows)
         return to_tree(nodes, values, grower.codes.bins, self.l2_regularization), step
 
-    def _leaf_value(
-        self, soil: Soil, state: BoostState, k: int, g: Array, h: Array, inside: Array, leaf: Node
-    ) -> float:
-        if not soil.objective.newton:
-            return soil.objective.leaf_value(soil.y[inside] - state.raw[k, inside], soil.weight[inside])
-        a, b = loop.leaf_sums(g, h, inside)
-        value = -a / (b + self.l2_regularization) if b > 0 else 0.0
-        return min(max(value, leaf.bounds[0]), leaf.bounds[1])
+    def _order_statistics(
+        self, soil: Soil, raw: Array, nodes: list[Node], rows: Array
+    ) -> tuple[Array, Array]:
+        """Shrunken values of the nodes and of the rows, where they are medians or quantiles of residuals."""
+        values, step = np.zeros(len(nodes)), np.empty(len(rows))
+
+        def one(leaf: Node) -> None:
+            inside = rows[leaf.start : leaf.end]
+            value = soil.objective.leaf_value(soil.y[inside] - raw[inside], soil.weight[inside])
+            values[leaf.index] = step[inside] = value * self.learning_rate
+
+        shared(one, [node for node in nodes if not node.children])
+        return values, step
 
 
 class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):

@@ -8,17 +8,19 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from gnomon.core.errors import DataError
-from gnomon.core.threads import in_order
+from gnomon.core.threads import shared
 from gnomon.loops import boosting as loop
 from gnomon.loops.absolute import weighted_median
 
 Array = np.ndarray
-CHUNK = 65_536
+CHUNK = 65_536  # rows of a part, at most
+WHOLE = 16_384  # rows not worth cutting
 
 
 def chunks(n: int) -> list[tuple[int, int]]:
-    """Cut n rows; the borders depend on n alone."""
-    return [(begin, min(begin + CHUNK, n)) for begin in range(0, n, CHUNK)]
+    """Cut n rows into even parts, at least four of them where there are many; they depend on n alone."""
+    parts = 1 if n <= WHOLE else max(4, -(-n // CHUNK))
+    return [(n * k // parts, n * (k + 1) // parts) for k in range(parts)]
 
 
 def weighted_quantile(y: Array, w: Array, q: float) -> float:
@@ -49,7 +51,7 @@ class Objective:
         self, y: Array, raw: Array, w: Array, k: int, g: Array, h: Array
     ) -> tuple[float, float, float]:
         """Fill g and h for score k; return (summed loss, max |g|, max h)."""
-        parts = in_order(lambda block: loop.gradients(self.code, y, raw[k], w, *block, g, h), chunks(len(y)))
+        parts = shared(lambda block: loop.gradients(self.code, y, raw[k], w, *block, g, h), chunks(len(y)))
         total, top_g, top_h = zip(*parts)
         return float(sum(total)), max(top_g), max(top_h)
 
@@ -91,9 +93,9 @@ class LogLoss(Objective):
             rest, top_g, top_h = loop.logistic_gradients(
                 y[part], raw[k, part], w[part], shrunk, g[part], h[part]
             )
-            return rest + float(w[part] @ np.log1p(shrunk)), top_g, top_h
+            return rest + float(w[part] @ np.log(1.0 + shrunk)), top_g, top_h
 
-        total, top_g, top_h = zip(*in_order(one, chunks(len(y))))
+        total, top_g, top_h = zip(*shared(one, chunks(len(y))))
         return float(sum(total)), max(top_g), max(top_h)
 
     def mean(self, raw: Array) -> Array:
@@ -117,7 +119,7 @@ class SoftmaxLoss(Objective):
     def derivatives(
         self, y: Array, raw: Array, w: Array, k: int, g: Array, h: Array
     ) -> tuple[float, float, float]:
-        parts = in_order(lambda block: loop.softmax_gradients(y, raw, w, k, *block, g, h), chunks(len(y)))
+        parts = shared(lambda block: loop.softmax_gradients(y, raw, w, k, *block, g, h), chunks(len(y)))
         total, top_g, top_h = zip(*parts)
         return float(sum(total)), max(top_g), max(top_h)
 
