@@ -13,6 +13,7 @@ from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Additive
 from gnomon.core.sums import Chunk, per_row, total
+from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads, probabilities
 from gnomon.distributions.base import Family
 from gnomon.distributions.forms import blocks
@@ -27,11 +28,17 @@ def joint_log(chunk: Chunk, family: Family, log_priors: Array) -> Array:
     return table
 
 
-def normalized(joint: Array) -> Array:
-    """Turn ln P(x, k) into ln P(k | x) in place; a row impossible under every class becomes NaN."""
-    with np.errstate(invalid="ignore"):
-        for rows in blocks(len(joint), 4096):
+def normalized(joint: Array, *, logs: bool = True) -> Array:
+    """Turn ln P(x, k) into ln P(k | x), or P(k | x), in place; a row impossible under every class is NaN."""
+
+    def normalize(rows: slice) -> None:
+        with np.errstate(invalid="ignore"):
             joint[rows] -= log_sum_exp(joint[rows])[:, None]
+        if not logs:
+            np.exp(joint[rows], out=joint[rows])
+
+    for _ in in_order(normalize, blocks(len(joint), 8192)):
+        pass
     return joint
 
 
@@ -60,8 +67,7 @@ class ClassPosterior(ClassifierMixin):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """Return P(k | x), shape (n, K)."""
-        logs = self.predict_log_proba(X)
-        return np.exp(logs, out=logs)
+        return normalized(self._joint(X), logs=False)
 
     def log_odds(self, X: Any) -> Array:
         """Return ln P(k | x) − ln P(first | x) for every class but the first, shape (n, K − 1)."""

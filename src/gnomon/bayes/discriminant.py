@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.bayes.class_moments import ClassSums
-from gnomon.bayes.classifier import FamilyClassifier, class_priors
+from gnomon.bayes.classifier import FamilyClassifier, class_priors, normalized
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky, fix_signs, symmetric_eigen
 from gnomon.core.sums import Chunk, per_row
@@ -206,16 +206,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def predict_proba(self, X: Any) -> Array:
         """Return P(k | x), shape (n, K)."""
         scores = self.decision_function(X)
-        return (
-            np.column_stack([expit(-scores), expit(scores)]) if scores.ndim == 1 else softmax(scores, axis=1)
-        )
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return normalized(scores, logs=False)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return ln P(k | x), shape (n, K)."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             scores = np.column_stack([np.zeros_like(scores), scores])
-        return log_softmax(scores, axis=1)
+        return normalized(scores)
 
     def _joint(self, X: Any) -> Array:
         rows = self._rows(X)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,6 +177,8 @@ class MemoryRows(Rows):
             with one_blas_thread():
                 return combine(function(chunk, *state) for chunk in self.chunks())
         check = self._check
+        if combine is join:
+            combine = partial(join, n=self.n_rows)
 
         def work(chunk: Chunk) -> Any:
             if check is not None and not is_finite(chunk.X):
@@ -189,8 +193,10 @@ class MemoryRows(Rows):
 def _csr_rows(X: Any, begin: int, end: int) -> Any:
     """X[begin:end] of a CSR matrix without a copy of its entries."""
     entries = slice(X.indptr[begin], X.indptr[end])
-    parts = X.data[entries], X.indices[entries], X.indptr[begin : end + 1] - entries.start
-    return type(X)(parts, shape=(end - begin, X.shape[1]), copy=False)
+    rows = type(X)((end - begin, X.shape[1]), dtype=X.dtype)
+    rows.data, rows.indices = X.data[entries], X.indices[entries]
+    rows.indptr = X.indptr[begin : end + 1] - entries.start
+    return rows
 
 
 def is_finite(X: Array) -> bool:
@@ -248,28 +254,25 @@ class Encoding(NamedTuple):
         return values
 
 
-def join(parts: Iterable[Any]) -> Any:
-    """Concatenate row-wise results as they come; tuples of arrays field by field."""
+def join(parts: Iterable[Any], n: int | None = None) -> Any:
+    """Concatenate row-wise results, `n` rows in all where that is known; tuples of arrays field by field."""
     parts = iter(parts)
     first = next(parts)
     if isinstance(first, tuple):
-        return tuple(join(field) for field in zip(first, *parts, strict=True))
+        return tuple(join(field, n) for field in zip(first, *parts, strict=True))
     if sparse.issparse(first):
         return sparse.vstack([first, *parts], format="csr")
-    return _stacked(first, parts)
+    if n is None or first.dtype.kind not in "fiub" or len(first) >= n:
+        return np.concatenate([first, *parts])
+    return _filled(np.empty((n, *first.shape[1:]), dtype=first.dtype), first, parts)
 
 
-def _stacked(first: Array, parts: Iterator[Array]) -> Array:
-    """One below the other, so that memory holds the result and the part at hand, not all parts beside it."""
-    out, used = first, len(first)
-    for part in parts:
-        kind = np.promote_types(out.dtype, part.dtype)
-        if out is first or kind != out.dtype:
-            out = np.array(out, dtype=kind, order="C")
-        if used + len(part) > len(out):
-            out.resize((2 * (used + len(part)), *out.shape[1:]), refcheck=False)
+def _filled(out: Array, first: Array, parts: Iterator[Array]) -> Array:
+    """Write parts one below the other as they come: memory never holds them all beside the result."""
+    used = 0
+    for part in chain([first], parts):
+        if part.dtype != out.dtype or used + len(part) > len(out):
+            return np.concatenate([out[:used], part, *parts])
         out[used : used + len(part)] = part
         used += len(part)
-    if len(out) > used:
-        out.resize((used, *out.shape[1:]), refcheck=False)
-    return out
+    return out[:used]
