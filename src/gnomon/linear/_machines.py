@@ -12,11 +12,13 @@ from gnomon.core.linalg import Array
 from gnomon.core.sums import total
 from gnomon.linear._rows import even_columns
 from gnomon.losses.margin import SquaredHinge
-from gnomon.solvers import dual, interior, newton, sparse_newton, terms
+from gnomon.solvers import dual, interior, newton, quasi, sparse_newton, terms
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which Newton factorizes
-ROUGH = 1e-3  # relative gap down to which steps for wide data are rough
+MANY = 5000  # rows from which wide data are left to L-BFGS
+LONGER = 100  # steps of L-BFGS more than elsewhere before Newton's method takes over
+WORTH = 1e-8  # share of the objective that is still worth a step of L-BFGS
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
 
 
@@ -53,7 +55,7 @@ def choose(margin: Margin, rows: Any, solver: str) -> str:
     if margin.l1:
         return "sparse"
     if margin.loss == "squared_hinge":
-        return "newton" if D <= NARROW else "newton-cg"
+        return "newton" if D <= NARROW else "wide" if rows.n_rows > MANY else "newton-cg"
     if D <= INTERIOR and (not sparse.issparse(rows.X) or rows.n_rows > 5 * D):
         return "interior"
     if margin.intercept and margin.intercept_ridge == 0.0:
@@ -93,6 +95,8 @@ def begin(margin: Margin, rows: Any) -> Solved:
         inner = sparse_newton.start(rows, smooth_objective(margin, rows), zero, 1.0 / margin.C)
     elif margin.method == "qp":
         inner = None
+    elif margin.method == "wide":
+        inner = quasi.start(rows, smooth_objective(margin, rows), zero)._replace(k=-LONGER)
     else:
         inner = _newton_start(margin, rows, zero)
     return Solved(inner, inner.theta if margin.method.startswith("newton") else zero, np.inf, np.inf)
@@ -160,12 +164,11 @@ def _newton(margin, rows, solved, rng, tol):
     with np.errstate(over="ignore", invalid="ignore"):
         if margin.method == "newton":
             inner = newton.newton_step(rows, objective, solved.inner)
+        elif margin.method == "wide":
+            inner = _quasi(rows, objective, solved.inner, tol)
         else:
-            inner = newton.newton_cg_step(
-                rows, objective, solved.inner, tol=_deserved(objective, solved, tol)
-            )
-        g, ridge = inner.gradient, objective.ridge
-        gap = 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
+            inner = newton.newton_cg_step(rows, objective, solved.inner, tol=1e-2 * tol)
+        g, ridge, gap = inner.gradient, objective.ridge, gradient_gap(objective, inner.gradient)
     if not np.isfinite(gap):
         raise DataError(
             "the squares of X, or of C times sample_weight, overflow; divide the columns of X by their size, "
@@ -178,11 +181,24 @@ def _newton(margin, rows, solved, rng, tol):
     return Solved(inner, inner.theta, primal, share, stalled=bool(stuck))
 
 
-def _deserved(objective, solved, tol):
-    """Accuracy of a step by conjugate gradients: rough while the rows on the margin still change."""
-    if solved.gap > ROUGH:
-        return 8.0 * newton.violation(objective, solved.inner.gradient)
-    return 1e-2 * tol
+def gradient_gap(objective: newton.Objective, g: Array) -> float:
+    """Return what at most is left to gain: ½ Σ g²/ridge, for the loss is convex and the ridge curves at least
+    so much.
+    """
+    ridge = objective.ridge
+    return 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
+
+
+def _quasi(rows, objective, state, tol):
+    """One step of L-BFGS; more while the gap is small enough but the curvature seen promises a gain."""
+    inner = quasi.step(rows, objective, state, tol=1e-2 * tol)
+    while isinstance(inner, quasi.QuasiState) and inner.k < quasi.PATIENCE:
+        if gradient_gap(objective, inner.gradient) > tol * abs(inner.value):
+            break
+        if inner.decrement() <= WORTH * abs(inner.value):
+            break
+        inner = quasi.step(rows, objective, inner, tol=1e-2 * tol)
+    return inner
 
 
 def _sparse(margin, rows, solved, rng, tol):

@@ -171,7 +171,7 @@ def _products(X: Array, Y: Array, weight: Array | None, shift: Array | None = No
         return _plain_products(X, np.column_stack([np.ones(len(Y)), Y]))
     d = X.shape[1]
     buffer = np.empty((min(max(len(X), 1), BLOCK), d + 1 + Y.shape[1]))
-    upper = np.zeros((buffer.shape[1],) * 2, order="F")
+    P = np.zeros((buffer.shape[1],) * 2)
     for start in range(0, len(X), BLOCK):
         part = slice(start, start + BLOCK)
         Z = buffer[: len(Y[part])]
@@ -180,27 +180,17 @@ def _products(X: Array, Y: Array, weight: Array | None, shift: Array | None = No
             Z[:, :d] -= shift
         if weight is not None:
             Z *= np.sqrt(weight[part])[:, None]
-        upper = blas.dsyrk(1.0, Z.T, beta=1.0, c=upper, overwrite_c=1)
-    return upper + np.triu(upper, 1).T
+        P += Z.T @ Z
+    return P
 
 
 def _plain_products(X: Array, T: Array) -> Array:
     """The same of z = (x, t) without a copy of X."""
     d = X.shape[1]
     P = np.empty((d + T.shape[1],) * 2)
-    P[:d, :d], P[:d, d:] = (X.T @ X, X.T @ T) if is_by_columns(X) else _products_by_rows(X, T)
+    P[:d, :d], P[:d, d:] = X.T @ X, X.T @ T  # NumPy's products let other threads run, SciPy's do not
     P[d:, :d], P[d:, d:] = P[:d, d:].T, T.T @ T
     return P
-
-
-def _products_by_rows(X: Array, T: Array) -> tuple[Array, Array]:
-    """XᵀX and XᵀT of C-ordered rows, in blocks that stay in cache between the two."""
-    upper, cross = np.zeros((X.shape[1],) * 2, order="F"), np.zeros((X.shape[1], T.shape[1]))
-    for start in range(0, len(X), BLOCK):
-        part = slice(start, start + BLOCK)
-        upper = blas.dsyrk(1.0, X[part].T, beta=1.0, c=upper, overwrite_c=1)
-        cross += X[part].T @ T[part]
-    return upper + np.triu(upper, 1).T, cross
 
 
 def _of_sparse(X: Any, Y: Array, weight: Array | None) -> tuple[Array, ...]:

@@ -133,9 +133,8 @@ class LinearSVR(LinearPrediction, RegressorMixin, Learner):
         objective = self._objective(rows)
         step = newton.newton_step if len(objective.ridge) <= _machines.NARROW else newton.newton_cg_step
         inner = step(rows, objective, state)
-        g, ridge = inner.gradient, objective.ridge
-        gap = 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
-        gap = self.C * max(gap, np.abs(g[ridge == 0.0]).max(initial=0.0))
+        g, gap = inner.gradient, _machines.gradient_gap(objective, inner.gradient)
+        gap = self.C * max(gap, np.abs(g[objective.ridge == 0.0]).max(initial=0.0))
         return inner, inner.theta, inner.value * self.C, gap
 
     def _interior(self, rows, state):

@@ -7,6 +7,7 @@ the accumulator is read and written once for four.
 
 from gnomon.loops._compile import compiled
 from gnomon.loops.losses import loss_slope, loss_value
+from gnomon.loops.products import sparse_dot
 
 
 @compiled(fastmath=True)
@@ -97,9 +98,7 @@ def csr_gradient(code, p, q, indptr, indices, data, y, weight, v, intercept, out
     """The same as `dense_gradient` for CSR rows."""
     value, total = 0.0, 0.0
     for i in range(len(indptr) - 1):
-        s = intercept
-        for k in range(indptr[i], indptr[i + 1]):
-            s += data[k] * v[indices[k]]
+        s = intercept + sparse_dot(indices, data, indptr[i], indptr[i + 1], v)
         value += weight[i] * loss_value(code, p, q, y[i], s)
         c = weight[i] * loss_slope(code, p, q, y[i], s)
         total += c
@@ -116,10 +115,7 @@ def csr_curved(indptr, indices, data, bend, v, intercept, out):
     for i in range(len(indptr) - 1):
         if bend[i] == 0.0:
             continue
-        s = intercept
-        for k in range(indptr[i], indptr[i + 1]):
-            s += data[k] * v[indices[k]]
-        c = bend[i] * s
+        c = bend[i] * (intercept + sparse_dot(indices, data, indptr[i], indptr[i + 1], v))
         total += c
         for k in range(indptr[i], indptr[i + 1]):
             out[indices[k]] += data[k] * c
