@@ -98,3 +98,24 @@ def test_columns_and_rows_in_memory_give_the_same_moments():
         b = LinearRegression().fit(np.asfortranarray(X), y, **options).sums_
         np.testing.assert_allclose(a.xx, b.xx, rtol=1e-7, atol=1e-7 * np.abs(a.xx).max())
         np.testing.assert_allclose(a.mean_x, b.mean_x, rtol=1e-12)
+
+
+def test_features_that_are_not_looked_at_cannot_matter(monkeypatch):
+    rng, looks = np.random.default_rng(6), []
+    X = np.asfortranarray(rng.normal(size=(60, 3000)))
+    y = X[:, :5] @ rng.normal(size=5) + 0.1 * rng.normal(size=60)
+    whole = WideDesign.correlate
+    monkeypatch.setattr(WideDesign, "correlate", lambda self, r: looks.append(1) or whole(self, r))
+    engine, yy = WorkingSetEngine(WideDesign(X, y, None, False)), float(y @ y)
+    for t in np.geomspace(1.0, 0.2, 50) * np.abs(X.T @ y).max():
+        pen = Penalized(t, 0.0)
+        engine.restart()
+        for _ in range(50):
+            if engine.check(pen).gap <= 1e-8 * yy:
+                break
+            engine.advance(pen, 1e-8 * yy)
+        r = y - X @ engine.w
+        exact = dual_check(float(r @ r), float(r @ y), yy, engine.w, X.T @ r, pen)
+        assert exact.gap <= 1e-8 * yy
+        assert engine.check(pen).gap == pytest.approx(exact.gap, abs=1e-12 * yy)
+    assert len(looks) < 25  # of 50 penalties

@@ -9,10 +9,13 @@ import numpy as np
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order, one_blas_thread
 from gnomon.linear._support import GramSolver
+from gnomon.linear.moments import is_by_columns
+from gnomon.loops import coordinate as loops
 from gnomon.solvers.coordinate import ROUNDING, Check, Design, FullGramEngine, GramEngine, Penalized
 
 ROOM = 100  # features that may always enter the working set together
 PIECE = 2**20  # entries of X in a piece of the product with all columns
+ANCHORS = 40  # residuals at which correlations were computed that are kept
 
 
 class WideDesign(Design):
@@ -26,19 +29,68 @@ class WideDesign(Design):
         pieces = (self.X[:, left : left + width] for left in range(0, p, width))
         return np.concatenate(list(in_order(lambda piece: np.asarray(piece.T @ u, dtype=np.float64), pieces)))
 
+    def correlate_some(self, cols: Array, r: Array) -> Array:
+        """Return the product of some centered columns with r; X is in column order."""
+        u = r if self.root is None else self.root * r
+        found, step = np.empty(len(cols)), max(64, PIECE // max(1, len(u)))
+        parts = [slice(left, left + step) for left in range(0, len(cols), step)]
+        for _ in in_order(lambda part: loops.column_dots(self.X, cols[part], u, found[part]), parts):
+            pass
+        return found - self.mean[cols] * float(u.sum()) if self.intercept else found
+
+    def lengths(self) -> Array:
+        """Return what no norm of a centered column exceeds."""
+        squares = np.empty(self.n_features)
+        loops.column_squares(self.X, np.ones(len(self.y)) if self.root is None else self.root**2, squares)
+        return np.sqrt(squares)
+
 
 class WorkingSetEngine(GramEngine):
-    """Working sets on dense, wide data, each solved by sweeps and steps with a kept inverse."""
+    """Working sets on dense, wide data, each solved by sweeps and steps with a kept inverse.
+
+    The correlation of a feature with the residual cannot have changed by more than its length times the
+    distance of the residual from where it was when the correlation was computed. Features that this bound
+    keeps below the threshold are not looked at.
+    """
 
     def __init__(self, design: Any, w: Array | None = None) -> None:
+        self.solver, self.anchors, self.norms = GramSolver(), [], None
         super().__init__(design, w)
-        self.solver = GramSolver()
 
     def _look(self) -> None:
-        """Residual and correlations of all features, afresh."""
+        """Residual afresh, with the correlations of the working set; of all features at the first time, and
+        where columns are not contiguous.
+        """
         m = len(self.index)
         self.r = self.design.y - self.w[self.index] @ self.Z[:m]
-        self.corr = self.design.correlate(self.r)
+        if self.corr is None or not is_by_columns(self.design.X) or self.design.X.dtype != np.float64:
+            self.corr, self.anchors = self.design.correlate(self.r), [self.r]
+            self.stamp = np.zeros(self.design.n_features, dtype=np.intp)
+            return
+        self.anchors.append(self.r)
+        self.corr[self.index] = self.Z[:m] @ self.r
+        self.stamp[self.index] = len(self.anchors) - 1
+
+    def _refresh(self, level: float) -> None:
+        """Look at the features whose correlations may have reached the level."""
+        now = len(self.anchors) - 1
+        if not now:
+            return
+        self.norms = self.design.lengths() if self.norms is None else self.norms
+        away = np.array([np.linalg.norm(self.r - anchor) for anchor in self.anchors])
+        bound = np.abs(self.corr) + (1.0 + 1e-9) * self.norms * away[self.stamp]
+        cols = np.flatnonzero((self.stamp != now) & (bound >= level))
+        if len(self.anchors) > ANCHORS or 2 * len(cols) > len(bound):
+            self.corr, self.anchors = self.design.correlate(self.r), [self.r]
+            self.stamp[:] = 0
+        elif len(cols):
+            self.corr[cols] = self.design.correlate_some(cols, self.r)
+            self.stamp[cols] = now
+
+    def check(self, pen: Penalized) -> Check:
+        """Return the certificate at the present point."""
+        self._refresh(pen.t)
+        return super().check(pen)
 
     def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
         """Widen the working set, solve on it, look at all features; `reach`: correlation that invites."""
@@ -46,9 +98,11 @@ class WorkingSetEngine(GramEngine):
             return self._advance(pen, goal, reach, rounds)
 
     def _advance(self, pen, goal, reach, rounds):
+        level = 0.0 if pen.t == 0.0 else pen.t if reach is None else min(reach, pen.t)
+        self._refresh(level)
         if pen.t == 0.0:
             return super().advance(pen, goal, reach, rounds)
-        invited = self._invited(pen, pen.t if reach is None else min(reach, pen.t))
+        invited = self._invited(pen, level)
         self._enter(invited)
         index = self.index
         w, g = self.w[index], self.corr[index].copy()

@@ -89,6 +89,26 @@ def gram_descent(G, q, yy, t, mu, positive, w, g, goal, n_sweeps):
 
 
 @compiled(fastmath=True)
+def column_dots(X, cols, r, out):
+    """out[c] = X[:, cols[c]] · r, for X in column order."""
+    for c in range(len(cols)):
+        j, total = cols[c], 0.0
+        for i in range(len(r)):
+            total += X[i, j] * r[i]
+        out[c] = total
+
+
+@compiled(fastmath=True)
+def column_squares(X, u, out):
+    """out[j] = Σ_i u[i] X[i, j]², for X in column order."""
+    for j in range(X.shape[1]):
+        total = 0.0
+        for i in range(X.shape[0]):
+            total += u[i] * X[i, j] * X[i, j]
+        out[j] = total
+
+
+@compiled(fastmath=True)
 def add_rows(G, index, u, out):
     """out += Σ_a u[a] G[index[a]], four rows at a time; G may have more columns than out."""
     full = len(index) - len(index) % 4
