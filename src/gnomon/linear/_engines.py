@@ -12,9 +12,10 @@ from gnomon.linear._support import GramSolver
 from gnomon.linear.moments import is_by_columns
 from gnomon.loops import coordinate as loops
 from gnomon.solvers.coordinate import ROUNDING, Check, Design, FullGramEngine, GramEngine, Penalized
+from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine
 
 ROOM = 100  # features that may always enter the working set together
-PIECE = 2**20  # entries of X in a piece of the product with all columns
+PIECE = 2**19  # entries of X in a piece of the product with all columns
 ANCHORS = 40  # residuals at which correlations were computed that are kept
 
 
@@ -38,6 +39,10 @@ class WideDesign(Design):
             pass
         return found - self.mean[cols] * float(u.sum()) if self.intercept else found
 
+    def has_columns(self) -> bool:
+        """Tell whether single columns can be read quickly."""
+        return is_by_columns(self.X) and self.X.dtype == np.float64
+
     def lengths(self) -> Array:
         """Return what no norm of a centered column exceeds."""
         squares = np.empty(self.n_features)
@@ -45,52 +50,107 @@ class WideDesign(Design):
         return np.sqrt(squares)
 
 
-class WorkingSetEngine(GramEngine):
-    """Working sets on dense, wide data, each solved by sweeps and steps with a kept inverse.
+class WideSparseDesign(SparseDesign):
+    """The same for sparse columns."""
+
+    def correlate(self, r: Array) -> Array:
+        """Return the product of every centered column with r."""
+        return self.correlate_some(np.arange(self.n_features), r)
+
+    def correlate_some(self, cols: Array, r: Array) -> Array:
+        """Return the product of some centered columns with r."""
+        found, step = np.empty(len(cols)), max(64, PIECE // max(1, self.csc.nnz // max(1, self.n_features)))
+        parts = [slice(left, left + step) for left in range(0, len(cols), step)]
+        for _ in in_order(lambda part: loops.csc_some(cols[part], *self.parts, r, found[part]), parts):
+            pass
+        return found - self.mean[cols] * float(self.v @ r) if self.intercept else found
+
+    def has_columns(self) -> bool:
+        """Tell whether single columns can be read quickly."""
+        return True
+
+    def lengths(self) -> Array:
+        """Return the norms of the centered columns."""
+        return np.sqrt(self.curvature) + 1e-7 * np.sqrt(self.curvature.max(initial=0.0))
+
+
+class Bounded:
+    """Engines that do not look at features which cannot matter.
 
     The correlation of a feature with the residual cannot have changed by more than its length times the
     distance of the residual from where it was when the correlation was computed. Features that this bound
     keeps below the threshold are not looked at.
     """
 
-    def __init__(self, design: Any, w: Array | None = None) -> None:
-        self.solver, self.anchors, self.norms = GramSolver(), [], None
-        super().__init__(design, w)
+    anchors: tuple[Array, ...] = ()  # residuals at which correlations were computed; the last is the present
+    lengths: Array | None = None
 
     def _look(self) -> None:
-        """Residual afresh, with the correlations of the working set; of all features at the first time, and
-        where columns are not contiguous.
-        """
-        m = len(self.index)
-        self.r = self.design.y - self.w[self.index] @ self.Z[:m]
-        if self.corr is None or not is_by_columns(self.design.X) or self.design.X.dtype != np.float64:
-            self.corr, self.anchors = self.design.correlate(self.r), [self.r]
-            self.stamp = np.zeros(self.design.n_features, dtype=np.intp)
-            return
-        self.anchors.append(self.r)
-        self.corr[self.index] = self.Z[:m] @ self.r
-        self.stamp[self.index] = len(self.anchors) - 1
+        """Residual afresh; correlations of all features at the first time, and where columns are scattered."""
+        self.r = self._residual_now()
+        if self.corr is None or not self.design.has_columns():
+            self._look_at_all()
+        else:
+            self.anchors = (*self.anchors, self.r)
+
+    def _look_at_all(self) -> None:
+        self.corr, self.anchors = self.design.correlate(self.r), (self.r,)
+        self.stamp = np.zeros(len(self.corr), dtype=np.intp)
 
     def _refresh(self, level: float) -> None:
         """Look at the features whose correlations may have reached the level."""
         now = len(self.anchors) - 1
         if not now:
             return
-        self.norms = self.design.lengths() if self.norms is None else self.norms
-        away = np.array([np.linalg.norm(self.r - anchor) for anchor in self.anchors])
-        bound = np.abs(self.corr) + (1.0 + 1e-9) * self.norms * away[self.stamp]
-        cols = np.flatnonzero((self.stamp != now) & (bound >= level))
-        if len(self.anchors) > ANCHORS or 2 * len(cols) > len(bound):
-            self.corr, self.anchors = self.design.correlate(self.r), [self.r]
-            self.stamp[:] = 0
-        elif len(cols):
-            self.corr[cols] = self.design.correlate_some(cols, self.r)
-            self.stamp[cols] = now
+        if now > ANCHORS:
+            return self._look_at_all()
+        self.lengths = self.design.lengths() if self.lengths is None else self.lengths
+        away = np.array([np.linalg.norm(self.r - anchor) for anchor in self.anchors]) * (1.0 + 1e-9)
+        cols = np.empty(len(self.corr), dtype=np.intp)
+        cols = cols[: loops.fill_stale(self.corr, self.lengths, away, self.stamp, self.w, level, cols)]
+        if 2 * len(cols) > len(self.corr):
+            return self._look_at_all()
+        self.corr[cols] = self.design.correlate_some(cols, self.r)
+        self.stamp[cols] = now
 
     def check(self, pen: Penalized) -> Check:
         """Return the certificate at the present point."""
         self._refresh(pen.t)
         return super().check(pen)
+
+
+class SparseWorkingSetEngine(Bounded, SparseEngine):
+    """Working sets on sparse columns."""
+
+    def __init__(self, design: Any, w: Array | None = None) -> None:
+        self.corr = None
+        super().__init__(design, w)
+
+    def _residual_now(self) -> Array:
+        return self._residual(np.flatnonzero(self.w))
+
+    def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
+        """Choose the working set by correlation, solve on it, look at the features that may matter."""
+        self._refresh(0.999 * (pen.t if reach is None else max(0.0, min(reach, pen.t))))
+        return super().advance(pen, goal, reach, rounds)
+
+
+class WorkingSetEngine(Bounded, GramEngine):
+    """Working sets on dense, wide data, each solved by sweeps and steps with a kept inverse."""
+
+    def __init__(self, design: Any, w: Array | None = None) -> None:
+        self.solver = GramSolver()
+        super().__init__(design, w)
+
+    def _residual_now(self) -> Array:
+        return self.design.y - self.w[self.index] @ self.Z[: len(self.index)]
+
+    def _look(self) -> None:
+        """The same; correlations of the working set cost little."""
+        super()._look()
+        if len(self.anchors) > 1:
+            self.corr[self.index] = self.Z[: len(self.index)] @ self.r
+            self.stamp[self.index] = len(self.anchors) - 1
 
     def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
         """Widen the working set, solve on it, look at all features; `reach`: correlation that invites."""

@@ -88,6 +88,21 @@ def gram_descent(G, q, yy, t, mu, positive, w, g, goal, n_sweeps):
     return made, gap, largest
 
 
+@compiled
+def fill_stale(corr, lengths, away, stamp, w, level, out):
+    """List the features whose correlations may have reached the level, and those in use; returns their number.
+
+    corr[j] was computed when the residual was away[stamp[j]] from where it is; 0 means now.
+    """
+    count = 0
+    for j in range(len(corr)):
+        far = away[stamp[j]]
+        if far > 0.0 and (w[j] != 0.0 or abs(corr[j]) + lengths[j] * far >= level):
+            out[count] = j
+            count += 1
+    return count
+
+
 @compiled(fastmath=True)
 def column_dots(X, cols, r, out):
     """out[c] = X[:, cols[c]] · r, for X in column order."""
