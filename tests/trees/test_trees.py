@@ -17,10 +17,12 @@ from gnomon.trees import (
     best_split,
     gain_curve,
     impurity,
+    nodes,
     prune,
     prune_cv,
     prune_reduced_error,
 )
+from gnomon.trees.binning import bin_columns, find_bins
 
 EIGHT = np.arange(1.0, 9)[:, None]
 LABELS = np.array([0, 0, 1, 0, 1, 1, 0, 1])
@@ -467,3 +469,44 @@ def test_same_regression_tree_as_scikit_learn():
     for options in ({"max_depth": 4}, {"max_leaf_nodes": 9}, {"ccp_alpha": 50.0}):
         ours, peer = DecisionTreeRegressor(**options).fit(X, y), Peer(random_state=0, **options).fit(X, y)
         assert ours.predict(X) == pytest.approx(peer.predict(X))
+
+
+# prediction and coding loops
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_grove_adds_what_its_trees_answer_one_by_one(small, monkeypatch):
+    monkeypatch.setattr(nodes, "SMALL_GROVE", 10**9 if small else 0)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 4))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.nan_to_num(X) @ [1.0, 2.0, 3.0, 4.0]
+    trees = [DecisionTreeRegressor(max_depth=d).fit(X, y + d).tree_ for d in range(1, 8)]
+    columns = [t % 2 for t in range(7)]
+    grove = nodes.make_grove(trees, [tree.value[:, :, 0] for tree in trees], columns)
+    expected = np.zeros((1000, 2))
+    for tree, column in zip(trees, columns):
+        expected[:, column] += tree.value[tree.apply(X), 0, 0]
+    assert np.array_equal(grove.add(X, np.zeros((1000, 2))), expected)
+    halves = grove.add(X, grove.add(X, np.zeros((1000, 2)), range(3)), range(3, 7))
+    assert np.array_equal(halves, expected)
+
+
+def test_no_trees_add_nothing():
+    assert nodes.make_grove([], [], []).add(np.ones((3, 2)), np.ones((3, 1))).tolist() == [[1.0]] * 3
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_codes_count_the_borders_below(dtype, order):
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.normal(size=(70_000, 3)), dtype=dtype, order=order)
+    X[::7, 1], X[:, 2] = np.nan, rng.integers(0, 9, 70_000)
+    X[5, 2] = 42  # no category
+    bins = find_bins(X, 200, np.array([0, 0, 9]))
+    codes = bin_columns(X, bins)
+    assert codes[2, 5] == 255
+    for f in range(3):
+        known = ~np.isnan(X[:, f]) & (X[:, f] < 42)
+        assert np.array_equal(codes[f, known], np.searchsorted(bins.edges[f], X[known, f]))
+        assert (codes[f, ~known] == 255).all()

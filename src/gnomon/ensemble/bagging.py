@@ -191,9 +191,10 @@ class BaggingClassifier(ClassifierMixin, _Bagging):
     ----------
     estimator : classifier, optional
         A `DecisionTreeClassifier` by default.
-    n_estimators, max_samples, max_features, bootstrap, bootstrap_features, oob_score, warm_start, n_jobs, \
-random_state, verbose
+    n_estimators, max_samples, max_features, bootstrap, bootstrap_features
         As in scikit-learn. Rows are drawn in proportion to `sample_weight`; whole numbers are repetitions.
+    oob_score, warm_start, n_jobs, random_state, verbose
+        As in scikit-learn.
     voting : {"soft", "hard"}, default="soft"
         Average probabilities, or count votes. Members without `predict_proba` vote hard.
 
@@ -289,12 +290,18 @@ class BaggingRegressor(RegressorMixin, _Bagging):
 
     .. math:: f(x) = \frac1B \sum_b f_b(x)
 
+    The mean of B members with variance :math:`\sigma^2` and correlation :math:`\rho` has variance
+    :math:`\rho\sigma^2 + (1-\rho)\sigma^2/B`, and their bias. So it helps learners that change much with
+    their sample, deep trees above all, and hardly a linear model. For trees alone `RandomForestRegressor` is
+    faster and makes them less alike.
+
     Parameters
     ----------
     estimator : regressor, optional
         A `DecisionTreeRegressor` by default.
-    n_estimators, max_samples, max_features, bootstrap, bootstrap_features, oob_score, warm_start, n_jobs, \
-random_state, verbose
+    n_estimators, max_samples, max_features, bootstrap, bootstrap_features
+        As in `BaggingClassifier`.
+    oob_score, warm_start, n_jobs, random_state, verbose
         As in `BaggingClassifier`.
 
     Attributes

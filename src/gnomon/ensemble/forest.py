@@ -99,8 +99,9 @@ class RandomForestClassifier(_ForestClassifier):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
-min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst, categorical_features
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes
+        As in `DecisionTreeClassifier`.
+    min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst, categorical_features
         As in `DecisionTreeClassifier`; "balanced_subsample" weighs the classes of every bootstrap sample.
     max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
         Features drawn for every split.
@@ -185,10 +186,15 @@ min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst, categorical_featu
 
 
 class ExtraTreesClassifier(_ForestClassifier):
-    """Trees with random thresholds: one per drawn feature, uniform between its extremes in the node.
+    r"""Trees with random thresholds: one per drawn feature, uniform between its extremes in the node.
 
-    More random than a `RandomForestClassifier`, so the trees are less alike and faster to grow; usually
-    without bootstrap. Parameters and attributes are those of `RandomForestClassifier`.
+    .. math:: \hat p(x) = \frac1B \sum_b \hat p_b(x), \qquad
+              t_j \sim \mathcal U\bigl(\min_{i \in \text{node}} x_{ij}, \max_{i \in \text{node}} x_{ij}\bigr)
+
+    Of the drawn features, the one whose random threshold lowers the impurity most is taken. The trees are
+    less alike than those of a `RandomForestClassifier`, so their mean varies less, at the price of some bias;
+    they see all rows unless `bootstrap` is set. Good where many features carry a little each; prefer the
+    random forest where few do. Parameters and attributes are those of `RandomForestClassifier`.
 
     Examples
     --------

@@ -68,7 +68,7 @@ class _Soil(NamedTuple):
 def _sum_of_values(X: Array, grove: Grove) -> Array:
     """Add up the leaf values of all trees, a few trees to a thread and always the same few together."""
     parts = [range(t, min(t + TOGETHER, len(grove.trees))) for t in range(0, len(grove.trees), TOGETHER)]
-    shape = (len(X), grove.values[0].shape[1])
+    shape = (len(X), grove.values.shape[1])
     return sum(in_order(lambda part: grove.add(X, np.zeros(shape), part), parts), np.zeros(shape))
 
 

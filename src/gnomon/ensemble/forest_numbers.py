@@ -112,8 +112,10 @@ class RandomForestRegressor(_ForestRegressor):
 
     .. math:: \hat f(x) = \frac1B \sum_b \hat f_b(x)
 
-    `predict_interval` gives quantiles of the training targets in the leaves that a row falls into (quantile
-    forest); `predict_distribution` the spread of the trees.
+    A good first model for numbers in tables: nothing to scale, little to tune, no prediction outside the
+    range of the training targets (so none beyond a trend). `HistGradientBoostingRegressor` is often more
+    exact when tuned. `predict_interval` gives quantiles of the training targets in the leaves that a row
+    falls into (quantile forest); `predict_distribution` the spread of the trees.
 
     Parameters
     ----------
@@ -122,10 +124,11 @@ class RandomForestRegressor(_ForestRegressor):
         All features are tried at every split.
     keep_leaves : bool, default=False
         Keep the leaf of every training row in every tree, for `predict_interval`.
-    n_estimators, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
-min_impurity_decrease, bootstrap, oob_score, n_jobs, random_state, verbose, warm_start, ccp_alpha, \
-max_samples, \
-monotonic_cst, feature_subset, categorical_features, max_bins
+    n_estimators, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes
+        As in `RandomForestClassifier`.
+    min_impurity_decrease, bootstrap, oob_score, n_jobs, random_state, verbose, warm_start, ccp_alpha
+        As in `RandomForestClassifier`.
+    max_samples, monotonic_cst, feature_subset, categorical_features, max_bins
         As in `RandomForestClassifier`.
 
     Attributes
@@ -192,7 +195,14 @@ monotonic_cst, feature_subset, categorical_features, max_bins
 
 
 class ExtraTreesRegressor(_ForestRegressor):
-    """Regression trees with random thresholds, averaged; parameters are those of `RandomForestRegressor`.
+    r"""Regression trees with random thresholds, averaged.
+
+    .. math:: \hat f(x) = \frac1B \sum_b \hat f_b(x), \qquad
+              t_j \sim \mathcal U\bigl(\min_{i \in \text{node}} x_{ij}, \max_{i \in \text{node}} x_{ij}\bigr)
+
+    Every split tries one random threshold per feature and takes the best of them. The predicted surface is
+    smoother than that of a `RandomForestRegressor`, whose thresholds are the best ones; prefer the latter
+    where few features matter. Parameters and attributes are those of `RandomForestRegressor`.
 
     Examples
     --------

@@ -125,10 +125,10 @@ class GradientBoostingClassifier(ClassifierMixin, _ExactBoosted):
         Rounds; each adds one tree (one per class when there are more than two).
     subsample : float, default=1.0
         Share of the rows each tree is grown on; below one `oob_improvement_` is recorded.
-    criterion, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_depth, \
-min_impurity_decrease, \
-random_state, max_features, max_leaf_nodes, ccp_alpha
+    criterion, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_depth
         As in `DecisionTreeRegressor`; `max_depth` is 3.
+    min_impurity_decrease, random_state, max_features, max_leaf_nodes, ccp_alpha
+        As in `DecisionTreeRegressor`.
     init : {"zero"} or None
         Start from zero or from the best constant.
     warm_start, validation_fraction, n_iter_no_change, tol
@@ -234,17 +234,19 @@ class GradientBoostingRegressor(RegressorMixin, _ExactBoosted):
     .. math:: F_m(x) = F_{m-1}(x) + \nu \sum_j \gamma_{jm} \mathbb{1}\{x \in R_{jm}\}
 
     Leaf steps :math:`\gamma` are mean residuals (squared error), medians (absolute error), quantiles, or a
-    median plus a clipped mean (Huber), so a few wild targets need not spoil the fit.
+    median plus a clipped mean (Huber), so a few wild targets need not spoil the fit. For some thousand rows
+    with every threshold tried; `HistGradientBoostingRegressor` is much faster for more.
 
     Parameters
     ----------
     loss : {"squared_error", "absolute_error", "huber", "quantile"}, default="squared_error"
     alpha : float, default=0.9
         The quantile, or the share of residuals that Huber's loss takes as small.
-    learning_rate, n_estimators, subsample, criterion, min_samples_split, min_samples_leaf, \
-min_weight_fraction_leaf, max_depth, min_impurity_decrease, init, random_state, max_features, \
-max_leaf_nodes, \
-warm_start, validation_fraction, n_iter_no_change, tol, ccp_alpha
+    learning_rate, n_estimators, subsample, criterion, min_samples_split, min_samples_leaf
+        As in `GradientBoostingClassifier`.
+    min_weight_fraction_leaf, max_depth, min_impurity_decrease, init, random_state, max_features
+        As in `GradientBoostingClassifier`.
+    max_leaf_nodes, warm_start, validation_fraction, n_iter_no_change, tol, ccp_alpha
         As in `GradientBoostingClassifier`.
 
     Attributes

@@ -253,10 +253,11 @@ class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
     loss : {"squared_error", "absolute_error", "quantile", "poisson", "gamma"}, default="squared_error"
     quantile : float, optional
         Which quantile ``loss="quantile"`` predicts.
-    learning_rate, max_iter, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_features, \
-max_bins, \
-categorical_features, monotonic_cst, warm_start, early_stopping, validation_fraction, n_iter_no_change, tol, \
-random_state
+    learning_rate, max_iter, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization
+        As in `HistGradientBoostingClassifier`.
+    max_features, max_bins, categorical_features, monotonic_cst, warm_start, early_stopping
+        As in `HistGradientBoostingClassifier`.
+    validation_fraction, n_iter_no_change, tol, random_state
         As in `HistGradientBoostingClassifier`.
 
     Attributes

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gnomon.loops._compile import compiled
 
 
 @compiled
-def code_column(x, edges, n_categories, codes):
-    """codes[i] = how many borders lie below x[i]; an unknown category counts as missing."""
-    for i in range(x.size):
-        v = x[i]
-        if v != v or (n_categories > 0 and not (v >= 0 and v < n_categories)):
-            codes[i] = 255
-            continue
-        at = 0
-        step = 128
-        while step > 0:  # borders beyond the last bin are +inf
-            at += step * (v > edges[at + step - 1])
-            step >>= 1
-        codes[i] = at
+def code_rows(X, edges, categories, first, codes):
+    """codes[f, first + i] = how many borders of column f lie below X[i, f]; an unknown category counts as
+    missing.
+    """
+    one = np.uint64(1)
+    for f in range(X.shape[1]):
+        borders, line, n_categories = edges[f], codes[f], categories[f]
+        for i in range(X.shape[0]):
+            v, at, step = X[i, f], np.uint64(0), np.uint64(128)
+            while step > np.uint64(0):  # borders beyond the last bin are +inf
+                at += step * np.uint64(v > borders[at + step - one])
+                step >>= one
+            known = v == v and (n_categories == 0 or (v >= 0 and v < n_categories))
+            line[first + i] = at if known else np.uint64(255)
 
 
 @compiled

@@ -103,8 +103,8 @@ def pack_rows(g, h, reps, g_scale, h_scale, count_shift, narrow, salt, first, la
 
 @compiled
 def newton_leaves(g, h, rows, leaves, bounds, l2, rate, values, step):
-    """values[k] = rate times the best step of leaf k, whose rows are leaves[k, 0]..leaves[k, 1]; step[i] = the
-    value of row i's leaf.
+    """values[k] = rate times the best step of leaf k, whose rows are leaves[k, 0]..leaves[k, 1];
+    step[i] = the value of row i's leaf.
     """
     for k in range(leaves.shape[0]):
         a = b = 0.0

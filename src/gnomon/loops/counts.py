@@ -30,7 +30,7 @@ class Tally(NamedTuple):
     weights: np.ndarray  # (n,)
 
 
-@compiled
+@compiled(**INNER)
 def new_tally(n, m):
     """Work arrays for nodes of up to n rows and m classes."""
     return Tally(
@@ -117,7 +117,7 @@ def cut_counts(n, parent, total, least, tie, work):
             left[k] = 0.0
             sr += total[2 + k] * total[2 + k]
         if side == 1:
-            wl, sl, sr = move(counts, MISSING_CODE, left, total, wl, sl, sr)
+            wl, sl, sr = move(counts, np.int64(MISSING_CODE), left, total, wl, sl, sr)
         for g in range(n):
             c = present[g]
             if pending:

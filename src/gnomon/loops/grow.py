@@ -21,6 +21,7 @@ from gnomon.loops.search import (
     GAIN,
     HI,
     IMPURITY,
+    KEY,
     LEFT,
     LO,
     LOWER,
@@ -36,7 +37,7 @@ from gnomon.loops.search import (
     WEIGHT,
     search_node,
 )
-from gnomon.loops.trees import ERROR, INNER, MISSING_CODE, POISSON, loss_of, mix
+from gnomon.loops.trees import ENTRY, ERROR, INNER, MISSING_CODE, POISSON, loss_of, mix
 
 
 class GrowData(NamedTuple):
@@ -51,7 +52,7 @@ class GrowData(NamedTuple):
     wr: np.ndarray  # (n, 2) float64: weight, and how many rows of the sample a row stands for
 
 
-@compiled
+@compiled(**INNER)
 def totals_of(criterion, m, rows, labels, target, wr, total, value):
     """Fill a node's statistics and value; returns (impurity, splittable)."""
     for k in range(m + 2):
@@ -97,7 +98,7 @@ def regression_totals(criterion, m, rows, target, wr, total, value):
     return impurity / (w * m), varies
 
 
-@compiled
+@compiled(**INNER)
 def mark_sides(columns, codes, exact, order, ints, floats, mask, side):
     """side[i] = 1 for the rows that go left; returns how many."""
     f, missing_left, categorical = ints[FEATURE], ints[MISSING_LEFT], ints[MASK] == 1
@@ -118,7 +119,7 @@ def mark_sides(columns, codes, exact, order, ints, floats, mask, side):
     return left
 
 
-@compiled
+@compiled(**INNER)
 def partition(order, columns, exact, first, last, lo, hi, n_left, side, spare, spare_x):
     """Stable partition of the lines first..last-1 of `order` and of the sorted values beside them."""
     for f in range(first, last):
@@ -146,7 +147,7 @@ def partition(order, columns, exact, first, last, lo, hi, n_left, side, spare, s
                 line[lo + n_left + k], values[lo + n_left + k] = spare[k], spare_x[k]
 
 
-@compiled
+@compiled(**INNER)
 def may_split(rules, ints, floats, varies):
     """Whether a node is impure, large and shallow enough to be split."""
     reps, weight = floats[REPS], floats[WEIGHT]
@@ -170,7 +171,7 @@ def next_node(best_first, frontier, size, floats):
     return best
 
 
-@compiled
+@compiled(**INNER)
 def child_key(key, side):
     """The random key of a child."""
     return mix(key ^ np.uint64(2 * side + 1))
@@ -187,7 +188,7 @@ def larger(a):
 
 
 @compiled(**INNER)
-def place_children(ints, keys, node, first, n_left):
+def place_children(ints, node, first, n_left):
     """Give the children of a node their rows, depth and random keys."""
     for s in range(2):
         child = first + s
@@ -196,7 +197,7 @@ def place_children(ints, keys, node, first, n_left):
         ints[child, LO] = ints[node, LO] + n_left * s
         ints[child, HI] = ints[node, HI] if s == 1 else ints[node, LO] + n_left
         ints[child, DEPTH] = ints[node, DEPTH] + 1
-        keys[child, 0] = child_key(keys[node, 0], s)
+        ints[child, KEY] = np.int64(child_key(np.uint64(ints[node, KEY]), s))
 
 
 @compiled(**INNER)
@@ -217,15 +218,14 @@ def bound_children(classify, sign, node, first, floats, values):
             values[child, 0] = 1.0 - values[child, 1]
 
 
-@compiled
+@compiled(**ENTRY)
 def grow(
     columns, codes, limits, kinds, labels, target, wr, rules, order, side, lo, hi, depth, key, n_categories
 ):
     """Grow the subtree of the rows lo..hi; returns (ints, floats, values, masks) with one line per node."""
-    m = rules.n_stats
+    m, none = rules.n_stats, np.int64(0)  # a literal 0 would have the callees compiled once more for itself
     ints, floats = np.zeros((64, N_INT), np.int64), np.zeros((64, N_FLOAT))
-    values, keys = np.zeros((64, m)), np.zeros((64, 1), np.uint64)
-    frontier = np.zeros((64, 1), np.int64)
+    values, frontier = np.zeros((64, m)), np.zeros((64, 1), np.int64)
     masks = np.zeros((64 if n_categories > 0 else 1, max(n_categories, 1)), np.uint8)
     size = max(hi - lo, 256) if rules.exact else 256
     groups, marks = np.zeros((size, m + 2)), np.zeros((size, 3))
@@ -235,10 +235,10 @@ def grow(
     ints[0, LO], ints[0, HI], ints[0, DEPTH] = lo, hi, depth
     ints[0, LEFT] = ints[0, RIGHT] = -1
     floats[0, LOWER], floats[0, UPPER] = -np.inf, np.inf
-    keys[0, 0] = key
+    ints[0, KEY] = np.int64(key)
     node, first, n_nodes, n_leaves, waiting = -1, 0, 1, 1, 0
     while True:
-        impure = np.zeros(2, np.bool_)
+        impure = np.zeros(2, np.int64)
         for child in range(first, n_nodes):
             rows = order[0, ints[child, LO] : ints[child, HI]]
             ints[child, FEATURE], ints[child, ROWS] = -1, rows.size
@@ -254,10 +254,10 @@ def grow(
                 rules.criterion <= ERROR, kinds[ints[node, FEATURE], 1], node, first, floats, values
             )
         for child in range(n_nodes - 1, first - 1, -1):
-            if may_split(rules, ints[child], floats[child], impure[child - first]):
+            if may_split(rules, ints[child], floats[child], impure[child - first] > 0):
                 search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints[child],
-                            floats[child], total[child - first], values[child], keys[child, 0], 0,
-                            kinds.shape[0], masks[child if n_categories > 0 else 0], groups, ranked,
+                            floats[child], total[child - first], values[child], np.uint64(ints[child, KEY]),
+                            none, kinds.shape[0], masks[child if n_categories > 0 else 0], groups, ranked,
                             marks, work)  # fmt: skip
                 if ints[child, FEATURE] >= 0 and floats[child, GAIN] + 1e-15 < rules.min_decrease:
                     ints[child, FEATURE] = -1
@@ -272,16 +272,16 @@ def grow(
         frontier[at, 0] = frontier[waiting, 0]
         if n_nodes + 2 > ints.shape[0]:
             ints, floats, values = larger(ints), larger(floats), larger(values)
-            keys, frontier = larger(keys), larger(frontier)
+            frontier = larger(frontier)
             if n_categories > 0:
                 masks = larger(masks)
         mask = masks[node if n_categories > 0 else 0]
         n_left = mark_sides(columns, codes, rules.exact, order, ints[node], floats[node], mask, side)
-        partition(order, columns, rules.exact, 0, order.shape[0], ints[node, LO], ints[node, HI], n_left,
+        partition(order, columns, rules.exact, none, order.shape[0], ints[node, LO], ints[node, HI], n_left,
                   side, spare, spare_x)  # fmt: skip
         first = n_nodes
         ints[node, LEFT], ints[node, RIGHT], ints[node, CREATED] = first, first + 1, n_leaves
-        place_children(ints, keys, node, first, n_left)
+        place_children(ints, node, first, n_left)
         n_nodes += 2
         n_leaves += 1
     for k in range(waiting):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.trees import INNER, MISSING_CODE, TIE
+from gnomon.loops.trees import ENTRY, INNER, MISSING_CODE, TIE
 
 BLOCK = 1 << 12  # rows fetched together; the sums of as many narrow rows do not run over
 H_BITS, G_BITS = 24, 26  # of a narrow word; the count has the rest
@@ -94,7 +94,7 @@ def unpack(local, count_shift, fresh, cells):
             cells[c, 1] += q
 
 
-@compiled
+@compiled(**ENTRY)
 def histograms(words, packed, rows, first, last, count_shift, narrow, out):
     """out[first:last] = the histograms of some rows over the blocks first..last-1."""
     size = min(BLOCK, rows.size)
@@ -192,7 +192,7 @@ def first_best(gains, bits, n, tie):
     return k
 
 
-@compiled
+@compiled(**INNER)
 def find_splits(hist, ground, terms, allowed, record, first, last, found):
     """found[f] = the best split of a leaf by each of the features first..last-1; gain 0: none."""
     l2 = terms.l2
@@ -226,7 +226,7 @@ def find_splits(hist, ground, terms, allowed, record, first, last, found):
                 split[1], split[2], split[3] = read_left(left, k, extra, terms)
 
 
-@compiled
+@compiled(**ENTRY)
 def choose(found, record):
     """Take the split of the lowest feature whose split gains most, up to rounding; gain 0: none gains."""
     best = -1
@@ -239,7 +239,7 @@ def choose(found, record):
             record[GAIN + k] = found[best, k]
 
 
-@compiled
+@compiled(**ENTRY)
 def search(ground, packed, terms, rows, small, large, which, allowed, records, first, last, found):
     """Fill the histograms `small` of some rows over the blocks first..last-1, take them from `large` when
     there are two leaves (`which` is the small one), and find the splits of both.
@@ -253,7 +253,7 @@ def search(ground, packed, terms, rows, small, large, which, allowed, records, f
                         min(8 * last, ground.n_bins.size), found[s])  # fmt: skip
 
 
-@compiled
+@compiled(**ENTRY)
 def sides_of(hist, ground, terms, record, goes_left):
     """goes_left[code] = 1 for the codes on the left of a leaf's split; missing rows, if there were none, go
     with the heavier side.
@@ -289,7 +289,7 @@ def rank_categories(cells, n, terms, order, keys):
     return m
 
 
-@compiled
+@compiled(**ENTRY)
 def partition_rows(column, goes_left, rows, left, right):
     """Stable partition by the side of every code: rows to left[:n] and right; returns n. `left` may be
     `rows` itself.
@@ -304,7 +304,7 @@ def partition_rows(column, goes_left, rows, left, right):
     return np.int64(a)
 
 
-@compiled
+@compiled(**ENTRY)
 def pass_down(record, ground, terms, deepest, records):
     """The children's sums, bounds of their values, and whether they may be split."""
     lower, upper, l2 = record[LOWER], record[UPPER], terms.l2
@@ -321,7 +321,7 @@ def pass_down(record, ground, terms, deepest, records):
         records[s, GAIN], records[s, FEATURE] = 0.0, -1.0
 
 
-@compiled
+@compiled(**ENTRY)
 def split_leaf(ground, packed, terms, record, deepest, allowed, rows, spare, hist, small, goes_left, records,
                found):  # fmt: skip
     """Split a leaf: part its rows, fill the children's records and histograms and find their best splits;
@@ -329,12 +329,13 @@ def split_leaf(ground, packed, terms, record, deepest, allowed, rows, spare, his
     """
     sides_of(hist, ground, terms, record, goes_left)
     n = partition_rows(ground.columns[np.int64(record[FEATURE])], goes_left, rows, rows, spare)
-    rows[n:] = spare[: rows.size - n]
+    for k in range(n, rows.size):
+        rows[k] = spare[k - n]
     pass_down(record, ground, terms, deepest, records)
     which = 0 if 2 * n <= rows.size else 1
     if records[0, OPEN] + records[1, OPEN] > 0.0:
         search(ground, packed, terms, rows[:n] if which == 0 else rows[n:], small, hist, which, allowed,
-               records, 0, hist.shape[0], found)  # fmt: skip
+               records, np.int64(0), hist.shape[0], found)  # fmt: skip
         for s in range(2):
             if records[s, OPEN] > 0.0:
                 choose(found[s], records[s])

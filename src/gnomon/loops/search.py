@@ -43,9 +43,9 @@ from gnomon.loops.trees import (
 )
 
 # Columns of the integer and float records of a node.
-FEATURE, LEFT, RIGHT, LO, HI, DEPTH, MISSING_LEFT, CODE, MASK, ROWS, CREATED = range(11)
+FEATURE, LEFT, RIGHT, LO, HI, DEPTH, MISSING_LEFT, CODE, MASK, ROWS, CREATED, KEY = range(12)
 THRESHOLD, IMPURITY, WEIGHT, REPS, GAIN, LOWER, UPPER = range(7)
-N_INT, N_FLOAT = 11, 7
+N_INT, N_FLOAT = 12, 7
 
 B_GAIN, B_THRESHOLD, B_CODE, B_MISSING_LEFT, B_FOUND = range(5)  # the best split of one feature
 
@@ -166,13 +166,15 @@ def adopt_best(f, best, categorical, tie, best_mask, ints, floats, mask):
             mask[c] = best_mask[c]
 
 
-@compiled
+@compiled(**INNER)
 def search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value,
                 key, first, last, mask, groups, ranked, marks, work):  # fmt: skip
     """Best split of a node over the features first..last-1 of its random order, into its record."""
     m, lo, hi = rules.n_stats, ints[LO], ints[HI]
     best, best_mask = np.zeros(5), np.zeros(mask.size, np.uint8)
-    features = np.arange(kinds.shape[0])
+    features = np.empty(kinds.shape[0], np.int64)
+    for f in range(features.size):
+        features[f] = f
     center = np.zeros(m) if rules.criterion == POISSON else value
     tie = TIE * abs(floats[IMPURITY] * floats[WEIGHT])
     parent = loss_of(rules.criterion, total, m)

@@ -99,6 +99,43 @@ def packed_leaves(entries, width, numbers, words, out):
 
 
 @compiled
+def add_leaves(entries, width, numbers, words, roots, first, last, values, columns, span, out):
+    """out[i, columns[t]:] += the values of row i's leaf in each of the trees first..last-1, tree after tree.
+
+    The packed trees lie one after the other: tree t begins at roots[t], and its right children are counted
+    from there. Some `span` rows meet all trees before the next: few rows where the trees fit into the cache,
+    else many.
+    """
+    none, one, two, low = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(0x7FFFFF)
+    at, who, width = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64), np.uint64(width)
+    n = out.shape[0]
+    for start in range(0, n, span):
+        for t in range(first, last):
+            root, column = np.uint64(2 * roots[t]), columns[t]
+            for begin in range(start, min(start + span, n), BLOCK):
+                active = np.uint64(min(BLOCK, min(start + span, n) - begin))
+                for k in range(active):
+                    at[k], who[k] = root, np.uint64(begin + k)
+                while active > none:
+                    k = still = none
+                    while k < active:
+                        node, i = at[k], who[k]
+                        k += one
+                        if words[node + one] < 0:
+                            for o in range(values.shape[1]):
+                                out[i, column + o] += values[node >> one, o]
+                            continue
+                        word = np.uint64(words[node + one])
+                        x = entries[i * width + ((word >> one) & low)]
+                        right = np.uint64(not x <= numbers[node]) ^ (np.uint64(x != x) & word & one)
+                        left = node + two
+                        at[still] = left ^ ((left ^ (root + (word >> np.uint64(24)))) & (none - right))
+                        who[still] = i
+                        still += one
+                    active = still
+
+
+@compiled
 def add_values(leaf, values, column, out):
     """out[i, column:] += values[leaf[i]]."""
     width = values.shape[1]

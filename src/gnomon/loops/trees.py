@@ -22,6 +22,7 @@ MISSING_CODE = 255
 SMALL_NODE = 32  # below, sorting a node's codes is cheaper than clearing and reading 256 bins
 TIE = 1e-12  # gains this close, relative to the parent's impurity, are one value
 INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # never called from Python: compiles faster
+ENTRY = {"no_cfunc_wrapper": True}  # called from Python alone
 
 
 class GrowRules(NamedTuple):
@@ -42,7 +43,7 @@ class GrowRules(NamedTuple):
     min_decrease: float  # already times the total weight
 
 
-@compiled
+@compiled(**INNER)
 def mix(x):
     """Splitmix64: a well mixed 64-bit word from a counter."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
@@ -57,7 +58,7 @@ def uniform(x):
     return np.float64(mix(x) >> np.uint64(11)) / 9007199254740992.0
 
 
-@compiled
+@compiled(**INNER)
 def loss_of(criterion, s, m):
     """Weighted impurity W·u of the statistics `s`, up to a constant that the parent shares."""
     w = s[1]

@@ -8,12 +8,13 @@ import numpy as np
 
 from gnomon.core.errors import DataError
 from gnomon.core.randomness import stream
-from gnomon.core.threads import in_order
-from gnomon.loops.bins import code_column
+from gnomon.core.threads import in_order, shared
+from gnomon.loops.bins import code_rows
 from gnomon.loops.trees import MISSING_CODE
 
 Array = np.ndarray
 SAMPLE = 200_000  # rows that decide where the bins end
+CACHED = 2**16  # numbers that are coded while they lie in the cache
 
 
 class Bins(NamedTuple):
@@ -92,13 +93,14 @@ def _distinct(x: Array, w: Array | None) -> tuple[Array, Array]:
 
 def bin_columns(X: Array, bins: Bins) -> Array:
     """Return the codes of X, (features, rows) uint8; 255 stands for missing or unseen."""
-    codes = np.empty((X.shape[1], X.shape[0]), dtype=np.uint8)
+    n, d = X.shape
+    codes, step = np.empty((d, n), dtype=np.uint8), max(256, CACHED // max(1, d))
 
-    def one(f: int) -> None:
-        column = np.ascontiguousarray(X[:, f])
-        code_column(column, bins.edges[f], bins.categories[f], codes[f])
+    def code(first: int) -> None:
+        block = np.ascontiguousarray(X[first : first + step])
+        code_rows(block, bins.edges, bins.categories, first, codes)
 
-    list(in_order(one, range(X.shape[1])))
+    shared(code, range(0, n, step))
     return codes
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from gnomon.core.randomness import draw_seed
 from gnomon.core.threads import in_order
 from gnomon.loops import grow as loop
-from gnomon.loops.counts import new_tally
+from gnomon.loops import large
 from gnomon.loops.grow import GrowData
 from gnomon.loops.tree_predict import preorder
 from gnomon.loops.trees import ABSOLUTE, ENTROPY, ERROR, GINI, POISSON, SQUARED, GrowRules
@@ -229,23 +229,19 @@ class _Top:
         ints, floats = self.ints[node], self.floats[node]
         lo, hi, depth = int(ints[loop.LO]), int(ints[loop.HI]), int(ints[loop.DEPTH])
         data, mask = self.data, self.masks[node]
-        n_left = loop.mark_sides(
+        n_left = large.mark(
             data.columns, data.codes, self.rules.exact, self.order, ints, floats, mask, self.side
         )
         list(in_order(lambda lines: self._partition(lines, lo, hi, n_left), self._lines()))
         left, right = self.add(lo, lo + n_left, depth + 1), self.add(lo + n_left, hi, depth + 1)
         ints[[loop.LEFT, loop.RIGHT]] = left, right
-        return [(c, np.uint64(loop.child_key(key, s))) for c, s in ((right, 1), (left, 0))]
+        return list(zip((left, right), map(np.uint64, large.keys_of_children(key))))[::-1]
 
     def _search(self, node: int, key: Any) -> bool:
         ints, floats, value, data = self.ints[node], self.floats[node], self.values[node], self.data
         total, rules = np.zeros(self.rules.n_stats + 2), self.rules
-        rows = self.order[0, ints[loop.LO] : ints[loop.HI]]
-        floats[loop.IMPURITY], varies = loop.totals_of(
-            rules.criterion, rules.n_stats, rows, data.labels, data.target, data.wr, total, value
-        )
-        floats[loop.REPS], floats[loop.WEIGHT], ints[loop.ROWS] = total[0], total[1], len(rows)
-        if not loop.may_split(rules, ints, floats, varies):
+        of = (data.labels, data.target, data.wr)
+        if not large.measure(rules, self.order, *of, ints, floats, total, value):
             return False
         found = in_order(lambda block: self._search_block(node, total, key, block), self.ranges)
         tie = 1e-12 * abs(floats[loop.IMPURITY] * floats[loop.WEIGHT])
@@ -258,23 +254,16 @@ class _Top:
 
     def _search_block(self, node: int, total: Array, key: Any, block: tuple[int, int]) -> tuple[Array, ...]:
         ints, floats, mask = self.ints[node].copy(), self.floats[node].copy(), self.masks[node].copy()
-        m, size = self.rules.n_stats, self.size(node) if self.rules.exact else 256
-        loop.search_node(
-            *self.data, self.rules, self.order, ints, floats, total, self.values[node], key, *block, mask,
-            np.zeros((size, m + 2)), np.zeros((max(self.n_categories, 512), m + 4)), np.zeros((size, 3)),
-            new_tally(0 if self.rules.exact else self.size(node), m),
-        )  # fmt: skip
+        large.search_part(
+            *self.data, self.rules, self.order, ints, floats, total, self.values[node], key, *block, mask
+        )
         return ints, floats, mask
 
     def _lines(self) -> list[tuple[int, int]]:
         return self.ranges if self.rules.exact else [(0, 1)]
 
     def _partition(self, lines: tuple[int, int], lo: int, hi: int, n_left: int) -> None:
-        spare, exact = np.empty(hi - lo, self.order.dtype), self.rules.exact
-        spare_x = np.empty(hi - lo if exact else 1)
-        loop.partition(
-            self.order, self.data.columns, exact, *lines, lo, hi, n_left, self.side, spare, spare_x
-        )
+        large.part_lines(self.order, self.data.columns, self.rules.exact, *lines, lo, hi, n_left, self.side)
 
     def subtree(self, node: int, key: Any) -> tuple[Array, ...]:
         ints = self.ints[node]

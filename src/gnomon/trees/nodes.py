@@ -11,6 +11,7 @@ from gnomon.loops import tree_predict
 
 Array = np.ndarray
 LEAF = -2
+SMALL_GROVE, FEW_ROWS = 16_384, 256  # nodes that fit into a cache; rows that do so beside them
 
 
 class Tree(NamedTuple):
@@ -93,13 +94,13 @@ class Tree(NamedTuple):
             self.branches,
         )
 
-    def apply(self, X: Array, packed: tuple[Array, Array] | None = None) -> Array:
-        """Return the node in which each row ends; `packed`, where known, saves laying the tree out."""
+    def apply(self, X: Array) -> Array:
+        """Return the node in which each row ends."""
         out = np.empty(len(X), dtype=np.int64)
         if len(self.branch_start):
             tree_predict.leaves(X, 0, len(X), 0, *self.walk(), out)
         else:
-            tree_predict.packed_leaves(X.reshape(-1), X.shape[1], *(packed or self.packed()), out)
+            tree_predict.packed_leaves(X.reshape(-1), X.shape[1], *self.packed(), out)
         return out
 
     def packed(self) -> tuple[Array, Array]:
@@ -124,22 +125,37 @@ class Grove(NamedTuple):
     """Trees ready to add up the values of leaves: tree t fills the columns from `columns[t]` on."""
 
     trees: tuple[Tree, ...]
-    packed: tuple[tuple[Array, Array] | None, ...]
-    values: tuple[Array, ...]  # (nodes, width) of each
-    columns: tuple[int, ...]
+    packed: tuple[Array, Array] | None  # of all trees, one after the other; None where one has categories
+    roots: Array  # (trees + 1,) where each begins
+    values: Array  # (nodes, width) of all trees
+    columns: Array  # (trees,)
 
     def add(self, X: Array, out: Array, trees: range | None = None) -> Array:
         """out += the values of the leaves of some trees (all when None), in order."""
-        for t in range(len(self.trees)) if trees is None else trees:
-            leaf = self.trees[t].apply(X, self.packed[t])
-            tree_predict.add_values(leaf, self.values[t], self.columns[t], out)
+        trees = range(len(self.trees)) if trees is None else trees
+        if self.packed is None:
+            for t in trees:
+                values = self.values[self.roots[t] : self.roots[t + 1]]
+                tree_predict.add_values(self.trees[t].apply(X), values, self.columns[t], out)
+            return out
+        small = self.roots[trees.stop] - self.roots[trees.start] <= SMALL_GROVE
+        tree_predict.add_leaves(
+            X.reshape(-1), X.shape[1], *self.packed, self.roots, trees.start, trees.stop, self.values,
+            self.columns, FEW_ROWS if small else len(X) + 1, out,
+        )  # fmt: skip
         return out
 
 
 def make_grove(trees: Sequence[Tree], values: Sequence[Array], columns: Sequence[int]) -> Grove:
     """Lay trees out for prediction."""
-    packed = tuple(None if len(tree.branch_start) else tree.packed() for tree in trees)
-    return Grove(tuple(trees), packed, tuple(map(np.ascontiguousarray, values)), tuple(columns))
+    if not trees:
+        return Grove((), None, np.zeros(1, np.int64), np.zeros((0, 1)), np.zeros(0, np.int64))
+    packed = None
+    if not any(len(tree.branch_start) for tree in trees):
+        numbers, words = zip(*(tree.packed() for tree in trees))
+        packed = np.concatenate(numbers), np.concatenate(words)
+    roots = np.cumsum([0, *(tree.node_count for tree in trees)])
+    return Grove(tuple(trees), packed, roots, np.concatenate(values), np.array(columns))
 
 
 def select(tree: Tree, keep: Array) -> Tree:

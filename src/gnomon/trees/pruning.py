@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
 
 from gnomon.trees.nodes import Tree, select
@@ -113,6 +111,9 @@ def prune_cv(
     >>> pruned.get_n_leaves()
     2
     """
+    from sklearn.metrics import check_scoring  # slow to import, and needed here alone
+    from sklearn.model_selection import check_cv
+
     if rule not in ("min", "1se"):
         raise ValueError(f"rule must be 'min' or '1se'; got {rule!r}.")
     X, y = np.asarray(X), np.asarray(y)

@@ -203,9 +203,11 @@ class DecisionTreeRegressor(RegressorMixin, TreeModel):
     ----------
     criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, default="squared_error"
         The loss; "friedman_mse" names the same number as "squared_error".
-    splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
-random_state, \
-max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features, growth, max_bins
+    splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features
+        As in `DecisionTreeClassifier`.
+    random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
+        As in `DecisionTreeClassifier`.
+    growth, max_bins
         As in `DecisionTreeClassifier`.
 
     Attributes
