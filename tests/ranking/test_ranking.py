@@ -49,6 +49,11 @@ def test_disconnected_schedule():
     assert MarkovRanker(damping=0.9).fit(GAMES[[0, 3]]).scores_.sum() == pytest.approx(1)
 
 
+def test_a_damping_near_one_tends_to_no_damping():
+    plain, damped = MarkovRanker().fit(GAMES), MarkovRanker(damping=1.0 - 1e-7).fit(GAMES)
+    assert_allclose(damped.scores_, plain.scores_, atol=1e-6)
+
+
 def test_published_lists():
     lists = load_basketball_rankings()
     assert sum(lists.chain_scores.values()) == pytest.approx(0.130791, abs=5e-7)

@@ -174,7 +174,8 @@ class MarkovRanker(BaseEstimator):  # type: ignore[misc]
         if self.damping < 1.0:
             from gnomon.ranking.links import pagerank
 
-            self.scores_ = pagerank(self.transmat_, damping=self.damping, tol=1e-12)
+            sweeps = max(1000, int(60.0 / (1.0 - self.damping)))  # each shrinks the error by the damping
+            self.scores_ = pagerank(self.transmat_, damping=self.damping, tol=1e-12, max_iter=sweeps)
         else:
             self._check_connected()
             self.scores_ = stationary_distribution(
