@@ -2,9 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from gnomon.linear import enet_path
-from gnomon.linear._engines import MomentEngine, WideDesign, WorkingSetEngine
+from gnomon.linear._engines import (
+    MomentEngine,
+    WideDesign,
+    WideSparseDesign,
+    WorkingSetEngine,
+)
 from gnomon.linear._support import KeptInverse
 from gnomon.loops import coordinate as loops
 from gnomon.solvers.coordinate import Penalized, dual_check
@@ -109,7 +115,6 @@ def test_features_that_are_not_looked_at_cannot_matter(monkeypatch):
     engine, yy = WorkingSetEngine(WideDesign(X, y, None, False)), float(y @ y)
     for t in np.geomspace(1.0, 0.2, 50) * np.abs(X.T @ y).max():
         pen = Penalized(t, 0.0)
-        engine.restart()
         for _ in range(50):
             if engine.check(pen).gap <= 1e-8 * yy:
                 break
@@ -119,3 +124,13 @@ def test_features_that_are_not_looked_at_cannot_matter(monkeypatch):
         assert exact.gap <= 1e-8 * yy
         assert engine.check(pen).gap == pytest.approx(exact.gap, abs=1e-12 * yy)
     assert len(looks) < 25  # of 50 penalties
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_sparse_columns_are_correlated_in_pieces(monkeypatch, intercept):
+    monkeypatch.setattr("gnomon.linear._engines.PIECE", 1)
+    rng = np.random.default_rng(7)
+    X, weight = sparse.random_array((50, 101), density=0.1, rng=rng).tocsr(), rng.random(50)
+    r, design = rng.normal(size=50), WideSparseDesign(X, rng.normal(size=50), weight, intercept)
+    A = X.toarray() - (weight @ X.toarray() / weight.sum() if intercept else 0.0)
+    np.testing.assert_allclose(design.correlate(r), (np.sqrt(weight)[:, None] * A).T @ r, atol=1e-12)

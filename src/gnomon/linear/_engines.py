@@ -12,7 +12,7 @@ from gnomon.linear._support import GramSolver
 from gnomon.linear.moments import is_by_columns
 from gnomon.loops import coordinate as loops
 from gnomon.solvers.coordinate import ROUNDING, Check, Design, FullGramEngine, GramEngine, Penalized
-from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine
+from gnomon.solvers.sparse_coordinate import SparseDesign
 
 ROOM = 100  # features that may always enter the working set together
 PIECE = 2**19  # entries of X in a piece of the product with all columns
@@ -51,31 +51,23 @@ class WideDesign(Design):
 
 
 class WideSparseDesign(SparseDesign):
-    """The same for sparse columns."""
+    """The same for sparse columns; a bound rules out few of them, and all cost little."""
 
     def correlate(self, r: Array) -> Array:
         """Return the product of every centered column with r."""
-        return self.correlate_some(np.arange(self.n_features), r)
+        indptr, indices, data = self.parts
+        corr, step = np.empty(self.n_features), -(-self.n_features // 8) or 1
 
-    def correlate_some(self, cols: Array, r: Array) -> Array:
-        """Return the product of some centered columns with r."""
-        found, step = np.empty(len(cols)), max(64, PIECE // max(1, self.csc.nnz // max(1, self.n_features)))
-        parts = [slice(left, left + step) for left in range(0, len(cols), step)]
-        for _ in in_order(lambda part: loops.csc_some(cols[part], *self.parts, r, found[part]), parts):
-            pass
-        return found - self.mean[cols] * float(self.v @ r) if self.intercept else found
+        def fill(left: int) -> None:
+            loops.csc_dot(indptr[left : left + step + 1], indices, data, r, corr[left : left + step])
 
-    def has_columns(self) -> bool:
-        """Tell whether single columns can be read quickly."""
-        return True
-
-    def lengths(self) -> Array:
-        """Return the norms of the centered columns."""
-        return np.sqrt(self.curvature) + 1e-7 * np.sqrt(self.curvature.max(initial=0.0))
+        starts = range(0, self.n_features, step)
+        list(in_order(fill, starts) if self.csc.nnz >= PIECE else map(fill, starts))
+        return corr - self.mean * float(self.v @ r) if self.intercept else corr
 
 
-class Bounded:
-    """Engines that do not look at features which cannot matter.
+class WorkingSetEngine(GramEngine):
+    """Working sets on dense, wide data, each solved by sweeps and steps with a kept inverse.
 
     The correlation of a feature with the residual cannot have changed by more than its length times the
     distance of the residual from where it was when the correlation was computed. Features that this bound
@@ -85,13 +77,21 @@ class Bounded:
     anchors: tuple[Array, ...] = ()  # residuals at which correlations were computed; the last is the present
     lengths: Array | None = None
 
+    def __init__(self, design: Any, w: Array | None = None) -> None:
+        self.solver = GramSolver()
+        super().__init__(design, w)
+
     def _look(self) -> None:
-        """Residual afresh; correlations of all features at the first time, and where columns are scattered."""
-        self.r = self._residual_now()
+        """Residual afresh, and correlations of the working set; of all features at the first time, and where
+        columns are scattered.
+        """
+        Z = self.Z[: len(self.index)]
+        self.r = self.design.y - self.w[self.index] @ Z
         if self.corr is None or not self.design.has_columns():
-            self._look_at_all()
-        else:
-            self.anchors = (*self.anchors, self.r)
+            return self._look_at_all()
+        self.anchors = (*self.anchors, self.r)
+        self.corr[self.index] = Z @ self.r
+        self.stamp[self.index] = len(self.anchors) - 1
 
     def _look_at_all(self) -> None:
         self.corr, self.anchors = self.design.correlate(self.r), (self.r,)
@@ -117,40 +117,6 @@ class Bounded:
         """Return the certificate at the present point."""
         self._refresh(pen.t)
         return super().check(pen)
-
-
-class SparseWorkingSetEngine(Bounded, SparseEngine):
-    """Working sets on sparse columns."""
-
-    def __init__(self, design: Any, w: Array | None = None) -> None:
-        self.corr = None
-        super().__init__(design, w)
-
-    def _residual_now(self) -> Array:
-        return self._residual(np.flatnonzero(self.w))
-
-    def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
-        """Choose the working set by correlation, solve on it, look at the features that may matter."""
-        self._refresh(0.999 * (pen.t if reach is None else max(0.0, min(reach, pen.t))))
-        return super().advance(pen, goal, reach, rounds)
-
-
-class WorkingSetEngine(Bounded, GramEngine):
-    """Working sets on dense, wide data, each solved by sweeps and steps with a kept inverse."""
-
-    def __init__(self, design: Any, w: Array | None = None) -> None:
-        self.solver = GramSolver()
-        super().__init__(design, w)
-
-    def _residual_now(self) -> Array:
-        return self.design.y - self.w[self.index] @ self.Z[: len(self.index)]
-
-    def _look(self) -> None:
-        """The same; correlations of the working set cost little."""
-        super()._look()
-        if len(self.anchors) > 1:
-            self.corr[self.index] = self.Z[: len(self.index)] @ self.r
-            self.stamp[self.index] = len(self.anchors) - 1
 
     def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
         """Widen the working set, solve on it, look at all features; `reach`: correlation that invites."""

@@ -17,17 +17,12 @@ from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads, warn
-from gnomon.linear._engines import (
-    MomentEngine,
-    SparseWorkingSetEngine,
-    WideDesign,
-    WideSparseDesign,
-    WorkingSetEngine,
-)
+from gnomon.linear._engines import MomentEngine, WideDesign, WideSparseDesign, WorkingSetEngine
 from gnomon.linear._rules import SEED
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.linear.moments import LinearSums, sum_moments
 from gnomon.solvers.coordinate import Check, Penalized
+from gnomon.solvers.sparse_coordinate import SparseEngine
 
 PATIENCE = 10  # working sets tried without a smaller gap before rounding is taken to forbid it
 GRAM_WIDTH = 2000  # features up to which, with more rows than features, the whole Gram matrix is formed
@@ -66,7 +61,7 @@ def _prepare(rows: Any, intercept: bool, coef: Array | None) -> Prepared:
     y = np.asarray(rows.y, dtype=np.float64)
     if sparse.issparse(rows.X):
         design: Any = WideSparseDesign(rows.X, y, weight, intercept)
-        engine: Any = SparseWorkingSetEngine(design, coef)
+        engine: Any = SparseEngine(design, coef)
     else:
         design = WideDesign(rows.X, y, weight, intercept)
         engine = WorkingSetEngine(design, coef)
