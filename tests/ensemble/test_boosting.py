@@ -1,5 +1,7 @@
 """Boosting: AdaBoost's bounds, stagewise models, gradient boosting."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -318,6 +320,19 @@ def test_boosting_is_the_same_on_any_number_of_threads(options):
     for scores, orders in found[1:]:
         assert np.array_equal(scores, found[0][0])
         assert all(np.array_equal(a, b) for a, b in zip(orders, found[0][1], strict=True))
+
+
+def test_threads_never_share_a_histogram():
+    X, y = make_classification(10_000, 11, n_informative=8, random_state=0)
+    model, before = HistGradientBoostingClassifier(max_iter=2, random_state=0), sys.getswitchinterval()
+    with threads(1):
+        alone = model.fit(X, y).decision_function(X)
+    sys.setswitchinterval(1e-6)  # threads interrupt each other wherever they can
+    try:
+        with threads(4):
+            assert all(np.array_equal(model.fit(X, y).decision_function(X), alone) for _ in range(15))
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_an_error_on_one_thread_ends_the_growth(monkeypatch):

@@ -18,6 +18,7 @@ from gnomon.trees.nodes import LEAF, Tree
 
 Array = np.ndarray
 NARROW_ROWS = (20_000, 2**25)  # between them narrow words pay and their rounding is lost in the noise
+THREAD_WORK = 100_000  # codes worth several threads
 ALONE = 20_000  # rows of a leaf that one thread splits alone
 PRIME = 2**61 - 1  # paths longer than this fold
 
@@ -87,7 +88,7 @@ class Histogrammer:
             large = max(ALONE, len(rows) // min(thread_count(), self.shape[0]))
             while (leaf := frontier.due()) is not None and leaf.size > large:
                 frontier.end(frontier.begin(), self._split_together(leaf))
-            frontier.split_all(self._split, thread_count())
+            frontier.split_all(self._split, thread_count() if self.codes.columns.size > THREAD_WORK else 1)
         self.least = frontier.least
         for leaf in frontier.split_in_vain():
             rows[leaf.start : leaf.end].sort()
@@ -123,8 +124,9 @@ class Histogrammer:
         try:
             return self.free.pop()
         except IndexError:
-            self.hist.append(np.empty(self.shape, dtype=np.int64))
-            return self.hist[-1]
+            new = np.empty(self.shape, dtype=np.int64)
+            self.hist.append(new)
+            return new  # not the last of the list: another thread may have added one since
 
     def _root(self, record: Array) -> Node:
         root = Node(0, len(self.rows), 0, 1, record)
