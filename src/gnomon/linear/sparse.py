@@ -16,6 +16,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
+from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import Reads, warn
 from gnomon.linear._engines import MomentEngine, WideDesign, WideSparseDesign, WorkingSetEngine
 from gnomon.linear._rules import SEED
@@ -206,7 +207,8 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
         goal = self.tol * prepared.yy
         check = state.check
         if check.gap > goal:
-            check = prepared.engine.advance(self._penalty(prepared), goal)
+            with one_blas_thread():
+                check = prepared.engine.advance(self._penalty(prepared), goal)
         share = check.gap / prepared.yy if prepared.yy > 0 else 0.0
         return SparseState(prepared, check), Report(
             check.primal / prepared.mass, share, done=check.gap <= goal
@@ -312,6 +314,11 @@ def follow(
     prepared: Prepared, alphas: Array, l1_ratio: float, *, tol: float, positive: bool, max_iter: int = 1000
 ):
     """Return coefficients (d, k), gaps and sweeps along falling alphas, each started from the last."""
+    with one_blas_thread():  # vectors are short: more threads wait for each other
+        return _follow(prepared, alphas, l1_ratio, tol, positive, max_iter)
+
+
+def _follow(prepared, alphas, l1_ratio, tol, positive, max_iter):
     engine, goal = prepared.engine, tol * prepared.yy
     coefs, gaps, counts, before = np.zeros((len(engine.w), len(alphas)), order="F"), [], [], None
     for k, alpha in enumerate(alphas):
