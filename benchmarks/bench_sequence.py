@@ -60,9 +60,9 @@ def batched_em(lengths):
         from pomegranate.hmm import DenseHMM
 
         X, A, means = data
-        emissions = [Normal(torch.tensor(m), torch.full((D,), 2.0).double(), "diag") for m in means]
+        emissions = [Normal(torch.tensor(m).float(), torch.full((D,), 2.0), "diag") for m in means]
         model = DenseHMM(emissions, A, np.full(K, 1 / K), max_iter=10, tol=1e-300)
-        model.fit(torch.tensor(X.reshape(-1, lengths, D)))
+        model.fit(torch.tensor(X.reshape(-1, lengths, D)).float())
         return model
 
     return fit

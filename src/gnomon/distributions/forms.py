@@ -19,6 +19,7 @@ from gnomon.loops import densities as loops
 
 BLOCK = 256  # rows whose features stay in the cache
 SMALL_BLOCK = 128  # the same where only squares are features
+TALL_BLOCK = 1024  # the same where few columns are the rule: sequences
 WIDE = 48  # columns from which whitening costs less than the products of all pairs
 LARGEST_TERM = 1e7  # terms of this size leave an error of about 1e-10 in a log-density
 
@@ -41,6 +42,25 @@ class QuadraticForm(NamedTuple):
         out = np.empty((width, m)) if memory is None else memory[: width * m].reshape(width, m)
         (loops.pair_features if self.pairs else loops.square_features)(X, self.shift, out)
         return out
+
+    def tabulate(self, X: Array, table: Array) -> None:
+        """Fill the table with ln p_k(x_i), (m, K)."""
+        if not self.pairs:
+            loops.square_table(X, np.ascontiguousarray(self.eta.T), self.shift, table)
+            return
+        for rows in blocks(len(X), TALL_BLOCK):
+            np.dot(self.features(X[rows]).T, self.eta.T, out=table[rows])
+
+    def weighted(self, X: Array, weights: Array) -> Array:
+        """Σ_i w_ik φ(x_i) for weights (m, K): (K, F)."""
+        if not self.pairs:
+            sums = np.zeros(self.eta.shape[::-1])
+            loops.square_table_sums(X, weights, self.shift, sums)
+            return np.ascontiguousarray(sums.T)
+        sums = np.zeros_like(self.eta)
+        for rows in blocks(len(X), TALL_BLOCK):
+            sums += weights[rows].T @ self.features(X[rows]).T
+        return sums
 
     def softened(self, X: Array, log_weights: Array, weight: Array) -> tuple[float, Array]:
         """Weighted log-likelihood of the rows, and Σ_i r_ik φ(x_i) over them: (K, F)."""

@@ -292,6 +292,39 @@ def square_features(X, shift, out):
 
 
 @compiled(fastmath=True)
+def square_table(X, eta, shift, out):
+    """out[i, k] = η_k · φ(x_i) with φ as in `square_features`; eta is (2d + 1, K)."""
+    n, d = X.shape
+    K = out.shape[1]
+    for i in range(n):
+        row = out[i]
+        for k in range(K):
+            row[k] = eta[2 * d, k]
+        for a in range(d):
+            z = X[i, a] - shift[a]
+            second, first = eta[a], eta[d + a]
+            for k in range(K):
+                row[k] += z * (second[k] * z + first[k])
+
+
+@compiled(fastmath=True)
+def square_table_sums(X, weights, shift, sums):
+    """sums[:, k] += Σ_i weights[i, k] · φ(x_i) with φ as in `square_features`; sums is (2d + 1, K)."""
+    n, d = X.shape
+    K = weights.shape[1]
+    for i in range(n):
+        w = weights[i]
+        for a in range(d):
+            z = X[i, a] - shift[a]
+            second, first = sums[a], sums[d + a]
+            for k in range(K):
+                first[k] += w[k] * z
+                second[k] += w[k] * z * z
+        for k in range(K):
+            sums[2 * d, k] += w[k]
+
+
+@compiled(fastmath=True)
 def _square_scores(z, m, eta, joint):
     """joint[k, i] = η_k · [z², z, 1] of column i < m."""
     d = z.shape[0]

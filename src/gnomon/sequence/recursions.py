@@ -181,7 +181,8 @@ def smooth_from_both_ends(chain: HiddenChain, B: Array, shift: Array) -> Posteri
     T, K = B.shape
     half = T // 2
     A, back = _as_stack(chain.trans), np.ascontiguousarray(chain.trans.T)
-    table, scale, counts, mass = np.empty_like(B), np.empty(T), np.zeros((2, K, K)), np.empty(1)
+    table, scale, mass = np.empty_like(B), np.empty(T), np.empty(1)
+    counts = np.zeros((2, K + 8, K))[:, :K]  # the sums of two threads on cache lines of their own
     front = np.array([0, half])
     sides: list[Callable[[], int]] = [
         lambda: loops.filter_states(chain.start, A, B, front, table, scale),

@@ -13,12 +13,13 @@ from gnomon.distributions import forms
 from gnomon.distributions.moments import tie
 
 BLOCK_ROWS = 16384  # rows of a long sequence that one thread takes at a time
-FORM_ROWS = 1024  # rows whose products of coordinates stay in the cache
 
 
 def row_blocks(n: int) -> list[slice]:
-    """Cut n rows into blocks."""
-    return [slice(begin, min(begin + BLOCK_ROWS, n)) for begin in range(0, n, BLOCK_ROWS)]
+    """Cut n rows into blocks of about one size, an even number of them where there are several."""
+    count = -(-n // BLOCK_ROWS)
+    size = -(-n // (count + count % 2)) if count > 1 else max(n, 1)
+    return [slice(begin, min(begin + size, n)) for begin in range(0, n, size)]
 
 
 def tabulate(emission: Any, X: Array) -> Array:
@@ -29,10 +30,8 @@ def tabulate(emission: Any, X: Array) -> Array:
         form = _form_for(emission, X[rows])
         if form is None:
             table[rows] = emission.log_density(X[rows])
-            return
-        for part in forms.blocks(rows.stop - rows.start, FORM_ROWS):
-            part = slice(rows.start + part.start, rows.start + part.stop)
-            np.dot(form.features(X[part]).T, form.eta.T, out=table[part])
+        else:
+            form.tabulate(X[rows], table[rows])
 
     for _ in in_order(fill, row_blocks(len(X))):
         pass
@@ -56,8 +55,5 @@ def _block_statistics(emission: Any, X: Array, weights: Array) -> Any:
     form = _form_for(emission, X)
     if form is None:
         return emission.statistics(X, weights)
-    sums = np.zeros_like(form.eta)
-    for rows in forms.blocks(len(X), FORM_ROWS):
-        sums += weights[rows].T @ form.features(X[rows]).T
-    moments = form.moments(sums)
+    moments = form.moments(form.weighted(X, weights))
     return tie(moments) if emission.covariance_type == "tied" else moments
