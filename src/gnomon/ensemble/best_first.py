@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
+from math import frexp, ldexp
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,16 @@ class Node:
         return self.record[: loop.LOWER]
 
 
+def up_to_rounding(gain: float) -> float:
+    """Return a gain to some nine digits: what is equal but for rounding is a tie, and the older leaf wins.
+
+    >>> up_to_rounding(0.1 + 0.2) == up_to_rounding(0.3)
+    True
+    """
+    mantissa, power = frexp(gain)
+    return ldexp(round(mantissa * 2**30), power)
+
+
 class Frontier:
     """The leaves of a tree, and whose turn it is.
 
@@ -68,7 +79,7 @@ class Frontier:
             leaf = self.queue[0][-1]
             if not leaf.children:
                 return leaf
-            self.least = -heappop(self.queue)[0]
+            self.least = heappop(self.queue)[-1].gain
             self.n_leaves += 1
             self.early -= 1
             for child in leaf.children:
@@ -121,7 +132,7 @@ class Frontier:
         node.index = len(self.nodes)
         self.nodes.append(node)
         if node.gain > 0:
-            heappush(self.queue, (-node.gain, node.index, node))
+            heappush(self.queue, (-up_to_rounding(node.gain), node.index, node))
 
     def _note(self, node: Node) -> None:
         if node.gain > 0:

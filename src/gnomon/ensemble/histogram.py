@@ -170,7 +170,7 @@ class Histogrammer:
         shared(lambda part: loop.search(*fixed, *part, found), _parts(self.shape[0], thread_count()))
         for record, splits in zip(records, found):
             if record[loop.OPEN]:
-                loop.choose(splits, record)
+                loop.choose(splits, self.terms.l2, record)
 
     def _children(self, leaf: Node, n_left: int, small: Array, records: Array) -> tuple[Node, ...]:
         middle = leaf.start + n_left

@@ -227,11 +227,14 @@ def find_splits(hist, ground, terms, allowed, record, first, last, found):
 
 
 @compiled(**ENTRY)
-def choose(found, record):
-    """Take the split of the lowest feature whose split gains most, up to rounding; gain 0: none gains."""
-    best = -1
+def choose(found, l2, record):
+    """Take the split of the lowest feature whose split gains most, up to rounding; gain 0: none gains.
+
+    A gain is what is left of sums as large as G^2 / H: their rounding is that of the gain.
+    """
+    best, tie = -1, TIE * record[G] * record[G] / max(record[H] + l2, 1e-300)
     for f in range(found.shape[0]):
-        if found[f, 0] > 0.0 and (best < 0 or found[f, 0] > found[best, 0] * (1.0 + TIE)):
+        if found[f, 0] > 0.0 and (best < 0 or found[f, 0] > found[best, 0] * (1.0 + TIE) + tie):
             best = f
     record[GAIN], record[FEATURE] = 0.0, best
     if best >= 0:
@@ -338,5 +341,5 @@ def split_leaf(ground, packed, terms, record, deepest, allowed, rows, spare, his
                records, np.int64(0), hist.shape[0], found)  # fmt: skip
         for s in range(2):
             if records[s, OPEN] > 0.0:
-                choose(found[s], records[s])
+                choose(found[s], terms.l2, records[s])
     return n
