@@ -57,7 +57,7 @@ def gnomon(*arguments: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts/demo", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo-results"), help="folder for the results")
-    parser.add_argument("--time-budget", default="40", help="seconds for the comparison")
+    parser.add_argument("--time-budget", default="30", help="seconds for the comparison")
     chosen = parser.parse_args()
     folder = chosen.out
     folder.mkdir(parents=True, exist_ok=True)
