@@ -1,4 +1,4 @@
-"""What can be done with Gaussians: marginals, conditionals, linear maps, whitening, contours."""
+"""What can be done with Gaussians: marginals, conditionals, linear maps, whitening, contours, divergences."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from scipy import linalg
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import cholesky
-from gnomon.distributions.base import Array, Family, as_rows
+from gnomon.distributions.base import Array, Family, as_rows, in_base
+
+LOG_2PI = float(np.log(2.0 * np.pi))
 
 
 class Geometry(Family):
-    """The geometric methods of `Gaussian`."""
+    """The methods of `Gaussian` that neither learn nor evaluate its density."""
 
     means: Any
     factors: Any
     whiteners: Any
     _is_diagonal: bool
     covariance_matrices: Any
+    log_determinants: Any
+    mahalanobis: Any
+    precisions: Any
 
     def marginal(self, columns: ArrayLike) -> Self:
         """Return the distribution of the chosen columns."""
@@ -70,3 +75,47 @@ class Geometry(Family):
         circle = np.stack([np.cos(angle), np.sin(angle)]) * np.sqrt(-2.0 * np.log1p(-level))
         L = np.stack([np.diag(f) for f in self.factors]) if self._is_diagonal else self.factors
         return self.means[:, None, :] + np.swapaxes(L @ circle, 1, 2)
+
+    def mean(self) -> Array:
+        return np.array(self.means)
+
+    def mode(self) -> Array:
+        return np.array(self.means)
+
+    def entropy(self, base: float | None = None) -> Array:
+        return in_base(0.5 * (self.n_features * (1.0 + LOG_2PI) + self.log_determinants), base)
+
+    def kl(self, other: Self) -> Array:
+        K = max(self.n_components, other.n_components)
+        ours, theirs = self.select([0] * K if self.n_components == 1 else slice(None)), other
+        theirs = other.select([0] * K) if other.n_components == 1 else other
+        distance = np.array([theirs.select(k).mahalanobis(ours.means[k])[0, 0] for k in range(K)])
+        P = theirs.precisions()
+        P = np.stack([np.diag(p) for p in P]) if P.ndim == 2 else P
+        trace = np.einsum("kab,kba->k", P, ours.covariance_matrices())
+        gap = trace + distance - self.n_features + theirs.log_determinants - ours.log_determinants
+        return np.maximum(0.5 * gap, 0.0)
+
+    def quantile(self, q: float) -> Array:
+        from scipy.special import ndtri
+
+        return self.means + np.sqrt(self.variance()) * ndtri(q)
+
+    def cdf(self, X: ArrayLike) -> Array:
+        X = as_rows(X, self.n_features)
+        if self._is_diagonal or self.n_features == 1:
+            from scipy.special import ndtr
+
+            return ndtr((X[:, None, :] - self.means) / np.sqrt(self.variance())).prod(axis=-1)
+        one = [self.select(k).to_scipy() for k in range(self.n_components)]
+        return np.stack([np.atleast_1d(scipy_one.cdf(X)) for scipy_one in one], axis=1)
+
+    def to_scipy(self) -> Any:
+        """Return independent normals for diagonal types or one column, else one multivariate normal."""
+        from scipy.stats import multivariate_normal, norm
+
+        if self._is_diagonal or self.n_features == 1:
+            return norm(self.means, np.sqrt(self.variance()))
+        if self.n_components > 1:
+            raise DataError("scipy.stats holds one multivariate normal at a time; select a component first.")
+        return multivariate_normal(self.means[0], self.covariance_matrices()[0])

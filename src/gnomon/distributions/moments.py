@@ -100,3 +100,13 @@ def full_moments(X: Array, weights: Array, center: Array | None) -> FullMoments:
 def tie(moments: FullMoments) -> TiedMoments:
     """Add the scatters of all components."""
     return TiedMoments(moments.weight, moments.mean, moments.scatter.sum(axis=0))
+
+
+def patterns(missing: Array) -> tuple[Array, Array]:
+    """Group rows that miss the same entries: an order of the rows and where every group starts."""
+    keys = np.ascontiguousarray(np.packbits(missing, axis=1))
+    flat = keys.view(f"V{keys.shape[1]}").ravel()
+    _, group = np.unique(flat, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(group[order]) > 0, True])
+    return order.astype(np.int64), starts.astype(np.int64)

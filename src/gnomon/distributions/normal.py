@@ -19,17 +19,17 @@ from gnomon.distributions.base import (
     Family,
     as_rows,
     as_weights,
-    in_base,
     responsibilities,
 )
 from gnomon.distributions.covariances import estimated
-from gnomon.distributions.geometry import Geometry
+from gnomon.distributions.geometry import LOG_2PI, Geometry
 from gnomon.distributions.moments import (
     DiagonalMoments,
     FullMoments,
     TiedMoments,
     diagonal_moments,
     full_moments,
+    patterns,
     recentered,
     tie,
 )
@@ -37,7 +37,6 @@ from gnomon.loops import densities as loops
 
 AXES = {"full": 3, "fixed": 3, "tied": 2, "diag": 2, "spherical": 1, "tied_spherical": 0, "identity": 0}
 DIAGONAL = ("diag", "spherical", "tied_spherical", "identity")
-LOG_2PI = float(np.log(2.0 * np.pi))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -387,27 +386,7 @@ class Gaussian(Geometry):
         means, covariances = belief.mode()
         return Gaussian(means, covariances)  # type: ignore[return-value]
 
-    # -- numbers -----------------------------------------------------------------------------------------
-
-    def mean(self) -> Array:
-        return np.array(self.means)
-
-    def mode(self) -> Array:
-        return np.array(self.means)
-
-    def entropy(self, base: float | None = None) -> Array:
-        return in_base(0.5 * (self.n_features * (1.0 + LOG_2PI) + self.log_determinants), base)
-
-    def kl(self, other: Self) -> Array:
-        K = max(self.n_components, other.n_components)
-        ours, theirs = self.select([0] * K if self.n_components == 1 else slice(None)), other
-        theirs = other.select([0] * K) if other.n_components == 1 else other
-        distance = np.array([theirs.select(k).mahalanobis(ours.means[k])[0, 0] for k in range(K)])
-        P = theirs.precisions()
-        P = np.stack([np.diag(p) for p in P]) if P.ndim == 2 else P
-        trace = np.einsum("kab,kba->k", P, ours.covariance_matrices())
-        gap = trace + distance - self.n_features + theirs.log_determinants - ours.log_determinants
-        return np.maximum(0.5 * gap, 0.0)
+    # -- drawing -----------------------------------------------------------------------------------------
 
     def _draw(self, labels: Array, rng: np.random.Generator) -> Array:
         noise = rng.standard_normal((len(labels), self.n_features))
@@ -417,37 +396,3 @@ class Gaussian(Geometry):
         for k in np.unique(labels):
             out[labels == k] = self.means[k] + noise[labels == k] @ self.factors[k].T
         return out
-
-    def quantile(self, q: float) -> Array:
-        from scipy.special import ndtri
-
-        return self.means + np.sqrt(self.variance()) * ndtri(q)
-
-    def cdf(self, X: ArrayLike) -> Array:
-        X = as_rows(X, self.n_features)
-        if self._is_diagonal or self.n_features == 1:
-            from scipy.special import ndtr
-
-            return ndtr((X[:, None, :] - self.means) / np.sqrt(self.variance())).prod(axis=-1)
-        one = [self.select(k).to_scipy() for k in range(self.n_components)]
-        return np.stack([np.atleast_1d(scipy_one.cdf(X)) for scipy_one in one], axis=1)
-
-    def to_scipy(self) -> Any:
-        """Return independent normals for diagonal types or one column, else one multivariate normal."""
-        from scipy.stats import multivariate_normal, norm
-
-        if self._is_diagonal or self.n_features == 1:
-            return norm(self.means, np.sqrt(self.variance()))
-        if self.n_components > 1:
-            raise DataError("scipy.stats holds one multivariate normal at a time; select a component first.")
-        return multivariate_normal(self.means[0], self.covariance_matrices()[0])
-
-
-def patterns(missing: Array) -> tuple[Array, Array]:
-    """Group rows that miss the same entries: an order of the rows and where every group starts."""
-    keys = np.ascontiguousarray(np.packbits(missing, axis=1))
-    flat = keys.view(f"V{keys.shape[1]}").ravel()
-    _, group = np.unique(flat, return_inverse=True)
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.r_[True, np.diff(group[order]) > 0, True])
-    return order.astype(np.int64), starts.astype(np.int64)

@@ -13,6 +13,7 @@ from scipy.linalg import blas, lapack
 
 from gnomon.core.linalg import Array
 from gnomon.loops import coordinate as loops
+from gnomon.solvers.coordinate import take_step
 
 JITTER = 1e-12  # share of the diagonal that keeps equal columns apart
 STALE = 0.5  # share of mu below which the inverse for an older, larger mu is given up
@@ -168,37 +169,14 @@ class GramSolver:
         old = w[S]
         slope = g[S] - mu * old - t * np.sign(old)
         step = self.kept.solve(slope, mu)
-        whole = self._move(G, t, mu, w, g, S, step)
+
+        def product(delta: Array) -> Array:
+            drop = np.zeros(len(w))
+            loops.add_rows(G, S, delta, drop)
+            return drop
+
+        whole = take_step(w, g, S, step, np.full(len(S), t), mu, product)
         left = g[S] - mu * w[S] - t * np.sign(old)
-        if whole and np.abs(left[w[S] != 0.0]).max(initial=0.0) > 0.1 * np.abs(slope).max():
-            crossed = bool((w[S] == 0.0).any())
-            if not crossed:
-                self.kept.forget()  # rounding has eaten the inverse
+        if whole and w[S].all() and np.abs(left).max() > 0.1 * np.abs(slope).max():
+            self.kept.forget()  # rounding has eaten the inverse
         return whole
-
-    def _move(self, G, t, mu, w, g, S, step):
-        """Take the step; coordinates that would change sign stop at zero: all, or else the first alone."""
-        old = w[S]
-        crosses = old * (old + step) < 0.0
-        new = np.where(crosses, 0.0, old + step)
-        change, drop = change_of(G, t, mu, w, g, S, new - old)
-        whole = change <= 0.0
-        if not whole and crosses.any():
-            ratio = np.where(crosses, old / np.where(crosses, -step, 1.0), np.inf)
-            first = np.argmin(ratio)
-            new = old + ratio[first] * step
-            new[first] = 0.0
-            change, drop = change_of(G, t, mu, w, g, S, new - old)
-        if not change <= 0.0:
-            return False
-        w[S] = new
-        g -= drop
-        return whole
-
-
-def change_of(G: Array, t: float, mu: float, w: Array, g: Array, S: Array, delta: Array):
-    """Return the change of the objective by a move on S, and the change of the slopes."""
-    drop, old = np.zeros(len(w)), w[S]
-    loops.add_rows(G, S, delta, drop)
-    change = 0.5 * float(delta @ drop[S]) + 0.5 * mu * float(delta @ delta) - float(delta @ (g[S] - mu * old))
-    return change + t * float(np.sum(np.abs(old + delta) - np.abs(old))), drop

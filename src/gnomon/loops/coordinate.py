@@ -4,6 +4,8 @@ Gram sweeps keep g = q − G w; residual sweeps keep the residual of sparse colu
 filled. A coordinate's move is w_j ← S(x_jᵀr + ‖x_j‖² w_j, t_j) / (‖x_j‖² + mu). Outputs are written in place.
 """
 
+import numpy as np
+
 from gnomon.loops._compile import compiled
 
 
@@ -25,21 +27,28 @@ def subtract_row(g, G, j, delta):
 
 
 @compiled
+def gram_sweep(G, t, mu, positive, w, g):
+    """One cyclic sweep over all coordinates; returns the largest δ² ‖x_j‖²."""
+    largest = 0.0
+    for j in range(len(w)):
+        curvature = G[j, j] + mu
+        if curvature <= 0.0:
+            continue
+        old = w[j]
+        new = shrink(g[j] + G[j, j] * old, t[j], positive) / curvature
+        if new != old:
+            w[j] = new
+            subtract_row(g, G, j, new - old)
+            largest = max(largest, (new - old) ** 2 * curvature)
+    return largest
+
+
+@compiled
 def gram_sweeps(G, t, mu, positive, w, g, n_sweeps):
-    """Cyclic sweeps over all coordinates; returns the largest δ² ‖x_j‖² of the last one."""
+    """Sweeps while they move something; returns the largest δ² ‖x_j‖² of the last one."""
     largest = 0.0
     for _ in range(n_sweeps):
-        largest = 0.0
-        for j in range(len(w)):
-            curvature = G[j, j] + mu
-            if curvature <= 0.0:
-                continue
-            old = w[j]
-            new = shrink(g[j] + G[j, j] * old, t[j], positive) / curvature
-            if new != old:
-                w[j] = new
-                subtract_row(g, G, j, new - old)
-                largest = max(largest, (new - old) ** 2 * curvature)
+        largest = gram_sweep(G, t, mu, positive, w, g)
         if largest == 0.0:
             break
     return largest
@@ -69,18 +78,9 @@ def gram_descent(G, q, yy, t, mu, positive, w, g, goal, n_sweeps):
     δ² ‖x_j‖² of the last one.
     """
     made, largest, gap = 0, 0.0, 0.0
+    thresholds = np.full(len(w), t)
     for _ in range(n_sweeps):
-        largest = 0.0
-        for j in range(len(w)):
-            curvature = G[j, j] + mu
-            if curvature <= 0.0:
-                continue
-            old = w[j]
-            new = shrink(g[j] + G[j, j] * old, t, positive) / curvature
-            if new != old:
-                w[j] = new
-                subtract_row(g, G, j, new - old)
-                largest = max(largest, (new - old) ** 2 * curvature)
+        largest = gram_sweep(G, thresholds, mu, positive, w, g)
         made += 1
         gap = gram_gap(q, yy, t, mu, positive, w, g)
         if gap <= goal or largest == 0.0:

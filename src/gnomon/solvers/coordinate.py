@@ -137,35 +137,43 @@ def newton_on_signs(G, t, pen: Penalized, w, g) -> bool:
     if failed:
         return False
     step = linalg.lapack.dpotrs(factor, slope, lower=0)[0]
-    return _accept(G, t, pen, w, g, S, step)
+
+    def product(delta):
+        whole = np.zeros(len(w))
+        whole[S] = delta
+        return G @ whole
+
+    return take_step(w, g, S, step, t[S], pen.mu, product)
 
 
-def _accept(G, t, pen, w, g, S, step):
-    """Take the step; coordinates that would change sign stop at zero: all, or else the first alone."""
+def take_step(w, g, S, step, t, mu: float, product) -> bool:
+    """Move w on S and the slopes g by a step, as far as the objective falls; True if all the way.
+
+    Coordinates that would change sign stop at zero: all, or else the first alone. t holds the thresholds of
+    S; product(delta) is G[:, S] delta.
+    """
     old = w[S]
-    crosses = (old * (old + step) < 0.0) & (t[S] > 0.0)
+
+    def change_of(delta):
+        drop = product(delta)
+        change = 0.5 * delta @ drop[S] + 0.5 * mu * delta @ delta - delta @ (g[S] - mu * old)
+        return change + float(t @ (np.abs(old + delta) - np.abs(old))), drop
+
+    crosses = (old * (old + step) < 0.0) & (t > 0.0)
     new = np.where(crosses, 0.0, old + step)
-    change, drop = _objective_change(G, t, pen, w, g, S, new - old)
+    change, drop = change_of(new - old)
     whole = change <= 0.0
     if not whole and crosses.any():
         ratio = np.where(crosses, old / np.where(crosses, -step, 1.0), np.inf)
         first = np.argmin(ratio)
         new = old + ratio[first] * step
         new[first] = 0.0
-        change, drop = _objective_change(G, t, pen, w, g, S, new - old)
+        change, drop = change_of(new - old)
     if not change <= 0.0:
         return False
     w[S] = new
     g -= drop
-    return whole
-
-
-def _objective_change(G, t, pen, w, g, S, delta):
-    whole = np.zeros(len(w))
-    whole[S] = delta
-    drop, old = G @ whole, w[S]
-    change = 0.5 * delta @ drop[S] + 0.5 * pen.mu * delta @ delta - delta @ (g[S] - pen.mu * old)
-    return change + float(t[S] @ (np.abs(old + delta) - np.abs(old))), drop
+    return bool(whole)
 
 
 # -- designs -------------------------------------------------------------------------------------------------
