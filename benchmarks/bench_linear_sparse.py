@@ -22,7 +22,7 @@ def regression(n, p, informative=100):
 
 def text(n=20_000, p=100_000, per_row=70):
     rng = np.random.default_rng(RNG)
-    X = sparse.random_array((n, p), density=per_row / p, format="csc", rng=rng)
+    X = sparse.random_array((n, p), density=per_row / p, format="csr", rng=rng)
     w = np.zeros(p)
     w[rng.choice(p, 200, replace=False)] = 3 * rng.normal(size=200)
     y = X @ w + 0.1 * rng.normal(size=n)
@@ -59,7 +59,7 @@ def path_with(l1_ratio, eps=1e-2, peers=("celer", "skglm", "scikit-learn")):
         from skglm.penalties import L1_plus_L2
         from skglm.solvers import AndersonCD
 
-        X, y = data
+        X, y = sparse.csc_array(data[0]) if sparse.issparse(data[0]) else data[0], data[1]
         top = np.abs(X.T @ y).max() / len(y) / l1_ratio
         alphas = np.geomspace(top, eps * top, 100)
         found = AndersonCD(tol=1e-6, fit_intercept=False).path(

@@ -5,15 +5,11 @@ import pytest
 from scipy import sparse
 
 from gnomon.linear import enet_path
-from gnomon.linear._engines import (
-    MomentEngine,
-    WideDesign,
-    WideSparseDesign,
-    WorkingSetEngine,
-)
+from gnomon.linear._engines import MomentEngine, WideDesign, WorkingSetEngine
 from gnomon.linear._support import KeptInverse
 from gnomon.loops import coordinate as loops
 from gnomon.solvers.coordinate import Penalized, dual_check
+from gnomon.solvers.sparse_coordinate import SparseDesign
 
 
 def gram(p=40, n=60, seed=0):
@@ -128,9 +124,9 @@ def test_features_that_are_not_looked_at_cannot_matter(monkeypatch):
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_sparse_columns_are_correlated_in_pieces(monkeypatch, intercept):
-    monkeypatch.setattr("gnomon.linear._engines.PIECE", 1)
+    monkeypatch.setattr("gnomon.solvers.sparse_coordinate.ENOUGH", 1)
     rng = np.random.default_rng(7)
     X, weight = sparse.random_array((50, 101), density=0.1, rng=rng).tocsr(), rng.random(50)
-    r, design = rng.normal(size=50), WideSparseDesign(X, rng.normal(size=50), weight, intercept)
+    r, design = rng.normal(size=50), SparseDesign(X, rng.normal(size=50), weight, intercept)
     A = X.toarray() - (weight @ X.toarray() / weight.sum() if intercept else 0.0)
     np.testing.assert_allclose(design.correlate(r), (np.sqrt(weight)[:, None] * A).T @ r, atol=1e-12)

@@ -12,7 +12,6 @@ from gnomon.linear._support import GramSolver
 from gnomon.linear.moments import is_by_columns
 from gnomon.loops import coordinate as loops
 from gnomon.solvers.coordinate import ROUNDING, Check, Design, FullGramEngine, GramEngine, Penalized
-from gnomon.solvers.sparse_coordinate import SparseDesign
 
 ROOM = 100  # features that may always enter the working set together
 PIECE = 2**19  # entries of X in a piece of the product with all columns
@@ -48,22 +47,6 @@ class WideDesign(Design):
         squares = np.empty(self.n_features)
         loops.column_squares(self.X, np.ones(len(self.y)) if self.root is None else self.root**2, squares)
         return np.sqrt(squares)
-
-
-class WideSparseDesign(SparseDesign):
-    """The same for sparse columns; a bound rules out few of them, and all cost little."""
-
-    def correlate(self, r: Array) -> Array:
-        """Return the product of every centered column with r."""
-        indptr, indices, data = self.parts
-        corr, step = np.empty(self.n_features), -(-self.n_features // 8) or 1
-
-        def fill(left: int) -> None:
-            loops.csc_dot(indptr[left : left + step + 1], indices, data, r, corr[left : left + step])
-
-        starts = range(0, self.n_features, step)
-        list(in_order(fill, starts) if self.csc.nnz >= PIECE else map(fill, starts))
-        return corr - self.mean * float(self.v @ r) if self.intercept else corr
 
 
 class WorkingSetEngine(GramEngine):

@@ -18,12 +18,12 @@ from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import Reads, warn
-from gnomon.linear._engines import MomentEngine, WideDesign, WideSparseDesign, WorkingSetEngine
+from gnomon.linear._engines import MomentEngine, WideDesign, WorkingSetEngine
 from gnomon.linear._rules import SEED
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.linear.moments import LinearSums, sum_moments
 from gnomon.solvers.coordinate import Check, Penalized
-from gnomon.solvers.sparse_coordinate import SparseEngine
+from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine
 
 PATIENCE = 10  # working sets tried without a smaller gap before rounding is taken to forbid it
 GRAM_WIDTH = 2000  # features up to which, with more rows than features, the whole Gram matrix is formed
@@ -61,7 +61,7 @@ def _prepare(rows: Any, intercept: bool, coef: Array | None) -> Prepared:
     weight = rows.weight if rows.weighted else None
     y = np.asarray(rows.y, dtype=np.float64)
     if sparse.issparse(rows.X):
-        design: Any = WideSparseDesign(rows.X, y, weight, intercept)
+        design: Any = SparseDesign(rows.X, y, weight, intercept)
         engine: Any = SparseEngine(design, coef)
     else:
         design = WideDesign(rows.X, y, weight, intercept)
@@ -320,7 +320,7 @@ def follow(
 
 def _follow(prepared, alphas, l1_ratio, tol, positive, max_iter):
     engine, goal = prepared.engine, tol * prepared.yy
-    coefs, gaps, counts, before = np.zeros((len(engine.w), len(alphas)), order="F"), [], [], None
+    coefs, gaps, counts, before = np.zeros((len(engine.w), len(alphas))), [], [], None
     for k, alpha in enumerate(alphas):
         pen = strengths(prepared, alpha, l1_ratio, positive)
         reach = None if before is None else 2.0 * pen.t - before  # the sequential strong rule
@@ -334,7 +334,8 @@ def _follow(prepared, alphas, l1_ratio, tol, positive, max_iter):
             check = engine.advance(pen, goal, reach)
             best, waited = (check.gap, 0) if check.gap < best else (best, waited + 1)
         before = pen.t
-        coefs[:, k] = engine.w
+        S = np.flatnonzero(engine.w != 0.0)  # most memory of the rest is never touched
+        coefs[S, k] = engine.w[S]
         gaps.append(check.gap / prepared.mass)
         counts.append(engine.sweeps - sweeps)
     return coefs, np.array(gaps), counts

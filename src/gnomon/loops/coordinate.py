@@ -1,7 +1,7 @@
-"""Sweeps of coordinate descent for least squares with an ℓ1 and a ridge penalty.
+"""Sweeps of coordinate descent for least squares with an ℓ1 and a ridge penalty, on a Gram matrix.
 
-Gram sweeps keep g = q − G w; residual sweeps keep the residual of sparse columns, centered without being
-filled. A coordinate's move is w_j ← S(x_jᵀr + ‖x_j‖² w_j, t_j) / (‖x_j‖² + mu). Outputs are written in place.
+They keep the slopes g = q − G w. A coordinate's move is w_j ← S(g_j + ‖x_j‖² w_j, t_j) / (‖x_j‖² + mu).
+Outputs are written in place.
 """
 
 import numpy as np
@@ -55,6 +55,16 @@ def gram_sweeps(G, t, mu, positive, w, g, n_sweeps):
 
 
 @compiled
+def gap_between(rr, yr, t, size, top):
+    """Objective minus the dual value at the best feasible multiple of the residual, for t > 0.
+
+    rr is ‖r‖² + mu‖w‖², yr = yᵀr, size = ‖w‖₁ and top the steepest slope.
+    """
+    scale = min(max(yr / rr, 0.0), t / max(t, top)) if rr > 0.0 else 0.0
+    return max(0.5 * rr + t * size - scale * yr + 0.5 * scale * scale * rr, 0.0)
+
+
+@compiled
 def gram_gap(q, yy, t, mu, positive, w, g):
     """Duality gap of a point from its slopes g = q − Gw, for t > 0."""
     wq, wg, ww, size, top = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -67,9 +77,7 @@ def gram_gap(q, yy, t, mu, positive, w, g):
             ww += w[j] * w[j]
             size += abs(w[j])
     yr = yy - wq
-    rr = max(yr - wg, 0.0) + mu * ww
-    scale = min(max(yr / rr, 0.0), t / max(t, top)) if rr > 0.0 else 0.0
-    return max(0.5 * rr + t * size - scale * yr + 0.5 * scale * scale * rr, 0.0)
+    return gap_between(max(yr - wg, 0.0) + mu * ww, yr, t, size, top)
 
 
 @compiled
@@ -171,109 +179,3 @@ def gram_violation(t, mu, positive, w, g):
             miss = max(0.0, abs(slope) - t[j])
         worst = max(worst, miss)
     return worst
-
-
-@compiled
-def csc_sweeps(cols, indptr, indices, data, curvature, mean, mass, t, mu, positive, w, r, shift, n_sweeps):
-    """Cyclic sweeps over some sparse columns; the true residual is r − shift·v, where v belongs to the means.
-
-    mass is vᵀv, so that x_jᵀv = mass·mean[j]. Returns the shift and the largest δ² ‖x_j‖² of the last sweep.
-    """
-    largest = 0.0
-    for _ in range(n_sweeps):
-        largest = 0.0
-        for c in range(len(cols)):
-            j = cols[c]
-            bend = curvature[j] + mu
-            if bend <= 0.0:
-                continue
-            s = -shift * mass * mean[j]
-            for k in range(indptr[j], indptr[j + 1]):
-                s += data[k] * r[indices[k]]
-            old = w[j]
-            new = shrink(s + curvature[j] * old, t[j], positive) / bend
-            if new != old:
-                delta = new - old
-                w[j] = new
-                shift -= delta * mean[j]
-                for k in range(indptr[j], indptr[j + 1]):
-                    r[indices[k]] -= delta * data[k]
-                largest = max(largest, delta * delta * bend)
-        if largest == 0.0:
-            break
-    return shift, largest
-
-
-@compiled
-def csc_weighted_sweeps(
-    cols, indptr, indices, data, bend, curvature, mean, t, mu, w, move, q, bx, total, shift, n_sweeps
-):
-    """Sweeps on the model of a smooth loss: rows weigh `bend`, an unpenalized intercept stays at its optimum.
-
-    q holds bend·(target − x·(w+move)) up to the intercept's part shift·bend; bx is Σ bend x_j, mean =
-    bx/total, curvature the centered Σ bend (x_j − mean)². `move` is the change of w; `t` the thresholds.
-    Returns the shift and the largest δ² curvature of the last sweep.
-    """
-    largest = 0.0
-    for _ in range(n_sweeps):
-        largest = 0.0
-        for c in range(len(cols)):
-            j = cols[c]
-            weight = curvature[j] + mu
-            if weight <= 0.0:
-                continue
-            s = -shift * bx[j] - mu * (w[j] + move[j])
-            for k in range(indptr[j], indptr[j + 1]):
-                s += data[k] * q[indices[k]]
-            old = w[j] + move[j]
-            new = shrink(s + weight * old, t[j], False) / weight
-            if new != old:
-                delta = new - old
-                move[j] = new - w[j]
-                shift -= delta * mean[j]
-                for k in range(indptr[j], indptr[j + 1]):
-                    q[indices[k]] -= delta * data[k] * bend[indices[k]]
-                largest = max(largest, delta * delta * weight)
-        if largest == 0.0:
-            break
-    return shift, largest
-
-
-@compiled
-def csc_dot(indptr, indices, data, r, out):
-    """out[j] = x_jᵀ r for every sparse column."""
-    for j in range(len(out)):
-        s = 0.0
-        for k in range(indptr[j], indptr[j + 1]):
-            s += data[k] * r[indices[k]]
-        out[j] = s
-
-
-@compiled
-def csc_squares(indptr, indices, data, u, out):
-    """out[j] = Σ_i u[i] x_ij² for every sparse column."""
-    for j in range(len(out)):
-        s = 0.0
-        for k in range(indptr[j], indptr[j + 1]):
-            s += data[k] * data[k] * u[indices[k]]
-        out[j] = s
-
-
-@compiled
-def csc_combine(cols, indptr, indices, data, w, out):
-    """out += Σ_j w[j] x_j over some sparse columns."""
-    for c in range(len(cols)):
-        j = cols[c]
-        if w[j] != 0.0:
-            for k in range(indptr[j], indptr[j + 1]):
-                out[indices[k]] += w[j] * data[k]
-
-
-@compiled
-def csc_some(cols, indptr, indices, data, r, out):
-    """out[c] = x_jᵀ r for the columns j = cols[c]."""
-    for c in range(len(cols)):
-        s = 0.0
-        for k in range(indptr[cols[c]], indptr[cols[c] + 1]):
-            s += data[k] * r[indices[k]]
-        out[c] = s

@@ -1,0 +1,154 @@
+"""Sweeps of coordinate descent over sparse columns, which are centered without being filled.
+
+Column j stands for x_j − mean[j]·v, where x_jᵀv = mass·mean[j] and mass = vᵀv; the residual is kept as
+r − shift·v, so that a move touches the entries of its own column only. Outputs are written in place.
+"""
+
+import numpy as np
+
+from gnomon.loops._compile import compiled
+from gnomon.loops.coordinate import gap_between, shrink
+
+
+@compiled
+def column_dot(j, indptr, indices, data, r):
+    """x_jᵀr, in two sums: one would wait for itself."""
+    even, odd = 0.0, 0.0
+    k, end = indptr[j], indptr[j + 1]
+    while k + 1 < end:
+        even += data[k] * r[indices[k]]
+        odd += data[k + 1] * r[indices[k + 1]]
+        k += 2
+    if k < end:
+        even += data[k] * r[indices[k]]
+    return even + odd
+
+
+@compiled
+def csc_sweep(cols, indptr, indices, data, curvature, mean, mass, t, mu, positive, w, r, shift):
+    """One cyclic sweep over some columns; returns the shift and the largest δ² ‖x_j‖²."""
+    largest = 0.0
+    for c in range(len(cols)):
+        j = cols[c]
+        bend = curvature[j] + mu
+        if bend <= 0.0:
+            continue
+        s = column_dot(j, indptr, indices, data, r) - shift * mass * mean[j]
+        old = w[j]
+        new = shrink(s + curvature[j] * old, t, positive) / bend
+        if new != old:
+            delta = new - old
+            w[j] = new
+            shift -= delta * mean[j]
+            for k in range(indptr[j], indptr[j + 1]):
+                r[indices[k]] -= delta * data[k]
+            largest = max(largest, delta * delta * bend)
+    return shift, largest
+
+
+@compiled
+def csc_gap(cols, indptr, indices, data, mean, mass, v, y, t, mu, positive, w, r, shift):
+    """Duality gap of the problem that has these columns only; without t, what the slopes bound it by."""
+    rr, yr, ww, size, top, square = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(len(r)):
+        e = r[i] - shift * v[i]
+        rr += e * e
+        yr += e * y[i]
+    for c in range(len(cols)):
+        j = cols[c]
+        slope = column_dot(j, indptr, indices, data, r) - shift * mass * mean[j] - mu * w[j]
+        top = max(top, slope if positive else abs(slope))
+        if not positive or w[j] > 0.0 or slope > 0.0:
+            square += slope * slope
+        ww += w[j] * w[j]
+        size += abs(w[j])
+    if t == 0.0:
+        return 0.5 * square / mu if mu > 0.0 else top * (1.0 + size)
+    return gap_between(rr + mu * ww, yr, t, size, top)
+
+
+@compiled
+def csc_descent(
+    cols, indptr, indices, data, curvature, mean, mass, v, y, t, mu, positive, w, r, shift, goal, n_sweeps
+):
+    """Sweeps until the gap over these columns is at most `goal`, which is asked once no move is larger.
+
+    Returns the sweeps made, the shift, the gap and whether anything still moves.
+    """
+    made, gap, largest = 0, np.inf, np.inf
+    while made < n_sweeps and gap > goal and largest > 0.0:
+        shift, largest = csc_sweep(
+            cols, indptr, indices, data, curvature, mean, mass, t, mu, positive, w, r, shift
+        )
+        made += 1
+        if largest <= goal or made == n_sweeps:
+            gap = csc_gap(cols, indptr, indices, data, mean, mass, v, y, t, mu, positive, w, r, shift)
+    return made, shift, gap, largest > 0.0
+
+
+@compiled
+def csc_dot(indptr, indices, data, r, out):
+    """out[j] = x_jᵀ r for every sparse column."""
+    for j in range(len(out)):
+        out[j] = column_dot(j, indptr, indices, data, r)
+
+
+@compiled
+def csc_squares(indptr, indices, data, out):
+    """out[j] = Σ_i x_ij² for every sparse column."""
+    for j in range(len(out)):
+        s = 0.0
+        for k in range(indptr[j], indptr[j + 1]):
+            s += data[k] * data[k]
+        out[j] = s
+
+
+@compiled
+def csc_combine(cols, indptr, indices, data, w, out):
+    """out += Σ_j w[j] x_j over some sparse columns."""
+    for c in range(len(cols)):
+        j = cols[c]
+        for k in range(indptr[j], indptr[j + 1]):
+            out[indices[k]] += w[j] * data[k]
+
+
+@compiled
+def csr_subtract(rows, indptr, indices, data, u, out):
+    """out -= Σ_i u[i] x_i over some sparse rows."""
+    for a in range(len(rows)):
+        i = rows[a]
+        for k in range(indptr[i], indptr[i + 1]):
+            out[indices[k]] -= u[i] * data[k]
+
+
+@compiled
+def csr_columns(indptr, indices, data, v, left, right, cursor, out_indices, out_data):
+    """Write the columns left..right−1 of sparse rows v[i]·x_i, each from where its cursor stands."""
+    for i in range(len(indptr) - 1):
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            if left <= j < right:
+                out_indices[cursor[j]] = i
+                out_data[cursor[j]] = v[i] * data[k]
+                cursor[j] += 1
+
+
+@compiled
+def idle_extremes(corr, w):
+    """Lowest and highest correlation of features that are not in use; 0 counts."""
+    low, high = 0.0, 0.0
+    for j in range(len(w)):
+        if w[j] == 0.0:
+            low, high = min(low, corr[j]), max(high, corr[j])
+    return low, high
+
+
+@compiled
+def fill_chosen(corr, w, level, positive, out):
+    """List the features in use and those whose correlations reach the level; returns their number."""
+    count = 0
+    for j in range(len(w)):
+        if w[j] != 0.0 or corr[j] >= level or (corr[j] <= -level and not positive):
+            out[count] = j
+            count += 1
+    return count
