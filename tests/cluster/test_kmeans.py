@@ -1,5 +1,7 @@
 """K-means: hand-made examples, properties, awkward data, and scikit-learn's answers."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -375,3 +377,40 @@ def test_same_as_scikit_learn(shape):
         assert ours.inertia_ == pytest.approx(peer.inertia_)
         np.testing.assert_allclose(ours.transform(X), peer.transform(X), atol=1e-9)
         assert ours.score(X, sample_weight=w) == pytest.approx(peer.score(X, sample_weight=w))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("k", [3, 70])
+def test_every_step_is_that_of_a_slow_twin(algorithm, k):
+    """Bounds and carried sums change nothing: labels, means and cost of each step, written plainly."""
+    rng = np.random.default_rng(k)
+    X = rng.normal(size=(3000, 4)) * [1.0, 3.0, 0.1, 1.0] + 5.0
+    weight = rng.integers(0, 3, len(X)).astype(float)
+    centers = X[:k].copy()
+    for steps in range(1, 8):
+        gaps = ((X[:, None, :] - centers) ** 2).sum(axis=2)
+        labels = gaps.argmin(axis=1)
+        counts = np.bincount(labels, weight, k)[:, None]
+        sums = np.zeros((k, 4))
+        np.add.at(sums, labels, weight[:, None] * X)
+        centers = np.where(counts > 0, sums / np.maximum(counts, 1), centers)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = KMeans(k, init=X[:k], algorithm=algorithm, max_iter=steps, tol=0.0)
+            model.fit(X, sample_weight=weight)
+        if (counts == 0).any():
+            return  # where an empty one goes is another rule
+        gaps = ((X[:, None, :] - centers) ** 2).sum(axis=2)
+        np.testing.assert_allclose(model.cluster_centers_, centers, rtol=1e-12)
+        np.testing.assert_array_equal(model.labels_, gaps.argmin(axis=1))
+        assert model.inertia_ == pytest.approx(weight @ gaps.min(axis=1), rel=1e-12)
+
+
+def test_a_start_far_away_costs_no_digits():
+    """Sums about an anchor round at the distance from it; a far anchor must be left behind."""
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    model = KMeans(2, init=np.array([[1e9, -1e9], [-1e9, 1e9]]), tol=0.0).fit(X)
+    assert model.n_iter_ > 3
+    means = [X[model.labels_ == k].mean(axis=0) for k in range(2)]
+    np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-12)
+    assert model.inertia_ == pytest.approx(cost(X, np.array(means)), rel=1e-13)

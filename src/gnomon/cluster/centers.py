@@ -16,7 +16,9 @@ class KMeansState(NamedTuple):
 
     centers: Array  # (k, d)
     labels: Array  # (n,); empty while the rows are not in memory
-    sums: Array  # (k, d) Σ w (x − center)
+    anchor: Array  # (k, d) the centers, or earlier ones while those are near
+    sums: Array  # (k, d) Σ w (x − anchor)
+    square: float  # Σ w ‖x − anchor‖²
     counts: Array  # (k,), or (k, d) where entries are missing
     cost: float
     changed: int  # labels that changed; for rows that are not in memory, a checksum of the labels
@@ -68,20 +70,79 @@ def column(counts: Array) -> Array:
 
 
 def new_centers(state: KMeansState) -> Array:
-    """Move every center by its mean residual; one without rows stays."""
+    """Return the mean of every cluster; a center without rows stays."""
     counts = column(state.counts)
-    return state.centers + state.sums / np.where(counts > 0, counts, 1.0)
+    return np.where(counts > 0, state.anchor + state.sums / np.where(counts > 0, counts, 1.0), state.centers)
+
+
+def movement(before: Array, after: Array, scale: float) -> float:
+    """Return the summed squared movement of the centers, in the frame's unit."""
+    if before.shape != after.shape:
+        return np.inf
+    return float((((after - before) * scale) ** 2).sum())
+
+
+def carried(state: KMeansState, centers: Array, scale: float) -> lloyd.Known | None:
+    """Return the sums that an assignment to these centers may start from, if their anchors are still near.
+
+    A sum rounds at the distance from its anchor: within a few spreads, as if summed afresh.
+    """
+    far = movement(state.anchor, centers, scale) * state.counts.sum()
+    if far > 4.0 * (state.cost * scale) * scale:
+        return None
+    return lloyd.Known(state.labels, state.anchor, state.sums, state.square)
+
+
+def state_of(
+    centers: Array, labels: Array, found: lloyd.Assignment, known: lloyd.Known | None
+) -> KMeansState:
+    """Return the state of an assignment, whose cost follows from the sums about the anchors."""
+    anchor, cost = centers, float(found.cost)
+    if known is not None:
+        anchor, step = known.anchor, centers - known.anchor
+        cost += float((step * (column(found.counts) * step - 2.0 * found.sums)).sum())
+    none = np.zeros(0)
+    return KMeansState(
+        centers=centers,
+        labels=labels,
+        anchor=anchor,
+        sums=found.sums,
+        square=float(found.cost),
+        counts=found.counts,
+        cost=max(cost, 0.0),
+        changed=int(np.asarray(found.changed).ravel()[0]),
+        settled=False,
+        half_steps=np.zeros((0, 2)),
+        seed_rows=none,
+        seed_costs=none,
+        restarts=none,
+    )
+
+
+def without(state: KMeansState, empty: Array) -> KMeansState:
+    """Remove the empty clusters."""
+    keep = np.setdiff1d(np.arange(len(state.centers)), empty)
+    place = np.zeros(len(state.centers), dtype=np.int32)
+    place[keep] = np.arange(len(keep))
+    return state._replace(
+        centers=state.centers[keep],
+        anchor=state.anchor[keep],
+        sums=state.sums[keep],
+        counts=state.counts[keep],
+        labels=place[state.labels],
+    )
 
 
 def relocate(state: KMeansState, empty: Array, far: lloyd.Farthest, scale: float) -> KMeansState:
     """Give each empty cluster one of the far rows, before the means are taken."""
-    centers, sums, counts, cost = state.centers.copy(), state.sums.copy(), state.counts.copy(), state.cost
+    centers, anchor = state.centers.copy(), state.anchor.copy()
+    sums, counts, cost = state.sums.copy(), state.counts.copy(), state.cost
     waiting = list(empty)
     for distance, point, label, weight in zip(*far, strict=True):
         if waiting and distance > 0 and counts[label] > weight:
             counts[label] -= weight
-            sums[label] -= weight * (point - centers[label])
+            sums[label] -= weight * (point - anchor[label])
             cost -= weight * distance / scale / scale
             k = waiting.pop(0)
-            centers[k], counts[k] = point, weight
-    return state._replace(centers=centers, sums=sums, counts=counts, cost=cost)
+            centers[k], anchor[k], counts[k] = point, point, weight
+    return state._replace(centers=centers, anchor=anchor, sums=sums, counts=counts, cost=cost)

@@ -15,13 +15,17 @@ from gnomon.cluster import lloyd, seeding
 from gnomon.cluster.centers import (
     ClusterSums,
     KMeansState,
+    carried,
     cluster_sums,
     column,
     distances_to,
+    movement,
     nearest_labels,
     negative_cost,
     new_centers,
     relocate,
+    state_of,
+    without,
 )
 from gnomon.cluster.optimal import optimal_1d
 from gnomon.core.errors import DataError, DegenerateError
@@ -172,7 +176,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             )
         seeds = self._seeds(rows, rng)
         labels = np.zeros(rows.n_rows if rows.in_memory else 0, dtype=np.int32)
-        state = self._assign(rows, seeds.centers, labels, None)
+        state = self._assign(rows, seeds.centers, labels)
         return state._replace(
             seed_rows=seeds.rows,
             seed_costs=seeds.costs,
@@ -185,9 +189,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             return state, Report(state.cost, done=True, change=0.0)
         ready = self._fill_empty(rows, state)
         centers = new_centers(ready)
-        shift = self._movement(rows, state.centers, centers)
+        shift = movement(state.centers, centers, self._frame(rows).scale)
         gain = float((column(ready.counts) * (centers - ready.centers) ** 2).sum())
-        fresh = self._assign(rows, centers, ready.labels, ready.centers)
+        carries = ready is state and rows.in_memory and self.missing == "error"
+        known = carried(state, centers, self._frame(rows).scale) if carries else None
+        fresh = self._assign(rows, centers, ready.labels, ready.centers, known)
         row = [
             state.cost,
             max(ready.cost - gain, fresh.cost),
@@ -202,12 +208,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
         )
         done = shift <= self.tol * self._frame(rows).variance
         return fresh, Report(fresh.cost, done=done, change=shift)
-
-    def _movement(self, rows: Any, before: Array, after: Array) -> float:
-        """Return the summed squared movement of the centers, in the frame's units."""
-        if before.shape != after.shape:
-            return np.inf
-        return float((((after - before) * self._frame(rows).scale) ** 2).sum())
 
     def _attributes(self, state: KMeansState) -> dict[str, Any]:
         return {
@@ -240,36 +240,26 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
     def _memory(self, rows: Any) -> lloyd.Memory:
         return lloyd.memory_of(rows, self.missing == "ignore")
 
-    def _assign(self, rows: Any, centers: Array, labels: Array, before: Array | None) -> KMeansState:
+    def _assign(
+        self,
+        rows: Any,
+        centers: Array,
+        labels: Array,
+        before: Array | None = None,
+        known: lloyd.Known | None = None,
+    ) -> KMeansState:
         """Return the state of these centers: every row at its nearest."""
         memory = self._memory(rows)
         if rows.in_memory:
             labels = labels.copy()
-            found = memory.assign(centers, labels, self._bounds(len(centers)), before)
+            found = memory.assign(centers, labels, self._bounds(len(centers)), before, known)
         else:
             found = total(lloyd.assignment_sums, rows, centers, memory.frame, self.missing == "ignore")
-        changed = int(np.asarray(found.changed).ravel()[0])
-        none = np.zeros(0)
-        settled, halves = False, np.zeros((0, 2))
-        return KMeansState(
-            centers,
-            labels,
-            found.sums,
-            found.counts,
-            float(found.cost),
-            changed,
-            settled,
-            halves,
-            none,
-            none,
-            none,
-        )
+        return state_of(centers, labels, found, known)
 
     def _bounds(self, k: int) -> int:
         """Return how many groups of bounds a row keeps."""
-        auto = (
-            1 if k <= 64 else 4
-        )  # measured: more groups spare few rows, as whole tiles are multiplied anyway
+        auto = 1 if k <= 64 else 2  # measured: more groups spare less than they cost
         return {"lloyd": 0, "hamerly": 1, "yinyang": max(1, k // 10), "elkan": k}.get(self.algorithm, auto)
 
     def _fill_empty(self, rows: Any, state: KMeansState) -> KMeansState:
@@ -282,24 +272,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
                 f"cluster {empty[0]} has no rows; use another start or empty_cluster='farthest'."
             )
         if self.empty_cluster == "drop":
-            return self._drop(state, empty)
+            return without(state, empty)
         if self.missing == "ignore":
             return state
         frame = self._frame(rows)
         far = total(lloyd.farthest_rows, rows, state.centers, frame, 2 * len(empty))
         moved = relocate(state, empty, far, frame.scale)
         return state if moved.cost == state.cost else moved
-
-    def _drop(self, state: KMeansState, empty: Array) -> KMeansState:
-        keep = np.setdiff1d(np.arange(len(state.centers)), empty)
-        place = np.zeros(len(state.centers), dtype=np.int32)
-        place[keep] = np.arange(len(keep))
-        return state._replace(
-            centers=state.centers[keep],
-            sums=state.sums[keep],
-            counts=state.counts[keep],
-            labels=place[state.labels],
-        )
 
     def _starts(self) -> int:
         if self.algorithm == "optimal_1d" or not (isinstance(self.init, str) or callable(self.init)):
@@ -321,26 +300,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
                     "init as a function needs the data in memory; give an array of centers instead."
                 )
             random_state = np.random.RandomState(draw_seed(rng) % 2**32)
-            return self._given(rows, self.init(rows.X, self.n_clusters, random_state=random_state))
-        return self._given(rows, self.init)
-
-    def _given(self, rows: Any, init: Any) -> seeding.Seeds:
-        """Check starting centers, or turn a vector of labels into means."""
-        init = np.asarray(init)
-        if init.ndim == 1 and rows.in_memory and len(init) == rows.n_rows and init.dtype.kind in "iu":
-            if init.min() < 0 or init.max() >= self.n_clusters:
-                raise DataError(f"labels in init must lie in 0..{self.n_clusters - 1}.")
-            return seeding.means_of(seeding.sample_of(rows, self._frame(rows)), init, self.n_clusters)
-        if init.shape != (self.n_clusters, rows.n_features):
-            raise DataError(
-                f"The shape of the initial centers {init.shape} does not match the number of clusters "
-                f"{self.n_clusters} and of features {rows.n_features}."
-            )
-        init = np.array(init, dtype=np.float64, order="C")
-        frame = self._frame(rows)
-        if not np.isfinite(init).all() or np.abs(init - frame.shift).max() * frame.scale > 1e15:
-            raise DataError("init has centers that are not finite, or absurdly far from the data.")
-        return seeding.Seeds(init, np.full(len(init), -1), np.zeros(0))
+            init = self.init(rows.X, self.n_clusters, random_state=random_state)
+            return seeding.given(rows, self._frame(rows), init, self.n_clusters)
+        return seeding.given(rows, self._frame(rows), self.init, self.n_clusters)
 
     def _optimum(self, rows: Any) -> seeding.Seeds:
         if rows.n_features != 1:

@@ -18,7 +18,6 @@ from gnomon.core.threads import in_order
 from gnomon.loops import kmeans as loops
 
 TINY = np.finfo(np.float64).tiny
-BLOCK = 2**19  # entries of X and scores that one task of the pool works on
 
 
 class Spread(NamedTuple):
@@ -141,12 +140,21 @@ def screen_of(centers: Array, frame: Frame, order: Array) -> Screen:
 
 
 class Assignment(NamedTuple):
-    """What an assignment adds up to: residual sums about the centers, weights, cost, and what changed."""
+    """What an assignment adds up to: residual sums about an anchor, weights, cost, and what changed."""
 
-    sums: Array  # (k, d) Σ w (x − center)
+    sums: Array  # (k, d) Σ w (x − anchor); the anchors are the centers, or earlier ones
     counts: Array  # (k,) Σ w; (k, d) where entries are missing
-    cost: float
+    cost: float  # Σ w ‖x − anchor‖²
     changed: Any  # labels that changed; from files, a checksum of the labels
+
+
+class Known(NamedTuple):
+    """Residuals of earlier labels about their anchors, summed."""
+
+    labels: Array  # (n,)
+    anchor: Array  # (k, d)
+    sums: Array  # (k, d) Σ w (x − anchor)
+    square: float  # Σ w ‖x − anchor‖²
 
 
 def plain(X: Array) -> Array:
@@ -173,7 +181,7 @@ class Memory:
         n = len(self.X)
         self.norms, self.near = np.empty(n), np.empty(n)
         if not missing:
-            blocks = row_blocks(n, self.X.shape[1])
+            blocks = row_blocks(n)
             list(
                 in_order(
                     lambda block: loops.row_norms(self.X, *block, frame.shift, frame.scale, self.norms),
@@ -182,44 +190,45 @@ class Memory:
             )
         self.centers: Array | None = None
 
-    def assign(self, centers: Array, labels: Array, kinds: int, before: Array | None) -> Assignment:
+    def assign(
+        self, centers: Array, labels: Array, kinds: int, before: Array | None, known: Known | None = None
+    ) -> Assignment:
         """Update `labels` in place to the nearest centers.
 
-        `kinds` is the number of groups of bounds, 0 for none; `before` the centers that the labels belong to.
+        `kinds` is the number of groups of bounds, 0 for none; `before` the centers that the labels belong to;
+        `known` what is already summed over these labels, so that only the rows that change are added.
         """
         if before is None or self.centers is not before or kinds == 0:
             self.centers = None
-        blocks = row_blocks(len(self.X), sum(centers.shape))
-        work = self._observed(centers, labels) if self.missing else self._screened(centers, labels, kinds)
-        parts = in_order(work, blocks)
-        found = add_assignments(parts)
+        blocks = row_blocks(len(self.X))
+        work = (
+            self._observed(centers, labels) if self.missing else self._screened(centers, labels, kinds, known)
+        )
+        found = add_assignments(in_order(work, blocks))
         self.centers = centers
-        return found._replace(cost=found.cost / self.frame.scale / self.frame.scale)
+        found = found._replace(cost=found.cost / self.frame.scale / self.frame.scale)
+        if known is None:
+            return found
+        sums = np.where(found.counts[:, None] > 0, known.sums + found.sums, 0.0)
+        return found._replace(sums=sums, cost=known.square + found.cost)
 
-    def _screened(self, centers: Array, labels: Array, kinds: int) -> Any:
+    def _screened(self, centers: Array, labels: Array, kinds: int, known: Known | None) -> Any:
         self._prepare(centers, kinds)
         screen = screen_of(centers, self.frame, self.groups.order)
-        X, weight, near, groups = self.X, self.weight, self.near, self.groups
-        drift, lower, norms = self.drift, self.lower, self.norms
+        X, weight, scale = self.X, self.weight, self.frame.scale
+        fixed = (*screen[:3], self.norms, *screen[3:], *self.groups, self.drift, self.sunk, self.moved)
+        bounds = (self.lower, self.floor, self.upper)
 
         def work(block: tuple[int, int]) -> Assignment:
-            start, stop = block
-            changed = loops.assign(
-                X,
-                start,
-                stop,
-                *screen[:3],
-                norms,
-                *screen[3:],
-                groups.order,
-                groups.bounds,
-                drift,
-                labels,
-                lower,
-                near,
-            )
+            changed = loops.assign(X, *block, *fixed, labels, *bounds, self.near)
             sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
-            cost = loops.add_residuals(X, weight, start, stop, centers, labels, near, sums, counts)
+            if known is None:
+                cost = loops.add_residuals(X, weight, *block, centers, scale, labels, sums)
+            else:
+                cost = loops.move_residuals(
+                    X, weight, *block, known.anchor, scale, known.labels, labels, sums
+                )
+            loops.add_weights(weight, *block, labels, counts)
             return Assignment(sums, counts, cost, changed)
 
         return work
@@ -228,12 +237,17 @@ class Memory:
         """Move the bounds along with the centers, or begin new ones."""
         before = self.centers
         if before is None or before.shape != centers.shape:
+            n = len(self.X)
             self.groups = group_centers(centers, kinds)
-            self.drift = np.zeros(len(self.groups.bounds) - 1)
-            self.lower = np.zeros((len(self.X), len(self.drift)), dtype=np.float32)
+            self.drift, self.sunk = np.zeros(len(self.groups.bounds) - 1), 0.0
+            self.moved = np.zeros(len(centers))
+            self.lower = np.zeros((n, len(self.drift)), dtype=np.float32)
+            self.floor, self.upper = np.zeros(n, dtype=np.float32), np.full(n, np.inf)
             return
         moved = np.sqrt((((centers - before) * self.frame.scale) ** 2).sum(axis=1)) * (1 + 1e-12)
+        self.moved = self.moved + moved
         self.drift = self.drift + np.maximum.reduceat(moved[self.groups.order], self.groups.bounds[:-1])
+        self.sunk += float(moved.max())
 
     def _observed(self, centers: Array, labels: Array) -> Any:
         def work(block: tuple[int, int]) -> Assignment:
@@ -256,9 +270,9 @@ def memory_of(rows: Any, missing: bool) -> Memory:
     return _memories[rows]
 
 
-def row_blocks(n: int, width: int) -> list[tuple[int, int]]:
-    """Cut n rows into blocks that the data alone decide."""
-    step = max(4 * loops.TILE, BLOCK // max(1, width) // loops.TILE * loops.TILE)
+def row_blocks(n: int) -> list[tuple[int, int]]:
+    """Cut n rows into blocks that the data alone decide: some for every core, none too small to hand out."""
+    step = max(loops.STRETCH, -(-n // 32))
     return [(start, min(start + step, n)) for start in range(0, n, step)]
 
 
@@ -296,8 +310,9 @@ def assign_chunk(chunk: Any, centers: Array, frame: Frame | None = None) -> Any:
     loops.row_norms(X, 0, m, frame.shift, frame.scale, norms)
     one = Groups(np.arange(k), np.array([0, k]))
     screen = screen_of(centers, frame, one.order)
-    lower = np.zeros((m, 1), dtype=np.float32)
-    loops.assign(X, 0, m, *screen[:3], norms, *screen[3:], *one, np.zeros(1), labels, lower, near)
+    still = np.zeros(1), 0.0, np.zeros(k)  # nothing has moved
+    bounds = np.zeros((m, 1), dtype=np.float32), np.zeros(m, dtype=np.float32), np.full(m, np.inf)
+    loops.assign(X, 0, m, *screen[:3], norms, *screen[3:], *one, *still, labels, *bounds, near)
     return labels, near
 
 
@@ -317,7 +332,8 @@ def assignment_sums(chunk: Any, centers: Array, frame: Frame, missing: bool) -> 
         )
     else:
         counts = np.zeros(len(centers))
-        cost = loops.add_residuals(X, chunk.weight, 0, m, centers, labels, near, sums, counts)
+        cost = loops.add_residuals(X, chunk.weight, 0, m, centers, frame.scale, labels, sums)
+        loops.add_weights(chunk.weight, 0, m, labels, counts)
     return Assignment(sums, counts, cost / frame.scale / frame.scale, np.array([checksum]))
 
 

@@ -270,6 +270,24 @@ def sample_of(rows: Any, frame: Frame) -> Sample:
     return Sample(kept.points, kept.weight, frame)
 
 
+def given(rows: Any, frame: Frame, init: Any, k: int) -> Seeds:
+    """Check the centers that a user starts from, or turn a vector of labels into means."""
+    init = np.asarray(init)
+    if init.ndim == 1 and rows.in_memory and len(init) == rows.n_rows and init.dtype.kind in "iu":
+        if init.min() < 0 or init.max() >= k:
+            raise DataError(f"labels in init must lie in 0..{k - 1}.")
+        return means_of(sample_of(rows, frame), init, k)
+    if init.shape != (k, rows.n_features):
+        raise DataError(
+            f"The shape of the initial centers {init.shape} does not match the number of clusters "
+            f"{k} and of features {rows.n_features}."
+        )
+    init = np.array(init, dtype=np.float64, order="C")
+    if not np.isfinite(init).all() or np.abs(init - frame.shift).max() * frame.scale > 1e15:
+        raise DataError("init has centers that are not finite, or absurdly far from the data.")
+    return Seeds(init, np.full(len(init), -1), np.zeros(0))
+
+
 def _sample_of_matrix(X: Any, sample_weight: Any, k: int) -> Sample:
     X = matrix(X)
     if not 1 <= k <= len(X):

@@ -13,7 +13,8 @@ import numpy as np
 
 from gnomon.loops._compile import compiled
 
-TILE = 512  # rows screened by one matrix product: the scores stay in the second-level cache
+TILE = 504  # rows screened by one product: scores stay in the cache, rows of them in different lines of it
+STRETCH = 4096  # rows looked over for those to screen
 UNIT = 2.0**-24  # rounding unit of float32
 SHAVE = 1.0 - 2.0**-21  # keeps a float32 lower bound below the true value
 
@@ -60,14 +61,14 @@ def row_norms(X, start, stop, shift, scale, norms):
 
 
 @compiled
-def two_smallest(S, half, first, last, best, second, where):
-    """For every column i: the two smallest half[j] − S[j, i], first ≤ j < last, and where the best is."""
+def two_smallest(S, half, best, second, where):
+    """For every column i: the two smallest half[j] − S[j, i], and where the best is."""
     m = best.size
     for i in range(m):
-        best[i] = half[first] - S[first, i]
+        best[i] = half[0] - S[0, i]
         second[i] = np.inf
-        where[i] = first
-    j = first + 1
+        where[i] = 0
+    j, last = 1, half.size
     while j + 1 < last:  # two at a time: half the traffic for the running best
         h, g = half[j], half[j + 1]
         for i in range(m):
@@ -106,46 +107,114 @@ def gather(X, rows, shift, scale, G):
 
 
 @compiled
-def settle(X, row, centers, scale, order, S, half, i, limit):
-    """Return the nearest center, and its distance², among those whose score in column i is within `limit`."""
-    label, smallest = -1, np.inf
-    for j in range(order.size):
-        if half[j] - S[j, i] <= limit:
-            c = order[j]
-            d = squared_distance(X[row], centers[c], scale)
-            if d < smallest or (d == smallest and c < label) or label < 0:
-                label, smallest = c, d
-    return label, smallest
+def transpose(G, picked, H):
+    """H[:, q] = G[picked[q]], four rows at a time."""
+    q = 0
+    while q + 4 <= picked.size:
+        a, b, c, e = picked[q], picked[q + 1], picked[q + 2], picked[q + 3]
+        for j in range(H.shape[0]):
+            H[j, q] = G[a, j]
+            H[j, q + 1] = G[b, j]
+            H[j, q + 2] = G[c, j]
+            H[j, q + 3] = G[e, j]
+        q += 4
+    while q < picked.size:
+        for j in range(H.shape[0]):
+            H[j, q] = G[picked[q], j]
+        q += 1
 
 
 @compiled(fastmath=True)
-def add_residuals(X, weight, start, stop, centers, labels, near, sums, counts):
-    """Add to sums[k] Σw(x − centers[k]) and to counts[k] Σw of the rows labeled k; return Σw·near."""
+def add_residuals(X, weight, start, stop, anchor, scale, labels, sums):
+    """sums[k] += Σw(x − anchor[k]) over the rows labeled k; return Σw‖(x − anchor)·scale‖²."""
     cost = 0.0
     for i in range(start, stop):
         k = labels[i]
         w = weight[i]
-        counts[k] += w
-        cost += w * near[i]
-        for j in range(centers.shape[1]):
-            sums[k, j] += w * (X[i, j] - centers[k, j])
+        square = 0.0
+        for j in range(anchor.shape[1]):
+            gap = X[i, j] - anchor[k, j]
+            sums[k, j] += w * gap
+            square += (gap * scale) * (gap * scale)
+        cost += w * square
+    return cost
+
+
+@compiled(fastmath=True)
+def move_residuals(X, weight, start, stop, anchor, scale, before, labels, sums):
+    """What those sums change by when the labels were `before`: only rows that changed sides count."""
+    cost = 0.0
+    for i in range(start, stop):
+        k, old = labels[i], before[i]
+        if k != old:
+            w = weight[i]
+            for j in range(anchor.shape[1]):
+                sums[old, j] -= w * (X[i, j] - anchor[old, j])
+                sums[k, j] += w * (X[i, j] - anchor[k, j])
+            cost += w * squared_distance(X[i], anchor[k], scale)
+            cost -= w * squared_distance(X[i], anchor[old], scale)
     return cost
 
 
 @compiled
-def unsettled(X, start, stop, centers, scale, labels, lower, drift, near, rows):
-    """Fill near[i] with the distance² to the row's own center; list the rows that no bound settles."""
+def add_weights(weight, start, stop, labels, counts):
+    """counts[k] += Σw of the rows labeled k."""
+    for i in range(start, stop):
+        counts[labels[i]] += weight[i]
+
+
+@compiled
+def beaten(square, low):
+    """Whether a lower bound of a distance is surely above the root of `square`."""
+    return low > 0.0 and square * (1.0 + 1e-12) < low * low
+
+
+@compiled
+def unsettled(X, start, stop, centers, scale, labels, lower, drift, floor, sunk, upper, moved, near, rows):
+    """List the rows that no bound settles, and fill near[i] with their distance² to their own center.
+
+    First the two bounds of the whole row, which need no look at X; then its distance; then all its bounds.
+    """
     count = 0
     for i in range(start, stop):
+        rows[count] = i
+        count += not upper[i] + moved[labels[i]] * (1.0 + 1e-15) < floor[i] - sunk
+    kept = 0
+    for q in range(count):
+        i = rows[q]
         d = squared_distance(X[i], centers[labels[i]], scale)
         near[i] = d
+        upper[i] = np.sqrt(d) * (1.0 + 1e-12) - moved[labels[i]]
         low = np.inf
         for g in range(drift.size):
             low = min(low, lower[i, g] - drift[g])
-        if not (low > 0.0 and d * (1.0 + 1e-12) < low * low):
-            rows[count] = i
-            count += 1
+        floor[i] = (low + sunk) * SHAVE
+        rows[kept] = i
+        kept += not beaten(d, low)
+    return kept
+
+
+@compiled
+def rivals(rows, lower, drift, near, g, picked):
+    """List which of the rows may be nearer to a center of group g than to their own."""
+    count = 0
+    for i in range(rows.size):
+        picked[count] = i
+        count += not beaten(near[rows[i]], lower[rows[i], g] - drift[g])
     return count
+
+
+@compiled
+def settle(x, centers, scale, order, bounds, best, i, limit, label, nearest):
+    """Return the nearest center and its distance², directly, over the groups whose best is within `limit`."""
+    for g in range(bounds.size - 1):
+        if best[g, i] <= limit:
+            for j in range(bounds[g], bounds[g + 1]):
+                c = order[j]
+                d = squared_distance(x, centers[c], scale)
+                if d < nearest or (d == nearest and c < label):
+                    label, nearest = c, d
+    return label, nearest
 
 
 @compiled
@@ -163,60 +232,106 @@ def assign(
     order,
     bounds,
     drift,
+    sunk,
+    moved,
     labels,
     lower,
+    floor,
+    upper,
     near,
 ):
     """Give rows start..stop−1 their nearest centers; return how many labels changed.
 
     screen (k, d) float32 holds the centers, shifted and scaled, in the order `order`; half their half squared
     norms and `reach` the largest norm; group g is screen[bounds[g]:bounds[g+1]]. lower[i, g] − drift[g]
-    bounds the distance of row i to the nearest center of group g that is not its own; near[i] is its own
-    distance².
+    bounds the distance of row i to the nearest center of group g that is not its own, floor[i] − sunk that to
+    any of them; upper[i] + moved[c] is at least its distance to its own center c, and near[i], where it was
+    needed, the square of that. A group is multiplied with the rows that its bound does not settle.
     """
     k, d = screen.shape
     groups = drift.size
-    tile = min(TILE, stop - start)
-    rows = np.empty(tile, np.int64)
+    group = np.empty(k, np.int64)
+    for g in range(groups):
+        for j in range(bounds[g], bounds[g + 1]):
+            group[order[j]] = g
+    stretch = min(STRETCH, stop - start)
+    tile = min(TILE, stretch)
+    waiting = np.empty(stretch, np.int64)
+    picked = np.empty(tile, np.int64)
     G = np.empty((tile, d), np.float32)
+    columns = np.empty(d * tile, np.float32)
     scores = np.empty(k * tile, np.float32)
+    smallest = np.empty(tile, np.float32)
+    following = np.empty(tile, np.float32)
+    index = np.empty(tile, np.int32)
     best = np.empty((groups, tile), np.float32)
     second = np.empty((groups, tile), np.float32)
     where = np.empty((groups, tile), np.int32)
     changed = 0
-    for first in range(start, stop, tile):
-        m = unsettled(X, first, min(first + tile, stop), centers, scale, labels, lower, drift, near, rows)
-        if m == 0:
-            continue
-        gather(X, rows[:m], shift, scale, G)
-        S = scores[: k * m].reshape((k, m))
-        np.dot(screen, G[:m].T, S)
-        for g in range(groups):
-            two_smallest(S, half, bounds[g], bounds[g + 1], best[g, :m], second[g, :m], where[g, :m])
-        for i in range(m):
-            row = rows[i]
-            low, runner, at = np.inf, np.inf, 0
+    for first in range(start, stop, stretch):
+        last = min(first + stretch, stop)
+        count = unsettled(
+            X, first, last, centers, scale, labels, lower, drift, floor, sunk, upper, moved, near, waiting
+        )
+        for at in range(0, count, tile):
+            rows = waiting[at : min(at + tile, count)]
+            m = rows.size
+            gather(X, rows, shift, scale, G)
             for g in range(groups):
-                b = best[g, i]
-                if b < low:
-                    runner = min(low, second[g, i])
-                    low, at = b, where[g, i]
-                else:
-                    runner = min(runner, b)
-            slack = UNIT * 1.02 * ((d + 6) * np.sqrt(norms[row]) * reach + reach * reach) + 1e-30
-            if runner - low > 2.0 * slack:
-                label = order[at]
-                if label != labels[row]:
+                for i in range(m):
+                    best[g, i] = np.inf
+                p = rivals(rows, lower, drift, near, g, picked)
+                if p == 0:
+                    continue
+                H = columns[: d * p].reshape((d, p))
+                transpose(G, picked[:p], H)
+                a, b = bounds[g], bounds[g + 1]
+                S = scores[: (b - a) * p].reshape((b - a, p))
+                np.dot(screen[a:b], H, S)
+                two_smallest(S, half[a:b], smallest[:p], following, index)
+                for q in range(p):
+                    i = picked[q]
+                    best[g, i] = smallest[q]
+                    second[g, i] = following[q]
+                    where[g, i] = order[a + index[q]]
+            for i in range(m):
+                row = rows[i]
+                own, before = labels[row], near[row]
+                low, runner, label = 0.5 * (before - norms[row]), np.inf, own
+                for g in range(groups):
+                    score = best[g, i]
+                    if score == np.inf:
+                        continue
+                    if where[g, i] == own:  # its own score, rounded: the one after it counts
+                        runner = min(runner, second[g, i])
+                    elif score < low:
+                        runner = min(low, second[g, i])
+                        low, label = score, where[g, i]
+                    else:
+                        runner = min(runner, score)
+                slack = UNIT * 1.02 * ((d + 6) * np.sqrt(norms[row]) * reach + reach * reach) + 1e-30
+                if runner - low <= 2.0 * slack:
+                    limit = min(low, runner) + 2.0 * slack
+                    label, near[row] = settle(
+                        X[row], centers, scale, order, bounds, best, i, limit, own, before
+                    )
+                elif label != own:
                     near[row] = squared_distance(X[row], centers[label], scale)
-            else:
-                label, near[row] = settle(X, row, centers, scale, order, S, half, i, low + 2.0 * slack)
-            if label != labels[row]:
-                changed += 1
+                low = np.inf
+                for g in range(groups):
+                    if best[g, i] < np.inf:
+                        score = second[g, i] if where[g, i] == label else best[g, i]
+                        square = norms[row] * (1.0 - 1e-13) + 2.0 * (score - slack)
+                        lower[row, g] = (np.sqrt(max(square, 0.0)) + drift[g]) * SHAVE
+                    elif label != own and g == group[own]:  # the center it left is one more in this group
+                        lower[row, g] = min(
+                            lower[row, g], (np.sqrt(before) * (1.0 - 1e-12) + drift[g]) * SHAVE
+                        )
+                    low = min(low, lower[row, g] - drift[g])
+                floor[row] = (low + sunk) * SHAVE
+                upper[row] = np.sqrt(near[row]) * (1.0 + 1e-12) - moved[label]
+                changed += label != own
                 labels[row] = label
-            for g in range(groups):
-                score = second[g, i] if order[where[g, i]] == label else best[g, i]
-                square = norms[row] * (1.0 - 1e-13) + 2.0 * (score - slack)
-                lower[row, g] = (np.sqrt(max(square, 0.0)) + drift[g]) * SHAVE
     return changed
 
 
