@@ -40,6 +40,15 @@ def gram(data):
     return X.T @ X, X.T @ y
 
 
+def leave_one_out(data):
+    """What leaving every row out needs: X'X, the rows in its eigenvectors, their squares by every penalty."""
+    X, _ = data
+    values, V = np.linalg.eigh(X.T @ X)
+    U = X @ V
+    U *= U
+    return U @ (1.0 / (values[:, None] + ALPHAS))
+
+
 def squares(model, data, alpha=0.0):
     X, y = data
     r = y - X @ model.coef_ - model.intercept_
@@ -101,10 +110,29 @@ CASES = [
         goal=1.0,
     ),
     Case(
+        "LinearRegression n=1M d=50",
+        data=lambda: plane(1_000_000, d=50),
+        ours=ours("LinearRegression"),
+        peers={"scikit-learn": theirs("LinearRegression")},
+        floors={"X'X and X'y by BLAS": gram},
+        quality=squares,
+        goal=5.0,
+    ),
+    Case(
+        "Ridge n=1M d=50",
+        data=lambda: plane(1_000_000, d=50),
+        ours=ours("Ridge", alpha=1.0),
+        peers={"scikit-learn": theirs("Ridge", alpha=1.0)},
+        floors={"X'X and X'y by BLAS": gram},
+        quality=lambda model, data: squares(model, data, alpha=1.0),
+        goal=1.0,
+    ),
+    Case(
         "RidgeCV leave-one-out, 20 penalties, n=20k d=100",
         data=lambda: plane(20_000),
         ours=ours("RidgeCV", alphas=ALPHAS),
         peers={"scikit-learn": theirs("RidgeCV", alphas=ALPHAS)},
+        floors={"X'X and XV by BLAS": leave_one_out},
         quality=lambda model, data: -model.best_score_,
         goal=2.0,
     ),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 
 from gnomon.linear import (
@@ -157,6 +158,21 @@ def test_units_change_nothing_without_a_penalty(size):
             assert "scale" in str(error) or "divide" in str(error)
             continue
         np.testing.assert_allclose(there, scores(quietly(model, X, y), X), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(60, 4), (12, 40)])
+@pytest.mark.parametrize("model", [*EXACT[:4], *REGRESSORS[1:4]], ids=lambda m: repr(m)[:40])
+def test_sparse_rows_are_no_different(model, shape):
+    X, y = rows(*shape, seed=2)
+    n, d = shape
+    X *= np.random.default_rng(0).random(shape) < 0.5
+    Z = np.column_stack([X, X[:, 0], X[:, 0] + X[:, 1], np.full(n, 3.0), np.zeros(n), 1e4 * X[:, 1]])
+    np.testing.assert_allclose(
+        scores(quietly(model, sparse.csr_array(Z), y), Z), scores(quietly(model, Z, y), Z), atol=2e-4
+    )
+    Z[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        clone(model).fit(sparse.csr_array(Z), y)
 
 
 def test_separable_classes_without_a_penalty_are_told():

@@ -1,14 +1,18 @@
 """Linear machines against the numbers of the courses, their optimality conditions and scikit-learn."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import InfeasibleError
-from gnomon.linear import LinearSVC, LinearSVR, NotSeparableError
+from gnomon.linear import LinearSVC, LinearSVR, NotSeparableError, _machines
+from gnomon.solvers import newton
 
 T6 = np.array([0, 1, 2.5, 1.5, 3, 4])[:, None], np.array([-1, -1, -1, 1, 1, 1])
 FREE = {"loss": "hinge", "regularize_intercept": False}
@@ -256,3 +260,39 @@ def test_squared_hinge_fits_from_a_file(tmp_path):
     pd.DataFrame(X, columns=list("abcd")).assign(y=y).to_parquet(tmp_path / "rows.parquet")
     a = LinearSVC().fit(str(tmp_path / "rows.parquet"), "y")
     np.testing.assert_allclose(a.coef_, LinearSVC().fit(X, y).coef_, rtol=1e-6, atol=1e-8)
+
+
+def sparse_wide(n=6000, d=700, seed=5):
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=0.02, rng=rng).tocsr()
+    return X, (X @ (5 * rng.normal(size=d)) + rng.logistic(size=n) > 0).astype(int)
+
+
+def test_rows_far_outside_the_margin_have_no_part():
+    X, y = sparse_wide()
+    model = LinearSVC(max_iter=10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    rows, theta = model._read(X, y), np.append(model.coef_[0], model.intercept_[0])
+    margin = model._problem(rows, 1)
+    objective = _machines.smooth_objective(margin, rows)
+    few = _machines.near_margin(rows, objective.model, theta)
+    assert 0 < few.n_rows < 0.9 * len(y)
+    all_, some = (newton.evaluate(data, objective, theta) for data in (rows, few))
+    assert some.value == pytest.approx(all_.value, rel=1e-12)
+    np.testing.assert_allclose(some.gradient, all_.gradient, atol=1e-9)
+
+
+@pytest.mark.parametrize("near", [0.3, 1e-3])  # with 1e-3 rows that were left out come back
+def test_wide_sparse_machine_ends_at_the_optimum(monkeypatch, near):
+    monkeypatch.setattr(_machines, "NEAR", near)
+    monkeypatch.setattr(_machines, "SETTLED", 5)
+    X, y = sparse_wide()
+    model = LinearSVC().fit(X, y)
+    assert model.converged_ and (np.diff(model.trace_.objective) <= 0).all()
+    truth = LinearSVC(tol=1e-10).fit(X.toarray(), y)
+    assert truth.primal_ * (1 - 1e-10) <= model.primal_ <= truth.primal_ * (1 + 1e-7)
+    slack = np.maximum(0.0, 1.0 - (2 * y - 1) * (X @ model.coef_[0] + model.intercept_[0]))
+    value = 0.5 * (np.sum(model.coef_**2) + model.intercept_[0] ** 2) + slack @ slack
+    assert model.primal_ == pytest.approx(value, rel=1e-12)

@@ -24,16 +24,14 @@ def test_two_loops_is_the_explicit_inverse():
     rng = np.random.default_rng(0)
     A = rng.normal(size=(6, 6))
     A = A @ A.T + np.eye(6)
-    moves = tuple(rng.normal(size=(4, 6)))
-    changes = tuple(A @ s for s in moves)
+    pairs = tuple(quasi.Pair(s, A @ s, s @ A @ s) for s in rng.normal(size=(4, 6)))
     scale = rng.uniform(0.5, 2.0, size=6)
-    gamma = moves[-1] @ changes[-1] / (changes[-1] @ (scale * changes[-1]))
-    H = np.diag(gamma * scale)
-    for s, y in zip(moves, changes):  # the BFGS update, written out
+    H = np.diag(scale) * pairs[-1].bend / (pairs[-1].change @ (scale * pairs[-1].change))
+    for s, y, _ in pairs:  # the BFGS update, written out
         V = np.eye(6) - np.outer(y, s) / (s @ y)
         H = V.T @ H @ V + np.outer(s, s) / (s @ y)
     g = rng.normal(size=6)
-    np.testing.assert_allclose(quasi.two_loops(g, moves, changes, scale), H @ g, rtol=1e-10)
+    np.testing.assert_allclose(quasi.two_loops(g, pairs, scale), H @ g, rtol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "uneven", "ten classes", "weighted"])
@@ -62,7 +60,7 @@ def test_the_objective_falls_at_every_step_and_the_decrement_with_it():
         assert new.value <= state.value
         state = new
     g = state.gradient
-    inverse = quasi.two_loops(g, state.moves, state.changes, state.scale)
+    inverse = quasi.two_loops(g, state.pairs, state.scale)
     assert state.decrement() == pytest.approx(0.5 * g @ inverse, rel=1e-12)
     assert 0.0 < state.decrement() < 1e-2 * first.decrement()
 

@@ -2,7 +2,6 @@
 from .active import ActiveLearner as ActiveLearner
 from .active import select_queries as select_queries
 from .basis import BasisExpansion as BasisExpansion
-from .basis import PolynomialFeatures as PolynomialFeatures
 from .bayesian import BayesianLinearRegression as BayesianLinearRegression
 from .bayesian_logistic import BayesianLogisticRegression as BayesianLogisticRegression
 from .codes import OutputCodeClassifier as OutputCodeClassifier
@@ -45,6 +44,7 @@ from .passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveR
 from .penalized import LpRegression as LpRegression
 from .penalized import RegularizedRegressor as RegularizedRegressor
 from .perceptron import Perceptron as Perceptron
+from .polynomial import PolynomialFeatures as PolynomialFeatures
 from .quantile import LaplaceRegression as LaplaceRegression
 from .quantile import QuantileRegressor as QuantileRegressor
 from .reading import coefficient_table as coefficient_table
@@ -53,10 +53,10 @@ from .ridge_cv import RidgeCV as RidgeCV
 from .robust import HuberRegressor as HuberRegressor
 from .sparse import ElasticNet as ElasticNet
 from .sparse import Lasso as Lasso
-from .sparse import enet_path as enet_path
-from .sparse import lasso_path as lasso_path
 from .sparse_cv import ElasticNetCV as ElasticNetCV
 from .sparse_cv import LassoCV as LassoCV
+from .sparse_path import enet_path as enet_path
+from .sparse_path import lasso_path as lasso_path
 from .spectrum import ridge_path as ridge_path
 from .stochastic import SGDClassifier as SGDClassifier
 from .stochastic import SGDRegressor as SGDRegressor

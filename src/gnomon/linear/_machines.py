@@ -1,4 +1,4 @@
-"""One maximum-margin problem at a time: which solver, its steps, and what the solution says of the rows."""
+"""One maximum-margin problem at a time: which solver, and its steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from scipy import sparse
 
 from gnomon.core.errors import DataError, InfeasibleError
 from gnomon.core.linalg import Array
-from gnomon.core.sums import total
+from gnomon.core.rows import MemoryRows
+from gnomon.core.sums import per_row, total
 from gnomon.linear._rows import even_columns
 from gnomon.losses.margin import SquaredHinge
 from gnomon.solvers import dual, interior, newton, quasi, sparse_newton, terms
@@ -18,8 +19,12 @@ from gnomon.solvers.terms import Model
 NARROW = 600  # parameters up to which Newton factorizes
 MANY = 5000  # rows from which wide data are left to L-BFGS
 LONGER = 100  # steps of L-BFGS more than elsewhere before Newton's method takes over
-WORTH = 1e-8  # share of the objective that is still worth a step of L-BFGS
+WORTH = 1e-9  # share of the objective that is still worth a step of L-BFGS
+SETTLED = 30  # steps after which most rows stay on their side of the margin
+BURST = 50  # steps between two looks at the rows that are far outside
+NEAR = 0.3  # distance outside the margin that few rows cross in so many steps
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
+SMALL = 100_000  # entries, counting zeros, up to which sparse rows are no better than dense ones
 
 
 class Margin(NamedTuple):
@@ -56,7 +61,8 @@ def choose(margin: Margin, rows: Any, solver: str) -> str:
         return "sparse"
     if margin.loss == "squared_hinge":
         return "newton" if D <= NARROW else "wide" if rows.n_rows > MANY else "newton-cg"
-    if D <= INTERIOR and (not sparse.issparse(rows.X) or rows.n_rows > 5 * D):
+    filled = not sparse.issparse(rows.X) or rows.n_rows > 5 * D or rows.n_rows * D <= SMALL
+    if D <= INTERIOR and filled:
         return "interior"
     if margin.intercept and margin.intercept_ridge == 0.0:
         raise DataError(
@@ -191,14 +197,48 @@ def gradient_gap(objective: newton.Objective, g: Array) -> float:
 
 def _quasi(rows, objective, state, tol):
     """One step of L-BFGS; more while the gap is small enough but the curvature seen promises a gain."""
-    inner = quasi.step(rows, objective, state, tol=1e-2 * tol)
-    while isinstance(inner, quasi.QuasiState) and inner.k < quasi.PATIENCE:
-        if gradient_gap(objective, inner.gradient) > tol * abs(inner.value):
-            break
-        if inner.decrement() <= WORTH * abs(inner.value):
-            break
-        inner = quasi.step(rows, objective, inner, tol=1e-2 * tol)
+    inner = _burst(rows, objective, state, tol)
+    while (
+        not _is_flat(objective, inner, tol) and gradient_gap(objective, inner.gradient) <= tol * inner.value
+    ):
+        inner = _burst(rows, objective, inner, tol)
     return inner
+
+
+def _is_flat(objective, inner, tol):
+    """Tell whether the gap is small enough and nothing promises a gain."""
+    if not isinstance(inner, quasi.QuasiState) or inner.k >= quasi.PATIENCE:
+        return True
+    small = gradient_gap(objective, inner.gradient) <= tol * abs(inner.value)
+    return small and inner.decrement() <= WORTH * abs(inner.value)
+
+
+def _burst(rows, objective, state, tol):
+    """Some steps on the sparse rows inside the margin or near, then a look at all; one step on all rows while
+    the margin moves much, and where the rows outside were missed.
+    """
+    settled = isinstance(state, quasi.QuasiState) and SETTLED - LONGER <= state.k < quasi.PATIENCE
+    if settled and sparse.issparse(rows.X):
+        few, inner = near_margin(rows, objective.model, state.theta), state
+        for _ in range(BURST):
+            inner = quasi.step(few, objective, inner, tol=1e-2 * tol)
+            if _is_flat(objective, inner, tol):
+                break
+        found = newton.evaluate(rows, objective, inner.theta)
+        if found.value < state.value:
+            return inner.seen(found.value, found.gradient)
+    return quasi.step(rows, objective, state, tol=1e-2 * tol)
+
+
+def near_margin(rows: Any, model: Model, theta: Array) -> Any:
+    """Return the rows that have a loss at theta, or nearly; the others have neither slope nor curvature."""
+    keep = np.flatnonzero(per_row(margins, rows, theta, model) < 1.0 + NEAR)
+    return terms.cut(MemoryRows(rows.X[keep], rows.y[keep], rows.weight[keep], classes=rows.classes))
+
+
+def margins(chunk, theta, model):
+    """y times the score of every row."""
+    return terms.targets(chunk, model.positive) * terms.scores(chunk.X, theta, model.intercept)
 
 
 def _sparse(margin, rows, solved, rng, tol):
@@ -300,61 +340,3 @@ def within_budget(A: Array, ridge: Array, budget: float):
             f"slack_budget={budget:g} is below the smallest possible total slack, {least:g}."
         )
     return hinge_program(A, ridge, np.zeros(len(A)), "hinge", budget)
-
-
-def describe(margin: Margin, X: Any, theta: Array, alpha: Array | None) -> dict[str, Any]:
-    """Return multipliers, slacks, types of rows and the intercept's interval of a two-class machine."""
-    w, b = (theta[:-1], float(theta[-1])) if margin.intercept else (theta, 0.0)
-    base = np.asarray(X @ w)
-    if alpha is None:
-        alpha = 2.0 * margin.cost * np.maximum(0.0, 1.0 - margin.y * (base + b))
-    near = 1e-5 * np.where(np.isfinite(margin.cost), margin.cost, max(float(alpha.max(initial=0.0)), 1e-300))
-    at_zero, at_top = alpha <= near, np.isfinite(margin.cost) & (alpha >= margin.cost - near)
-    if margin.loss == "squared_hinge":
-        at_top = np.zeros_like(at_zero)
-    alpha = np.where(at_zero, 0.0, np.where(at_top, margin.cost, alpha))
-    interval = (b, b)
-    if margin.intercept and margin.intercept_ridge == 0.0 and margin.loss == "hinge":
-        b, interval = free_intercept(margin.y, base, at_zero, at_top, b)
-    slack = np.maximum(0.0, 1.0 - margin.y * (base + b))
-    length = float(np.linalg.norm(w))
-    types = np.where(at_zero, "outside", np.where(at_top, "margin_error", "on_margin"))
-    return {
-        "dual_coef_full_": alpha,
-        "support_": np.flatnonzero(~at_zero),
-        "slack_": slack,
-        "margin_": 1.0 / length if length > 0 else np.inf,
-        "point_types_": types,
-        "support_fraction_": float(np.mean(~at_zero)),
-        "intercept_interval_": interval,
-        "kkt_violation_": kkt(margin, X, w, b, alpha, base),
-    }, b
-
-
-def free_intercept(y: Array, base: Array, at_zero: Array, at_top: Array, b: float):
-    """Return b from the free vectors, or the middle of the interval that the bound ones leave."""
-    free = ~at_zero & ~at_top
-    if free.any():
-        b = float(np.mean(y[free] - base[free]))
-        return b, (b, b)
-    up = ((y > 0) & at_zero) | ((y < 0) & at_top)
-    edge = y - base
-    low = float(edge[up].max()) if up.any() else -np.inf
-    high = float(edge[~up].min()) if (~up).any() else np.inf
-    if not (np.isfinite(low) and np.isfinite(high)):
-        return b, (low, high)
-    return 0.5 * (low + high), (low, high)
-
-
-def kkt(margin: Margin, X: Any, w: Array, b: float, alpha: Array, base: Array) -> float:
-    """Return the largest violation of stationarity, of Σαy = 0 and of complementary slackness."""
-    pull = np.abs(w - X.T @ (alpha * margin.y)).max(initial=0.0)
-    balance = abs(float(alpha @ margin.y)) if margin.intercept and margin.intercept_ridge == 0.0 else 0.0
-    m = margin.y * (base + b)
-    live = np.where(margin.cost > 0, margin.cost, 1.0)
-    extra = alpha / (2.0 * live) if margin.loss == "squared_hinge" else 0.0
-    slack = np.where(alpha <= 0, np.maximum(0, 1 - m), 0.0)
-    inside = (alpha > 0) & ((alpha < margin.cost) | (margin.loss == "squared_hinge"))
-    slack = np.where(inside, np.abs(1.0 - m - extra), slack)
-    top = np.where((alpha >= margin.cost) & (margin.loss == "hinge"), np.maximum(0, m - 1.0), 0.0)
-    return float(max(pull, balance, slack.max(initial=0.0), top.max(initial=0.0)))

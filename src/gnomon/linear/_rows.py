@@ -12,6 +12,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import total
+from gnomon.solvers.terms import cut
 
 LIMIT = 1e150  # of squares of X times costs
 UNEVEN = 1e4  # ratio of the sizes of columns (that of the intercept is 1) from which they are made even
@@ -52,23 +53,7 @@ def weigh_classes(rows: Any, class_weight: Any) -> Any:
             feature_names=rows.feature_names,
             classes=rows.classes,
         )
-    return SharedRows(rows) if rows.in_memory and rows.sparse else rows
-
-
-class SharedRows(MemoryRows):
-    """Sparse rows cut once, for cutting copies them, into pieces that threads can share: a multiple of four."""
-
-    def __init__(self, rows: MemoryRows) -> None:
-        super().__init__(rows.X, rows.y, rows._weight, feature_names=rows.feature_names, classes=rows.classes)
-        self._kept = list(super()._cut())
-
-    def chunk_rows(self) -> int:
-        """Return how many rows a chunk has at most."""
-        pieces = -(-self.n_rows // super().chunk_rows())
-        return -(-self.n_rows // (4 * -(-pieces // 4))) if pieces > 1 else super().chunk_rows()
-
-    def _cut(self) -> Any:
-        return iter(self._kept)
+    return cut(rows)
 
 
 def compute_weights(class_weight: Any, rows: Any) -> Array:

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import stats
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 
@@ -17,6 +17,7 @@ from gnomon.core.sums import total_weight
 from gnomon.core.validate import POSITIVE, Reads, warn
 from gnomon.linear._rows import check_classes, weigh_classes
 from gnomon.linear._rules import JOBS, SEED
+from gnomon.linear._separation import runs_away, separates
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
@@ -229,8 +230,8 @@ class LogisticRegression(LinearClassifierMixin, Learner):
             violation, value = newton.violation(objective, inner.gradient), inner.value
         scale = self._C() if np.isfinite(self._C()) else 1.0
         state = LogisticState(inner, False, value * scale, violation)
-        runaway = not np.isfinite(self._C()) and _runs_away(rows, state)
-        if runaway and _separates(rows, state.theta(), self.fit_intercept):
+        runaway = not np.isfinite(self._C()) and runs_away(rows, state.theta(), state.objective)
+        if runaway and separates(rows, state.theta(), self.fit_intercept):
             return state._replace(separable=True), Report(state.objective, violation, done=True)
         return state, Report(state.objective, violation)
 
@@ -239,7 +240,7 @@ class LogisticRegression(LinearClassifierMixin, Learner):
             return state
         theta = state.theta()
         if theta.ndim == 1 and not state.separable:
-            state = state._replace(separable=_separates(rows, theta, self.fit_intercept, quick=True))
+            state = state._replace(separable=separates(rows, theta, self.fit_intercept, quick=True))
         if state.separable:
             warn(
                 "the classes are separable, so the likelihood has no maximum: the weights grow along "
@@ -387,26 +388,3 @@ def _pays(rows, inner) -> bool:
     if isinstance(inner, quasi.QuasiState):
         return inner.decrement() > WORTH * abs(inner.value)
     return inner.factor is not None and rows.n_rows * rows.n_features >= newton.LARGE
-
-
-def _runs_away(rows, state):
-    return state.objective < 1e-6 * total_weight(rows) or np.abs(state.theta()).max(initial=0.0) > 1e3
-
-
-def _separates(rows, theta, intercept, *, quick=False) -> bool:
-    """Tell whether the classes can be separated; `quick` only asks whether theta itself does it."""
-    if theta.ndim == 2 or not rows.in_memory:
-        return theta.ndim == 2
-    w, b = (theta[:-1], theta[-1]) if intercept else (theta, 0.0)
-    margins = np.where(rows.y == 1, 1.0, -1.0) * (rows.X @ w + b)
-    if margins[rows.weight > 0].min() > 0.0:
-        return True
-    if (
-        (quick and np.abs(margins).max() < 7.0)
-        or rows.n_rows * rows.n_features > 10**7
-        or sparse.issparse(rows.X)
-    ):
-        return False
-    from gnomon.linear.hulls import quasi_separable
-
-    return quasi_separable(rows.X, np.where(rows.y == 1, 1.0, -1.0), origin=not intercept)

@@ -17,7 +17,7 @@ from gnomon.linear._rows import check_classes
 from gnomon.linear._streams import ONES, StreamedClasses, StreamedNumbers
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.linear.least_squares import LinearPrediction
-from gnomon.loops import stochastic as loops
+from gnomon.loops import aggressive as loops
 
 
 class Aggressive(MistakeDriven):

@@ -14,18 +14,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import Reads, warn
-from gnomon.linear._engines import MomentEngine, WideDesign, WorkingSetEngine
 from gnomon.linear._rules import SEED
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.linear.moments import LinearSums, sum_moments
-from gnomon.solvers.coordinate import Check, Penalized
+from gnomon.solvers.coordinate import Check, Design, Penalized
 from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine
+from gnomon.solvers.working_sets import MomentEngine, WorkingSetEngine
 
-PATIENCE = 10  # working sets tried without a smaller gap before rounding is taken to forbid it
 GRAM_WIDTH = 2000  # features up to which, with more rows than features, the whole Gram matrix is formed
 
 
@@ -64,7 +62,7 @@ def _prepare(rows: Any, intercept: bool, coef: Array | None) -> Prepared:
         design: Any = SparseDesign(rows.X, y, weight, intercept)
         engine: Any = SparseEngine(design, coef)
     else:
-        design = WideDesign(rows.X, y, weight, intercept)
+        design = Design(rows.X, y, weight, intercept)
         engine = WorkingSetEngine(design, coef)
     return Prepared(engine, design.mass, design.mean, design.y_mean, design.yy)
 
@@ -293,133 +291,3 @@ class Lasso(ElasticNet):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         name: rule for name, rule in ElasticNet._parameter_constraints.items() if name != "l1_ratio"
     }
-
-
-# -- paths ---------------------------------------------------------------------------------------------------
-
-
-def alpha_grid(
-    prepared: Prepared, l1_ratio: float, eps: float, n_alphas: int, positive: bool = False
-) -> Array:
-    """Return a falling geometric grid that starts where everything is zero."""
-    if l1_ratio == 0:
-        raise ValueError("l1_ratio=0 has no largest alpha; give alphas, or use ridge_path.")
-    corr = prepared.engine.corr
-    top = float(corr.max(initial=0.0) if positive else np.abs(corr).max(initial=0.0))
-    top = max(top / (prepared.mass * l1_ratio), np.finfo(float).resolution)
-    return np.geomspace(top, eps * top, n_alphas) if n_alphas > 1 else np.array([top])
-
-
-def follow(
-    prepared: Prepared, alphas: Array, l1_ratio: float, *, tol: float, positive: bool, max_iter: int = 1000
-):
-    """Return coefficients (d, k), gaps and sweeps along falling alphas, each started from the last."""
-    with one_blas_thread():  # vectors are short: more threads wait for each other
-        return _follow(prepared, alphas, l1_ratio, tol, positive, max_iter)
-
-
-def _follow(prepared, alphas, l1_ratio, tol, positive, max_iter):
-    engine, goal = prepared.engine, tol * prepared.yy
-    coefs, gaps, counts, before = np.zeros((len(engine.w), len(alphas))), [], [], None
-    for k, alpha in enumerate(alphas):
-        pen = strengths(prepared, alpha, l1_ratio, positive)
-        reach = None if before is None else 2.0 * pen.t - before  # the sequential strong rule
-        if hasattr(engine, "restart"):
-            engine.restart()
-        check, sweeps = engine.check(pen), engine.sweeps
-        best, waited = check.gap, 0
-        for _ in range(max_iter):
-            if check.gap <= goal or waited == PATIENCE:
-                break
-            check = engine.advance(pen, goal, reach)
-            best, waited = (check.gap, 0) if check.gap < best else (best, waited + 1)
-        before = pen.t
-        S = np.flatnonzero(engine.w != 0.0)  # most memory of the rest is never touched
-        coefs[S, k] = engine.w[S]
-        gaps.append(check.gap / prepared.mass)
-        counts.append(engine.sweeps - sweeps)
-    return coefs, np.array(gaps), counts
-
-
-def enet_path(
-    X,
-    y,
-    *,
-    l1_ratio=0.5,
-    eps=1e-3,
-    n_alphas=100,
-    alphas=None,
-    precompute="auto",
-    Xy=None,
-    copy_X=True,
-    coef_init=None,
-    verbose=False,
-    return_n_iter=False,
-    positive=False,
-    tol=1e-4,
-    max_iter=1000,
-):
-    r"""Elastic-net coefficients along a falling grid of penalties, without intercept (center first if
-    needed).
-
-    Parameters
-    ----------
-    X, y : array or sparse matrix of shape (n, d), array of shape (n,)
-    l1_ratio : float, default=0.5
-        ρ, above 0 unless `alphas` are given.
-    eps, n_alphas : float, int
-        Length α_min/α_max and size of the grid.
-    alphas : array, optional
-        The grid itself; it is sorted, largest first.
-    coef_init : array, optional
-    positive, tol, max_iter
-        As in `ElasticNet`.
-    precompute, Xy, copy_X, verbose
-        Accepted for compatibility.
-    return_n_iter : bool, default=False
-        Return the number of sweeps, too.
-
-    Returns
-    -------
-    alphas : array of shape (k,)
-    coefs : array of shape (d, k)
-    dual_gaps : array of shape (k,)
-    n_iters : list, if asked for
-
-    Examples
-    --------
-    >>> alphas, coefs, gaps = enet_path(np.eye(3) * np.sqrt(3), [3.0, -1.0, 0.2], l1_ratio=1.0, alphas=[0.5])
-    >>> (coefs.ravel() * np.sqrt(3)).round(4)
-    array([ 2.134, -0.134,  0.   ])
-    """
-    rows = Lasso()._read(X, y)
-    prepared = prepare(rows, False, None if coef_init is None else np.asarray(coef_init, dtype=float))
-    grid = (
-        alpha_grid(prepared, l1_ratio, eps, n_alphas, positive)
-        if alphas is None
-        else np.sort(np.asarray(alphas, dtype=float))[::-1]
-    )
-    coefs, gaps, counts = follow(prepared, grid, l1_ratio, tol=tol, positive=positive, max_iter=max_iter)
-    return (grid, coefs, gaps, counts) if return_n_iter else (grid, coefs, gaps)
-
-
-def lasso_path(X, y, *, eps=1e-3, n_alphas=100, alphas=None, **options):
-    """Lasso coefficients along a falling grid of penalties: `enet_path` with ``l1_ratio=1``.
-
-    Examples
-    --------
-    >>> X, y = np.array([[1.0, 2], [2, 1], [3, 4], [4, 3]]), np.array([1.0, 2, 3, 5])
-    >>> alphas, coefs, gaps = lasso_path(X - X.mean(axis=0), y - y.mean(), alphas=[1.0, 0.5], tol=1e-12)
-    >>> coefs.round(6)
-    array([[0.5, 0.9],
-           [0. , 0. ]])
-    """
-    return enet_path(X, y, l1_ratio=1.0, eps=eps, n_alphas=n_alphas, alphas=alphas, **options)
-
-
-def subset(rows: MemoryRows, index: Array) -> MemoryRows:
-    """Return some rows."""
-    weight = rows.weight[index] if rows.weighted else None
-    return MemoryRows(
-        rows.X[index], rows.y[index], weight, feature_names=rows.feature_names, classes=rows.classes
-    )

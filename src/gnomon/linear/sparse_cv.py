@@ -10,12 +10,15 @@ from sklearn.base import RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from gnomon.core.linalg import Array
+from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import COUNT, Reads
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear.least_squares import LinearPrediction
-from gnomon.linear.sparse import alpha_grid, follow, prepare, subset
+from gnomon.linear.sparse import prepare
+from gnomon.linear.sparse_path import alpha_grid, follow
 
 
 class ElasticNetCV(LinearPrediction, RegressorMixin, OneStep):
@@ -212,3 +215,11 @@ class LassoCV(ElasticNetCV):
 
 
 __all__ = ["ElasticNetCV", "LassoCV"]
+
+
+def subset(rows: MemoryRows, index: Array) -> MemoryRows:
+    """Return some rows."""
+    weight = rows.weight[index] if rows.weighted else None
+    return MemoryRows(
+        rows.X[index], rows.y[index], weight, feature_names=rows.feature_names, classes=rows.classes
+    )

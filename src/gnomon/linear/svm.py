@@ -16,6 +16,7 @@ from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
 from gnomon.linear import _machines
 from gnomon.linear._multiclass import multiclass_program
+from gnomon.linear._optimality import describe
 from gnomon.linear._rows import check_classes, refuse_overflow, weigh_classes
 from gnomon.linear._rules import SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
@@ -261,7 +262,7 @@ class LinearSVC(LinearClassifierMixin, Learner):
         margin = self._problem(rows, 1)
         if self.slack_budget is not None or margin.l1:
             return state
-        facts, b = _machines.describe(margin, rows.X, one.theta, one.alpha)
+        facts, b = describe(margin, rows.X, one.theta, one.alpha)
         theta = np.append(one.theta[:-1], b) if self.fit_intercept else one.theta
         return state._replace(solved=(one._replace(theta=theta),), facts=facts)
 

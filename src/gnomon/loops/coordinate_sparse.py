@@ -8,20 +8,7 @@ import numpy as np
 
 from gnomon.loops._compile import compiled
 from gnomon.loops.coordinate import gap_between, shrink
-
-
-@compiled
-def column_dot(j, indptr, indices, data, r):
-    """x_jᵀr, in two sums: one would wait for itself."""
-    even, odd = 0.0, 0.0
-    k, end = indptr[j], indptr[j + 1]
-    while k + 1 < end:
-        even += data[k] * r[indices[k]]
-        odd += data[k + 1] * r[indices[k + 1]]
-        k += 2
-    if k < end:
-        even += data[k] * r[indices[k]]
-    return even + odd
+from gnomon.loops.products import sparse_dot
 
 
 @compiled
@@ -33,7 +20,7 @@ def csc_sweep(cols, indptr, indices, data, curvature, mean, mass, t, mu, positiv
         bend = curvature[j] + mu
         if bend <= 0.0:
             continue
-        s = column_dot(j, indptr, indices, data, r) - shift * mass * mean[j]
+        s = sparse_dot(indices, data, indptr[j], indptr[j + 1], r) - shift * mass * mean[j]
         old = w[j]
         new = shrink(s + curvature[j] * old, t, positive) / bend
         if new != old:
@@ -56,7 +43,7 @@ def csc_gap(cols, indptr, indices, data, mean, mass, v, y, t, mu, positive, w, r
         yr += e * y[i]
     for c in range(len(cols)):
         j = cols[c]
-        slope = column_dot(j, indptr, indices, data, r) - shift * mass * mean[j] - mu * w[j]
+        slope = sparse_dot(indices, data, indptr[j], indptr[j + 1], r) - shift * mass * mean[j] - mu * w[j]
         top = max(top, slope if positive else abs(slope))
         if not positive or w[j] > 0.0 or slope > 0.0:
             square += slope * slope
@@ -90,7 +77,7 @@ def csc_descent(
 def csc_dot(indptr, indices, data, r, out):
     """out[j] = x_jᵀ r for every sparse column."""
     for j in range(len(out)):
-        out[j] = column_dot(j, indptr, indices, data, r)
+        out[j] = sparse_dot(indices, data, indptr[j], indptr[j + 1], r)
 
 
 @compiled

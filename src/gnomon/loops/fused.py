@@ -95,9 +95,11 @@ def dense_curved(X, bend, v, intercept, z, out):
 
 @compiled
 def csr_gradient(code, p, q, indptr, indices, data, y, weight, v, intercept, out):
-    """The same as `dense_gradient` for CSR rows."""
+    """The same as `dense_gradient` for CSR rows; those without weight are not read."""
     value, total = 0.0, 0.0
     for i in range(len(indptr) - 1):
+        if weight[i] == 0.0:
+            continue
         s = intercept + sparse_dot(indices, data, indptr[i], indptr[i + 1], v)
         value += weight[i] * loss_value(code, p, q, y[i], s)
         c = weight[i] * loss_slope(code, p, q, y[i], s)

@@ -13,11 +13,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from gnomon.core.linalg import Array
+from gnomon.core.threads import in_order
 from gnomon.loops import coordinate as loops
 
+PIECE = 2**19  # entries of X in a piece of the product with all columns
 ROUNDING = 1e-28  # share of ‖y‖² that is the square of a move too small to matter
 
 
@@ -176,6 +178,17 @@ def take_step(w, g, S, step, t, mu: float, product) -> bool:
     return bool(whole)
 
 
+def gap_below(q, yy, pen, goal):
+    """Return the test whether the gap of a problem in Gram form is at most `goal`."""
+
+    def enough(w, g):
+        yr = yy - float(w @ q)
+        rr = max(yr - float(w @ g), 0.0)
+        return dual_check(rr, yr, yy, w, g, pen).gap <= goal
+
+    return enough
+
+
 # -- designs -------------------------------------------------------------------------------------------------
 
 
@@ -200,7 +213,13 @@ class Design:
         return int(self.X.shape[1])
 
     def _times(self, u: Array) -> Array:
-        return np.asarray(self.X.T @ u, dtype=np.float64)
+        """Xᵀu, a wide matrix in pieces on the threads."""
+        n, p = self.X.shape
+        width = max(1, PIECE // max(1, n))
+        if p <= width or sparse.issparse(self.X):
+            return np.asarray(self.X.T @ u, dtype=np.float64)
+        pieces = (self.X[:, left : left + width] for left in range(0, p, width))
+        return np.concatenate(list(in_order(lambda piece: np.asarray(piece.T @ u, dtype=np.float64), pieces)))
 
     def correlate(self, r: Array) -> Array:
         """Return the product of every centered column with r."""
@@ -214,118 +233,21 @@ class Design:
         block -= self.mean[index, None]
         return block if self.root is None else block * self.root
 
+    def correlate_some(self, cols: Array, r: Array) -> Array:
+        """Return the product of some centered columns with r; X is in column order."""
+        u = r if self.root is None else self.root * r
+        found, step = np.empty(len(cols)), max(64, PIECE // max(1, len(u)))
+        parts = [slice(left, left + step) for left in range(0, len(cols), step)]
+        for _ in in_order(lambda part: loops.column_dots(self.X, cols[part], u, found[part]), parts):
+            pass
+        return found - self.mean[cols] * float(u.sum()) if self.intercept else found
 
-class GramEngine:
-    """Working sets on dense data; the Gram matrix of all features that ever entered is kept."""
+    def has_columns(self) -> bool:
+        """Tell whether single columns can be read quickly."""
+        return bool(self.X.strides[0] < self.X.strides[1] and self.X.dtype == np.float64)
 
-    def __init__(self, design: Design, w: Array | None = None) -> None:
-        p = design.n_features
-        self.design, self.w = design, np.zeros(p) if w is None else np.array(w, dtype=float)
-        self.position = np.full(p, -1)
-        self.index = np.empty(0, dtype=np.intp)
-        self.Z, self.G, self.q = np.empty((0, len(design.y))), np.empty((0, 0)), np.empty(0)
-        self.corr, self.sweeps, self.asked = None, 0, None
-        self._enter(np.flatnonzero(self.w))
-        self._look()
-
-    def _enter(self, new: Array) -> None:
-        """Add features to the working set and to the Gram matrix."""
-        new = new[self.position[new] < 0]
-        if not len(new):
-            return
-        m, k = len(self.index), len(new)
-        if m + k > len(self.Z):
-            self._grow(max(m + k, 2 * m, 64))
-        self.Z[m : m + k] = self.design.columns(new)
-        cross = self.Z[: m + k] @ self.Z[m : m + k].T
-        self.G[: m + k, m : m + k] = cross
-        self.G[m : m + k, :m] = cross[:m].T
-        self.index = np.concatenate([self.index, new])
-        self.q = np.concatenate([self.q, self.Z[m : m + k] @ self.design.y])
-        self.position[new] = np.arange(m, m + k)
-
-    def _grow(self, size: int) -> None:
-        m = len(self.index)
-        Z, G = np.empty((size, len(self.design.y))), np.empty((size, size))
-        Z[:m], G[:m, :m] = self.Z[:m], self.G[:m, :m]
-        self.Z, self.G = Z, G
-
-    def _look(self) -> None:
-        """Residual and correlations of all features, afresh."""
-        S = np.flatnonzero(self.w)
-        self.r = self.design.y - self.w[S] @ self.Z[self.position[S]] if len(S) else self.design.y.copy()
-        self.corr = self.design.correlate(self.r)
-
-    def check(self, pen: Penalized) -> Check:
-        """Return the certificate at the present point."""
-        r = self.r
-        return dual_check(float(r @ r), float(r @ self.design.y), self.design.yy, self.w, self.corr, pen)
-
-    def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
-        """Widen the working set, solve on it, look at all features; `reach`: correlation that invites."""
-        slope = self.corr - pen.mu * self.w
-        score = slope if pen.positive else np.abs(slope)
-        invited = np.flatnonzero(
-            (score >= (pen.t if reach is None else min(reach, pen.t))) & (self.position < 0)
-        )
-        room = max(100, 2 * np.count_nonzero(self.w))
-        if len(invited) > room:
-            invited = invited[np.argpartition(-score[invited], room)[:room]]
-        self._enter(invited)
-        m, index = len(self.index), self.index
-        w, g = self.w[index], self.corr[index].copy()
-        enough = gap_below(self.q[:m], self.design.yy, pen, self._accuracy(goal, bool(len(invited))))
-        floor = ROUNDING * self.design.yy
-        self.sweeps += solve_gram(self.G[:m, :m], np.full(m, pen.t), pen, w, g, enough, rounds, floor)
-        self.w[index] = w
-        self._look()
-        return self.check(pen)
-
-    def _accuracy(self, goal, widened):
-        """Half the goal; less when the last solution on the same set did not do."""
-        self.asked = 0.5 * goal if widened or self.asked is None else min(0.1 * self.asked, 0.5 * goal)
-        return self.asked
-
-    def restart(self) -> None:
-        """Forget the accuracy asked for the last penalty."""
-        self.asked = None
-
-
-def gap_below(q, yy, pen, goal):
-    """Return the test whether the gap of a problem in Gram form is at most `goal`."""
-
-    def enough(w, g):
-        yr = yy - float(w @ q)
-        rr = max(yr - float(w @ g), 0.0)
-        return dual_check(rr, yr, yy, w, g, pen).gap <= goal
-
-    return enough
-
-
-class FullGramEngine:
-    """All features at once from their Gram matrix alone: many more rows than columns, or data elsewhere."""
-
-    def __init__(self, G: Array, q: Array, yy: float, w: Array | None = None) -> None:
-        self.G, self.q, self.yy = np.ascontiguousarray(G), q, float(yy)
-        self.w = np.zeros(len(q)) if w is None else np.array(w, dtype=float)
-        self.sweeps, self.asked = 0, None
-        self.corr = q - self.G @ self.w
-
-    def check(self, pen: Penalized) -> Check:
-        """Return the certificate at the present point."""
-        yr = self.yy - float(self.w @ self.q)
-        rr = max(yr - float(self.w @ self.corr), 0.0)
-        return dual_check(rr, yr, self.yy, self.w, self.corr, pen)
-
-    def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
-        """Solve by sweeps and exact steps; called again, ask for ten times the accuracy."""
-        self.asked = 0.5 * goal if self.asked is None else 0.1 * self.asked
-        enough = gap_below(self.q, self.yy, pen, self.asked)
-        t, floor = np.full(len(self.w), pen.t), ROUNDING * self.yy
-        self.sweeps += solve_gram(self.G, t, pen, self.w, self.corr, enough, rounds, floor)
-        self.corr = self.q - self.G @ self.w
-        return self.check(pen)
-
-    def restart(self) -> None:
-        """Forget the accuracy asked for the last penalty."""
-        self.asked = None
+    def lengths(self) -> Array:
+        """Return what no norm of a centered column exceeds."""
+        squares = np.empty(self.n_features)
+        loops.column_squares(self.X, np.ones(len(self.y)) if self.root is None else self.root**2, squares)
+        return np.sqrt(squares)

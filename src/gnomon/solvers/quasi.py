@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg.blas import daxpy
 
 from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
@@ -25,6 +26,14 @@ UNEVEN = 30.0  # spread of the curvatures of the columns from which they are mad
 EVERY = 16  # rows of the sample that tells their curvatures
 
 
+class Pair(NamedTuple):
+    """A move, the change of the gradient along it, and their product."""
+
+    move: Array
+    change: Array
+    bend: float
+
+
 class QuasiState(NamedTuple):
     """A point with its value and gradient, and what is known of the curvature."""
 
@@ -32,16 +41,20 @@ class QuasiState(NamedTuple):
     value: float
     gradient: Array
     scale: Array  # first guess of the inverse curvature of every parameter, up to a common factor
-    moves: tuple[Array, ...] = ()
-    changes: tuple[Array, ...] = ()
+    pull: Array  # H⁻¹g, flat
+    pairs: tuple[Pair, ...] = ()
     k: int = 0
     factor: None = None
 
     def decrement(self) -> float:
         """Return ½ gᵀH⁻¹g."""
-        g = self.gradient.ravel()
+        return 0.5 * float(self.gradient.ravel() @ self.pull)
+
+    def seen(self, value: float, gradient: Array) -> QuasiState:
+        """Return the same point with another value and gradient, such as those over more rows."""
         with one_blas_thread():
-            return 0.5 * float(g @ two_loops(g, self.moves, self.changes, self.scale))
+            pull = two_loops(gradient.ravel(), self.pairs, self.scale)
+        return self._replace(value=value, gradient=gradient, pull=pull)
 
 
 def start(rows: Any, objective: newton.Objective, theta: Array) -> QuasiState:
@@ -54,7 +67,8 @@ def start(rows: Any, objective: newton.Objective, theta: Array) -> QuasiState:
     direction = -(scale * found.gradient.ravel()).reshape(theta.shape)
     bend = float(np.vdot(direction, newton.hessian_product(few, part, bends, direction))) * share
     slope = -float(np.vdot(direction, found.gradient))
-    return QuasiState(theta, found.value, found.gradient, scale * (slope / bend if bend > 0.0 else 1.0))
+    scale = scale * (slope / bend if bend > 0.0 else 1.0)
+    return QuasiState(theta, found.value, found.gradient, scale, scale * found.gradient.ravel())
 
 
 def _sample(rows):
@@ -85,18 +99,18 @@ def _even_scale(rows, objective, bends):
     return np.repeat(scale, outputs)
 
 
-def two_loops(g: Array, moves: tuple[Array, ...], changes: tuple[Array, ...], scale: Array) -> Array:
+def two_loops(g: Array, pairs: tuple[Pair, ...], scale: Array) -> Array:
     """Return the L-BFGS approximation of H⁻¹g from a diagonal first guess."""
     q, factors = g.copy(), []
-    for s, y in zip(reversed(moves), reversed(changes)):
-        factors.append(float(s @ q) / float(s @ y))
-        q -= factors[-1] * y
-    if moves:
-        q *= scale * (float(moves[-1] @ changes[-1]) / float(changes[-1] @ (scale * changes[-1])))
-    else:
-        q *= scale
-    for s, y, factor in zip(moves, changes, reversed(factors)):
-        q += (factor - float(y @ q) / float(s @ y)) * s
+    for s, y, bend in reversed(pairs):
+        factors.append(float(s @ q) / bend)
+        q = daxpy(y, q, a=-factors[-1])  # in place: temporaries cost more than the arithmetic
+    q *= scale
+    if pairs:
+        _, y, bend = pairs[-1]
+        q *= bend / float(y @ (scale * y))
+    for (s, y, bend), factor in zip(pairs, reversed(factors)):
+        q = daxpy(s, q, a=factor - float(y @ q) / bend)
     return q
 
 
@@ -110,13 +124,13 @@ def step(rows: Any, objective: newton.Objective, state: Any, *, tol: float = 1e-
 
 
 def _quasi_step(rows, objective, state):
-    g = state.gradient.ravel()
-    direction = -two_loops(g, state.moves, state.changes, state.scale).reshape(state.theta.shape)
+    direction = -state.pull.reshape(state.theta.shape)
     new = newton.back_track(rows, objective, newton.NewtonState(*state[:3]), direction)
     s, y = (new.theta - state.theta).ravel(), (new.gradient - state.gradient).ravel()
-    moves, changes = state.moves, state.changes
-    if float(s @ y) > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
-        moves, changes = (*moves, s)[-PAIRS:], (*changes, y)[-PAIRS:]
+    pairs, bend = state.pairs, float(s @ y)
+    if bend > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
+        pairs = (*pairs, Pair(s, y, bend))[-PAIRS:]
     elif not np.any(s):
         return state._replace(k=PATIENCE)
-    return QuasiState(new.theta, new.value, new.gradient, state.scale, moves, changes, state.k + 1)
+    pull = two_loops(new.gradient.ravel(), pairs, state.scale)
+    return QuasiState(new.theta, new.value, new.gradient, state.scale, pull, pairs, state.k + 1)

@@ -204,11 +204,16 @@ def _softmax_product(chunk, v, model, P):
 
 
 class CutRows(MemoryRows):
-    """Rows in memory whose sparse chunks are cut once and kept: cutting CSR rows copies them."""
+    """Sparse rows cut once, for cutting copies them, into pieces that threads can share: a multiple of four."""
 
     def __init__(self, rows: MemoryRows) -> None:
         super().__init__(rows.X, rows.y, rows._weight, feature_names=rows.feature_names, classes=rows.classes)
-        self._kept = list(rows.chunks())
+        self._kept = list(super()._cut())
+
+    def chunk_rows(self) -> int:
+        """Return how many rows a chunk has at most."""
+        pieces = -(-self.n_rows // super().chunk_rows())
+        return -(-self.n_rows // (4 * -(-pieces // 4))) if pieces > 1 else super().chunk_rows()
 
     def _cut(self) -> Any:
         return iter(self._kept)

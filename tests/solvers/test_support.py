@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 from gnomon.linear import enet_path
-from gnomon.linear._engines import MomentEngine, WideDesign, WorkingSetEngine
-from gnomon.linear._support import KeptInverse
 from gnomon.loops import coordinate as loops
-from gnomon.solvers.coordinate import Penalized, dual_check
+from gnomon.solvers.coordinate import Design, Penalized, dual_check
 from gnomon.solvers.sparse_coordinate import SparseDesign
+from gnomon.solvers.support import KeptInverse
+from gnomon.solvers.working_sets import MomentEngine, WorkingSetEngine
 
 
 def gram(p=40, n=60, seed=0):
@@ -62,7 +62,7 @@ def test_working_sets_and_moments_agree(l1_ratio):
     rng = np.random.default_rng(3)
     X, y = np.asfortranarray(rng.normal(size=(50, 200))), rng.normal(size=50)
     alphas = np.geomspace(0.5, 0.01, 30) * np.abs(X.T @ y).max() / 50
-    engine = WorkingSetEngine(WideDesign(X, y, None, False))
+    engine = WorkingSetEngine(Design(X, y, None, False))
     whole = MomentEngine(X.T @ X, X.T @ y, y @ y)
     for alpha in alphas:
         pen = Penalized(50 * alpha * l1_ratio, 50 * alpha * (1 - l1_ratio))
@@ -106,9 +106,9 @@ def test_features_that_are_not_looked_at_cannot_matter(monkeypatch):
     rng, looks = np.random.default_rng(6), []
     X = np.asfortranarray(rng.normal(size=(60, 3000)))
     y = X[:, :5] @ rng.normal(size=5) + 0.1 * rng.normal(size=60)
-    whole = WideDesign.correlate
-    monkeypatch.setattr(WideDesign, "correlate", lambda self, r: looks.append(1) or whole(self, r))
-    engine, yy = WorkingSetEngine(WideDesign(X, y, None, False)), float(y @ y)
+    whole = Design.correlate
+    monkeypatch.setattr(Design, "correlate", lambda self, r: looks.append(1) or whole(self, r))
+    engine, yy = WorkingSetEngine(Design(X, y, None, False)), float(y @ y)
     for t in np.geomspace(1.0, 0.2, 50) * np.abs(X.T @ y).max():
         pen = Penalized(t, 0.0)
         for _ in range(50):

@@ -13,7 +13,7 @@ from scipy.linalg import blas, lapack
 
 from gnomon.core.linalg import Array
 from gnomon.loops import coordinate as loops
-from gnomon.solvers.coordinate import take_step
+from gnomon.solvers.coordinate import Penalized, gap_below, solve_gram, take_step
 
 JITTER = 1e-12  # share of the diagonal that keeps equal columns apart
 STALE = 0.5  # share of mu below which the inverse for an older, larger mu is given up
@@ -143,7 +143,14 @@ class GramSolver:
         self.kept, self.hard = KeptInverse(), False
 
     def solve(self, problem: Any, w: Array, g: Array, goal: float, rounds: int, floor: float) -> int:
-        """Move w and its slopes g = q − Gw, in place, until the gap is at most `goal`; return the sweeps."""
+        """Move w and its slopes g = q − Gw, in place, until the gap is at most `goal`; return the sweeps.
+
+        `problem` is G, q, ‖y‖² and the penalties; of a larger G, [:len(w), :len(w)] counts.
+        """
+        G, q, yy, *pen = problem
+        if pen[0] == 0.0:
+            m, pen = len(w), Penalized(*pen)
+            return solve_gram(G[:m, :m], np.zeros(m), pen, w, g, gap_below(q, yy, pen, goal), rounds, floor)
         sweeps, patience = 0, 1
         for turn in range(rounds):
             if turn or not self.hard or not w.any():

@@ -1,0 +1,187 @@
+"""Polynomial features: every product of columns up to a degree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations, combinations_with_replacement
+from math import comb, factorial, prod
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.estimator import Estimator
+from gnomon.core.linalg import Array
+from gnomon.core.validate import Reads, check_fitted
+from gnomon.linear.basis import finite
+
+MAX_FEATURES = 10_000_000
+
+
+class PolynomialFeatures(TransformerMixin, Estimator):
+    r"""Powers and products of the columns.
+
+    As in scikit-learn, with two more options: ``cross_terms=False`` keeps powers of single columns only, and
+    ``scaling`` makes inner products of the new columns equal to polynomial kernels:
+
+    ====================  ===============================================================
+    ``"kernel"``          φ(x)·φ(x′) = (coef0 + x·x′)^p (the constant is part of it)
+    ``"kernel-sum"``      φ(x)·φ(x′) = Σ_{q=1}^p (x·x′)^q
+    ``"quadratic-form"``  coefficients are the entries of A and b in xᵀAx + bᵀx (degree 2)
+    ====================  ===============================================================
+
+    Parameters
+    ----------
+    degree : int or (int, int), default=2
+        Highest degree, or lowest and highest.
+    interaction_only : bool, default=False
+        Products of distinct columns only.
+    include_bias : bool, default=True
+        A column of ones (with ``scaling="kernel"`` it is coef0^{p/2}).
+    order : {"C", "F"}, default="C"
+    cross_terms : bool, default=True
+    scaling : {None, "kernel", "kernel-sum", "quadratic-form"}, default=None
+    coef0 : float, default=1.0
+
+    Attributes
+    ----------
+    powers_ : array of shape (n_output_features_, n_features_in_)
+        Exponents of every new column.
+    n_output_features_ : int
+
+    Examples
+    --------
+    >>> PolynomialFeatures(2, include_bias=False).fit_transform([[1.0, 2.0]])
+    array([[1., 2., 1., 2., 4.]])
+    >>> PolynomialFeatures(2, include_bias=False, cross_terms=False).fit([[1.0, 2.0]]).get_feature_names_out()
+    array(['x0', 'x1', 'x0^2', 'x1^2'], dtype=object)
+    """
+
+    _reads = Reads()
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "degree": [Interval(Integral, 0, None, closed="left"), "array-like"],
+        "interaction_only": ["boolean"],
+        "include_bias": ["boolean"],
+        "order": [StrOptions({"C", "F"})],
+        "cross_terms": ["boolean"],
+        "scaling": [None, StrOptions({"kernel", "kernel-sum", "quadratic-form"})],
+        "coef0": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        degree: Any = 2,
+        *,
+        interaction_only: bool = False,
+        include_bias: bool = True,
+        order: str = "C",
+        cross_terms: bool = True,
+        scaling: str | None = None,
+        coef0: float = 1.0,
+    ) -> None:
+        self.degree = degree
+        self.interaction_only = interaction_only
+        self.include_bias = include_bias
+        self.order = order
+        self.cross_terms = cross_terms
+        self.scaling = scaling
+        self.coef0 = coef0
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Note the columns; `y` is ignored."""
+        rows = self._read(X)
+        low, high = self._degrees()
+        self._check(rows.n_features, high)
+        terms = self._terms(rows.n_features, low, high)
+        if not terms:
+            raise ValueError(
+                "Setting degree to zero and include_bias to False would result in an empty output."
+            )
+        self._adopt({"_terms_": terms, "n_output_features_": len(terms)}, rows)
+        return self
+
+    @property
+    def powers_(self) -> Array:
+        """Exponents of every new column."""
+        powers = np.zeros((len(self._terms_), self.n_features_in_), dtype=np.int64)
+        for row, term in zip(powers, self._terms_, strict=True):
+            np.add.at(row, list(term), 1)
+        return powers
+
+    def transform(self, X: Any) -> Array:
+        """Return the new columns."""
+        X = self._rows(X).X
+        out = np.empty((len(X), len(self._terms_)), dtype=X.dtype, order=self.order)
+        for k, (factor, term) in enumerate(zip(self._factors(), self._terms_, strict=True)):
+            out[:, k] = factor * _product(X[:, list(term)])
+        return finite(out)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return names such as ``x0 x1^2``."""
+        check_fitted(self)
+        names = input_features
+        if names is None:
+            names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return np.array([_monomial_name(names, term) for term in self._terms_], dtype=object)
+
+    # inside
+
+    def _degrees(self) -> tuple[int, int]:
+        if isinstance(self.degree, Integral):
+            return 0, int(self.degree)
+        low, high = (int(v) for v in self.degree)
+        if not 0 <= low <= high:
+            raise ValueError(f"degree=(low, high) needs 0 <= low <= high; got {self.degree}.")
+        return low, high
+
+    def _check(self, d: int, degree: int) -> None:
+        if self.scaling == "quadratic-form" and (degree != 2 or not self.cross_terms):
+            raise ValueError(f"scaling='quadratic-form' needs degree=2 and cross terms; degree is {degree}.")
+        if self.scaling and self.interaction_only:
+            raise ValueError("scaling goes with all powers; use interaction_only=False.")
+        count = comb(d + degree, degree) if self.cross_terms else d * degree + 1
+        if count > MAX_FEATURES and not self.interaction_only:
+            raise ValueError(
+                f"{count} columns would come out of {d}; lower the degree or use cross_terms=False."
+            )
+
+    def _terms(self, d: int, low: int, high: int) -> list[tuple[int, ...]]:
+        """Columns of each product: by total degree, then in lexicographic order."""
+        bias = [()] if self.include_bias else []
+        degrees = range(max(low, 1), high + 1)
+        if not self.cross_terms:
+            return bias + [(j,) * q for q in degrees for j in range(d)]
+        choose = combinations if self.interaction_only else combinations_with_replacement
+        return bias + [t for q in degrees for t in choose(range(d), q)]
+
+    def _factors(self) -> Array:
+        """What each monomial is multiplied by."""
+        degree = np.array([len(term) for term in self._terms_])
+        ways = np.array([_orders(term) for term in self._terms_])
+        if self.scaling == "kernel":
+            p = self._degrees()[1]
+            left = np.array([comb(p, int(q)) for q in degree])
+            return np.sqrt(ways * left * float(self.coef0) ** (p - degree))
+        if self.scaling == "kernel-sum":
+            return np.sqrt(ways)
+        if self.scaling == "quadratic-form":
+            return np.where(degree == 2, ways, 1.0)
+        return np.ones(len(degree))
+
+
+def _product(columns: Array) -> Array:
+    with np.errstate(over="ignore"):
+        return columns.prod(axis=1)
+
+
+def _orders(term: tuple[int, ...]) -> float:
+    """In how many orders the factors of a product can be written."""
+    return factorial(len(term)) / prod(map(factorial, Counter(term).values()))
+
+
+def _monomial_name(names: Sequence[str], term: tuple[int, ...]) -> str:
+    parts = [str(names[j]) + (f"^{e}" if e > 1 else "") for j, e in Counter(term).items()]
+    return " ".join(parts) or "1"

@@ -1,0 +1,169 @@
+"""Engines of the lasso and the elastic net: which features are looked at, and how the rest is certified."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gnomon.core.linalg import Array
+from gnomon.core.threads import one_blas_thread
+from gnomon.loops import coordinate as loops
+from gnomon.solvers.coordinate import ROUNDING, Check, Design, Penalized, dual_check
+from gnomon.solvers.support import GramSolver
+
+ROOM = 100  # features that may always enter the working set together
+ANCHORS = 40  # residuals at which correlations were computed that are kept
+
+
+class WorkingSetEngine:
+    """Working sets on dense, wide data, each solved by sweeps and steps with a kept inverse.
+
+    The Gram matrix of all features that ever entered is kept. The correlation of a feature with the residual
+    cannot have changed by more than its length times the distance of the residual from where it was when the
+    correlation was computed. Features that this bound keeps below the threshold are not looked at.
+    """
+
+    def __init__(self, design: Design, w: Array | None = None) -> None:
+        p = design.n_features
+        self.design, self.w = design, np.zeros(p) if w is None else np.array(w, dtype=float)
+        self.position = np.full(p, -1)
+        self.index = np.empty(0, dtype=np.intp)
+        self.Z, self.G, self.q = np.empty((0, len(design.y))), np.empty((0, 0)), np.empty(0)
+        self.corr: Array | None = None
+        self.lengths: Array | None = None
+        self.anchors: tuple[
+            Array, ...
+        ] = ()  # residuals of which correlations are known; the last is the present
+        self.sweeps, self.asked, self.solver = 0, None, GramSolver()
+        self._enter(np.flatnonzero(self.w))
+        self._look()
+
+    # the working set
+
+    def _enter(self, new: Array) -> None:
+        """Add features to the working set and to the Gram matrix."""
+        new = new[self.position[new] < 0]
+        if not len(new):
+            return
+        m, k = len(self.index), len(new)
+        if m + k > len(self.Z):
+            self._grow(max(m + k, 2 * m, 64))
+        self.Z[m : m + k] = self.design.columns(new)
+        cross = self.Z[: m + k] @ self.Z[m : m + k].T
+        self.G[: m + k, m : m + k] = cross
+        self.G[m : m + k, :m] = cross[:m].T
+        self.index = np.concatenate([self.index, new])
+        self.q = np.concatenate([self.q, self.Z[m : m + k] @ self.design.y])
+        self.position[new] = np.arange(m, m + k)
+
+    def _grow(self, size: int) -> None:
+        m = len(self.index)
+        Z, G = np.empty((size, len(self.design.y))), np.empty((size, size))
+        Z[:m], G[:m, :m] = self.Z[:m], self.G[:m, :m]
+        self.Z, self.G = Z, G
+
+    def _invited(self, pen: Penalized, level: float) -> Array:
+        """Return the features outside the set whose slopes reach the level, the steepest if there are many."""
+        slope = self.corr - pen.mu * self.w
+        score = slope if pen.positive else np.abs(slope)
+        invited = np.flatnonzero((score >= level) & (self.position < 0))
+        room = max(ROOM, 2 * np.count_nonzero(self.w))
+        if len(invited) > room:
+            invited = invited[np.argpartition(-score[invited], room)[:room]]
+        return invited
+
+    # all features
+
+    def _look(self) -> None:
+        """Residual afresh, and correlations of the working set; of all features at the first time, and where
+        columns are scattered.
+        """
+        Z = self.Z[: len(self.index)]
+        self.r = self.design.y - self.w[self.index] @ Z
+        if self.corr is None or not self.design.has_columns():
+            return self._look_at_all()
+        self.anchors = (*self.anchors, self.r)
+        self.corr[self.index] = Z @ self.r
+        self.stamp[self.index] = len(self.anchors) - 1
+
+    def _look_at_all(self) -> None:
+        self.corr, self.anchors = self.design.correlate(self.r), (self.r,)
+        self.stamp = np.zeros(len(self.corr), dtype=np.intp)
+
+    def _refresh(self, level: float) -> None:
+        """Look at the features whose correlations may have reached the level."""
+        now = len(self.anchors) - 1
+        if not now:
+            return
+        if now > ANCHORS:
+            return self._look_at_all()
+        self.lengths = self.design.lengths() if self.lengths is None else self.lengths
+        away = np.array([np.linalg.norm(self.r - anchor) for anchor in self.anchors]) * (1.0 + 1e-9)
+        cols = np.empty(len(self.corr), dtype=np.intp)
+        cols = cols[: loops.fill_stale(self.corr, self.lengths, away, self.stamp, self.w, level, cols)]
+        if 2 * len(cols) > len(self.corr):
+            return self._look_at_all()
+        self.corr[cols] = self.design.correlate_some(cols, self.r)
+        self.stamp[cols] = now
+
+    # solving
+
+    def check(self, pen: Penalized) -> Check:
+        """Return the certificate at the present point."""
+        self._refresh(pen.t)
+        r = self.r
+        return dual_check(float(r @ r), float(r @ self.design.y), self.design.yy, self.w, self.corr, pen)
+
+    def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
+        """Widen the working set, solve on it, look at all features; `reach`: correlation that invites."""
+        with one_blas_thread():  # products are small: more threads wait for each other
+            return self._advance(pen, goal, reach, rounds)
+
+    def _advance(self, pen, goal, reach, rounds):
+        level = 0.0 if pen.t == 0.0 else pen.t if reach is None else min(reach, pen.t)
+        self._refresh(level)
+        invited = self._invited(pen, level)
+        self._enter(invited)
+        w, g = self.w[self.index], self.corr[self.index].copy()
+        problem = (self.G, self.q, self.design.yy, *pen)
+        asked = self._accuracy(goal, bool(len(invited)))
+        self.sweeps += self.solver.solve(problem, w, g, asked, rounds, ROUNDING * self.design.yy)
+        self.w[self.index] = w
+        self._look()
+        return self.check(pen)
+
+    def _accuracy(self, goal: float, widened: bool) -> float:
+        """Half the goal; less when the last solution on the same set did not do."""
+        self.asked = 0.5 * goal if widened or self.asked is None else min(0.1 * self.asked, 0.5 * goal)
+        return self.asked
+
+    def restart(self) -> None:
+        """Forget the accuracy asked for the last penalty."""
+        self.asked = None
+
+
+class MomentEngine:
+    """All features at once from their Gram matrix alone: many more rows than columns, or data elsewhere."""
+
+    def __init__(self, G: Array, q: Array, yy: float, w: Array | None = None) -> None:
+        self.G, self.q, self.yy = np.ascontiguousarray(G), q, float(yy)
+        self.w = np.zeros(len(q)) if w is None else np.array(w, dtype=float)
+        self.sweeps, self.asked, self.solver = 0, None, GramSolver()
+        self.corr = q - self.G @ self.w
+
+    def check(self, pen: Penalized) -> Check:
+        """Return the certificate at the present point."""
+        yr = self.yy - float(self.w @ self.q)
+        rr = max(yr - float(self.w @ self.corr), 0.0)
+        return dual_check(rr, yr, self.yy, self.w, self.corr, pen)
+
+    def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
+        """Solve by sweeps and exact steps; called again, ask for ten times the accuracy."""
+        self.asked = 0.5 * goal if self.asked is None else 0.1 * self.asked
+        problem = (self.G, self.q, self.yy, *pen)
+        self.sweeps += self.solver.solve(problem, self.w, self.corr, self.asked, rounds, ROUNDING * self.yy)
+        self.corr = self.q - self.G @ self.w
+        return self.check(pen)
+
+    def restart(self) -> None:
+        """Forget the accuracy asked for the last penalty."""
+        self.asked = None
