@@ -284,18 +284,14 @@ def test_histograms_equal_bincount(every, narrow):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 256, (n, 8)).astype(np.uint8)
     g, h, reps = rng.integers(-4000, 4000, n), rng.integers(0, 4000, n), np.ones(n)
-    packed, out = np.empty((n, 1 if narrow else 2), np.int64), np.empty((1, 2048, 2), np.int64)
+    packed, out = np.empty((n, 1 if narrow else 2), np.int64), np.empty((2, 2048), np.int64)
     unit = (1.0, 1.0, shift, narrow, np.uint64(0), 0, n)
     boosting.pack_rows(g.astype(float), h.astype(float), reps, *unit, packed)
     rows = np.arange(0, n, every, dtype=np.int32)
     histograms.histograms(codes.view(np.uint64), packed, rows, 0, 1, shift, narrow, out)
     for f in range(8):
-        cells = out[0, 256 * f : 256 * f + 256]
-        for found, weight in (
-            (cells[:, 0], g),
-            (cells[:, 1] & ((1 << shift) - 1), h),
-            (cells[:, 1] >> shift, reps),
-        ):
+        gs, qs = out[:, 256 * f : 256 * f + 256]
+        for found, weight in ((gs, g), (qs & ((1 << shift) - 1), h), (qs >> shift, reps)):
             assert np.array_equal(found, np.bincount(codes[rows, f], weight[rows], 256))
 
 
@@ -310,7 +306,8 @@ def test_narrow_histograms_lose_nothing_that_matters():
 @pytest.mark.parametrize(
     "options", [{}, {"max_features": 0.5, "max_leaf_nodes": 100}, {"max_leaf_nodes": None}]
 )
-def test_boosting_is_the_same_on_any_number_of_threads(options):
+def test_boosting_is_the_same_on_any_number_of_threads(options, monkeypatch):
+    monkeypatch.setattr("gnomon.ensemble.histogram.MANY_ROWS", 1000)
     X, y = make_classification(30_000, 12, random_state=0)
     found = []
     for n in (1, 2, 4):
@@ -322,7 +319,8 @@ def test_boosting_is_the_same_on_any_number_of_threads(options):
         assert all(np.array_equal(a, b) for a, b in zip(orders, found[0][1], strict=True))
 
 
-def test_threads_never_share_a_histogram():
+def test_threads_never_share_a_histogram(monkeypatch):
+    monkeypatch.setattr("gnomon.ensemble.histogram.MANY_ROWS", 1000)
     X, y = make_classification(10_000, 11, n_informative=8, random_state=0)
     model, before = HistGradientBoostingClassifier(max_iter=2, random_state=0), sys.getswitchinterval()
     with threads(1):
@@ -336,13 +334,13 @@ def test_threads_never_share_a_histogram():
 
 
 def test_an_error_on_one_thread_ends_the_growth(monkeypatch):
-    from gnomon.loops import histograms
+    from gnomon.loops import leaves
 
     def fails(*_):
         raise ZeroDivisionError
 
     X, y = make_classification(30_000, 12, random_state=0)
-    monkeypatch.setattr(histograms, "split_leaf", fails)
+    monkeypatch.setattr(leaves, "grow_leaf", fails)
     with threads(2), pytest.raises(ZeroDivisionError):
         HistGradientBoostingClassifier(max_iter=5).fit(X, y)
 

@@ -1,18 +1,15 @@
-"""The order in which the leaves of a boosted tree are split: the largest gain first, by many threads."""
+"""The order in which the leaves of a boosted tree are split: the largest gain first."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import count
 from math import frexp, ldexp
 from typing import Any
 
 import numpy as np
 
-from gnomon.core.threads import shared
 from gnomon.loops import histograms as loop
 
 Array = np.ndarray
@@ -25,14 +22,13 @@ class Node:
     start: int
     end: int
     depth: int
-    path: int  # 1 for the root; 2p and 2p + 1 for the children of p
-    record: Array  # see `loops.histograms`
-    gain: float = 0.0
-    hist: Any = None
+    key: int  # of its random numbers
+    record: Array  # see `loops.gains`
+    gain: float
+    hist: Any = None  # None: filled when needed
     goes_left: Any = None  # for every code, once it is split
     children: tuple[Node, ...] = ()
-    index: int = -1  # among the nodes of the tree; a node split ahead of its turn has none yet
-    begun: bool = False  # some thread splits it, or has done so
+    index: int = -1  # among the nodes of the tree; what was split ahead of its turn has none yet
 
     @property
     def size(self) -> int:
@@ -58,19 +54,14 @@ def up_to_rounding(gain: float) -> float:
 class Frontier:
     """The leaves of a tree, and whose turn it is.
 
-    The leaf with the largest gain is taken into the tree next. While one thread splits it, the others split
-    the leaves that will probably follow: those that gain more than `likely`, the least gain of the last tree.
-    What was split in vain stays a leaf, so the tree is the same on any number of threads.
+    The leaf with the largest gain is taken into the tree next. Leaves may be split before it is known whether
+    their turn comes; what was split in vain stays a leaf, so the tree does not depend on it.
     """
 
-    def __init__(self, root: Node, max_leaf_nodes: int, likely: float) -> None:
+    def __init__(self, root: Node, max_leaf_nodes: int) -> None:
         self.nodes: list[Node] = []
-        self.most, self.n_leaves, self.likely, self.least = max_leaf_nodes, 1, likely, 0.0
-        self.early = 0  # leaves begun that are not yet taken in
+        self.most, self.n_leaves = max_leaf_nodes, 1
         self.queue: list[tuple[float, int, Node]] = []  # leaves of the tree by gain
-        self.ahead: list[tuple[float, int, Node]] = []  # leaves nobody has begun, of the tree or below it
-        self.number, self.failed, self.turn = count(), False, threading.Condition()
-        self._note(root)
         self._enter(root)
 
     def due(self) -> Node | None:
@@ -79,48 +70,34 @@ class Frontier:
             leaf = self.queue[0][-1]
             if not leaf.children:
                 return leaf
-            self.least = heappop(self.queue)[-1].gain
+            heappop(self.queue)
             self.n_leaves += 1
-            self.early -= 1
             for child in leaf.children:
                 self._enter(child)
         return None
 
-    def begin(self) -> Node | None:
-        """Take a leaf to split, waiting for one if need be; None when the tree is complete."""
-        with self.turn:
-            while (leaf := self.due()) is not None and not self.failed:
-                if leaf.begun:
-                    leaf = self._next_ahead()
-                if leaf is not None:
-                    leaf.begun = True
-                    self.early += 1
-                    return leaf
-                self.turn.wait()
-        return None
+    @property
+    def room(self) -> int:
+        """How many splits the tree may still have."""
+        return self.most - self.n_leaves
 
-    def end(self, leaf: Node, children: tuple[Node, ...]) -> None:
-        """Hand in the children of a leaf."""
-        with self.turn:
-            leaf.children = children
-            for child in children:
-                self._note(child)
-            self.turn.notify_all()
+    def left_out(self) -> float:
+        """The largest gain of a leaf of the complete tree: what gained more was split."""
+        return self.queue[0][-1].gain if self.queue else 0.0
 
-    def split_all(self, split: Callable[[Node], tuple[Node, ...]], n_threads: int) -> None:
-        """Split leaves on all threads until the tree is complete."""
+    def rival(self) -> float:
+        """Gain of the leaf after the one that is due."""
+        return max((leaf.gain for *_, leaf in self.queue[1:3]), default=0.0)
 
-        def work(_: int) -> None:
-            try:
-                while (leaf := self.begin()) is not None:
-                    self.end(leaf, split(leaf))
-            except BaseException:
-                with self.turn:
-                    self.failed = True
-                    self.turn.notify_all()
-                raise
-
-        shared(work, range(n_threads))
+    def waiting(self, likely: float) -> list[Node]:
+        """Leaves that are not split and gain more than `likely`, of the tree and below it, large ones first."""
+        found, below = [], [leaf for *_, leaf in self.queue]
+        while below:
+            leaf = below.pop()
+            below += leaf.children
+            if not leaf.children and leaf.gain > likely:
+                found.append(leaf)
+        return sorted(found, key=lambda leaf: (-leaf.size, leaf.start))
 
     def split_in_vain(self) -> Iterator[Node]:
         """Yield the leaves of the complete tree that were split all the same."""
@@ -133,15 +110,3 @@ class Frontier:
         self.nodes.append(node)
         if node.gain > 0:
             heappush(self.queue, (-up_to_rounding(node.gain), node.index, node))
-
-    def _note(self, node: Node) -> None:
-        if node.gain > 0:
-            heappush(self.ahead, (-node.gain, next(self.number), node))
-
-    def _next_ahead(self) -> Node | None:
-        while self.ahead and self.ahead[0][-1].begun:
-            heappop(self.ahead)
-        room = self.n_leaves + self.early < self.most
-        if room and self.ahead and self.ahead[0][-1].gain > self.likely:
-            return heappop(self.ahead)[-1]
-        return None

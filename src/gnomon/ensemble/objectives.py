@@ -89,11 +89,10 @@ class LogLoss(Objective):
     ) -> tuple[float, float, float]:
         def one(block: tuple[int, int]) -> tuple[float, float, float]:
             part = slice(*block)
-            shrunk = np.exp(-np.abs(raw[k, part]))
-            rest, top_g, top_h = loop.logistic_gradients(
-                y[part], raw[k, part], w[part], shrunk, g[part], h[part]
-            )
-            return rest + float(w[part] @ np.log(1.0 + shrunk)), top_g, top_h
+            shrunk, top = np.exp(-np.abs(raw[k, part])), np.empty(2)
+            rest = loop.logistic_gradients(y[part], raw[k, part], w[part], shrunk, g[part], h[part])
+            loop.tops(g[part], h[part], top)
+            return rest + float(w[part] @ np.log(1.0 + shrunk)), float(top[0]), float(top[1])
 
         total, top_g, top_h = zip(*shared(one, chunks(len(y))))
         return float(sum(total)), max(top_g), max(top_h)

@@ -45,17 +45,33 @@ def gradients(loss, y, raw, w, first, last, g, h):
 
 @compiled(fastmath=True)
 def logistic_gradients(y, raw, w, shrunk, g, h):
-    """The same for two classes, given shrunk = exp(-|raw|); the loss lacks the sum of w log(1 + shrunk)."""
-    total = top_g = top_h = 0.0
+    """g and h for two classes, given shrunk = exp(-|raw|); returns the loss without the sum of
+    w log(1 + shrunk).
+    """
+    total = 0.0
     for i in range(y.size):
         f, e = raw[i], shrunk[i]
         q = 1.0 / (1.0 + e)
         p = q if f >= 0.0 else e * q
-        a, b = w[i] * (p - y[i]), w[i] * (e * q * q)
-        g[i], h[i] = a, b
+        g[i], h[i] = w[i] * (p - y[i]), w[i] * (e * q * q)
         total += w[i] * (max(f, 0.0) - y[i] * f)
-        top_g, top_h = max(top_g, abs(a)), max(top_h, b)
-    return total, top_g, top_h
+    return total
+
+
+@compiled
+def tops(g, h, out):
+    """out = max |g| and max h (h is not negative): numbers without a sign are ordered as their bits are."""
+    a, b, bits, top_g, top_h = (
+        g.view(np.int64),
+        h.view(np.int64),
+        out.view(np.int64),
+        np.int64(0),
+        np.int64(0),
+    )
+    for i in range(g.size):
+        top_g = max(top_g, a[i] & np.int64(0x7FFFFFFFFFFFFFFF))
+        top_h = max(top_h, b[i])
+    bits[0], bits[1] = top_g, top_h
 
 
 @compiled
