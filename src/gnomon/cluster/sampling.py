@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core.linalg import Array
-from gnomon.loops import kmeans as loops
+from gnomon.loops import seeds as loops
 
 SAMPLE = 50_000  # distinct rows that are kept of data that are not in memory
 

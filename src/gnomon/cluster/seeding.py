@@ -20,7 +20,7 @@ from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import total
 from gnomon.core.threads import in_order
 from gnomon.core.validate import matrix, weights
-from gnomon.loops import kmeans as loops
+from gnomon.loops import seeds as loops
 
 
 class Seeds(NamedTuple):
