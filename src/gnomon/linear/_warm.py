@@ -37,6 +37,7 @@ def warm_up() -> None:
             for matrix in (X.astype(dtype), sparse.csr_array(X.astype(dtype))):
                 for model in CLASSIFIERS:
                     model().fit(matrix, y)
+                LogisticRegression().fit(matrix, [0, 1, 2, 0, 1, 2])
                 for model in REGRESSORS:
                     model().fit(matrix, y.astype(float))
         QuantileRegressor().fit(X, y)

@@ -21,7 +21,7 @@ from gnomon.linear._separation import runs_away, separates
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
-from gnomon.solvers import descent, newton, quasi, sparse_newton
+from gnomon.solvers import descent, nested, newton, quasi, sparse_newton
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which the Hessian is factorized
@@ -78,10 +78,10 @@ class LogisticRegression(LinearClassifierMixin, Learner):
     solver : str, default="auto"
         ``"auto"``, ``"newton-cholesky"``, ``"newton-cg"``, ``"lbfgs"``, ``"liblinear"``, ``"sag"``,
         ``"saga"`` or ``"gd"``: all reach the same optimum. ``"auto"`` takes Newton steps: by Cholesky for
-        narrow data of two classes, by conjugate gradients for narrow data of several; for wide data L-BFGS,
-        and Newton's method where that is slow; with ρ > 0 proximal Newton on working sets. ``"liblinear"``,
-        ``"sag"`` and ``"saga"`` are accepted so that code written for scikit-learn runs, but those methods
-        are not here: they mean ``"auto"``.
+        narrow data of two classes, by conjugate gradients for narrow data of several; for wide data and for
+        many rows of several classes L-BFGS, and Newton's method where that is slow; with ρ > 0 proximal Newton
+        on working sets. ``"liblinear"``, ``"sag"`` and ``"saga"`` are accepted so that code written for
+        scikit-learn runs, but those methods are not here: they mean ``"auto"``.
     max_iter : int, default=100
     verbose : int, default=0
         Accepted for compatibility; use callbacks to watch.
@@ -207,6 +207,8 @@ class LogisticRegression(LinearClassifierMixin, Learner):
             return LogisticState(descent.at(self._function(rows, objective), theta))
         if solver == "wide":
             return LogisticState(quasi.start(rows, objective, theta))
+        if solver == "nested":
+            return LogisticState(nested.start(rows, objective, theta, fresh=fresh))
         step = self._newton(solver)
         if fresh:
             theta = newton.sampled_start(rows, objective, theta, step)
@@ -323,12 +325,14 @@ class LogisticRegression(LinearClassifierMixin, Learner):
             return self.solver
         if rows.n_features > NARROW:
             return "wide"
-        return "newton-cholesky" if len(rows.classes) == 2 else "newton-cg"
+        if len(rows.classes) == 2:
+            return "newton-cholesky"
+        return "nested" if nested.serves(rows, self._objective(rows)) else "newton-cg"
 
     def _newton(self, solver):
         if solver == "newton-cholesky":
             return newton.newton_step
-        step, tol = quasi.step if solver == "wide" else newton.newton_cg_step, self.tol
+        step, tol = newton.newton_cg_step if solver == "newton-cg" else quasi.step, self.tol
         return lambda rows, objective, state: step(rows, objective, state, tol=tol)
 
     def _function(self, rows, objective):

@@ -219,37 +219,46 @@ def weighted_terms(code, p, q, y, z, weight, slope, bend):
 
 
 @compiled
-def softmax_rows(Z):
-    """Z[i] becomes softmax(Z[i])."""
+def softmax_shift(last, Z):
+    """Z[i] becomes Z[i] + last less its largest entry: what exponentials can take."""
     for i in range(Z.shape[0]):
-        top = Z[i, 0]
-        for k in range(1, Z.shape[1]):
+        top = Z[i, 0] + last[0]
+        for k in range(Z.shape[1]):
+            Z[i, k] += last[k]
             top = max(top, Z[i, k])
+        for k in range(Z.shape[1]):
+            Z[i, k] -= top
+
+
+@compiled(fastmath=True)
+def softmax_rows(E):
+    """E[i], exponentials of shifted scores, becomes its share of their sum."""
+    for i in range(E.shape[0]):
         s = 0.0
-        for k in range(Z.shape[1]):
-            Z[i, k] = exp(Z[i, k] - top)
-            s += Z[i, k]
-        for k in range(Z.shape[1]):
-            Z[i, k] /= s
+        for k in range(E.shape[1]):
+            s += E[i, k]
+        scale = 1.0 / s
+        for k in range(E.shape[1]):
+            E[i, k] *= scale
 
 
-@compiled
-def softmax_terms(y, weight, Z):
-    """Σ weight (ln Σ exp z - z_y); Z[i] becomes weight[i] (softmax(Z[i]) - onehot(y[i]))."""
+@compiled(fastmath=True)
+def softmax_slopes(y, weight, own, E, slope):
+    """Σ weight (ln Σ exp z - z_y); E[i], exponentials of shifted scores of which own[i] is the true class's,
+    becomes weight[i] (softmax - onehot(y[i])); slope += Σ_i E[i].
+    """
     value = 0.0
-    for i in range(Z.shape[0]):
-        top = Z[i, 0]
-        for k in range(1, Z.shape[1]):
-            top = max(top, Z[i, k])
-        own, s = Z[i, y[i]], 0.0
-        for k in range(Z.shape[1]):
-            Z[i, k] = exp(Z[i, k] - top)
-            s += Z[i, k]
-        value += weight[i] * (log(s) + top - own)
+    for i in range(E.shape[0]):
+        s = 0.0
+        for k in range(E.shape[1]):
+            s += E[i, k]
+        value += weight[i] * (log(s) - own[i])
         scale = weight[i] / s
-        for k in range(Z.shape[1]):
-            Z[i, k] *= scale
-        Z[i, y[i]] -= weight[i]
+        for k in range(E.shape[1]):
+            E[i, k] *= scale
+        E[i, y[i]] -= weight[i]
+        for k in range(E.shape[1]):
+            slope[k] += E[i, k]
     return value
 
 

@@ -14,7 +14,7 @@ from scipy import linalg
 
 from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
-from gnomon.core.sums import per_row, total
+from gnomon.core.sums import per_row, total, total_weight
 from gnomon.core.threads import one_blas_thread
 from gnomon.solvers import terms
 from gnomon.solvers.terms import Model, Terms
@@ -64,13 +64,25 @@ def newton_start(rows: Any, objective: Objective, theta: Array, *, curved: bool 
     return NewtonState(theta, *found)
 
 
+def every_nth(rows: Any, objective: Objective, n: int) -> tuple[MemoryRows, Objective]:
+    """Return every n-th row, and the share of the objective that is theirs."""
+    weight = rows.weight[::n] if rows.weighted else None
+    few = MemoryRows(rows.X[::n], rows.y[::n], weight, classes=rows.classes)
+    share = total_weight(few) / total_weight(rows)
+    return few, objective._replace(ridge=objective.ridge * share, weight=objective.weight * share)
+
+
+def speaks_for(few: MemoryRows, part: Objective) -> bool:
+    """Tell whether a sample has weight and rows of all classes."""
+    return part.weight > 0.0 and (few.classes is None or len(np.unique(few.y)) == len(few.classes))
+
+
 def sampled_start(rows: Any, objective: Objective, theta: Array, step: Any, every: int = 16) -> Array:
     """Return the optimum on every 16th row, where there are so many that this is a good place to begin."""
     if not rows.in_memory or rows.n_rows < every * max(2000, 20 * len(theta)):
         return theta
-    few = MemoryRows(rows.X[::every], rows.y[::every], rows.weight[::every], classes=rows.classes)
-    part = objective._replace(ridge=objective.ridge / every, weight=float(few.weight.sum()))
-    if part.weight == 0.0 or (rows.classes is not None and len(np.unique(few.y)) < len(rows.classes)):
+    few, part = every_nth(rows, objective, every)
+    if not speaks_for(few, part):
         return theta
     state = newton_start(few, part, theta, curved=False)
     for _ in range(8):

@@ -15,7 +15,6 @@ from scipy import sparse
 from scipy.linalg.blas import daxpy
 
 from gnomon.core.linalg import Array
-from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import per_row, total
 from gnomon.core.threads import one_blas_thread
 from gnomon.solvers import newton, terms
@@ -40,7 +39,9 @@ class QuasiState(NamedTuple):
     theta: Array
     value: float
     gradient: Array
-    scale: Array  # first guess of the inverse curvature of every parameter, up to a common factor
+    scale: (
+        Array  # first guess of the inverse curvature, up to a factor: of every parameter, or class by class
+    )
     pull: Array  # H⁻¹g, flat
     pairs: tuple[Pair, ...] = ()
     k: int = 0
@@ -60,8 +61,7 @@ class QuasiState(NamedTuple):
 def start(rows: Any, objective: newton.Objective, theta: Array) -> QuasiState:
     """Return the state at theta, after a look at the curvature on a sample of the rows."""
     found = newton.evaluate(rows, objective, theta)
-    few, share = _sample(rows)
-    part = objective._replace(ridge=objective.ridge / share)
+    few, part, share = _sample(rows, objective)
     bends = per_row(terms.curvature_rows, few, theta, objective.model)
     scale = _even_scale(few, part, bends)
     direction = -(scale * found.gradient.ravel()).reshape(theta.shape)
@@ -71,18 +71,12 @@ def start(rows: Any, objective: newton.Objective, theta: Array) -> QuasiState:
     return QuasiState(theta, found.value, found.gradient, scale, scale * found.gradient.ravel())
 
 
-def _sample(rows):
-    """Every 16th row of a dense array, and by how much its sums fall short of those of all rows."""
+def _sample(rows, objective):
+    """Every 16th row of a dense array, their objective, and by how much it falls short of that of all rows."""
     if not rows.in_memory or sparse.issparse(rows.X) or rows.n_rows < EVERY * 64:
-        return rows, 1.0
-    few = MemoryRows(
-        rows.X[::EVERY],
-        rows.y[::EVERY],
-        rows.weight[::EVERY] if rows.weighted else None,
-        classes=rows.classes,
-    )
-    weight = float(few.weight.sum())
-    return (few, float(rows.weight.sum()) / weight) if weight > 0.0 else (rows, 1.0)
+        return rows, objective, 1.0
+    few, part = newton.every_nth(rows, objective, EVERY)
+    return (few, part, objective.weight / part.weight) if part.weight > 0.0 else (rows, objective, 1.0)
 
 
 def _even_scale(rows, objective, bends):
@@ -99,16 +93,25 @@ def _even_scale(rows, objective, bends):
     return np.repeat(scale, outputs)
 
 
+def first_guess(scale: Array, g: Array) -> Array:
+    """Return H₀⁻¹g: H₀⁻¹ is a diagonal, or blocks (K, D, D) of classes whose moves sum to zero."""
+    if scale.ndim == 1:
+        return scale * g
+    table = np.ascontiguousarray(g.reshape(-1, len(scale)).T)  # (K, D)
+    moves = (scale @ table[:, :, None])[:, :, 0].T
+    return (moves - moves.mean(axis=1, keepdims=True)).ravel()
+
+
 def two_loops(g: Array, pairs: tuple[Pair, ...], scale: Array) -> Array:
-    """Return the L-BFGS approximation of H⁻¹g from a diagonal first guess."""
+    """Return the L-BFGS approximation of H⁻¹g from a first guess."""
     q, factors = g.copy(), []
     for s, y, bend in reversed(pairs):
         factors.append(float(s @ q) / bend)
         q = daxpy(y, q, a=-factors[-1])  # in place: temporaries cost more than the arithmetic
-    q *= scale
+    q = first_guess(scale, q)
     if pairs:
         _, y, bend = pairs[-1]
-        q *= bend / float(y @ (scale * y))
+        q *= bend / float(y @ first_guess(scale, y))
     for (s, y, bend), factor in zip(pairs, reversed(factors)):
         q = daxpy(s, q, a=factor - float(y @ q) / bend)
     return q

@@ -63,7 +63,7 @@ def dot(X, V):
 def add(X, U, out):
     """out += Xᵀ U for a dense block or CSR rows."""
     if not sparse.issparse(X):
-        out += X.T @ U if X.dtype == U.dtype else X.T.astype(np.float64) @ U
+        out += (U.T @ (X if X.dtype == U.dtype else X.astype(np.float64))).T  # few columns: faster this way
         return
     loop = products.csr_add if U.ndim == 1 else products.csr_add_matrix
     loop(*parts(X), U, out)
@@ -152,27 +152,36 @@ def add_hessian(X, bend, hessian, intercept):
         hessian[d, d] += bend.sum()
 
 
+def shifted_scores(X, theta, intercept):
+    """Return the scores of some rows less the largest of each row, for theta of shape (D, K)."""
+    Z = np.ascontiguousarray(dot(X, theta[:-1] if intercept else theta))
+    loss_loops.softmax_shift(theta[-1] if intercept else np.zeros(theta.shape[1]), Z)
+    return Z
+
+
 def softmax_terms(chunk, theta, model):
     """Value and gradient of the cross-entropy of one chunk, for theta of shape (D, K)."""
     d = chunk.X.shape[1]
-    value, gradient = 0.0, np.zeros_like(theta)
+    value, gradient, slope = 0.0, np.zeros_like(theta), np.zeros(theta.shape[1])
     for part in blocks(chunk.X):
-        X, y, weight = chunk.X[part], chunk.y[part], chunk.weight[part]
-        P = np.ascontiguousarray(scores(X, theta, model.intercept))
-        value += loss_loops.softmax_terms(y, weight, P)
+        X, y = chunk.X[part], chunk.y[part]
+        P = shifted_scores(X, theta, model.intercept)
+        own = P[np.arange(len(y)), y]
+        np.exp(P, out=P)  # NumPy's exponentials go several at a time
+        value += loss_loops.softmax_slopes(y, chunk.weight[part], own, P, slope)
         add(X, P, gradient[:d])
-        if model.intercept:
-            gradient[d] += P.sum(axis=0)
+    if model.intercept:
+        gradient[d] = slope
     return Terms(value, gradient, None)
 
 
 def curvature_rows(chunk, theta, model):
     """Return weight·bend of every row (or the class probabilities): what Hessian products reuse."""
-    z = scores(chunk.X, theta, model.intercept)
     if model.n_outputs:
-        P = np.ascontiguousarray(z)
-        loss_loops.softmax_rows(P)
+        P = shifted_scores(chunk.X, theta, model.intercept)
+        loss_loops.softmax_rows(np.exp(P, out=P))
         return P
+    z = scores(chunk.X, theta, model.intercept)
     return slopes(model, targets(chunk, model.positive), z, chunk.weight)[2]
 
 
@@ -231,6 +240,18 @@ def mean_curvature(chunk, model, rows):
     for part in blocks(chunk.X):
         add_hessian(chunk.X[part], bend[part], hessian, model.intercept)
     return hessian
+
+
+def class_curvature(chunk, model, rows):
+    """Σ_i w_i p_ik (1 − p_ik) x_i x_iᵀ of every class k: the blocks of the Hessian, (K, D, D)."""
+    D = chunk.X.shape[1] + model.intercept
+    P = rows[chunk.start : chunk.start + len(chunk.weight)]
+    bend = chunk.weight[:, None] * P * (1.0 - P)
+    hessians = np.zeros((model.n_outputs, D, D))
+    for part in blocks(chunk.X):
+        for hessian, column in zip(hessians, bend[part].T):
+            add_hessian(chunk.X[part], column, hessian, model.intercept)
+    return hessians
 
 
 def diagonal_curvature(chunk, model, rows):
