@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import InfeasibleError
-from gnomon.linear import LinearSVC, LinearSVR, NotSeparableError, _machines
-from gnomon.solvers import newton
+from gnomon.linear import LinearSVC, LinearSVR, NotSeparableError, _machines, _near_margin
+from gnomon.solvers import dual, newton
 
 T6 = np.array([0, 1, 2.5, 1.5, 3, 4])[:, None], np.array([-1, -1, -1, 1, 1, 1])
 FREE = {"loss": "hinge", "regularize_intercept": False}
@@ -277,7 +277,7 @@ def test_rows_far_outside_the_margin_have_no_part():
     rows, theta = model._read(X, y), np.append(model.coef_[0], model.intercept_[0])
     margin = model._problem(rows, 1)
     objective = _machines.smooth_objective(margin, rows)
-    few = _machines.near_margin(rows, objective.model, theta)
+    few = _near_margin.near_margin(rows, objective.model, theta)
     assert 0 < few.n_rows < 0.9 * len(y)
     all_, some = (newton.evaluate(data, objective, theta) for data in (rows, few))
     assert some.value == pytest.approx(all_.value, rel=1e-12)
@@ -286,8 +286,8 @@ def test_rows_far_outside_the_margin_have_no_part():
 
 @pytest.mark.parametrize("near", [0.3, 1e-3])  # with 1e-3 rows that were left out come back
 def test_wide_sparse_machine_ends_at_the_optimum(monkeypatch, near):
-    monkeypatch.setattr(_machines, "NEAR", near)
-    monkeypatch.setattr(_machines, "SETTLED", 5)
+    monkeypatch.setattr(_near_margin, "NEAR", near)
+    monkeypatch.setattr(_near_margin, "SETTLED", 5)
     X, y = sparse_wide()
     model = LinearSVC().fit(X, y)
     assert model.converged_ and (np.diff(model.trace_.objective) <= 0).all()
@@ -296,3 +296,50 @@ def test_wide_sparse_machine_ends_at_the_optimum(monkeypatch, near):
     slack = np.maximum(0.0, 1.0 - (2 * y - 1) * (X @ model.coef_[0] + model.intercept_[0]))
     value = 0.5 * (np.sum(model.coef_**2) + model.intercept_[0] ** 2) + slack @ slack
     assert model.primal_ == pytest.approx(value, rel=1e-12)
+
+
+def few_rows(kind, seed=3):
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((300, 3000), density=0.02, rng=rng).tocsr()
+    y = (X @ rng.normal(size=3000) + rng.logistic(size=300) > 0).astype(int)
+    if kind == "alike":  # far from orthogonal: every row has the same large part
+        X = sparse.csr_array(
+            X + sparse.csr_array(np.full((300, 1), 5.0)) @ sparse.csr_array(np.ones((1, 3000)))
+        )
+    weight = rng.integers(0, 3, size=300).astype(float) if kind == "weighted" else None
+    return X.toarray() if kind == "dense" else X, y, weight
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense", "weighted", "alike"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_few_rows_of_many_columns_end_at_the_optimum(kind, intercept):
+    X, y, weight = few_rows(kind)
+    model = LinearSVC(fit_intercept=intercept).fit(X, y, weight)
+    assert model.converged_ and model.gap_ <= 1e-9 * model.primal_
+    cost = np.ones(len(y)) if weight is None else weight
+    slack = np.maximum(0.0, 1.0 - (2 * y - 1) * (X @ model.coef_[0] + model.intercept_[0]))
+    value = 0.5 * (np.sum(model.coef_**2) + model.intercept_[0] ** 2) + cost @ slack**2
+    assert model.primal_ == pytest.approx(value, rel=1e-10)
+    pull = 2.0 * cost * slack * (2 * y - 1)
+    np.testing.assert_allclose(X.T @ pull, model.coef_[0], atol=1e-4 * np.abs(model.coef_).max())
+    if intercept:
+        assert pull.sum() == pytest.approx(model.intercept_[0], rel=1e-4, abs=1e-6)
+
+
+def test_rows_that_are_alike_leave_dual_coordinate_descent():
+    X, y, _ = few_rows("alike")
+    model = LinearSVC()
+    rows = model._read(X, y)
+    problem = model._problem(rows, 1)
+    solved = _machines.begin(problem, rows)
+    assert isinstance(solved.inner, dual.DualState)
+    for _ in range(3):
+        solved = _machines.advance(problem, rows, solved, 0, 1e-4)
+    assert not isinstance(solved.inner, dual.DualState)
+
+
+def test_a_free_intercept_keeps_to_the_primal():
+    X, y, _ = few_rows("sparse")
+    model = LinearSVC(regularize_intercept=False).fit(X, y)
+    slack = np.maximum(0.0, 1.0 - (2 * y - 1) * (X @ model.coef_[0] + model.intercept_[0]))
+    assert slack @ (2 * y - 1) == pytest.approx(0.0, abs=1e-4)

@@ -9,20 +9,16 @@ from scipy import sparse
 
 from gnomon.core.errors import DataError, InfeasibleError
 from gnomon.core.linalg import Array
-from gnomon.core.rows import MemoryRows
-from gnomon.core.sums import per_row, total
+from gnomon.core.sums import total
+from gnomon.linear import _near_margin
 from gnomon.linear._rows import even_columns
 from gnomon.losses.margin import SquaredHinge
-from gnomon.solvers import dual, interior, newton, quasi, sparse_newton, terms
+from gnomon.solvers import dual, interior, newton, sparse_newton, terms
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which Newton factorizes
-MANY = 5000  # rows from which wide data are left to L-BFGS
-LONGER = 100  # steps of L-BFGS more than elsewhere before Newton's method takes over
-WORTH = 1e-9  # share of the objective that is still worth a step of L-BFGS
-SETTLED = 30  # steps after which most rows stay on their side of the margin
-BURST = 50  # steps between two looks at the rows that are far outside
-NEAR = 0.3  # distance outside the margin that few rows cross in so many steps
+FEW = 4  # columns per row from which rows are few: with random ones their Gram matrix has condition 9
+EPOCHS = 25  # of dual coordinate descent that are still worth while on wide data
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
 SMALL = 100_000  # entries, counting zeros, up to which sparse rows are no better than dense ones
 
@@ -60,7 +56,7 @@ def choose(margin: Margin, rows: Any, solver: str) -> str:
     if margin.l1:
         return "sparse"
     if margin.loss == "squared_hinge":
-        return "newton" if D <= NARROW else "wide" if rows.n_rows > MANY else "newton-cg"
+        return "newton" if D <= NARROW else "wide"
     filled = not sparse.issparse(rows.X) or rows.n_rows > 5 * D or rows.n_rows * D <= SMALL
     if D <= INTERIOR and filled:
         return "interior"
@@ -102,26 +98,26 @@ def begin(margin: Margin, rows: Any) -> Solved:
     elif margin.method == "qp":
         inner = None
     elif margin.method == "wide":
-        inner = quasi.start(rows, smooth_objective(margin, rows), zero)._replace(k=-LONGER)
+        inner = _wide_start(margin, rows, zero)
     else:
-        inner = _newton_start(margin, rows, zero)
-    return Solved(inner, inner.theta if margin.method.startswith("newton") else zero, np.inf, np.inf)
+        objective = smooth_objective(margin, rows)
+        theta = newton.sampled_start(rows, objective, zero, newton.newton_step)
+        inner = newton.newton_start(rows, objective, theta)
+    return Solved(inner, zero, np.inf, np.inf)
 
 
-def _newton_start(margin, rows, zero):
-    """Begin at the optimum of a sample of the rows, where there are many."""
-    objective, narrow = smooth_objective(margin, rows), margin.method == "newton"
-    step = newton.newton_step if narrow else newton.newton_cg_step
-    theta = newton.sampled_start(rows, objective, zero, step)
-    return newton.newton_start(rows, objective, theta, curved=narrow)
+def _wide_start(margin, rows, zero):
+    """Few rows of many columns are often nearly orthogonal: then multipliers one at a time are soon right."""
+    few = rows.in_memory and FEW * rows.n_rows <= rows.n_features
+    if few and not (margin.intercept and margin.intercept_ridge == 0.0):
+        return dual.dual_start(rows, _dual_machine(margin, rows))
+    return _near_margin.start(rows, smooth_objective(margin, rows), zero)
 
 
 def advance(margin: Margin, rows: Any, solved: Solved, rng: Any, tol: float) -> Solved:
     """One step of the problem's solver."""
-    step = {"interior": _interior, "dual": _dual, "sparse": _sparse, "qp": _program}.get(
-        margin.method, _newton
-    )
-    return step(margin, rows, solved, rng, tol)
+    steps = {"interior": _interior, "dual": _dual, "sparse": _sparse, "qp": _program, "wide": _wide}
+    return steps.get(margin.method, _newton)(margin, rows, solved, rng, tol)
 
 
 def hinge_machine(margin: Margin, rows: Any) -> tuple[Any, interior.Machine, Array]:
@@ -153,7 +149,8 @@ def _relative(state):
 
 def _dual_machine(margin, rows):
     constant = 1.0 / np.sqrt(margin.intercept_ridge) if margin.intercept else 0.0
-    return dual.dual_machine(rows, margin.y, margin.cost, constant)
+    squared = margin.loss == "squared_hinge"
+    return dual.dual_machine(rows, margin.y, margin.cost, constant, squared=squared)
 
 
 def _dual(margin, rows, solved, rng, tol):
@@ -165,16 +162,35 @@ def _dual(margin, rows, solved, rng, tol):
     return Solved(inner, theta, inner.primal, _relative(inner), inner.alpha)
 
 
+def _wide(margin, rows, solved, rng, tol):
+    """Passes over the multipliers while they are quick, to a gap no step would better; else Newton's kin."""
+    if not isinstance(solved.inner, dual.DualState):
+        return _newton(margin, rows, solved, rng, tol)
+    new = _dual(margin, rows, solved, rng, tol)
+    while _near_margin.WORTH < new.gap <= tol and not _is_slow(solved, new):
+        solved, new = new, _dual(margin, rows, new, rng, tol)
+    if new.gap <= tol or not _is_slow(solved, new):
+        return new._replace(stalled=new.gap <= tol and not new.gap < solved.gap)
+    zero = np.zeros_like(new.theta)
+    theta = new.theta if new.primal < margin.cost.sum() else zero
+    inner = _near_margin.start(rows, smooth_objective(margin, rows), theta)
+    return Solved(inner, theta, inner.value * margin.C, np.inf)
+
+
+def _is_slow(before, after):
+    """Tell whether dual coordinate descent, at its present pace, needs many more passes."""
+    pace = np.log(min(before.gap, 1.0) / max(after.gap, 1e-300)) / dual.PASSES
+    return np.log(after.gap / _near_margin.WORTH) > EPOCHS * pace
+
+
 def _newton(margin, rows, solved, rng, tol):
     objective = smooth_objective(margin, rows)
     with np.errstate(over="ignore", invalid="ignore"):
         if margin.method == "newton":
             inner = newton.newton_step(rows, objective, solved.inner)
-        elif margin.method == "wide":
-            inner = _quasi(rows, objective, solved.inner, tol)
         else:
-            inner = newton.newton_cg_step(rows, objective, solved.inner, tol=1e-2 * tol)
-        g, ridge, gap = inner.gradient, objective.ridge, gradient_gap(objective, inner.gradient)
+            inner = _near_margin.step(rows, objective, solved.inner, tol)
+        g, ridge, gap = inner.gradient, objective.ridge, newton.gradient_gap(objective, inner.gradient)
     if not np.isfinite(gap):
         raise DataError(
             "the squares of X, or of C times sample_weight, overflow; divide the columns of X by their size, "
@@ -185,60 +201,6 @@ def _newton(margin, rows, solved, rng, tol):
     share = margin.C * max(gap, free) / max(1.0, primal)
     stuck = np.isfinite(solved.primal) and not share < solved.gap and not primal < solved.primal
     return Solved(inner, inner.theta, primal, share, stalled=bool(stuck))
-
-
-def gradient_gap(objective: newton.Objective, g: Array) -> float:
-    """Return what at most is left to gain: ½ Σ g²/ridge, for the loss is convex and the ridge curves at least
-    so much.
-    """
-    ridge = objective.ridge
-    return 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
-
-
-def _quasi(rows, objective, state, tol):
-    """One step of L-BFGS; more while the gap is small enough but the curvature seen promises a gain."""
-    inner = _burst(rows, objective, state, tol)
-    while (
-        not _is_flat(objective, inner, tol) and gradient_gap(objective, inner.gradient) <= tol * inner.value
-    ):
-        inner = _burst(rows, objective, inner, tol)
-    return inner
-
-
-def _is_flat(objective, inner, tol):
-    """Tell whether the gap is small enough and nothing promises a gain."""
-    if not isinstance(inner, quasi.QuasiState) or inner.k >= quasi.PATIENCE:
-        return True
-    small = gradient_gap(objective, inner.gradient) <= tol * abs(inner.value)
-    return small and inner.decrement() <= WORTH * abs(inner.value)
-
-
-def _burst(rows, objective, state, tol):
-    """Some steps on the sparse rows inside the margin or near, then a look at all; one step on all rows while
-    the margin moves much, and where the rows outside were missed.
-    """
-    settled = isinstance(state, quasi.QuasiState) and SETTLED - LONGER <= state.k < quasi.PATIENCE
-    if settled and sparse.issparse(rows.X):
-        few, inner = near_margin(rows, objective.model, state.theta), state
-        for _ in range(BURST):
-            inner = quasi.step(few, objective, inner, tol=1e-2 * tol)
-            if _is_flat(objective, inner, tol):
-                break
-        found = newton.evaluate(rows, objective, inner.theta)
-        if found.value < state.value:
-            return inner.seen(found.value, found.gradient)
-    return quasi.step(rows, objective, state, tol=1e-2 * tol)
-
-
-def near_margin(rows: Any, model: Model, theta: Array) -> Any:
-    """Return the rows that have a loss at theta, or nearly; the others have neither slope nor curvature."""
-    keep = np.flatnonzero(per_row(margins, rows, theta, model) < 1.0 + NEAR)
-    return terms.cut(MemoryRows(rows.X[keep], rows.y[keep], rows.weight[keep], classes=rows.classes))
-
-
-def margins(chunk, theta, model):
-    """y times the score of every row."""
-    return terms.targets(chunk, model.positive) * terms.scores(chunk.X, theta, model.intercept)
 
 
 def _sparse(margin, rows, solved, rng, tol):

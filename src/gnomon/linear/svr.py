@@ -133,7 +133,7 @@ class LinearSVR(LinearPrediction, RegressorMixin, Learner):
         objective = self._objective(rows)
         step = newton.newton_step if len(objective.ridge) <= _machines.NARROW else newton.newton_cg_step
         inner = step(rows, objective, state)
-        g, gap = inner.gradient, _machines.gradient_gap(objective, inner.gradient)
+        g, gap = inner.gradient, newton.gradient_gap(objective, inner.gradient)
         gap = self.C * max(gap, np.abs(g[objective.ridge == 0.0]).max(initial=0.0))
         return inner, inner.theta, inner.value * self.C, gap
 

@@ -5,15 +5,8 @@ stay in [0, cost]; for the squared hinge cost is infinite and `extra` = 1/(2C). 
 """
 
 from gnomon.loops._compile import compiled
-
-
-@compiled
-def dense_dot(X, i, w, constant):
-    """Score of row i."""
-    s = constant * w[len(w) - 1] if constant != 0.0 else 0.0
-    for j in range(X.shape[1]):
-        s += X[i, j] * w[j]
-    return s
+from gnomon.loops.fused import one_add, one_score
+from gnomon.loops.products import sparse_dot
 
 
 @compiled
@@ -36,7 +29,7 @@ def dual_epoch_dense(X, order, y, cost, extra, norms, constant, w, alpha, limits
         i = order[k]
         if cost[i] <= 0.0 or norms[i] + extra[i] <= 0.0:
             continue
-        G = y[i] * dense_dot(X, i, w, constant) - 1.0 + extra[i] * alpha[i]
+        G = y[i] * one_score(X, i, w, constant * w[last]) - 1.0 + extra[i] * alpha[i]
         slope = G
         if alpha[i] <= 0.0:
             if G > limits[0]:
@@ -52,8 +45,7 @@ def dual_epoch_dense(X, order, y, cost, extra, norms, constant, w, alpha, limits
             old = alpha[i]
             alpha[i] = project_step(G, old, cost[i], norms[i] + extra[i])
             step = (alpha[i] - old) * y[i]
-            for j in range(X.shape[1]):
-                w[j] += step * X[i, j]
+            one_add(X, i, step, w)
             if constant != 0.0:
                 w[last] += step * constant
     return top, low
@@ -68,10 +60,8 @@ def dual_epoch_csr(indptr, indices, data, order, y, cost, extra, norms, constant
         i = order[k]
         if cost[i] <= 0.0 or norms[i] + extra[i] <= 0.0:
             continue
-        s = constant * w[last] if constant != 0.0 else 0.0
-        for a in range(indptr[i], indptr[i + 1]):
-            s += data[a] * w[indices[a]]
-        G = y[i] * s - 1.0 + extra[i] * alpha[i]
+        s = sparse_dot(indices, data, indptr[i], indptr[i + 1], w)
+        G = y[i] * (s + constant * w[last]) - 1.0 + extra[i] * alpha[i]
         slope = G
         if alpha[i] <= 0.0:
             if G > limits[0]:

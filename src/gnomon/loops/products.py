@@ -47,6 +47,15 @@ def csr_squares(indptr, indices, data, u, out):
 
 
 @compiled
+def csr_norms(indptr, data, out):
+    """out[i] = ‖x_i‖²."""
+    for i in range(len(indptr) - 1):
+        out[i] = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            out[i] += data[k] * data[k]
+
+
+@compiled
 def csr_dot_matrix(indptr, indices, data, V, out):
     """out[i] = x_i V, for V of shape (d, k)."""
     for i in range(len(indptr) - 1):

@@ -12,7 +12,10 @@ from scipy import sparse
 
 from gnomon.core.linalg import Array
 from gnomon.loops import dual as loops
+from gnomon.loops.products import csr_norms
 from gnomon.solvers.terms import parts
+
+PASSES = 4  # over the rows, between two looks at the gap
 
 
 class DualState(NamedTuple):
@@ -27,24 +30,34 @@ class DualState(NamedTuple):
 
 
 class DualMachine(NamedTuple):
-    """½‖θ‖² + Σ cost·hinge(y x·θ), or with `extra` = 1/(2C) the squared hinge; `constant` is the intercept's
-    column.
+    """½‖θ‖² + Σ cost·hinge(y x·θ), or the square of the hinge; `constant` is the intercept's column.
+
+    Multipliers lie between 0 and `box`; their squares cost ½ `extra`, which is 1/(2 cost) for the squared
+    hinge.
     """
 
     y: Array
     cost: Array
+    box: Array
     extra: Array
     norms: Array
     constant: float
+    squared: bool
 
 
-def dual_machine(rows: Any, y: Array, cost: Array, constant: float) -> DualMachine:
+def dual_machine(rows: Any, y: Array, cost: Array, constant: float, *, squared: bool = False) -> DualMachine:
     """Return the problem with the norms of its rows."""
-    X = rows.X
-    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
-    return DualMachine(
-        y, cost, np.zeros(len(y)), np.asarray(squares, dtype=float).ravel() + constant**2, constant
-    )
+    box = np.where(cost > 0.0, np.inf, 0.0) if squared else cost
+    extra = np.divide(0.5, cost, out=np.zeros(len(y)), where=(cost > 0.0) & squared)
+    return DualMachine(y, cost, box, extra, _norms(rows.X) + constant**2, constant, squared)
+
+
+def _norms(X):
+    if not sparse.issparse(X):
+        return np.einsum("ij,ij->i", X, X, dtype=float)
+    out = np.empty(X.shape[0])
+    csr_norms(parts(X)[0], X.data, out)
+    return out
 
 
 def dual_start(rows: Any, machine: DualMachine) -> DualState:
@@ -53,29 +66,30 @@ def dual_start(rows: Any, machine: DualMachine) -> DualState:
     return DualState(np.zeros(width), np.zeros(rows.n_rows), (np.inf, -np.inf))
 
 
-def dual_step(
-    rows: Any, machine: DualMachine, state: DualState, rng: np.random.Generator, epochs: int = 5
-) -> DualState:
+def dual_step(rows: Any, machine: DualMachine, state: DualState, rng: np.random.Generator) -> DualState:
     """A few passes in random order, the last ones over unshrunk rows, then the gap."""
     theta, alpha, limits = state.theta.copy(), state.alpha.copy(), state.limits
-    for k in range(epochs):
+    for k in range(PASSES):
         order = rng.permutation(rows.n_rows)
         found = _epoch(rows.X, order, machine, theta, alpha, (np.inf, -np.inf) if k == 0 else limits)
         limits = (found[0] if found[0] > 0 else np.inf, found[1] if found[1] < 0 else -np.inf)
-    return _valued(rows, machine, DualState(theta, alpha, limits, state.epoch + epochs))
+    return _valued(rows, machine, DualState(theta, alpha, limits, state.epoch + PASSES))
 
 
 def _epoch(X, order, m, theta, alpha, limits):
     if sparse.issparse(X):
         return loops.dual_epoch_csr(
-            *parts(X), order, m.y, m.cost, m.extra, m.norms, m.constant, theta, alpha, limits
+            *parts(X), order, m.y, m.box, m.extra, m.norms, m.constant, theta, alpha, limits
         )
-    return loops.dual_epoch_dense(X, order, m.y, m.cost, m.extra, m.norms, m.constant, theta, alpha, limits)
+    return loops.dual_epoch_dense(X, order, m.y, m.box, m.extra, m.norms, m.constant, theta, alpha, limits)
 
 
 def _valued(rows, m, state):
     theta = state.theta
     scores = rows.X @ (theta[:-1] if m.constant else theta) + (m.constant * theta[-1] if m.constant else 0.0)
     slack = np.maximum(1.0 - m.y * scores, 0.0)
-    half = 0.5 * float(theta @ theta)
-    return state._replace(primal=half + float(m.cost @ slack), dual=float(state.alpha.sum()) - half)
+    half, alpha = 0.5 * float(theta @ theta), state.alpha
+    primal = half + float(m.cost @ (slack * slack if m.squared else slack))
+    return state._replace(
+        primal=primal, dual=float(alpha.sum()) - half - 0.5 * float(m.extra @ (alpha * alpha))
+    )

@@ -58,6 +58,14 @@ def violation(objective: Objective, gradient: Array) -> float:
     return float(np.abs(gradient).max(initial=0.0)) / objective.weight
 
 
+def gradient_gap(objective: Objective, g: Array) -> float:
+    """Return what at most is left to gain: ½ Σ g²/ridge, for the loss is convex and the ridge curves at least
+    so much.
+    """
+    ridge = objective.ridge
+    return 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
+
+
 def newton_start(rows: Any, objective: Objective, theta: Array, *, curved: bool = True) -> NewtonState:
     """Return the state at theta."""
     found = evaluate(rows, objective, theta, curved=curved and theta.ndim == 1)
