@@ -18,6 +18,7 @@ from gnomon.core.threads import in_order
 
 TALL = 2**24  # bytes of a chunk: adding d × d matrices should cost little beside computing them
 BLOCK = 1024  # rows whose products are added at a time
+CACHE = 2**20  # bytes of rows that are read twice
 WASTE = 64.0  # products about the origin are accepted while (mean/deviation)² of every column stays below
 
 
@@ -185,10 +186,13 @@ def _products(X: Array, Y: Array, weight: Array | None, shift: Array | None = No
 
 
 def _plain_products(X: Array, T: Array) -> Array:
-    """The same of z = (x, t) without a copy of X."""
+    """The same of z = (x, t) without a copy of X, in blocks that are in cache when they meet T."""
     d = X.shape[1]
-    P = np.empty((d + T.shape[1],) * 2)
-    P[:d, :d], P[:d, d:] = X.T @ X, X.T @ T  # NumPy's products let other threads run, SciPy's do not
+    P, rows = np.zeros((d + T.shape[1],) * 2), max(BLOCK, 4 * d, CACHE // max(1, 8 * d))
+    for start in range(0, len(X), rows):
+        x, t = X[start : start + rows], T[start : start + rows]
+        P[:d, :d] += x.T @ x  # NumPy's products let other threads run, SciPy's do not
+        P[:d, d:] += x.T @ t
     P[d:, :d], P[d:, d:] = P[:d, d:].T, T.T @ T
     return P
 
