@@ -502,7 +502,8 @@ def pandas_nullable_integers_with_missing(subject):
 
 @awkward
 def pandas_categories_of_numbers(subject):
-    return whole(subject, lambda X: pd.DataFrame(X, columns=names(X)).astype("category"))
+    case = whole(subject, lambda X: pd.DataFrame(X, columns=names(X)).astype("category"))
+    return case._replace(outcome=ANSWER) if subject.tags.input_tags.categorical else case
 
 
 @awkward
@@ -510,7 +511,8 @@ def pandas_categories_of_strings(subject):
     data = subject.rows()
     frame = pd.DataFrame(data.X, columns=names(data.X))
     frame["column 0"] = pd.Categorical(np.where(data.X[:, 0] > 0, "red", "blue"))
-    return Case(data._replace(X=frame), "string|red|blue|numeric|number|categor")
+    refused = "string|red|blue|numeric|number|categor"
+    return Case(data._replace(X=frame), ANSWER if subject.tags.input_tags.categorical else refused)
 
 
 @awkward

@@ -132,16 +132,10 @@ RECIPES: dict[str, Recipe] = {
     "RandomWalkClassifier": Recipe(arguments={"width": 10.0}),
     "TokenClassifier": Recipe(data=tagged_sentences),
     "WordRecognizer": Recipe(arguments={"n_states": 2, "n_codes": 8, "n_iter": 3}, data=sounds),
-    "DecisionTreeClassifier": Recipe(arguments={"categorical_features": None}),  # every column is a number
-    "DecisionTreeRegressor": Recipe(arguments={"categorical_features": None}),  # every column is a number
-    "ExtraTreesClassifier": Recipe(arguments={"categorical_features": None}),  # every column is a number
-    "ExtraTreesRegressor": Recipe(arguments={"categorical_features": None}),  # every column is a number
     "HistGradientBoostingClassifier": Recipe(
         arguments={"categorical_features": None, "max_iter": 5}  # every column is a number
     ),
     "HistGradientBoostingRegressor": Recipe(
         arguments={"categorical_features": None, "max_iter": 5}  # every column is a number
     ),
-    "RandomForestClassifier": Recipe(arguments={"categorical_features": None}),  # every column is a number
-    "RandomForestRegressor": Recipe(arguments={"categorical_features": None}),  # every column is a number
 }

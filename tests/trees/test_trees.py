@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, make_classification, make_regression
 
 import gnomon
@@ -348,7 +349,11 @@ def test_histograms_are_exact_for_few_values():
     X, y = small_data(3, n=400, values=50)
     exact = DecisionTreeClassifier().fit(X, y)
     binned = DecisionTreeClassifier(max_bins=255).fit(X, y)
-    assert same_tree(exact, binned)
+    a, b = exact.tree_, binned.tree_
+    for name in {*a._fields} - {"impurity", "gain"}:
+        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+    for name in ("impurity", "gain"):  # sums of 400 weights in another order
+        assert_allclose(getattr(a, name), getattr(b, name), atol=400 * 400 * np.finfo(float).eps)
     X = X.copy()
     X[::7, 1] = np.nan
     a, b = DecisionTreeClassifier().fit(X, y), DecisionTreeClassifier(max_bins=255).fit(X, y)

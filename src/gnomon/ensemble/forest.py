@@ -45,6 +45,9 @@ class _ForestClassifier(ClassifierMixin, Forest):
     def _values(self, tree: Tree) -> Array:
         return tree.value[:, 0, :]
 
+    def _summands(self, tree: Tree) -> Array:
+        return tree.value[:, 0, 1:] if tree.value.shape[2] == 2 else tree.value[:, 0, :]
+
     def _facts(self, run: Any, rows: Any) -> dict[str, Any]:
         return {**super()._facts(run, rows), "n_classes_": len(rows.classes), "n_outputs_": 1}
 
@@ -72,7 +75,8 @@ class _ForestClassifier(ClassifierMixin, Forest):
 
     def predict_proba(self, X: Any) -> Array:
         """Return the mean over the trees of the class shares in the leaf of each row."""
-        return self._mean_values(X)
+        mean = self._mean_values(X)
+        return np.hstack([1.0 - mean, mean]) if len(self.classes_) == 2 else mean
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of the mean class shares."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -21,12 +22,11 @@ from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.base import CONSTRAINTS, feature_count, growth_of, positive
 from gnomon.trees.growing import Growth, Prepared, Problem, grow_tree, prepare, repetitions
-from gnomon.trees.nodes import Grove, Tree, make_grove
+from gnomon.trees.nodes import MANY_BYTES, Grove, Tree, make_grove
 
 Array = np.ndarray
-TOGETHER = 8  # trees whose values are added up by one thread
-READ_BYTES = 2**23  # of X: many rows for every time that a tree is read
 AHEAD = 20  # trees grown side by side before the first of them is told of
+_GROVES: WeakKeyDictionary[Any, tuple[Any, Grove]] = WeakKeyDictionary()
 
 FOREST_CONSTRAINTS: dict[str, Any] = {
     **{name: rule for name, rule in CONSTRAINTS.items() if name != "splitter"},
@@ -61,15 +61,14 @@ class _Soil(NamedTuple):
     prepared: Prepared
     problem: Problem
     growth: Growth
-    urn: Urn
+    urn: Urn | None  # None without a bootstrap
     draws: int
 
 
-def _sum_of_values(X: Array, grove: Grove) -> Array:
-    """Add up the leaf values of all trees, a few trees to a thread and always the same few together."""
-    parts = [range(t, min(t + TOGETHER, len(grove.trees))) for t in range(0, len(grove.trees), TOGETHER)]
-    shape = (len(X), grove.values.shape[1])
-    return sum(in_order(lambda part: grove.add(X, np.zeros(shape), part), parts), np.zeros(shape))
+def _sum_of_values(chunk: Chunk, grove: Grove) -> Array:
+    """Add up the leaf values of all trees, in their order."""
+    width = max(1, grove.values.shape[1])
+    return grove.add(chunk.X, np.zeros((len(chunk.X), width)))
 
 
 def _all_leaves(chunk: Chunk, trees: tuple[Tree, ...]) -> Array:
@@ -83,6 +82,11 @@ class Forest(Learner):
     _splitter: ClassVar[str] = "best"
     _passing: ClassVar[tuple[str, ...]] = ("_categories", "_soil", "_target", "_ahead")  # while fitting
     _parameter_constraints: ClassVar[dict[str, Any]] = FOREST_CONSTRAINTS
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = self.categorical_features is not None
+        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest.
@@ -162,10 +166,10 @@ class Forest(Learner):
         problem = self._problem(y, weight, reps, rows)
         counts = cats.counts(self._categories, rows.n_features)
         prepared = prepare(X, counts, self.max_bins, weight)
-        urn = make_urn(X, y, weight)
         growth = growth_of(self, problem.weight, reps, rows.n_features)
         if not self.bootstrap:
-            return _Soil(X, prepared, problem, growth._replace(random=self._splitter == "random"), urn, 0)
+            return _Soil(X, prepared, problem, growth._replace(random=self._splitter == "random"), None, 0)
+        urn = make_urn(X, y, weight)
         draws = n_draws(self.max_samples, urn.size)
         part = growth_of(self, np.full(1, float(draws)), np.full(1, float(draws)), rows.n_features)
         return _Soil(X, prepared, problem, part._replace(random=self._splitter == "random"), urn, draws)
@@ -264,6 +268,10 @@ class Forest(Learner):
         """Per-node predictions, (nodes, width)."""
         raise NotImplementedError
 
+    def _summands(self, tree: Tree) -> Array:
+        """Per-node numbers that are added up over the trees, (nodes, width)."""
+        return self._values(tree)
+
     def _attributes(self, state: ForestState) -> dict[str, Any]:
         facts: dict[str, Any] = {
             "trees_": state.trees,
@@ -284,9 +292,16 @@ class Forest(Learner):
     # prediction and inspection
 
     def _mean_values(self, X: Any) -> Array:
-        chunks = self._rows(X).in_chunks_of(READ_BYTES).chunks()
-        grove = make_grove(self.trees_, [self._values(tree) for tree in self.trees_], [0] * len(self.trees_))
-        return np.concatenate([_sum_of_values(chunk.X, grove) for chunk in chunks]) / len(self.trees_)
+        rows = self._rows(X).in_chunks_of(MANY_BYTES)
+        return per_row(_sum_of_values, rows, self._grove()) / len(self.trees_)
+
+    def _grove(self) -> Grove:
+        """The trees laid out for prediction; kept beside the model, not in it, for the next time."""
+        known = _GROVES.get(self)
+        if known is None or known[0] is not self.trees_:
+            values = [self._summands(tree) for tree in self.trees_]
+            known = _GROVES[self] = self.trees_, make_grove(self.trees_, values, [0] * len(values))
+        return known[1]
 
     def apply(self, X: Any) -> Array:
         """Return the leaf of every row in every tree, (n, trees)."""

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.counts import new_tally
 from gnomon.loops.search import (
     CODE,
     CREATED,
@@ -37,7 +36,17 @@ from gnomon.loops.search import (
     WEIGHT,
     search_node,
 )
-from gnomon.loops.trees import ENTRY, ERROR, INNER, MISSING_CODE, POISSON, loss_of, mix
+from gnomon.loops.trees import (
+    BARE,
+    ENTRY,
+    ERROR,
+    INNER,
+    MISSING_CODE,
+    POISSON,
+    loss_of,
+    mix,
+    new_notes,
+)
 
 
 class GrowData(NamedTuple):
@@ -52,7 +61,7 @@ class GrowData(NamedTuple):
     wr: np.ndarray  # (n, 2) float64: weight, and how many rows of the sample a row stands for
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def totals_of(criterion, m, rows, labels, target, wr, total, value):
     """Fill a node's statistics and value; returns (impurity, splittable)."""
     for k in range(m + 2):
@@ -78,7 +87,7 @@ def totals_of(criterion, m, rows, labels, target, wr, total, value):
     return loss_of(criterion, total, m) / total[1], top < 1.0
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def regression_totals(criterion, m, rows, target, wr, total, value):
     """Means, their loss by a second pass, and whether the targets differ."""
     w = total[1]
@@ -98,7 +107,7 @@ def regression_totals(criterion, m, rows, target, wr, total, value):
     return impurity / (w * m), varies
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def mark_sides(columns, codes, exact, order, ints, floats, mask, side):
     """side[i] = 1 for the rows that go left; returns how many."""
     f, missing_left, categorical = ints[FEATURE], ints[MISSING_LEFT], ints[MASK] == 1
@@ -119,7 +128,7 @@ def mark_sides(columns, codes, exact, order, ints, floats, mask, side):
     return left
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def partition(order, columns, exact, first, last, lo, hi, n_left, side, spare, spare_x):
     """Stable partition of the lines first..last-1 of `order` and of the sorted values beside them."""
     for f in range(first, last):
@@ -147,7 +156,7 @@ def partition(order, columns, exact, first, last, lo, hi, n_left, side, spare, s
                 line[lo + n_left + k], values[lo + n_left + k] = spare[k], spare_x[k]
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def may_split(rules, ints, floats, varies):
     """Whether a node is impure, large and shallow enough to be split."""
     reps, weight = floats[REPS], floats[WEIGHT]
@@ -158,7 +167,7 @@ def may_split(rules, ints, floats, varies):
     return weight >= 2.0 * rules.min_weight_leaf
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def next_node(best_first, frontier, size, floats):
     """Position in the frontier of the node to split: the last one, or the one with the largest gain."""
     if not best_first:
@@ -171,7 +180,7 @@ def next_node(best_first, frontier, size, floats):
     return best
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def child_key(key, side):
     """The random key of a child."""
     return mix(key ^ np.uint64(2 * side + 1))
@@ -187,7 +196,7 @@ def larger(a):
     return new
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def place_children(ints, node, first, n_left):
     """Give the children of a node their rows, depth and random keys."""
     for s in range(2):
@@ -200,7 +209,7 @@ def place_children(ints, node, first, n_left):
         ints[child, KEY] = np.int64(child_key(np.uint64(ints[node, KEY]), s))
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def bound_children(classify, sign, node, first, floats, values):
     """Bounds that a monotone split passes down, and values kept inside them."""
     which = 1 if classify else 0
@@ -231,7 +240,9 @@ def grow(
     groups, marks = np.zeros((size, m + 2)), np.zeros((size, 3))
     ranked = np.zeros((max(n_categories, 512 if n_categories > 0 else 1), m + 4))
     spare, spare_x = np.empty(hi - lo, order.dtype), np.empty(hi - lo if rules.exact else 1)
-    total, work = np.zeros((2, m + 2)), new_tally(0 if rules.exact else hi - lo, m)
+    total = np.zeros((2, m + 2))
+    notes, power, keys = new_notes(m, n_categories)
+    features, best_mask = np.empty(kinds.shape[0], np.int64), np.empty(masks.shape[1], np.uint8)
     ints[0, LO], ints[0, HI], ints[0, DEPTH] = lo, hi, depth
     ints[0, LEFT] = ints[0, RIGHT] = -1
     floats[0, LOWER], floats[0, UPPER] = -np.inf, np.inf
@@ -257,8 +268,8 @@ def grow(
             if may_split(rules, ints[child], floats[child], impure[child - first] > 0):
                 search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints[child],
                             floats[child], total[child - first], values[child], np.uint64(ints[child, KEY]),
-                            none, kinds.shape[0], masks[child if n_categories > 0 else 0], groups, ranked,
-                            marks, work)  # fmt: skip
+                            none, kinds.shape[0], masks[child if n_categories > 0 else 0], best_mask,
+                            groups, ranked, marks, notes, power, keys, features)  # fmt: skip
                 if ints[child, FEATURE] >= 0 and floats[child, GAIN] + 1e-15 < rules.min_decrease:
                     ints[child, FEATURE] = -1
                 if ints[child, FEATURE] >= 0:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.counts import new_tally
 from gnomon.loops.grow import child_key, mark_sides, may_split, partition, totals_of
 from gnomon.loops.search import HI, IMPURITY, LO, REPS, ROWS, WEIGHT, search_node
-from gnomon.loops.trees import ENTRY
+from gnomon.loops.trees import ENTRY, new_notes
 
 
 @compiled(**ENTRY)
@@ -31,9 +30,11 @@ def search_part(columns, codes, limits, kinds, labels, target, wr, rules, order,
     """Best split of a node over the features first..last-1, into its record."""
     m, n = rules.n_stats, ints[HI] - ints[LO]
     size = n if rules.exact else 256
+    notes, power, keys = new_notes(m, mask.size)
     search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value,
-                key, first, last, mask, np.zeros((size, m + 2)), np.zeros((max(mask.size, 512), m + 4)),
-                np.zeros((size, 3)), new_tally(0 if rules.exact else n, m))  # fmt: skip
+                key, first, last, mask, np.empty(mask.size, np.uint8), np.zeros((size, m + 2)),
+                np.zeros((max(mask.size, 512), m + 4)), np.zeros((size, 3)), notes, power, keys,
+                np.empty(kinds.shape[0], np.int64))  # fmt: skip
 
 
 @compiled(**ENTRY)

@@ -5,30 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.counts import (
-    C_CODE,
-    C_FOUND,
-    C_GAIN,
-    C_NEXT,
-    C_SIDE,
-    C_WEIGHT,
-    cut_counts,
-    fetch_rows,
-    forget,
-    random_cut,
-    spread,
-    tally,
-)
 from gnomon.loops.trees import (
+    BARE,
     ERROR,
-    GINI,
-    INNER,
-    MISSING_CODE,
     POISSON,
     SMALL_NODE,
     TIE,
     cumulate,
     cut_between,
+    draw_feature,
     enumerate_categories,
     first_cut,
     groups_of_codes,
@@ -39,7 +24,6 @@ from gnomon.loops.trees import (
     mark_categories,
     mix,
     order_categories,
-    uniform,
 )
 
 # Columns of the integer and float records of a node.
@@ -48,79 +32,46 @@ THRESHOLD, IMPURITY, WEIGHT, REPS, GAIN, LOWER, UPPER = range(7)
 N_INT, N_FLOAT = 12, 7
 
 B_GAIN, B_THRESHOLD, B_CODE, B_MISSING_LEFT, B_FOUND = range(5)  # the best split of one feature
+PLACE, BEST, LOST, ZEROS = range(4)  # lines of the work array `notes`: (4, max(5, m + 2))
 
 
-@compiled(**INNER)
-def by_counts(rules):
-    """Whether class counts by code are all that a split needs."""
-    return not rules.exact and rules.criterion == GINI and rules.plain > 0 and not rules.constrained
+@compiled(**BARE)
+def new_order(features):
+    """features = 0, 1, 2, ..."""
+    for f in range(features.size):
+        features[f] = f
 
 
-@compiled(**INNER)
-def draw_feature(rules, at, key, features):
-    """Bring a random one of the features from `at` on to that place (Fisher-Yates); returns the next key.
-
-    When all features are tried they keep their natural order.
-    """
-    if rules.max_features >= features.size or at >= features.size - 1:
-        return key
-    key = mix(key)
-    j = at + np.int64(key % np.uint64(features.size - at))
-    features[at], features[j] = features[j], features[at]
-    return key
-
-
-@compiled(**INNER)
-def search_counts(rules, codes, f, limits, order, lo, hi, key, parent, total, tie, work, best):
-    """Best cut of a numeric column of codes by class counts; returns 1, 0 for a constant column, or -1 when
-    a random cut meets missing values, which this way cannot place.
-    """
-    least = max(rules.min_samples_leaf, rules.min_weight_leaf, 1.0)
-    gap, cut = False, work.cut
-    if rules.random:
-        low, high, gap = spread(codes, f, order, lo, hi, work)
-        if gap or low == high:
-            return -1 if gap else 0
-        x = limits[f, low, 0] + uniform(key) * (limits[f, high, 1] - limits[f, low, 0])
-        random_cut(hi - lo, limits, f, low, high, x, parent, total, least, work)
-    else:
-        n = tally(codes, f, order, lo, hi, work)
-        gap = work.seen[MISSING_CODE] > 0
-        cut_counts(n, parent, total, least, tie, work)
-        forget(n, work)
-        if n < 2:
-            return 0
-    code, after = np.int64(cut[C_CODE]), np.int64(cut[C_NEXT])
-    best[B_THRESHOLD] = np.inf
-    if after >= 0:
-        a, b = limits[f, code, 1], limits[f, after, 0]
-        middle = a + (b - a) * 0.5
-        best[B_THRESHOLD] = middle if middle < b else a
-    best[B_GAIN], best[B_CODE], best[B_FOUND] = cut[C_GAIN], code, cut[C_FOUND]
-    best[B_MISSING_LEFT] = cut[C_SIDE] if gap else 2.0 * cut[C_WEIGHT] > total[1]
-    return 1
+@compiled(**BARE)
+def group(rules, line, codes, limits, rows, labels, target, wr, center, groups, marks, missing, keys):
+    """Bring the rows of a node into groups, the quickest way; returns how many."""
+    classify, plain = rules.criterion <= ERROR, rules.plain
+    if rules.exact:
+        return groups_of_sorted(
+            line, rows, labels, target, wr, classify, plain, center, groups, marks, missing
+        )
+    if rows.size <= SMALL_NODE:
+        return groups_of_few(
+            codes, limits, rows, labels, target, wr, classify, center, groups, marks, missing, keys
+        )
+    return groups_of_codes(
+        codes, limits, rows, labels, target, wr, classify, plain, center, groups, marks, missing
+    )
 
 
-@compiled(**INNER)
-def search_groups(rules, kinds, exact_values, codes, limits, rows, labels, target, wr, center, key, f, total,
-                  parent, floats, tie, groups, ranked, marks, best_mask, best):  # fmt: skip
-    """Best split of any column by any criterion; returns whether the column varies."""
+@compiled(**BARE)
+def search_groups(rules, kinds, line, codes, limits, rows, labels, target, wr, center, key, f, total, parent,
+                  floats, tie, groups, ranked, marks, notes, power, keys, best_mask):  # fmt: skip
+    """Best split of any column by any criterion, into notes[BEST]; returns whether the column varies."""
     m, classify, shift = rules.n_stats, rules.criterion <= ERROR, 0.0
+    missing, place, best = notes[LOST], notes[PLACE], notes[BEST]
     if not classify:
         shift = center[0]
-    missing, place = np.zeros(m + 2), np.zeros(5)
-    if rules.exact:
-        n_groups = groups_of_sorted(
-            exact_values, rows, labels, target, wr, classify, rules.plain, center, groups, marks, missing
-        )
-    elif rows.size <= SMALL_NODE:
-        n_groups = groups_of_few(
-            codes, limits, rows, labels, target, wr, classify, center, groups, marks, missing
-        )
-    else:
-        n_groups = groups_of_codes(
-            codes, limits, rows, labels, target, wr, classify, rules.plain, center, groups, marks, missing
-        )
+    for k in range(notes.shape[1]):
+        missing[k] = place[k] = 0.0
+    n_groups = group(
+        rules, line, codes, limits, rows, labels, target, wr, center, groups, marks, missing, keys
+    )
     gap, categorical = missing[0] > 0.0, kinds[0] > 0
     if n_groups == 0 or (n_groups == 1 and not gap):
         return False
@@ -131,7 +82,7 @@ def search_groups(rules, kinds, exact_values, codes, limits, rows, labels, targe
         end, lefts = 2 ** (n_groups - 1), ranked
     else:
         if categorical:
-            order_categories(classify, m, n_groups, groups, ranked)
+            order_categories(classify, m, n_groups, groups, ranked, power)
             lefts = ranked
         elif rules.random and n_groups > 1:
             begin, pick = first_cut(n_groups, marks, f, key)
@@ -146,11 +97,11 @@ def search_groups(rules, kinds, exact_values, codes, limits, rows, labels, targe
     if categorical:
         mark_categories(every, m, n_groups, ranked, marks, g, best_mask)
     else:
-        best[B_THRESHOLD], best[B_CODE] = cut_between(rules.exact, g, n_groups, marks, pick), marks[g, 2]
+        best[B_THRESHOLD], best[B_CODE] = cut_between(g, n_groups, marks, pick), marks[g, 2]
     return True
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def adopt_best(f, best, categorical, tie, best_mask, ints, floats, mask):
     """Take a feature's best split into the node's record when it beats what is there."""
     gain, old = best[B_GAIN], floats[GAIN]
@@ -166,37 +117,27 @@ def adopt_best(f, best, categorical, tie, best_mask, ints, floats, mask):
             mask[c] = best_mask[c]
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value,
-                key, first, last, mask, groups, ranked, marks, work):  # fmt: skip
+                key, first, last, mask, best_mask, groups, ranked, marks, notes, power, keys, features):  # fmt: skip
     """Best split of a node over the features first..last-1 of its random order, into its record."""
     m, lo, hi = rules.n_stats, ints[LO], ints[HI]
-    best, best_mask = np.zeros(5), np.zeros(mask.size, np.uint8)
-    features = np.empty(kinds.shape[0], np.int64)
-    for f in range(features.size):
-        features[f] = f
-    center = np.zeros(m) if rules.criterion == POISSON else value
+    center = notes[ZEROS] if rules.criterion == POISSON else value
     tie = TIE * abs(floats[IMPURITY] * floats[WEIGHT])
     parent = loss_of(rules.criterion, total, m)
-    counted = by_counts(rules)
-    if counted:
-        fetch_rows(order, lo, hi, labels, wr, work)
     tried, draw = 0, key
+    new_order(features)
     for at in range(first, last):
         if tried >= rules.max_features:
             break
-        draw = draw_feature(rules, at, draw, features)
+        if rules.max_features < features.size:
+            draw = mix(draw)
+            draw_feature(features, at, draw)
         f = features[at]
-        best[B_FOUND], varies = 0.0, -1
-        if counted and kinds[f, 0] == 0:
-            varies = search_counts(rules, codes, f, limits, order, lo, hi, key ^ mix(np.uint64(f)), parent,
-                                   total, tie, work, best)  # fmt: skip
-        if varies < 0:
-            line = f if rules.exact else 0
-            own = 0 if rules.exact else f
-            varies = search_groups(
-                rules, kinds[f], columns[line, lo:hi], codes[own], limits[own], order[line, lo:hi], labels,
-                target, wr, center, key, f, total, parent, floats, tie, groups, ranked, marks, best_mask, best,
-            )  # fmt: skip
-        tried += varies
-        adopt_best(f, best, kinds[f, 0] > 0, tie, best_mask, ints, floats, mask)
+        notes[BEST, B_FOUND] = 0.0
+        line, own = (f, 0) if rules.exact else (0, f)
+        tried += search_groups(
+            rules, kinds[f], columns[line, lo:hi], codes[own], limits[own], order[line, lo:hi], labels, target,
+            wr, center[:m], key, f, total, parent, floats, tie, groups, ranked, marks, notes, power, keys, best_mask,
+        )  # fmt: skip
+        adopt_best(f, notes[BEST], kinds[f, 0] > 0, tie, best_mask, ints, floats, mask)

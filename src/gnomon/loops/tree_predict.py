@@ -1,7 +1,12 @@
-"""Walking rows down trees. All trees of a model lie in one set of arrays; `roots` says where each begins.
+"""Walking rows down trees that are packed for it: two words a node, all trees one after the other.
 
-A node with `feature` below 0 is a leaf. A numeric node sends x <= threshold left; a categorical one looks its
-child up in `branches` (the last entry is for unseen categories; a node that names itself ends the walk).
+Nodes lie in preorder, so the left child follows its parent. Node t, counted through all trees, has the words 2t
+and 2t + 1. The second holds, from the lowest bit on: the side of missing values (1: left), whether the node asks
+for a category, the feature (22 bits), and from bit 25 on the right child; it is negative for a leaf. The first
+holds the threshold: x <= threshold goes left. In a leaf it is the leaf's value; in a categorical node, the start
+of its line in `table` and the number n of categories. Entry c of that line is the child of category c, entry n
+that of unseen ones, entry n + 1 that of missing values; a node that names itself ends the walk. `numbers` and
+`words` are views of the same memory.
 """
 
 from __future__ import annotations
@@ -9,139 +14,127 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
+from gnomon.loops.trees import BARE, INNER
 
-BLOCK = 64
-
-
-@compiled
-def leaves(X, first, last, root, feature, threshold, left, right, missing_left, branch_start, branch_count,
-           branches, out):  # fmt: skip
-    """out[i - first] = the node in which row i ends, for one tree; rows walk in blocks to hide latency."""
-    at = np.empty(BLOCK, np.int32)
-    who = np.empty(BLOCK, np.int32)
-    plain = branch_start.size == 0
-    for begin in range(first, last, BLOCK):
-        active = min(BLOCK, last - begin)
-        for k in range(active):
-            at[k], who[k] = root, k
-        while active > 0:
-            still = 0
-            for k in range(active):
-                node, i = at[k], who[k]
-                f = feature[node]
-                if f < 0:
-                    out[begin - first + i] = node
-                    continue
-                x = X[begin + i, f]
-                if plain or branch_start[node] < 0:
-                    child = left[node] if x <= threshold[node] else right[node]
-                    if x != x and missing_left[node] > 0:
-                        child = left[node]
-                elif x != x and missing_left[node] >= 0:
-                    child = left[node] if missing_left[node] > 0 else right[node]
-                else:
-                    code = branch_count[node]
-                    if x >= 0.0 and x < code:
-                        code = np.int32(x)
-                    child = branches[branch_start[node] + code]
-                    if child == node:
-                        out[begin - first + i] = node
-                        continue
-                at[still], who[still] = child, i
-                still += 1
-            active = still
+BLOCK = 64  # rows that walk together, so that none waits for memory alone
 
 
 @compiled
-def pack_nodes(feature, threshold, right, missing_left, numbers, words):
-    """Lay a numeric tree in preorder out for `packed_leaves`: two words a node, views of the same memory.
-
-    numbers[2t] is the threshold of node t; words[2t + 1] holds 2 * right child, feature and side of missing
-    values, or is negative for a leaf.
-    """
+def pack_nodes(feature, threshold, right, missing_left, value, root, numbers, words):
+    """Pack a tree of numeric nodes whose first one is the node `root` of all trees."""
     for t in range(feature.size):
-        numbers[2 * t] = threshold[t]
+        numbers[2 * t] = value[t]
         words[2 * t + 1] = -1
         if feature[t] >= 0:
+            numbers[2 * t] = threshold[t]
             side = np.int64(missing_left[t] > 0)
-            words[2 * t + 1] = (np.int64(right[t]) << 25) | (np.int64(feature[t]) << 1) | side
+            words[2 * t + 1] = (np.int64(root + right[t]) << 25) | (np.int64(feature[t]) << 2) | side
 
 
 @compiled
-def packed_leaves(entries, width, numbers, words, out):
-    """out[i] = the leaf of row i of a packed tree; the rows come as one line of entries, `width` to a row.
+def pack_branches(feature, left, right, missing_left, start, count, branches, root, offset, words, table):
+    """Add the categorical nodes of a packed tree; `table` is part of that of all trees, from `offset` on."""
+    size = 0
+    for t in range(feature.size):
+        if feature[t] >= 0 and start[t] >= 0:
+            for c in range(count[t] + 1):
+                table[size + c] = root + branches[start[t] + c]
+            lost = branches[start[t] + count[t]]
+            if missing_left[t] >= 0:
+                lost = left[t] if missing_left[t] > 0 else right[t]
+            table[size + count[t] + 1] = root + lost
+            words[2 * t] = (np.int64(offset + size) << 32) | np.int64(count[t])
+            words[2 * t + 1] |= 2
+            size += count[t] + 2
 
-    The left child follows its parent, so a step reads one cache line. Indices have no sign and sides no
-    branch: nothing is to be checked or guessed.
+
+@compiled(**BARE)
+def branch(x, word, table):
+    """Twice the child of a categorical node."""
+    start, code = word >> 32, word & 0xFFFFFFFF
+    if x >= 0.0 and x < code:
+        code = np.int64(x)
+    elif x != x:
+        code += 1
+    return np.uint64(2) * np.uint64(table[start + code])
+
+
+@compiled(**BARE)
+def walk(entries, width, numbers, words, table, root, begin, many, at, who, ends):
+    """ends[k] = twice the node in which row begin + k ends, for `many` rows that walk in turn.
+
+    The rows that still walk are `who`, at twice the node `at`. Indices have no sign and sides no branch: nothing
+    is to be checked or guessed.
     """
-    none, one, two, low = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(0x7FFFFF)
-    at, who, width = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64), np.uint64(width)
-    for begin in range(0, out.size, BLOCK):
-        active = np.uint64(min(BLOCK, out.size - begin))
-        for k in range(active):
-            at[k], who[k] = none, np.uint64(begin + k)
-        while active > none:
-            k = still = none
-            while k < active:
-                node, i = at[k], who[k]
-                k += one
-                if words[node + one] < 0:
-                    out[i] = node >> one
+    none, one, two, low = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(0x3FFFFF)
+    root, width, active, row = (
+        two * np.uint64(root),
+        np.uint64(width),
+        np.uint64(many),
+        np.uint64(begin * width),
+    )
+    for k in range(many):
+        at[k], who[k] = root, np.uint64(k)
+    while active > none:
+        j = still = none
+        while j < active:
+            node, k = at[j], who[j]
+            word = np.uint64(words[node + one])
+            j += one
+            if words[node + one] < 0:
+                ends[k] = node
+                continue
+            x = entries[row + k * width + ((word >> two) & low)]
+            right = np.uint64(not x <= numbers[node]) ^ (np.uint64(x != x) & word & one)
+            left = node + two
+            child = left ^ ((left ^ (word >> np.uint64(24))) & (none - right))
+            if word & two:
+                child = branch(x, words[node], table)
+                if child == node:
+                    ends[k] = node
                     continue
-                word = np.uint64(words[node + one])
-                x = entries[i * width + ((word >> one) & low)]
-                right = np.uint64(not x <= numbers[node]) ^ (np.uint64(x != x) & word & one)
-                left = node + two
-                at[still] = left ^ ((left ^ (word >> np.uint64(24))) & (none - right))
-                who[still] = i
-                still += one
-            active = still
+            at[still], who[still] = child, k
+            still += one
+        active = still
+
+
+@compiled(**INNER)
+def new_lanes():
+    """Work arrays of a walk."""
+    return np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64)
 
 
 @compiled
-def add_leaves(entries, width, numbers, words, roots, first, last, values, columns, span, out):
+def find_leaves(entries, width, numbers, words, table, out):
+    """out[i] = the node of row i of one packed tree; the rows come as one line of entries, `width` to a row."""
+    (at, who, ends), root = new_lanes(), np.int64(0)
+    for begin in range(0, out.size, BLOCK):
+        many = min(BLOCK, out.size - begin)
+        walk(entries, width, numbers, words, table, root, begin, many, at, who, ends)
+        for k in range(many):
+            out[begin + k] = ends[k] >> np.uint64(1)
+
+
+@compiled
+def add_leaves(entries, width, numbers, words, table, roots, first, last, values, columns, span, out):
     """out[i, columns[t]:] += the values of row i's leaf in each of the trees first..last-1, tree after tree.
 
-    The packed trees lie one after the other: tree t begins at roots[t], and its right children are counted
-    from there. Some `span` rows meet all trees before the next: few rows where the trees fit into the cache,
-    else many.
+    Tree t begins at roots[t]. Where `values` is empty every leaf has one value, beside its word. Some `span`
+    rows meet all trees before the next: as many as stay in the cache.
     """
-    none, one, two, low = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(0x7FFFFF)
-    at, who, width = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64), np.uint64(width)
-    n = out.shape[0]
+    (at, who, ends), n = new_lanes(), out.shape[0]
     for start in range(0, n, span):
+        stop = min(start + span, n)
         for t in range(first, last):
-            root, column = np.uint64(2 * roots[t]), columns[t]
-            for begin in range(start, min(start + span, n), BLOCK):
-                active = np.uint64(min(BLOCK, min(start + span, n) - begin))
-                for k in range(active):
-                    at[k], who[k] = root, np.uint64(begin + k)
-                while active > none:
-                    k = still = none
-                    while k < active:
-                        node, i = at[k], who[k]
-                        k += one
-                        if words[node + one] < 0:
-                            for o in range(values.shape[1]):
-                                out[i, column + o] += values[node >> one, o]
-                            continue
-                        word = np.uint64(words[node + one])
-                        x = entries[i * width + ((word >> one) & low)]
-                        right = np.uint64(not x <= numbers[node]) ^ (np.uint64(x != x) & word & one)
-                        left = node + two
-                        at[still] = left ^ ((left ^ (root + (word >> np.uint64(24)))) & (none - right))
-                        who[still] = i
-                        still += one
-                    active = still
-
-
-@compiled
-def add_values(leaf, values, column, out):
-    """out[i, column:] += values[leaf[i]]."""
-    width = values.shape[1]
-    for k in range(leaf.size):
-        for o in range(width):
-            out[k, column + o] += values[leaf[k], o]
+            root, column = roots[t], columns[t]
+            for begin in range(start, stop, BLOCK):
+                many = min(BLOCK, stop - begin)
+                walk(entries, width, numbers, words, table, root, begin, many, at, who, ends)
+                for k in range(many):
+                    if values.size == 0:
+                        out[begin + k, column] += numbers[ends[k]]
+                    for o in range(values.shape[1]):
+                        out[begin + k, column + o] += values[ends[k] >> np.uint64(1), o]
 
 
 @compiled

@@ -22,6 +22,7 @@ MISSING_CODE = 255
 SMALL_NODE = 32  # below, sorting a node's codes is cheaper than clearing and reading 256 bins
 TIE = 1e-12  # gains this close, relative to the parent's impurity, are one value
 INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # never called from Python: compiles faster
+BARE = {**INNER, "_nrt": False}  # allocates nothing, so that nothing is counted: much cheaper calls
 ENTRY = {"no_cfunc_wrapper": True}  # called from Python alone
 
 
@@ -44,6 +45,13 @@ class GrowRules(NamedTuple):
 
 
 @compiled(**INNER)
+def new_notes(m, n_categories):
+    """Work arrays of a search: numbers about groups and cuts; for the order of categories; sorted codes."""
+    size = m if n_categories > 0 else 1
+    return np.zeros((4, max(5, m + 2))), np.zeros((size + 3, size)), np.empty(SMALL_NODE, np.int64)
+
+
+@compiled(**BARE)
 def mix(x):
     """Splitmix64: a well mixed 64-bit word from a counter."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
@@ -52,13 +60,21 @@ def mix(x):
     return x ^ (x >> np.uint64(31))
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def uniform(x):
     """A number in [0, 1) from a 64-bit word."""
     return np.float64(mix(x) >> np.uint64(11)) / 9007199254740992.0
 
 
-@compiled(**INNER)
+@compiled(**BARE)
+def draw_feature(features, at, key):
+    """Bring a random one of the features from `at` on to that place (Fisher-Yates); returns where it was."""
+    j = at + np.int64(((key >> np.uint64(32)) * np.uint64(features.size - at)) >> np.uint64(32))
+    features[at], features[j] = features[j], features[at]
+    return j
+
+
+@compiled(**BARE)
 def loss_of(criterion, s, m):
     """Weighted impurity W·u of the statistics `s`, up to a constant that the parent shares."""
     w = s[1]
@@ -89,7 +105,7 @@ def loss_of(criterion, s, m):
     return total / m
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def groups_of_sorted(values, rows, labels, target, wr, classify, plain, center, groups, marks, missing):
     """Groups of equal values along a sorted column; returns their number. Missing rows come last."""
     g, m, n = -1, center.size, rows.size
@@ -123,7 +139,7 @@ def groups_of_sorted(values, rows, labels, target, wr, classify, plain, center, 
     return g + 1
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def groups_of_codes(codes, limits, rows, labels, target, wr, classify, plain, center, groups, marks, missing):
     """Groups of a node of byte codes: a histogram over 256 bins, empty bins squeezed out."""
     m = center.size
@@ -167,10 +183,10 @@ def groups_of_codes(codes, limits, rows, labels, target, wr, classify, plain, ce
     return g
 
 
-@compiled(**INNER)
-def groups_of_few(codes, limits, rows, labels, target, wr, classify, center, groups, marks, missing):
+@compiled(**BARE)
+def groups_of_few(codes, limits, rows, labels, target, wr, classify, center, groups, marks, missing, keys):
     """The same for a small node: its codes are sorted by insertion."""
-    n, m, keys = 0, center.size, np.empty(SMALL_NODE, np.int64)
+    n, m = 0, center.size
     for i in rows:
         key, k = (np.int64(codes[i]) << 32) | np.int64(i), n
         while k > 0 and keys[k - 1] > key:
@@ -202,7 +218,7 @@ def groups_of_few(codes, limits, rows, labels, target, wr, classify, center, gro
     return g + 1
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def judge(rules, sign, lefts, first, last, extra, side, total, parent, lower, upper, center, tie, best):
     """Judge the candidates first..last-1 by the statistics of their left sides (plus `extra` when side = 1).
 
@@ -254,7 +270,7 @@ def judge(rules, sign, lefts, first, last, extra, side, total, parent, lower, up
             best[0], best[1], best[2], best[3], best[4] = gain, g, side, wl, 1.0
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def cumulate(groups, n_groups, m):
     """Turn the statistics of groups into those of everything up to each group."""
     for g in range(1, n_groups):
@@ -262,61 +278,73 @@ def cumulate(groups, n_groups, m):
             groups[g, k] += groups[g - 1, k]
 
 
-@compiled(**INNER)
-def cut_between(exact, g, n_groups, marks, pick):
-    """The threshold after group g, below the next group's lowest value; +inf after the last."""
+@compiled(**BARE)
+def cut_between(g, n_groups, marks, pick):
+    """The threshold after group g: a random one, or the middle; below the next group's lowest value.
+
+    It is +inf after the last group.
+    """
     if g + 1 >= n_groups:
         return np.inf
     a, b = marks[g, 1], marks[g + 1, 0]
-    t = pick if exact and pick == pick else a + (b - a) * 0.5
+    t = max(pick, a) if pick == pick else a + (b - a) * 0.5
     return t if t < b else a
 
 
-@compiled(**INNER)
-def principal(groups, n_groups, m, direction):
-    """First principal direction of the categories' mean vectors, by power iteration."""
-    mean = np.zeros(m)
-    scatter = np.zeros((m, m))
+@compiled(**BARE)
+def scatter_of_means(groups, n_groups, m, power):
+    """power[3:] = the scatter of the categories' mean vectors."""
     weight = 0.0
+    for k in range(m):
+        power[1, k] = 0.0
     for g in range(n_groups):
         weight += groups[g, 1]
         for k in range(m):
-            mean[k] += groups[g, 2 + k]
+            power[1, k] += groups[g, 2 + k]
+    for a in range(m):
+        for b in range(m):
+            power[3 + a, b] = 0.0
     for g in range(n_groups):
         for a in range(m):
-            da = groups[g, 2 + a] / groups[g, 1] - mean[a] / weight
+            da = groups[g, 2 + a] - groups[g, 1] * power[1, a] / weight
             for b in range(m):
-                scatter[a, b] += groups[g, 1] * da * (groups[g, 2 + b] / groups[g, 1] - mean[b] / weight)
-    new = np.zeros(m)
+                power[3 + a, b] += da * (groups[g, 2 + b] / groups[g, 1] - power[1, b] / weight)
+
+
+@compiled(**BARE)
+def principal(groups, n_groups, m, power):
+    """power[0] = the first principal direction of the categories' mean vectors, by power iteration."""
+    scatter_of_means(groups, n_groups, m, power)
     for k in range(m):
-        direction[k] = 1.0 / (k + 1.0)
+        power[0, k] = 1.0 / (k + 1.0)
     for _ in range(60):
         size = 0.0
         for a in range(m):
-            new[a] = 0.0
+            power[2, a] = 0.0
             for b in range(m):
-                new[a] += scatter[a, b] * direction[b]
-            size += new[a] * new[a]
+                power[2, a] += power[3 + a, b] * power[0, b]
+            size += power[2, a] * power[2, a]
         if size <= 0.0:
             return
         for k in range(m):
-            direction[k] = new[k] / np.sqrt(size)
+            power[0, k] = power[2, k] / np.sqrt(size)
 
 
-@compiled(**INNER)
-def order_categories(classify, m, n_groups, groups, ranked):
+@compiled(**BARE)
+def order_categories(classify, m, n_groups, groups, ranked, power):
     """ranked = the groups by their mean (second class's share), or along the first principal direction.
 
-    The last two columns of `ranked` hold the key and the group's number.
+    The last two columns of `ranked` hold the key and the group's number; power is a work array (m + 3, m).
     """
-    direction = np.zeros(m)
-    direction[min(m - 1, 1) if classify else 0] = 1.0
+    for k in range(m):
+        power[0, k] = 0.0
+    power[0, min(m - 1, 1) if classify else 0] = 1.0
     if m > 2:
-        principal(groups, n_groups, m, direction)
+        principal(groups, n_groups, m, power)
     for g in range(n_groups):
         key = 0.0
         for k in range(m):
-            key += direction[k] * groups[g, 2 + k] / groups[g, 1]
+            key += power[0, k] * groups[g, 2 + k] / groups[g, 1]
         at = g
         while at > 0 and ranked[at - 1, m + 2] > key:
             for k in range(m + 4):
@@ -327,7 +355,7 @@ def order_categories(classify, m, n_groups, groups, ranked):
         ranked[at, m + 2], ranked[at, m + 3] = key, g
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def enumerate_categories(n_groups, m, groups, lefts):
     """lefts[c] = the statistics of the categories in the bits of 2c + 1; the first category stays left."""
     for c in range(2 ** (n_groups - 1)):
@@ -338,7 +366,7 @@ def enumerate_categories(n_groups, m, groups, lefts):
                     lefts[c, k] += groups[g, k]
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def mark_categories(every, m, n_groups, ranked, marks, place, mask):
     """mask[category] = 1 left, 2 right, 0 absent: of a subset, or of the first groups in order."""
     for c in range(mask.size):
@@ -350,7 +378,7 @@ def mark_categories(every, m, n_groups, ranked, marks, place, mask):
             mask[np.int64(marks[np.int64(ranked[g, m + 3]), 2])] = 1 if g <= place else 2
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def first_cut(n_groups, marks, f, key):
     """The group after which a uniform random threshold falls, and the threshold."""
     pick = marks[0, 0] + uniform(key ^ mix(np.uint64(f))) * (marks[n_groups - 1, 1] - marks[0, 0])

@@ -146,6 +146,11 @@ class TreeModel(OneStep):
         finally:
             del self._categories
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = self.categorical_features is not None
+        return tags
+
     def _coded(self, X: Any) -> tuple[Any, dict[int, Array]]:
         found = cats.learn_categories(X, self.categorical_features)
         return cats.encode(X, found), found

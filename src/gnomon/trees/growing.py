@@ -14,6 +14,7 @@ from gnomon.loops.grow import GrowData
 from gnomon.loops.tree_predict import preorder
 from gnomon.loops.trees import ABSOLUTE, ENTROPY, ERROR, GINI, POISSON, SQUARED, GrowRules
 from gnomon.trees.binning import Bins, bin_columns, find_bins
+from gnomon.trees.coded import grow_coded, is_quick
 from gnomon.trees.nodes import LEAF, Tree
 
 Array = np.ndarray
@@ -114,10 +115,12 @@ def grow_tree(
 ) -> Tree:
     """Grow one tree on the given rows (a mask; all rows when None)."""
     columns, order = _lines(prepared, rows)
-    data = _data(prepared, problem, growth, columns)
     total = float(problem.weight.sum() if rows is None else problem.weight[rows].sum())
     rules = _rules(prepared, problem, growth, total)
     key = np.uint64(draw_seed(rng))
+    if is_quick(prepared, problem, rules):
+        return grow_coded(prepared, problem, rules, order[0], key)
+    data = _data(prepared, problem, growth, columns)
     if rules.max_leaf_nodes == 0 and not rules.constrained:
         parts = _grow_by_parts(data, rules, order, key)
     else:

@@ -11,7 +11,10 @@ from gnomon.loops import tree_predict
 
 Array = np.ndarray
 LEAF = -2
-SMALL_GROVE, FEW_ROWS = 16_384, 256  # nodes that fit into a cache; rows that do so beside them
+SMALL_GROVE = 16_384  # nodes of trees that fit into a cache together
+FEW_BYTES, MANY_BYTES = 2**16, 2**19  # of X: what fits beside a small grove; beside a single tree
+_NONE = np.zeros(0, dtype=np.int32)
+_WORDS = np.zeros(0, dtype=np.int64)
 
 
 class Tree(NamedTuple):
@@ -81,36 +84,38 @@ class Tree(NamedTuple):
             parent[self.children(node)] = node
         return parent
 
-    def walk(self) -> tuple[Array, ...]:
-        """Arrays that the prediction loops take."""
-        return (
-            self.feature,
-            self.threshold,
-            self.children_left,
-            self.children_right,
-            self.missing_go_to_left,
-            self.branch_start,
-            self.branch_count,
-            self.branches,
-        )
-
     def apply(self, X: Array) -> Array:
         """Return the node in which each row ends."""
         out = np.empty(len(X), dtype=np.int64)
-        if len(self.branch_start):
-            tree_predict.leaves(X, 0, len(X), 0, *self.walk(), out)
-        else:
-            tree_predict.packed_leaves(X.reshape(-1), X.shape[1], *self.packed(), out)
+        tree_predict.find_leaves(X.reshape(-1), X.shape[1], *self.packed(), out)
         return out
 
-    def packed(self) -> tuple[Array, Array]:
-        """Thresholds and words of a numeric tree side by side; see `loops.tree_predict.pack_nodes`."""
+    def packed(self, value: Array | None = None, root: int = 0, offset: int = 0) -> tuple[Array, ...]:
+        """Numbers, words and table of branches for the loops of prediction; see `loops.tree_predict`.
+
+        The tree is the part of a grove that begins at node `root`, and its table at `offset`.
+        """
         words = np.empty(2 * self.node_count, dtype=np.int64)
-        numbers = words.view(np.float64)
+        numbers, table = words.view(np.float64), _NONE
+        value = self.threshold if value is None else np.ascontiguousarray(value, dtype=np.float64)
         tree_predict.pack_nodes(
-            self.feature, self.threshold, self.children_right, self.missing_go_to_left, numbers, words
+            self.feature,
+            self.threshold,
+            self.children_right,
+            self.missing_go_to_left,
+            value,
+            root,
+            numbers,
+            words,
         )
-        return numbers, words
+        if len(self.branch_start):
+            inner = (self.feature >= 0) & (self.branch_start >= 0)
+            table = np.empty(int((self.branch_count[inner] + 2).sum()), dtype=np.int32)
+            tree_predict.pack_branches(
+                self.feature, self.children_left, self.children_right, self.missing_go_to_left,
+                self.branch_start, self.branch_count, self.branches, root, offset, words, table,
+            )  # fmt: skip
+        return numbers, words, table
 
     def importances(self, n_features: int) -> Array:
         """Impurity that each feature removed, as a share of all; zeros for a single leaf."""
@@ -121,41 +126,45 @@ class Tree(NamedTuple):
         return found / total if total > 0 else found
 
 
+def numeric_tree(**fields: Array) -> Tree:
+    """Return a tree without categorical nodes."""
+    return Tree(**fields, branch_start=_NONE, branch_count=_NONE, branches=_NONE)
+
+
 class Grove(NamedTuple):
     """Trees ready to add up the values of leaves: tree t fills the columns from `columns[t]` on."""
 
-    trees: tuple[Tree, ...]
-    packed: tuple[Array, Array] | None  # of all trees, one after the other; None where one has categories
+    packed: tuple[Array, Array, Array]  # of all trees, one after the other
     roots: Array  # (trees + 1,) where each begins
-    values: Array  # (nodes, width) of all trees
+    values: Array  # (nodes, width) of all trees; (0, 0) where a leaf has one value, which is packed with it
     columns: Array  # (trees,)
 
     def add(self, X: Array, out: Array, trees: range | None = None) -> Array:
         """out += the values of the leaves of some trees (all when None), in order."""
-        trees = range(len(self.trees)) if trees is None else trees
-        if self.packed is None:
-            for t in trees:
-                values = self.values[self.roots[t] : self.roots[t + 1]]
-                tree_predict.add_values(self.trees[t].apply(X), values, self.columns[t], out)
-            return out
+        trees = range(len(self.columns)) if trees is None else trees
         small = self.roots[trees.stop] - self.roots[trees.start] <= SMALL_GROVE
+        span = max(1, (FEW_BYTES if small else MANY_BYTES) // (X.itemsize * X.shape[1]))
         tree_predict.add_leaves(
             X.reshape(-1), X.shape[1], *self.packed, self.roots, trees.start, trees.stop, self.values,
-            self.columns, FEW_ROWS if small else len(X) + 1, out,
+            self.columns, span, out,
         )  # fmt: skip
         return out
 
 
 def make_grove(trees: Sequence[Tree], values: Sequence[Array], columns: Sequence[int]) -> Grove:
-    """Lay trees out for prediction."""
-    if not trees:
-        return Grove((), None, np.zeros(1, np.int64), np.zeros((0, 1)), np.zeros(0, np.int64))
-    packed = None
-    if not any(len(tree.branch_start) for tree in trees):
-        numbers, words = zip(*(tree.packed() for tree in trees))
-        packed = np.concatenate(numbers), np.concatenate(words)
+    """Lay trees out for prediction; the values of a tree are (nodes, width)."""
+    alone = all(value.shape[1] == 1 for value in values)
     roots = np.cumsum([0, *(tree.node_count for tree in trees)])
-    return Grove(tuple(trees), packed, roots, np.concatenate(values), np.array(columns))
+    words, tables, offset = [_WORDS], [_NONE], 0
+    for tree, value, root in zip(trees, values, roots):
+        _, own, table = tree.packed(value[:, 0] if alone else None, int(root), offset)
+        words.append(own)
+        tables.append(table)
+        offset += len(table)
+    packed = np.concatenate(words)
+    beside = np.zeros((0, 0)) if alone else np.concatenate(values)
+    packing = packed.view(np.float64), packed, np.concatenate(tables)
+    return Grove(packing, roots, beside, np.array(columns, dtype=np.int64))
 
 
 def select(tree: Tree, keep: Array) -> Tree:
@@ -182,7 +191,7 @@ def _renumber(tree: Tree, nodes: Array, new: Array, inner: Array) -> Tree:
         moved = new[np.maximum(fields[side], 0)]
         fields[side] = np.where(inner, moved, -1).astype(np.int32)
     if not len(tree.branch_start):
-        return Tree(**fields, branch_start=_NONE, branch_count=_NONE, branches=_NONE)
+        return numeric_tree(**fields)
     start = np.where(inner, tree.branch_start[nodes], -1).astype(np.int32)
     return Tree(
         **fields,
@@ -192,5 +201,4 @@ def _renumber(tree: Tree, nodes: Array, new: Array, inner: Array) -> Tree:
     )
 
 
-_NONE = np.zeros(0, dtype=np.int32)
 _PER_NODE = Tree._fields[:11]
