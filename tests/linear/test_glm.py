@@ -5,7 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gnomon.core.rows import MemoryRows
 from gnomon.linear import GammaRegressor, GeneralizedLinearRegressor, LinearRegression, PoissonRegressor
+from gnomon.solvers import nested
+from gnomon.solvers.newton import Objective
+from gnomon.solvers.terms import Model
 
 
 def seeded(family, seed=0, n=200, d=3):
@@ -109,3 +113,36 @@ def test_same_as_statsmodels(family):
     np.testing.assert_allclose(ours.deviance_, theirs.deviance, rtol=1e-7)
     if family != "gamma":  # the peer takes expected, we observed curvature; equal for canonical links
         np.testing.assert_allclose(np.roll(ours.standard_errors_, 1), theirs.bse, rtol=1e-6)
+
+
+@pytest.mark.parametrize("family", ["poisson", "gamma", "bernoulli"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_many_rows_by_way_of_samples_end_where_newton_ends(family, intercept, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(34_000, 4)) + 0.3
+    z = X @ [0.4, -0.3, 0.2, 0.0]
+    draw = {
+        "poisson": lambda: rng.poisson(np.exp(z)),
+        "gamma": lambda: rng.gamma(2.0, np.exp(z) / 2.0),
+        "bernoulli": lambda: rng.random(len(z)) < 1 / (1 + np.exp(-z)),
+    }
+    y, weight = draw[family]().astype(float), rng.integers(0, 3, size=len(z)).astype(float)
+    options = {"alpha": 1e-3, "fit_intercept": intercept, "tol": 1e-9}
+    assert nested.serves(MemoryRows(X, y), Objective(Model(None, True), np.ones(5), 1.0))
+    model = GeneralizedLinearRegressor(family, **options).fit(X, y, weight)
+    monkeypatch.setattr(nested, "serves", lambda rows, objective: False)
+    newton = GeneralizedLinearRegressor(family, **options).fit(X, y, weight)
+    assert model.converged_
+    np.testing.assert_allclose(model.coef_, newton.coef_, atol=1e-7)
+    np.testing.assert_allclose(model.intercept_, newton.intercept_, atol=1e-7)
+    np.testing.assert_allclose(model.standard_errors_, newton.standard_errors_, rtol=1e-6)
+    np.testing.assert_allclose(model.deviance_, newton.deviance_, rtol=1e-9)
+
+
+def test_counts_that_the_samples_never_see():
+    y = np.zeros(34_000)
+    y[1::16] = 1.0
+    X = np.random.default_rng(0).normal(size=(34_000, 2))
+    model = PoissonRegressor(alpha=1e-2, tol=1e-8).fit(X, y)
+    assert model.converged_
+    assert model.predict(X).mean() == pytest.approx(y.mean(), rel=1e-6)

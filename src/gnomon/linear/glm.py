@@ -17,7 +17,8 @@ from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads, warn
 from gnomon.linear.least_squares import check_magnitude, linear_values
 from gnomon.losses import Gamma, Logistic, Poisson, SquaredError
-from gnomon.solvers.newton import Objective, evaluate, newton_start, newton_step, violation
+from gnomon.solvers import nested, quasi
+from gnomon.solvers.newton import NewtonState, Objective, evaluate, newton_start, newton_step, violation
 from gnomon.solvers.terms import Model, cut
 
 
@@ -68,17 +69,28 @@ class TargetSums(NamedTuple):
 def target_sums(chunk: Any) -> TargetSums:
     """Range and mean of the target of one chunk."""
     y, s = chunk.y, chunk.weight
-    return TargetSums(s.sum(), s @ y, y.min(), y.max(), bool(np.isin(y, (0.0, 1.0)).all()))
+    return TargetSums(s.sum(), s @ y, y.min(), y.max(), bool(((y == 0.0) | (y == 1.0)).all()))
+
+
+def empty_value(chunk: Any, score: float, family: str) -> float:
+    """Weighted loss of one chunk when all rows have the same score."""
+    return float(chunk.weight @ FAMILIES[family].loss.value(_targets(chunk, family), score))
+
+
+def _targets(chunk: Any, family: str) -> Array:
+    positive = FAMILIES[family].positive
+    return chunk.y if positive is None else np.where(chunk.y == positive, 1.0, -1.0)
 
 
 def deviance_rows(chunk: Any, coef: Array, intercept: float, family: str) -> Array:
     """Weighted deviance, and weighted squared Pearson residual, of each row."""
     kind = FAMILIES[family]
     z = chunk.X @ coef + intercept
-    y = chunk.y if kind.positive is None else np.where(chunk.y == kind.positive, 1.0, -1.0)
     mean = kind.mean(z)
     pearson = (chunk.y - mean) ** 2 / _variance(family, mean)
-    return np.column_stack([2.0 * chunk.weight * kind.loss.value(y, z), chunk.weight * pearson])
+    return np.column_stack(
+        [2.0 * chunk.weight * kind.loss.value(_targets(chunk, family), z), chunk.weight * pearson]
+    )
 
 
 def _variance(family: str, mean: Array) -> Array:
@@ -167,31 +179,38 @@ class GeneralizedLinearRegressor(RegressorMixin, Learner):
             if self.family == "bernoulli":
                 mean = np.clip(mean, 1e-3, 1 - 1e-3)
             theta[-1] = self._family().score(mean if self.family == "gaussian" else max(mean, 1e-10))
-        return newton_start(rows, self._objective(known.weight, len(theta)), theta)
+        objective = self._objective(known, len(theta))
+        if self.family != "gaussian" and nested.serves(rows, objective):
+            state = nested.start(rows, objective, theta, fresh=True)
+            if state.value <= total(empty_value, rows, theta[-1] if self.fit_intercept else 0.0, self.family):
+                return state
+        return newton_start(rows, objective, theta)
 
     def _step(self, rows: Any, state: Any) -> tuple[Any, Report]:
-        weight = total(target_sums, rows).weight
-        objective = self._objective(weight, len(state.theta))
-        state = newton_step(rows, objective, state)
-        return state, Report(state.value / weight, float(violation(objective, state.gradient)))
+        objective = self._objective(total(target_sums, rows), len(state.theta))
+        step = newton_step if isinstance(state, NewtonState) else quasi.step
+        state = step(rows, objective, state)
+        return state, Report(state.value / objective.weight, float(violation(objective, state.gradient)))
 
     def _finish(self, rows: Any, state: Any) -> Any:
         """Add the deviance and the curvature at the solution."""
-        weight = total(target_sums, rows).weight
-        objective = self._objective(weight, len(state.theta))
+        objective = self._objective(total(target_sums, rows), len(state.theta))
         hessian = evaluate(rows, objective, state.theta, curved=True).hessian
         coef, intercept = self._split(state.theta)
         deviance, pearson = per_row(deviance_rows, rows, coef, intercept, self.family).sum(axis=0)
-        freedom = max(weight - len(state.theta), 0.0)
+        freedom = max(objective.weight - len(state.theta), 0.0)
         dispersion = pearson / freedom if freedom > 0 else np.nan
         fixed = self.family in ("bernoulli", "poisson")
         self._warn_runaway(state.theta)
-        return state._replace(hessian=hessian, factor=(deviance, 1.0 if fixed else dispersion))
+        return NewtonState(*state[:3], hessian, (deviance, 1.0 if fixed else dispersion))
 
     def _attributes(self, state: Any) -> dict[str, Any]:
         coef, intercept = self._split(state.theta)
         found = {"coef_": coef, "intercept_": intercept}
-        if isinstance(state.factor, tuple) and np.ndim(state.factor[1]) == 0 and state.hessian is not None:
+        known = (
+            isinstance(state, NewtonState) and isinstance(state.factor, tuple) and state.hessian is not None
+        )
+        if known and np.ndim(state.factor[1]) == 0:
             deviance, dispersion = state.factor
             covariance = linalg.pinvh(state.hessian) * dispersion
             errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
@@ -210,19 +229,19 @@ class GeneralizedLinearRegressor(RegressorMixin, Learner):
             return self._start(rows, None)
         known = self._check_target(rows)
         theta = np.asarray(self._state(), dtype=np.float64)
-        return newton_start(rows, self._objective(known.weight, len(theta)), theta)
+        return newton_start(rows, self._objective(known, len(theta)), theta)
 
     def _read(self, *args: Any, **options: Any) -> Any:
         return cut(super()._read(*args, **options))
 
     # inside
 
-    def _objective(self, weight: float, size: int) -> Objective:
+    def _objective(self, known: TargetSums, size: int) -> Objective:
         family = self._family()
-        ridge = np.full(size, self.alpha * weight)
+        ridge = np.full(size, self.alpha * known.weight)
         if self.fit_intercept:
             ridge[-1] = 0.0
-        return Objective(Model(family.loss, self.fit_intercept, family.positive), ridge, weight)
+        return Objective(Model(family.loss, self.fit_intercept, family.positive), ridge, known.weight)
 
     def _split(self, theta: Array) -> tuple[Array, float]:
         return (theta[:-1], float(theta[-1])) if self.fit_intercept else (theta, 0.0)

@@ -65,8 +65,17 @@ def largest(chunk: Any) -> Largest:
     return Largest(np.asarray(size.toarray().ravel() if sparse.issparse(size) else size, dtype=np.float64))
 
 
+def squared_size(chunk: Any) -> float:
+    """Sum of the squares of all entries of one chunk."""
+    entries = chunk.X.data if sparse.issparse(chunk.X) else chunk.X.ravel()
+    return float(np.vdot(entries, entries))
+
+
 def check_magnitude(rows: Any) -> None:
     """Refuse columns whose squares leave the floating-point range, for models that form no moments."""
+    with np.errstate(over="ignore"):
+        if total(squared_size, rows) < 1e290:
+            return
     size = total(largest, rows).size
     if (size > 1e145).any():
         j = int(np.argmax(size))

@@ -1,8 +1,8 @@
-"""L-BFGS for the softmax on many rows: most of the way is gone on nested samples, at a fraction of the cost.
+"""L-BFGS for smooth models of many rows: most of the way is gone on nested samples, at a fraction of the cost.
 
 The optimum on every 16th row is where every 4th row begins, and theirs is where all rows begin. Each stage
-takes its first guess of the curvature from the stage before: the blocks of the Hessian that belong to one
-class, Σ_i p_ik (1 − p_ik) x_i x_iᵀ, inverted once. Steps are those of `quasi`, and so are states.
+takes its first guess of the curvature from the stage before: the Hessian or, for the softmax, its blocks that
+belong to one class, Σ_i p_ik (1 − p_ik) x_i x_iᵀ, inverted once. Steps are those of `quasi`, and so are states.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STEPS = 20  # on a sample, at most
 def serves(rows: Any, objective: newton.Objective) -> bool:
     """Tell whether there are so many dense rows that a quarter of them knows the curvature."""
     D = len(objective.ridge)
-    few_blocks = objective.model.n_outputs * D * D <= ENTRIES
+    few_blocks = max(1, objective.model.n_outputs) * D * D <= ENTRIES
     return few_blocks and rows.in_memory and not sparse.issparse(rows.X) and _ample(rows, D, STAGES[-1][0])
 
 
@@ -35,7 +35,8 @@ def _ample(rows, D, every):
 
 def start(rows: Any, objective: newton.Objective, theta: Array, *, fresh: bool) -> quasi.QuasiState:
     """Return the state of `quasi` at theta or, on a fresh start, at the optimum of a quarter of the rows."""
-    theta = theta - theta.mean(axis=1, keepdims=True)  # what all classes share costs and does nothing
+    if theta.ndim == 2:
+        theta = theta - theta.mean(axis=1, keepdims=True)  # what all classes share costs and does nothing
     known = None
     for every, share in STAGES:
         if not _ample(rows, len(theta), every):
@@ -66,13 +67,14 @@ def _settle(rows, objective, state, share):
 
 def inverse_blocks(rows: Any, objective: newton.Objective, theta: Array) -> Array:
     """Return the inverse of the Hessian's block of every class, (K, D, D)."""
-    P = per_row(terms.curvature_rows, rows, theta, objective.model)
-    if not theta.any():  # all classes are as likely, and all blocks are one
-        blocks = total(terms.mean_curvature, rows, objective.model, P)[None]
+    seen = per_row(terms.curvature_rows, rows, theta, objective.model)
+    if theta.ndim == 1 or not theta.any():  # at zero all classes are as likely, and all blocks are one
+        blocks = total(terms.mean_curvature, rows, objective.model, seen)[None]
     else:
-        blocks = total(terms.class_curvature, rows, objective.model, P)
+        blocks = total(terms.class_curvature, rows, objective.model, seen)
     diagonal = np.einsum("kjj->kj", blocks)  # a view
     diagonal += objective.ridge
     diagonal += 1e-10 * np.maximum(diagonal.mean(axis=1, keepdims=True), 1e-300)
     with one_blas_thread():  # blocks are small: more threads wait for each other
-        return np.linalg.inv(blocks).repeat(theta.shape[1] // len(blocks), axis=0)
+        inverse = np.linalg.inv(blocks)
+    return inverse if theta.ndim == 1 else inverse.repeat(theta.shape[1] // len(blocks), axis=0)

@@ -75,7 +75,8 @@ def newton_start(rows: Any, objective: Objective, theta: Array, *, curved: bool 
 def every_nth(rows: Any, objective: Objective, n: int) -> tuple[MemoryRows, Objective]:
     """Return every n-th row, and the share of the objective that is theirs."""
     weight = rows.weight[::n] if rows.weighted else None
-    few = MemoryRows(rows.X[::n], rows.y[::n], weight, classes=rows.classes)
+    X = rows.X[::n] if rows.sparse else np.ascontiguousarray(rows.X[::n])  # copied once, not at every pass
+    few = MemoryRows(X, rows.y[::n], weight, classes=rows.classes)
     share = total_weight(few) / total_weight(rows)
     return few, objective._replace(ridge=objective.ridge * share, weight=objective.weight * share)
 

@@ -94,9 +94,11 @@ def _even_scale(rows, objective, bends):
 
 
 def first_guess(scale: Array, g: Array) -> Array:
-    """Return H₀⁻¹g: H₀⁻¹ is a diagonal, or blocks (K, D, D) of classes whose moves sum to zero."""
+    """Return H₀⁻¹g: H₀⁻¹ is a diagonal, a matrix, or blocks (K, D, D) whose moves sum to zero."""
     if scale.ndim == 1:
         return scale * g
+    if len(scale) == 1:
+        return scale[0] @ g
     table = np.ascontiguousarray(g.reshape(-1, len(scale)).T)  # (K, D)
     moves = (scale @ table[:, :, None])[:, :, 0].T
     return (moves - moves.mean(axis=1, keepdims=True)).ravel()
