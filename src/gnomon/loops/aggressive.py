@@ -7,7 +7,7 @@ X is read-only, dense (C order) or CSR. Weights, averages and the lengths of ste
 from math import inf
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.stochastic import csr_row_add, csr_row_dot, row_add, row_dot
+from gnomon.loops.stochastic import csr_row_dot, csr_row_move, row_dot, row_move
 
 
 @compiled
@@ -51,9 +51,7 @@ def aggressive_dense(
         taus[i] = abs(tau)
         if tau != 0.0:
             step = tau * y[i] if kind <= 2 else tau
-            row_add(X, i, step, w)
-            if averaged:
-                row_add(X, i, steps * step, u)
+            row_move(X, i, step, w, averaged, steps, u)
             if intercept:
                 b += step
                 ub += steps * step
@@ -92,9 +90,7 @@ def aggressive_csr(
         taus[i] = abs(tau)
         if tau != 0.0:
             step = tau * y[i] if kind <= 2 else tau
-            csr_row_add(indptr, indices, data, i, step, w)
-            if averaged:
-                csr_row_add(indptr, indices, data, i, steps * step, u)
+            csr_row_move(indptr, indices, data, i, step, w, averaged, steps, u)
             if intercept:
                 b += step
                 ub += steps * step

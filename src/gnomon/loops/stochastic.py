@@ -54,6 +54,22 @@ def csr_row_add(indptr, indices, data, i, c, w):
 
 
 @compiled
+def row_move(X, i, c, w, averaged, steps, u):
+    """w += c x_i and, for averages, u += steps c x_i: the mean of all weights is w − u/steps."""
+    row_add(X, i, c, w)
+    if averaged:
+        row_add(X, i, steps * c, u)
+
+
+@compiled
+def csr_row_move(indptr, indices, data, i, c, w, averaged, steps, u):
+    """The same for CSR rows."""
+    csr_row_add(indptr, indices, data, i, c, w)
+    if averaged:
+        csr_row_add(indptr, indices, data, i, steps * c, u)
+
+
+@compiled
 def learning_rate(code, a, b, t):
     """Rate of step t = 0, 1, …: constant, inverse power, exponential or Bottou's optimal."""
     if code == 0:
@@ -233,9 +249,7 @@ def perceptron_dense(X, y, eta, order, intercept, averaged, always, w, b, u, ub,
         m = y[i] * (row_dot(X, i, w) + b)
         if m <= 0.0 or always:
             step = eta[i] * y[i]
-            row_add(X, i, step, w)
-            if averaged:
-                row_add(X, i, steps * step, u)
+            row_move(X, i, step, w, averaged, steps, u)
             if intercept:
                 b += step
                 ub += steps * step
@@ -258,9 +272,7 @@ def perceptron_csr(
         m = y[i] * (csr_row_dot(indptr, indices, data, i, w) + b)
         if m <= 0.0 or always:
             step = eta[i] * y[i]
-            csr_row_add(indptr, indices, data, i, step, w)
-            if averaged:
-                csr_row_add(indptr, indices, data, i, steps * step, u)
+            csr_row_move(indptr, indices, data, i, step, w, averaged, steps, u)
             if intercept:
                 b += step
                 ub += steps * step
