@@ -24,7 +24,7 @@ from gnomon.loops.moments import (
     random_cut,
 )
 from gnomon.loops.moments_classes import best_of_classes, measure_classes, random_of_classes
-from gnomon.loops.trees import BARE, ENTRY, MISSING_CODE, TIE, draw_feature, mix
+from gnomon.loops.trees import BARE, ENTRY, MISSING_CODE, ONCE, TIE, draw_feature, mix
 
 NUMBERS, TWO_CLASSES, CLASSES = 0, 1, 2
 LO, HI, DEPTH, PARENT = range(4)  # a node that waits
@@ -88,7 +88,7 @@ def keep_better(f, cut, best_f, best, tie):
     return f
 
 
-@compiled(forceinline=True, **BARE)
+@compiled(**ONCE)
 def cut_feature(rows, f, lo, hi, limits, rules, key, tie, work):
     """Best or random cut of a feature, into work.cut; returns whether the feature varies."""
     weights, moments, total, cut, n = work.weights, work.moments, work.total, work.cut, hi - lo
@@ -107,11 +107,11 @@ def cut_feature(rows, f, lo, hi, limits, rules, key, tie, work):
                     work.present, total, rules.min_leaf, tie, cut)  # fmt: skip
 
 
-@compiled(**BARE)
+@compiled(**ONCE)
 def search(rows, lo, hi, limits, rules, key, tie, work):
     """Best cut over features in random order, into work.best; returns its feature, or -1."""
     features, swaps = work.features, work.swaps
-    best_f, tried, at, draw = -1, 0, 0, key
+    best_f, tried, at, draw = np.int64(-1), 0, np.int64(0), key  # literals would be compiled for once more
     while at < features.size and tried < rules.max_features:
         swaps[at] = at
         if rules.max_features < features.size:
@@ -156,7 +156,7 @@ def partition(codes, start, step, order, lo, hi, code, missing_left, spare):
     return a - lo
 
 
-@compiled(**BARE)
+@compiled(**ONCE)
 def split(rows, lo, hi, depth, limits, rules, key, work, ints, floats, values, node):
     """Measure a node and split it where it pays; returns how many rows go left, 0 for a leaf."""
     if rules.kind == TWO_CLASSES:

@@ -40,8 +40,8 @@ from gnomon.loops.trees import (
     BARE,
     ENTRY,
     ERROR,
-    INNER,
     MISSING_CODE,
+    ONCE,
     POISSON,
     loss_of,
     mix,
@@ -61,7 +61,7 @@ class GrowData(NamedTuple):
     wr: np.ndarray  # (n, 2) float64: weight, and how many rows of the sample a row stands for
 
 
-@compiled(**BARE)
+@compiled(**ONCE)
 def totals_of(criterion, m, rows, labels, target, wr, total, value):
     """Fill a node's statistics and value; returns (impurity, splittable)."""
     for k in range(m + 2):
@@ -174,7 +174,7 @@ def next_node(best_first, frontier, size, floats):
         return size - 1
     best = 0
     for k in range(1, size):
-        a, b = frontier[k, 0], frontier[best, 0]
+        a, b = frontier[k], frontier[best]
         if floats[a, GAIN] > floats[b, GAIN] or (floats[a, GAIN] == floats[b, GAIN] and a < b):
             best = k
     return best
@@ -184,16 +184,6 @@ def next_node(best_first, frontier, size, floats):
 def child_key(key, side):
     """The random key of a child."""
     return mix(key ^ np.uint64(2 * side + 1))
-
-
-@compiled(**INNER)
-def larger(a):
-    """A copy with twice the lines."""
-    new = np.zeros((2 * a.shape[0], a.shape[1]), a.dtype)
-    for i in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            new[i, j] = a[i, j]
-    return new
 
 
 @compiled(**BARE)
@@ -227,66 +217,64 @@ def bound_children(classify, sign, node, first, floats, values):
             values[child, 0] = 1.0 - values[child, 1]
 
 
-@compiled(**ENTRY)
-def grow(
-    columns, codes, limits, kinds, labels, target, wr, rules, order, side, lo, hi, depth, key, n_categories
-):
-    """Grow the subtree of the rows lo..hi; returns (ints, floats, values, masks) with one line per node."""
-    m, none = rules.n_stats, np.int64(0)  # a literal 0 would have the callees compiled once more for itself
-    ints, floats = np.zeros((64, N_INT), np.int64), np.zeros((64, N_FLOAT))
-    values, frontier = np.zeros((64, m)), np.zeros((64, 1), np.int64)
-    masks = np.zeros((64 if n_categories > 0 else 1, max(n_categories, 1)), np.uint8)
-    size = max(hi - lo, 256) if rules.exact else 256
-    groups, marks = np.zeros((size, m + 2)), np.zeros((size, 3))
-    ranked = np.zeros((max(n_categories, 512 if n_categories > 0 else 1), m + 4))
-    spare, spare_x = np.empty(hi - lo, order.dtype), np.empty(hi - lo if rules.exact else 1)
-    total = np.zeros((2, m + 2))
-    notes, power, keys = new_notes(m, n_categories)
-    features, best_mask = np.empty(kinds.shape[0], np.int64), np.empty(masks.shape[1], np.uint8)
-    ints[0, LO], ints[0, HI], ints[0, DEPTH] = lo, hi, depth
-    ints[0, LEFT] = ints[0, RIGHT] = -1
-    floats[0, LOWER], floats[0, UPPER] = -np.inf, np.inf
-    ints[0, KEY] = np.int64(key)
-    node, first, n_nodes, n_leaves, waiting = -1, 0, 1, 1, 0
+@compiled(**ONCE)
+def measure_node(order, labels, target, wr, rules, ints, floats, total, value):
+    """Fill a node's totals and value; returns whether it may be split."""
+    rows = order[0, ints[LO] : ints[HI]]
+    floats[IMPURITY], varies = totals_of(
+        rules.criterion, rules.n_stats, rows, labels, target, wr, total, value
+    )
+    ints[FEATURE], ints[ROWS], floats[REPS], floats[WEIGHT] = -1, rows.size, total[0], total[1]
+    return may_split(rules, ints, floats, varies)
+
+
+@compiled(**BARE)
+def descend(columns, codes, limits, kinds, labels, target, wr, rules, order, side, ints, floats, values, masks,
+            frontier, spare, spare_x, total, best_mask, groups, ranked, marks, notes, power, keys,
+            features):  # fmt: skip
+    """Grow the tree below node 0; returns the number of nodes."""
+    best_first, none, one = (
+        rules.max_leaf_nodes > 0,
+        np.int64(0),
+        np.int64(1),
+    )  # literals are compiled for anew
+    node, first, n_nodes, n_leaves, waiting = -one, none, one, one, none
     while True:
-        impure = np.zeros(2, np.int64)
         for child in range(first, n_nodes):
-            rows = order[0, ints[child, LO] : ints[child, HI]]
-            ints[child, FEATURE], ints[child, ROWS] = -1, rows.size
-            k = child - first
-            floats[child, IMPURITY], impure[k] = totals_of(
-                rules.criterion, m, rows, labels, target, wr, total[k], values[child]
+            floats[child, LOWER], floats[child, UPPER] = -np.inf, np.inf
+            ints[child, MASK] = measure_node(
+                order,
+                labels,
+                target,
+                wr,
+                rules,
+                ints[child],
+                floats[child],
+                total[child - first],
+                values[child],
             )
-            floats[child, REPS], floats[child, WEIGHT] = total[k, 0], total[k, 1]
-            if node >= 0:
-                floats[child, LOWER], floats[child, UPPER] = -np.inf, np.inf
         if rules.constrained and node >= 0:
             bound_children(
                 rules.criterion <= ERROR, kinds[ints[node, FEATURE], 1], node, first, floats, values
             )
         for child in range(n_nodes - 1, first - 1, -1):
-            if may_split(rules, ints[child], floats[child], impure[child - first] > 0):
+            if ints[child, MASK] > 0:
                 search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints[child],
                             floats[child], total[child - first], values[child], np.uint64(ints[child, KEY]),
-                            none, kinds.shape[0], masks[child if n_categories > 0 else 0], best_mask,
+                            none, kinds.shape[0], masks[min(child, masks.shape[0] - 1)], best_mask,
                             groups, ranked, marks, notes, power, keys, features)  # fmt: skip
-                if ints[child, FEATURE] >= 0 and floats[child, GAIN] + 1e-15 < rules.min_decrease:
+                if floats[child, GAIN] + 1e-15 < rules.min_decrease:
                     ints[child, FEATURE] = -1
                 if ints[child, FEATURE] >= 0:
-                    frontier[waiting, 0] = child
+                    frontier[waiting] = child
                     waiting += 1
-        if waiting == 0 or (rules.max_leaf_nodes > 0 and n_leaves >= rules.max_leaf_nodes):
+        if waiting == 0 or (best_first and n_leaves >= rules.max_leaf_nodes):
             break
-        at = next_node(rules.max_leaf_nodes > 0, frontier, waiting, floats)
-        node = frontier[at, 0]
+        at = next_node(best_first, frontier, waiting, floats)
+        node = frontier[at]
         waiting -= 1
-        frontier[at, 0] = frontier[waiting, 0]
-        if n_nodes + 2 > ints.shape[0]:
-            ints, floats, values = larger(ints), larger(floats), larger(values)
-            frontier = larger(frontier)
-            if n_categories > 0:
-                masks = larger(masks)
-        mask = masks[node if n_categories > 0 else 0]
+        frontier[at] = frontier[waiting]
+        mask = masks[min(node, masks.shape[0] - 1)]
         n_left = mark_sides(columns, codes, rules.exact, order, ints[node], floats[node], mask, side)
         partition(order, columns, rules.exact, none, order.shape[0], ints[node, LO], ints[node, HI], n_left,
                   side, spare, spare_x)  # fmt: skip
@@ -296,5 +284,31 @@ def grow(
         n_nodes += 2
         n_leaves += 1
     for k in range(waiting):
-        ints[frontier[k, 0], FEATURE] = -1
-    return ints[:n_nodes], floats[:n_nodes], values[:n_nodes], masks[: n_nodes if n_categories > 0 else 1]
+        ints[frontier[k], FEATURE] = -1
+    return n_nodes
+
+
+@compiled(**ENTRY)
+def grow(
+    columns, codes, limits, kinds, labels, target, wr, rules, order, side, lo, hi, depth, key, n_categories
+):
+    """Grow the subtree of the rows lo..hi; returns (ints, floats, values, masks) with one line per node.
+
+    There is room for as many nodes as there may be; memory that is never touched costs nothing.
+    """
+    m, n, d = rules.n_stats, hi - lo, kinds.shape[0]
+    leaves = min(n, rules.max_leaf_nodes) if rules.max_leaf_nodes > 0 else n
+    room = 2 * leaves - 1
+    ints, floats, values = np.zeros((room, N_INT), np.int64), np.zeros((room, N_FLOAT)), np.zeros((room, m))
+    masks = np.zeros((room if n_categories > 0 else 1, max(n_categories, 1)), np.uint8)
+    size = max(n, 256) if rules.exact else 256
+    ranked = np.zeros((max(n_categories, 512 if n_categories > 0 else 1), m + 4))
+    spare, spare_x = np.empty(n, order.dtype), np.empty(n if rules.exact else 1)
+    notes, power, keys = new_notes(m, n_categories)
+    ints[0, LO], ints[0, HI], ints[0, DEPTH], ints[0, KEY] = lo, hi, depth, np.int64(key)
+    ints[0, LEFT] = ints[0, RIGHT] = -1
+    count = descend(columns, codes, limits, kinds, labels, target, wr, rules, order, side, ints, floats, values,
+                    masks, np.empty(room, np.int64), spare, spare_x, np.zeros((2, m + 2)),
+                    np.empty(masks.shape[1], np.uint8), np.zeros((size, m + 2)), ranked, np.zeros((size, 3)),
+                    notes, power, keys, np.empty(d, np.int64))  # fmt: skip
+    return ints[:count], floats[:count], values[:count], masks[: count if n_categories > 0 else 1]

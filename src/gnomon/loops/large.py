@@ -8,20 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.grow import child_key, mark_sides, may_split, partition, totals_of
-from gnomon.loops.search import HI, IMPURITY, LO, REPS, ROWS, WEIGHT, search_node
+from gnomon.loops.grow import child_key, mark_sides, measure_node, partition
+from gnomon.loops.search import HI, LO, search_node
 from gnomon.loops.trees import ENTRY, new_notes
 
 
 @compiled(**ENTRY)
 def measure(rules, order, labels, target, wr, ints, floats, total, value):
     """Fill a node's totals and value; returns whether it may be split."""
-    rows = order[0, ints[LO] : ints[HI]]
-    floats[IMPURITY], varies = totals_of(
-        rules.criterion, rules.n_stats, rows, labels, target, wr, total, value
-    )
-    floats[REPS], floats[WEIGHT], ints[ROWS] = total[0], total[1], rows.size
-    return may_split(rules, ints, floats, varies)
+    return measure_node(order, labels, target, wr, rules, ints, floats, total, value)
 
 
 @compiled(**ENTRY)

@@ -8,6 +8,7 @@ from gnomon.loops._compile import compiled
 from gnomon.loops.trees import (
     BARE,
     ERROR,
+    ONCE,
     POISSON,
     SMALL_NODE,
     TIE,
@@ -42,7 +43,7 @@ def new_order(features):
         features[f] = f
 
 
-@compiled(**BARE)
+@compiled(**ONCE)
 def group(rules, line, codes, limits, rows, labels, target, wr, center, groups, marks, missing, keys):
     """Bring the rows of a node into groups, the quickest way; returns how many."""
     classify, plain = rules.criterion <= ERROR, rules.plain
@@ -59,7 +60,7 @@ def group(rules, line, codes, limits, rows, labels, target, wr, center, groups, 
     )
 
 
-@compiled(**BARE)
+@compiled(**ONCE)
 def search_groups(rules, kinds, line, codes, limits, rows, labels, target, wr, center, key, f, total, parent,
                   floats, tie, groups, ranked, marks, notes, power, keys, best_mask):  # fmt: skip
     """Best split of any column by any criterion, into notes[BEST]; returns whether the column varies."""
@@ -101,7 +102,7 @@ def search_groups(rules, kinds, line, codes, limits, rows, labels, target, wr, c
     return True
 
 
-@compiled(**BARE)
+@compiled(**ONCE)
 def adopt_best(f, best, categorical, tie, best_mask, ints, floats, mask):
     """Take a feature's best split into the node's record when it beats what is there."""
     gain, old = best[B_GAIN], floats[GAIN]
@@ -117,7 +118,7 @@ def adopt_best(f, best, categorical, tie, best_mask, ints, floats, mask):
             mask[c] = best_mask[c]
 
 
-@compiled(**BARE)
+@compiled(**ONCE)
 def search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value,
                 key, first, last, mask, best_mask, groups, ranked, marks, notes, power, keys, features):  # fmt: skip
     """Best split of a node over the features first..last-1 of its random order, into its record."""
