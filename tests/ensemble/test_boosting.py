@@ -21,6 +21,8 @@ from gnomon.ensemble import (
     RandomForestClassifier,
     StagewiseAdditiveModel,
 )
+from gnomon.loops import gains, team
+from gnomon.loops._compile import compiled
 from gnomon.trees import DecisionStump, DecisionTreeClassifier, DecisionTreeRegressor
 
 TOY = np.array([[1, 1], [2, 4], [5, 8], [7, 9], [8, 7], [4, 3], [3, 2], [6, 5], [9, 6], [10, 10]], float)
@@ -260,19 +262,18 @@ def test_child_histograms_sum_to_the_parent(narrow, monkeypatch):
         codes, histogram.Limits(8, 50, 5, 0.0), None, np.ones(6000), narrow=narrow
     )
     g, h = X[:, 0] + 0.1, rng.uniform(0.1, 0.25, 6000)
-    nodes, rows = grower.grow(g, h, np.abs(g).max(), h.max(), np.arange(6000, dtype=np.int32), 1, 1.0)
-    for node in nodes:
-        inside = rows[node.start : node.end]
-        exact = (g[inside].sum(), h[inside].sum(), len(inside))
-        assert node.sums[2] == exact[2]
-        tolerance = 1e-9 if not narrow else 0.02
-        assert node.sums[0] == pytest.approx(exact[0], abs=tolerance * np.abs(g).sum() / 10)
-        assert node.sums[1] == pytest.approx(exact[1], rel=tolerance)
-        if node.children:
-            parts = [child.sums for child in node.children]
-            assert sum(p[2] for p in parts) == node.sums[2]
-            assert sum(p[0] for p in parts) == pytest.approx(node.sums[0], rel=1e-12, abs=1e-9)
-            assert sum(p[1] for p in parts) == pytest.approx(node.sums[1], rel=1e-12)
+    tree = grower.grow(g, h, np.abs(g).max(), h.max(), 1, 1.0)
+    sums, tolerance = tree.records[:, :3], 0.02 if narrow else 1e-9
+    for k, (start, end) in enumerate(tree.ranges):
+        inside = tree.rows[start:end]
+        assert sums[k, 2] == len(inside)
+        assert sums[k, 0] == pytest.approx(g[inside].sum(), abs=tolerance * np.abs(g).sum() / 10)
+        assert sums[k, 1] == pytest.approx(h[inside].sum(), rel=tolerance)
+    inner = np.flatnonzero(tree.turns)
+    assert len(inner) == 7
+    below = sums[tree.left[inner]] + sums[tree.right[inner]]
+    assert below[:, 2].tolist() == sums[inner, 2].tolist()
+    assert below == pytest.approx(sums[inner], rel=1e-12, abs=1e-9)
 
 
 @pytest.mark.parametrize("every", [1, 50])  # many blocks of rows, and a part of one
@@ -285,8 +286,10 @@ def test_histograms_equal_bincount(every, narrow):
     codes = rng.integers(0, 256, (n, 8)).astype(np.uint8)
     g, h, reps = rng.integers(-4000, 4000, n), rng.integers(0, 4000, n), np.ones(n)
     packed, out = np.empty((n, 1 if narrow else 2), np.int64), np.empty((2, 2048), np.int64)
-    unit = (1.0, 1.0, shift, narrow, np.uint64(0), 0, n)
-    boosting.pack_rows(g.astype(float), h.astype(float), reps, *unit, packed)
+    if narrow:
+        boosting.pack_narrow(g * 1.0, h * 1.0, 1.0, 1.0, np.uint64(0), 0, n, packed)
+    else:
+        boosting.pack_wide(g * 1.0, h * 1.0, reps, 1.0, 1.0, shift, 0, n, packed)
     rows = np.arange(0, n, every, dtype=np.int32)
     histograms.histograms(codes.view(np.uint64), packed, rows, 0, 1, shift, narrow, out)
     for f in range(8):
@@ -306,8 +309,7 @@ def test_narrow_histograms_lose_nothing_that_matters():
 @pytest.mark.parametrize(
     "options", [{}, {"max_features": 0.5, "max_leaf_nodes": 100}, {"max_leaf_nodes": None}]
 )
-def test_boosting_is_the_same_on_any_number_of_threads(options, monkeypatch):
-    monkeypatch.setattr("gnomon.ensemble.histogram.MANY_ROWS", 1000)
+def test_boosting_is_the_same_on_any_number_of_threads(options):
     X, y = make_classification(30_000, 12, random_state=0)
     found = []
     for n in (1, 2, 4):
@@ -319,8 +321,7 @@ def test_boosting_is_the_same_on_any_number_of_threads(options, monkeypatch):
         assert all(np.array_equal(a, b) for a, b in zip(orders, found[0][1], strict=True))
 
 
-def test_threads_never_share_a_histogram(monkeypatch):
-    monkeypatch.setattr("gnomon.ensemble.histogram.MANY_ROWS", 1000)
+def test_threads_never_share_a_histogram():
     X, y = make_classification(10_000, 11, n_informative=8, random_state=0)
     model, before = HistGradientBoostingClassifier(max_iter=2, random_state=0), sys.getswitchinterval()
     with threads(1):
@@ -333,16 +334,118 @@ def test_threads_never_share_a_histogram(monkeypatch):
         sys.setswitchinterval(before)
 
 
-def test_an_error_on_one_thread_ends_the_growth(monkeypatch):
-    from gnomon.loops import leaves
-
+@pytest.mark.parametrize("who", ["lead", "follow"])
+def test_an_error_on_one_thread_ends_the_growth(who, monkeypatch):
     def fails(*_):
         raise ZeroDivisionError
 
     X, y = make_classification(30_000, 12, random_state=0)
-    monkeypatch.setattr(leaves, "grow_leaf", fails)
+    monkeypatch.setattr(team, who, fails)
     with threads(2), pytest.raises(ZeroDivisionError):
         HistGradientBoostingClassifier(max_iter=5).fit(X, y)
+
+
+def grower_of(X, limits, weights=None):
+    from gnomon.ensemble import histogram
+    from gnomon.trees.binning import bin_columns, find_bins
+
+    bins = find_bins(X, 255, np.zeros(X.shape[1], np.int64))
+    codes = histogram.pack(bin_columns(X, bins), bins)
+    reps = np.ones(len(X)) if weights is None else weights
+    return histogram.Histogrammer(codes, histogram.Limits(*limits), None, reps, narrow=False)
+
+
+def best_cut(codes, g, h, rows):
+    """The largest gain of any cut of some rows, the feature and the code; of equal ones the first."""
+    best = (0.0, -1, -1)
+    for f, line in enumerate(codes):
+        for code in np.unique(line[rows])[:-1]:
+            left = rows[line[rows] <= code]
+            right = rows[line[rows] > code]
+            gain = (
+                sum(g[p].sum() ** 2 / h[p].sum() for p in (left, right)) - g[rows].sum() ** 2 / h[rows].sum()
+            )
+            if gain > best[0] * (1 + 1e-9) + 1e-9:
+                best = (gain, f, int(code))
+    return best
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 12))
+def test_the_leaf_that_gains_most_is_split_first(seed, most):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 9, (90, 4)).astype(float)
+    g, h = rng.integers(-8, 9, 90) / 8.0, rng.integers(1, 5, 90) / 4.0
+    grower = grower_of(X, (most + 1, 60, 1.0, 0.0))
+    tree = grower.grow(g, h, 1.0, 1.0, 1, 1.0)
+    codes, leaves, splits = grower.codes.columns, {0: np.arange(90)}, []
+    while len(splits) < most:  # every leaf is searched anew in every turn
+        found = {k: best_cut(codes, g, h, rows) for k, rows in leaves.items()}
+        k = max(leaves, key=lambda k: found[k][0])
+        gain, f, code = found[k]
+        if gain == 0.0:
+            break
+        rows = leaves.pop(k)
+        splits.append((gain, f, code, len(rows)))
+        leaves |= {
+            2 * len(splits) - 1: rows[codes[f, rows] <= code],
+            2 * len(splits): rows[codes[f, rows] > code],
+        }
+    order = np.argsort(np.where(tree.turns > 0, tree.turns, 999), kind="stable")[: len(splits)]
+    assert np.count_nonzero(tree.turns) == len(splits)
+    for node, (gain, f, code, size) in zip(order, splits, strict=True):
+        record = tree.records[node]
+        assert record[6] == pytest.approx(gain, rel=1e-9)
+        assert (record[12], record[10], record[2]) == (f, code, size)
+
+
+@compiled
+def through_the_heap(values):
+    heap, found = np.empty(values.size, np.int64), np.empty(values.size, np.int64)
+    for k in range(values.size):
+        team.push(heap, k, k, values)
+    for k in range(values.size):
+        found[k] = team.pop(heap, values.size - k, values)
+    return found
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60))
+def test_a_heap_gives_the_largest_and_oldest_first(values):
+    found = through_the_heap(np.array(values, float))
+    assert found.tolist() == sorted(range(len(values)), key=lambda k: (-values[k], k))
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_a_small_pool_of_histograms_gives_the_same_tree(n_threads, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 9))
+    g, h = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2], rng.uniform(0.1, 0.25, 6000)
+    with threads(n_threads):
+        whole = grower_of(X, (60, 60, 5.0, 0.0))
+        monkeypatch.setattr("gnomon.ensemble.histogram.POOL_BYTES", 0)
+        short = grower_of(X, (60, 60, 5.0, 0.0))
+        assert len(short.team.pool) == 2 * n_threads + 2 < len(whole.team.pool)
+        a, b = (one.grow(g, h, np.abs(g).max(), h.max(), 1, 1.0) for one in (whole, short))
+    assert np.array_equal(a.turns, b.turns)
+    assert np.array_equal(a.records[:, :7], b.records[:, :7])
+    assert np.array_equal(a.records[a.turns > 0], b.records[b.turns > 0])
+    assert np.array_equal(a.rows, b.rows)
+
+
+@compiled
+def drawn_features(key, d, drawn):
+    return gains.draw_features(key, d, drawn)
+
+
+@given(st.integers(0, 2**63 - 1), st.integers(1, 40), st.data())
+def test_every_leaf_draws_so_many_features(key, d, data):
+    drawn = data.draw(st.integers(1, d))
+    assert drawn_features(np.uint64(key), d, drawn).sum() == drawn
+
+
+def test_drawn_features_are_equally_likely():
+    counts = sum(drawn_features(np.uint64(k), 10, 3).astype(int) for k in range(4000))
+    assert (np.abs(counts - 1200) < 5 * np.sqrt(4000 * 0.3 * 0.7)).all()
 
 
 def test_boosting_weight_two_is_the_row_twice():

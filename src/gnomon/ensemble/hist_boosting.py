@@ -13,9 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from gnomon.core.errors import DataError
 from gnomon.core.randomness import draw_seed
 from gnomon.core.threads import shared
-from gnomon.ensemble.best_first import Node
 from gnomon.ensemble.boosting_base import Boosted, BoostState, Soil
-from gnomon.ensemble.histogram import Histogrammer, Limits, pack, to_tree
+from gnomon.ensemble.histogram import Grown, Histogrammer, Limits, pack, to_tree
 from gnomon.ensemble.objectives import Objective
 from gnomon.trees import categories as cats
 from gnomon.trees.base import monotone_of
@@ -80,26 +79,23 @@ class _HistBoosted(Boosted):
         self, soil: Soil, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
     ) -> Any:
         grower: Histogrammer = soil.grower
-        rows = np.arange(len(soil.y), dtype=np.int32)
-        nodes, rows = grower.grow(g, h, *tops, rows, draw_seed(rng), self.max_features)
+        grown = grower.grow(g, h, *tops, draw_seed(rng), self.max_features)
         if soil.objective.newton:
-            values, step = grower.values(g, h, nodes, self.learning_rate)
+            values, step = grower.values(g, h, grown, self.learning_rate)
         else:
-            values, step = self._order_statistics(soil, state.raw[k], nodes, rows)
-        return to_tree(nodes, values, grower.codes.bins, self.l2_regularization), step
+            values, step = self._order_statistics(soil, state.raw[k], grown)
+        return to_tree(grown, values, grower.codes.bins, self.l2_regularization), step
 
-    def _order_statistics(
-        self, soil: Soil, raw: Array, nodes: list[Node], rows: Array
-    ) -> tuple[Array, Array]:
+    def _order_statistics(self, soil: Soil, raw: Array, grown: Grown) -> tuple[Array, Array]:
         """Shrunken values of the nodes and of the rows, where they are medians or quantiles of residuals."""
-        values, step = np.zeros(len(nodes)), np.empty(len(rows))
+        values, step = np.zeros(len(grown.turns)), np.empty(len(grown.rows))
 
-        def one(leaf: Node) -> None:
-            inside = rows[leaf.start : leaf.end]
+        def one(leaf: int) -> None:
+            inside = grown.rows[slice(*grown.ranges[leaf])]
             value = soil.objective.leaf_value(soil.y[inside] - raw[inside], soil.weight[inside])
-            values[leaf.index] = step[inside] = value * self.learning_rate
+            values[leaf] = step[inside] = value * self.learning_rate
 
-        shared(one, [node for node in nodes if not node.children])
+        shared(one, grown.leaves)
         return values, step
 
 

@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import config
+from llvmlite import ir
+from numba.core import cgutils, config, types
+from numba.extending import intrinsic
 
 log = logging.getLogger(__name__)
 
@@ -110,3 +112,40 @@ def compiled(function: Callable[..., Any] | None = None, /, *, fastmath: bool = 
             return numba.njit(cache=bool(folder), **settings)(loop)
 
     return decorate if function is None else decorate(function)
+
+
+# what loops ask of the processor that Numba does not offer
+
+
+def _address(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+    """Where an entry of a one-dimensional array lies."""
+    return cgutils.get_item_pointer(
+        context, builder, kind, context.make_array(kind)(context, builder, array), [index]
+    )
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def exchange(typing: Any, cells: Any, at: Any, value: Any) -> Any:
+    """cells[at], value = value, cells[at], at once; no reading or writing is moved across it. cells is int64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, index, new = arguments
+        cell = _address(context, builder, signature.args[0], array, index)
+        return builder.atomic_rmw("xchg", cell, new, "seq_cst")
+
+    return types.int64(cells, types.intp, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def fetch(typing: Any, cells: Any, at: Any) -> Any:
+    """Bring cells[at] nearer, without waiting for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), (byte, word, word, word))
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+        cell = builder.bitcast(_address(context, builder, signature.args[0], *arguments), byte)
+        builder.call(prefetch, (cell, word(0), word(3), word(1)))  # to read, to keep, data
+        return context.get_dummy_value()
+
+    return types.void(cells, types.intp), generate

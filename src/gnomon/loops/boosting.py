@@ -96,22 +96,30 @@ def softmax_gradients(y, raw, w, k, first, last, g, h):
 
 
 @compiled
-def pack_rows(g, h, reps, g_scale, h_scale, count_shift, narrow, salt, first, last, packed):
-    """packed[i] = whole numbers for the histograms; returns the sums of g, h and repetitions."""
+def pack_narrow(g, h, g_scale, h_scale, salt, first, last, packed):
+    """packed[i] = count, g and h as one whole number, rounded at random; returns the sums of g, h and count."""
+    total_g = total_h = np.int64(0)
+    out = packed.reshape(-1)
+    for i in range(first, last):
+        r = mix(np.uint64(i) ^ salt)
+        a = np.float64(np.int32(r >> np.uint64(40))) / 16777216.0
+        b = np.float64(np.int32((r >> np.uint64(16)) & np.uint64(0xFFFFFF))) / 16777216.0
+        gi = np.int64(np.int32(np.floor(g[i] * g_scale + a)))  # short numbers: several rows at a time
+        hi = np.int64(np.int32(np.floor(h[i] * h_scale + b)))
+        out[i] = (np.int64(1) << (G_BITS + H_BITS)) + (gi << H_BITS) + hi
+        total_g += gi
+        total_h += hi
+    return total_g, total_h, np.int64(last - first)
+
+
+@compiled
+def pack_wide(g, h, reps, g_scale, h_scale, count_shift, first, last, packed):
+    """packed[i] = g; count and h as whole numbers; returns the sums of g, h and repetitions."""
     total_g = total_h = count = np.int64(0)
     for i in range(first, last):
-        if narrow:
-            r = mix(np.uint64(i) ^ salt)
-            a = np.float64(np.int64(r >> np.uint64(40))) / 16777216.0
-            b = np.float64(np.int64((r >> np.uint64(16)) & np.uint64(0xFFFFFF))) / 16777216.0
-            gi = np.int64(np.floor(g[i] * g_scale + a))
-            hi = np.int64(np.floor(h[i] * h_scale + b))
-            packed[i, 0] = (np.int64(1) << (G_BITS + H_BITS)) + (gi << H_BITS) + hi
-            count += 1
-        else:
-            gi, hi = np.int64(np.round(g[i] * g_scale)), np.int64(np.round(h[i] * h_scale))
-            packed[i, 0], packed[i, 1] = gi, (np.int64(reps[i]) << count_shift) + hi
-            count += np.int64(reps[i])
+        gi, hi = np.int64(np.round(g[i] * g_scale)), np.int64(np.round(h[i] * h_scale))
+        packed[i, 0], packed[i, 1] = gi, (np.int64(reps[i]) << count_shift) + hi
+        count += np.int64(reps[i])
         total_g += gi
         total_h += hi
     return total_g, total_h, count

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import compiled, fetch
 from gnomon.loops.trees import ENTRY, INNER
 
 BLOCK = 1 << 12  # the sums of as many narrow rows do not run over
+AHEAD = 8  # rows between fetching one and reading it
 GROUP = 4  # blocks of features whose packed sums stay in the cache together
 H_BITS, G_BITS = 24, 26  # of a narrow word; the count has the rest
 
@@ -51,9 +52,11 @@ class Terms(NamedTuple):
 
 @compiled(**INNER)
 def add_narrow(words, packed, rows, begin, end, first, last, local):
-    """Add rows to the packed sums of the blocks first..last-1."""
+    """Add rows to the packed sums of the blocks first..last-1; rows that come later are fetched."""
     for k in range(begin, end):
-        i = np.uint64(rows[k])
+        i, later = np.uint64(rows[k]), np.int64(rows[min(k + AHEAD, end - 1)])
+        fetch(words[later], first)
+        fetch(packed[later], 0)
         p = packed[i, np.uint64(0)]
         for b in range(last - first):
             v = words[i, np.uint64(first + b)]

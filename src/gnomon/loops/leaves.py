@@ -1,7 +1,7 @@
-"""Splitting the leaves of a boosted tree: the rows are parted, the histograms filled, the best splits found.
+"""Splitting one leaf of a boosted tree: its rows are parted, histograms filled, and its children's splits found.
 
-A node of a growing tree has a line in three tables: `ints` (its rows, depth, first child, histogram and random
-key), `records` (see `loops.gains`) and `sides` (which codes go left, once it is split).
+A node of a growing tree has a line in three tables: `ints` (its rows, depth, random key, first child, histogram
+and turn), `records` (see `loops.gains`) and `sides` (which codes go left, once it is split).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from gnomon.loops.histograms import (
     G_LEFT,
     GAIN,
     LOWER,
-    N_SPLIT,
     OPEN,
     UPPER,
     G,
@@ -24,10 +23,12 @@ from gnomon.loops.histograms import (
     histograms,
     subtract,
 )
-from gnomon.loops.trees import ENTRY, INNER, mix
+from gnomon.loops.trees import INNER, mix
 
-START, END, DEPTH, FIRST, SLOT, KEY = range(6)
-N_INT = 6
+START, END, DEPTH, KEY, FIRST, SLOT, TURN = range(
+    7
+)  # first child, -1: none; histogram, -1: none; turn, 0: a leaf
+N_INT = 7
 
 
 @compiled(**INNER)
@@ -62,45 +63,23 @@ def pass_down(record, ground, terms, deepest, records):
         records[s, GAIN], records[s, FEATURE] = 0.0, -1.0
 
 
-@compiled(**ENTRY)
-def search(ground, packed, terms, rows, small, large, which, keys, records, first, last, found):
+@compiled(**INNER)
+def search(ground, packed, terms, rows, small, large, which, ints, records, first, last, found):
     """Fill the histograms `small` of some rows over the blocks first..last-1, take them from `large` when
     there are two leaves (`which` is the small one), and find the splits of both.
     """
+    if not (records[:, OPEN] > 0.0).any():
+        return
     histograms(ground.words, packed, rows, first, last, terms.count_shift, terms.narrow, small)
     if records.shape[0] == 2:
         subtract(large, small, first, last)
     for s in range(records.shape[0]):
         if records[s, OPEN] > 0.0:
-            find_splits(small if s == which else large, ground, terms, keys[s], records[s], 8 * first,
-                        min(8 * last, ground.n_bins.size), found[s])  # fmt: skip
+            find_splits(small if s == which else large, ground, terms, np.uint64(ints[s, KEY]), records[s],
+                        8 * first, min(8 * last, ground.n_bins.size), found[s])  # fmt: skip
 
 
 @compiled(**INNER)
-def keys_of_children(key, keys):
-    """The random keys of the left and the right child."""
-    keys[0], keys[1] = mix(key ^ np.uint64(1)), mix(key ^ np.uint64(3))
-
-
-@compiled(**INNER)
-def part_leaf(ground, terms, record, depth, rows, spare, hist, goes_left, records):
-    """Part the rows of a leaf and fill its children's records; returns how many rows go left."""
-    sides_of(hist, ground, terms, record, goes_left)
-    n = partition_rows(ground.columns[np.int64(record[FEATURE])], goes_left, rows, rows, spare)
-    for k in range(n, rows.size):
-        rows[k] = spare[k - n]
-    pass_down(record, ground, terms, depth + 1 >= terms.max_depth, records)
-    return n
-
-
-@compiled(**ENTRY)
-def part_large(ground, terms, record, depth, key, rows, spare, hist, goes_left, records, keys):
-    """`part_leaf` for a leaf whose children all threads search together."""
-    keys_of_children(np.uint64(key), keys)
-    return part_leaf(ground, terms, record, depth, rows, spare, hist, goes_left, records)
-
-
-@compiled(**ENTRY)
 def choose_all(found, l2, records):
     """Choose among the features of some leaves."""
     for s in range(records.shape[0]):
@@ -109,116 +88,16 @@ def choose_all(found, l2, records):
 
 
 @compiled(**INNER)
-def split_leaf(
-    ground, packed, terms, record, depth, keys, rows, spare, hist, small, goes_left, records, found
-):
-    """Split a leaf and find its children's splits; returns how many rows go left. `hist` becomes the larger
-    child's, `small` the smaller one's.
-    """
-    n = part_leaf(ground, terms, record, depth, rows, spare, hist, goes_left, records)
-    which = 0 if 2 * n <= rows.size else 1
-    if records[0, OPEN] + records[1, OPEN] > 0.0:
-        search(ground, packed, terms, rows[:n] if which == 0 else rows[n:], small, hist, which, keys, records,
-               np.int64(0), ground.words.shape[1], found)  # fmt: skip
-        choose_all(found, terms.l2, records)
+def part_leaf(ground, terms, record, line, rows, spare, hist, goes_left, ints, records):
+    """Part the rows of a leaf and fill the lines of its children; returns how many rows go left."""
+    sides_of(hist, ground, terms, record, goes_left)
+    n = partition_rows(ground.columns[np.int64(record[FEATURE])], goes_left, rows, rows, spare)
+    for k in range(n, rows.size):
+        rows[k] = spare[k - n]
+    pass_down(record, ground, terms, line[DEPTH] + 1 >= terms.max_depth, records)
+    for s in range(2):
+        ints[s, START] = line[START] + n * s
+        ints[s, END] = line[END] if s == 1 else line[START] + n
+        ints[s, DEPTH], ints[s, FIRST], ints[s, SLOT], ints[s, TURN] = line[DEPTH] + 1, -1, -1, 0
+        ints[s, KEY] = np.int64(mix(np.uint64(line[KEY]) ^ np.uint64(2 * s + 1)))
     return n
-
-
-@compiled(**INNER)
-def push(heap, size, node, records):
-    """Add a node to a heap whose first node gains most; of equal ones the older is first."""
-    at = size
-    while at > 0:
-        up = heap[(at - 1) // 2]
-        if records[up, GAIN] >= records[node, GAIN]:
-            break
-        heap[at] = up
-        at = (at - 1) // 2
-    heap[at] = node
-    return size + 1
-
-
-@compiled(**INNER)
-def pop(heap, size, records):
-    """Take the first node of a heap out; the heap has one node less."""
-    first, node, at = heap[0], heap[size - 1], 0
-    while 2 * at + 1 < size - 1:
-        down = 2 * at + 1
-        if down + 1 < size - 1:
-            a, b = heap[down], heap[down + 1]
-            down += records[b, GAIN] > records[a, GAIN] or (records[b, GAIN] == records[a, GAIN] and b < a)
-        other = heap[down]
-        if records[node, GAIN] > records[other, GAIN] or (
-            records[node, GAIN] == records[other, GAIN] and node < other
-        ):
-            break
-        heap[at] = other
-        at = down
-    heap[at] = node
-    return first
-
-
-@compiled(**INNER)
-def drop_least(heap, size, ints, records):
-    """Take the histogram from the waiting leaf that gains least; returns its place, -1 where none has one."""
-    least = -1
-    for k in range(size):
-        v = heap[k]
-        if ints[v, SLOT] >= 0 and (least < 0 or records[v, GAIN] < records[least, GAIN]):
-            least = v
-    slot = np.int64(-1)
-    if least >= 0:
-        slot = ints[least, SLOT]
-        ints[least, SLOT] = -1
-    return slot
-
-
-@compiled(**ENTRY)
-def grow_leaf(ground, packed, terms, likely, limit, rows, spare, pool, ints, records, sides):
-    """Split node 0, and what comes of it while that gains more than `likely`, the largest gain first, at most
-    `limit` times; returns the number of nodes.
-
-    `pool` has places for some histograms, the first for that of node 0. Where places are short, leaves that
-    gain little lose theirs, and it is filled anew when their turn comes.
-    """
-    free, n_free = np.arange(pool.shape[0])[::-1].copy(), pool.shape[0] - (ints[0, SLOT] == 0)
-    heap, waiting, n_nodes = np.empty(2 * limit + 1, np.int64), np.int64(0), 1
-    found = np.empty((2, ground.n_bins.size, N_SPLIT))
-    keys = np.empty(2, np.uint64)
-    waiting = push(heap, waiting, 0, records)
-    while waiting > 0 and n_nodes < 2 * limit + 1:
-        node = pop(heap, waiting, records)
-        waiting -= 1
-        while n_free < 2:
-            n_free += 1
-            free[n_free - 1] = drop_least(heap, waiting, ints, records)
-        inside = rows[ints[node, START] : ints[node, END]]
-        if ints[node, SLOT] < 0:
-            n_free -= 1
-            ints[node, SLOT] = free[n_free]
-            histograms(ground.words, packed, inside, np.int64(0), ground.words.shape[1], terms.count_shift,
-                       terms.narrow, pool[ints[node, SLOT]])  # fmt: skip
-        n_free -= 1
-        large, small, first = ints[node, SLOT], free[n_free], n_nodes
-        keys_of_children(np.uint64(ints[node, KEY]), keys)
-        n_left = split_leaf(ground, packed, terms, records[node], ints[node, DEPTH], keys, inside,
-                            spare[ints[node, START] : ints[node, END]], pool[large], pool[small],
-                            sides[node], records[first : first + 2], found)  # fmt: skip
-        ints[node, FIRST], ints[node, SLOT] = first, -1
-        n_nodes += 2
-        for s in range(2):
-            child = first + s
-            ints[child, START] = ints[node, START] + n_left * s
-            ints[child, END] = ints[node, END] if s == 1 else ints[node, START] + n_left
-            ints[child, DEPTH], ints[child, FIRST], ints[child, KEY] = (
-                ints[node, DEPTH] + 1,
-                -1,
-                np.int64(keys[s]),
-            )
-            ints[child, SLOT] = small if (s == 0) == (2 * n_left <= inside.size) else large
-            if records[child, GAIN] > likely:
-                waiting = push(heap, waiting, child, records)
-            else:
-                free[n_free], ints[child, SLOT] = ints[child, SLOT], -1
-                n_free += 1
-    return n_nodes

@@ -1,0 +1,303 @@
+"""Growing a boosted tree by a team of threads.
+
+The leaf that gains most is split first, until the tree is complete. One thread leads: it does just that. The
+others follow: they help it with the features of a large leaf, and split leaves whose turn is likely to come. What
+was split in vain stays a leaf, so the tree does not depend on who did what.
+
+Histograms are kept in a pool. Where places are short, leaves that gain little lose theirs, and it is filled anew
+when their turn comes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gnomon.loops._compile import compiled
+from gnomon.loops.histograms import GAIN, histograms
+from gnomon.loops.leaves import END, FIRST, SLOT, START, TURN, choose_all, part_leaf, search
+from gnomon.loops.locks import lock, pause, read, unlock
+from gnomon.loops.trees import ENTRY, INNER
+
+LOCK, NODES, WAITING, AHEAD, DONE = range(5)  # the board: counts that all threads read and write
+N_BOARD = 16
+ACTIVE, NEXT, PIECES, UNDONE, PARENT, NODE, SMALL, LARGE, LOW, HIGH = range(10)  # a search of new leaves
+N_JOB = 16
+NONE, TAKEN = -1, -2  # instead of a node
+MANY = 2_000  # rows of a leaf that others may help with
+PATIENCE = 200  # looks at an empty board
+SPLIT, HELP, WAIT = range(3)
+
+
+class Team(NamedTuple):
+    """What the threads that grow a tree share."""
+
+    board: np.ndarray  # (N_BOARD,) int64, a lock
+    jobs: np.ndarray  # (2 threads, N_JOB) int64: searches under way
+    own: np.ndarray  # (threads, 16) int64: cells that one thread alone touches
+    heap: np.ndarray  # int64: nodes that followers may split, the first gains most
+    ints: np.ndarray  # the tables of nodes, see `loops.leaves`
+    records: np.ndarray
+    sides: np.ndarray
+    owners: np.ndarray  # per histogram its node, NONE or TAKEN
+    pool: np.ndarray  # (places, 2, cells) int64
+    found: np.ndarray  # (2 threads, 2, d, N_SPLIT) splits by feature
+    rows: np.ndarray
+    spare: np.ndarray
+
+
+# whose turn it is
+
+
+@compiled(**INNER)
+def before(a, b, gains):
+    """Whether a gains more than b; of equal ones the older is first."""
+    return gains[a] > gains[b] or (gains[a] == gains[b] and a < b)
+
+
+@compiled(**INNER)
+def push(heap, size, node, gains):
+    """Add a node to a heap of some size."""
+    at = size
+    while at > 0 and before(node, heap[(at - 1) // 2], gains):
+        heap[at] = heap[(at - 1) // 2]
+        at = (at - 1) // 2
+    heap[at] = node
+
+
+@compiled(**INNER)
+def pop(heap, size, gains):
+    """Take the first node out of a heap of some size."""
+    first, node, at = heap[0], heap[size - 1], 0
+    while 2 * at + 1 < size - 1:
+        down = 2 * at + 1
+        if down + 1 < size - 1 and before(heap[down + 1], heap[down], gains):
+            down += 1
+        if before(node, heap[down], gains):
+            break
+        heap[at] = heap[down]
+        at = down
+    heap[at] = node
+    return first
+
+
+@compiled(**INNER)
+def up_to_rounding(gain):
+    """A gain to some nine digits: what is equal but for rounding is a tie."""
+    mantissa, power = math.frexp(gain)
+    return math.ldexp(np.round(mantissa * 2.0**30), power - 30)
+
+
+@compiled(**INNER)
+def take_likely(team, most, likely):
+    """Take the leaf that gains most, if its turn is likely to come; NONE: there is none."""
+    board, heap, gains = team.board, team.heap, team.records[:, GAIN]
+    while board[WAITING] > 0 and board[AHEAD] < most and gains[heap[0]] > likely:
+        node = pop(heap, board[WAITING], gains)
+        board[WAITING] -= 1
+        if team.ints[node, FIRST] == NONE:
+            board[AHEAD] += 1
+            team.ints[node, FIRST] = TAKEN
+            return node
+    return np.int64(NONE)
+
+
+# histograms
+
+
+@compiled(**INNER)
+def take_place(team):
+    """A place in the pool: a free one, or that of the waiting leaf that gains least."""
+    owners, least = team.owners, -1
+    for k in range(owners.size):
+        if owners[k] == NONE:
+            owners[k] = TAKEN
+            return k
+        if owners[k] >= 0 and (
+            least < 0 or team.records[owners[k], GAIN] < team.records[owners[least], GAIN]
+        ):
+            least = k
+    team.ints[owners[least], SLOT] = NONE
+    owners[least] = TAKEN
+    return least
+
+
+@compiled(**INNER)
+def settle(team, node, slot):
+    """Let a node that gains wait for its turn and keep its histogram."""
+    gain = team.records[node, GAIN]
+    team.owners[slot] = node if gain > 0.0 else NONE
+    if gain > 0.0:
+        team.ints[node, SLOT] = slot
+        push(team.heap, team.board[WAITING], node, team.records[:, GAIN])
+        team.board[WAITING] += 1
+
+
+# searches of new leaves: the root, or the children of a parent
+
+
+@compiled(**INNER)
+def close_search(terms, team, j):
+    """Choose the splits of the leaves of search j, and let them wait."""
+    job, board, ints = team.jobs[j], team.board, team.ints
+    node, parent = job[NODE], job[PARENT]
+    end = node + 1 + (parent >= 0)
+    choose_all(team.found[j], terms.l2, team.records[node:end])
+    lock(board)
+    for k in range(node, end):
+        settle(team, k, job[SMALL] if ints[k, START] == job[LOW] else job[LARGE])
+    if parent >= 0:
+        ints[parent, FIRST] = node
+    job[ACTIVE] = 0
+    unlock(board)
+
+
+@compiled(**INNER)
+def search_piece(ground, packed, terms, team, j, piece):
+    """Do a part of the features of search j. Who does the last part closes it."""
+    job, blocks = team.jobs[j], ground.words.shape[1]
+    node, pieces, end = job[NODE], job[PIECES], job[NODE] + 1 + (job[PARENT] >= 0)
+    which = np.int64(team.ints[node, START] != job[LOW])
+    search(ground, packed, terms, team.rows[job[LOW] : job[HIGH]], team.pool[job[SMALL]], team.pool[job[LARGE]],
+           which, team.ints[node:end], team.records[node:end], blocks * piece // pieces,
+           blocks * (piece + 1) // pieces, team.found[j])  # fmt: skip
+    lock(team.board)
+    job[UNDONE] -= 1
+    last = job[UNDONE] == 0
+    unlock(team.board)
+    if last:
+        close_search(terms, team, j)
+
+
+@compiled(**INNER)
+def open_search(ground, team, parent, node, small, large, low, high):
+    """Begin the search of new leaves from `node` on; low..high are the rows of the smaller one, whose histogram
+    is not known yet. Returns its number; who begins it does its first part, and others may do the rest.
+    """
+    jobs, j = team.jobs, np.int64(0)
+    lock(team.board)
+    while (
+        jobs[j, ACTIVE] > 0
+    ):  # a thread is in each but one, which the leader may have left for a leaf that was due
+        j += 1
+    job, several = jobs[j], high - low >= MANY
+    job[PIECES] = job[UNDONE] = min(team.own.shape[0], ground.words.shape[1]) if several else 1
+    job[ACTIVE], job[NEXT], job[PARENT], job[NODE] = 1, 1, parent, node
+    job[SMALL], job[LARGE], job[LOW], job[HIGH] = small, large, low, high
+    unlock(team.board)
+    return j
+
+
+@compiled(**INNER)
+def split(ground, packed, terms, team, node):
+    """Part the rows of a leaf and begin the search of its children; returns its number. The leaf's histogram
+    becomes the larger child's.
+    """
+    board, line = team.board, team.ints[node]
+    low, high = line[START], line[END]
+    lock(board)
+    unknown = line[SLOT] < 0
+    large = take_place(team) if unknown else line[SLOT]
+    line[SLOT], team.owners[large] = NONE, TAKEN
+    small, first = take_place(team), board[NODES]
+    board[NODES] += 2
+    unlock(board)
+    rows, children = team.rows[low:high], team.ints[first : first + 2]
+    if unknown:
+        histograms(ground.words, packed, rows, np.int64(0), ground.words.shape[1], terms.count_shift,
+                   terms.narrow, team.pool[large])  # fmt: skip
+    n = part_leaf(ground, terms, team.records[node], line, rows, team.spare[low:high], team.pool[large],
+                  team.sides[node], children, team.records[first : first + 2])  # fmt: skip
+    which = np.int64(2 * n > rows.size)
+    return open_search(ground, team, node, first, small, large, children[which, START], children[which, END])
+
+
+# the team
+
+
+@compiled(**INNER)
+def next_task(team, due, most, likely):
+    """What a thread does next: the task, the node or the search, and which part of that. `due` is the leaf that
+    the leader waits for, NONE for a follower.
+    """
+    jobs, none = team.jobs, np.int64(0)
+    if due >= 0 and team.ints[due, FIRST] == NONE:
+        team.ints[due, FIRST] = TAKEN
+        return SPLIT, due, none
+    for j in range(jobs.shape[0]):
+        piece = jobs[j, NEXT]
+        if jobs[j, ACTIVE] > 0 and piece < jobs[j, PIECES]:
+            jobs[j, NEXT] += 1
+            return HELP, np.int64(j), piece
+    node = take_likely(team, most, likely)
+    return (SPLIT if node >= 0 else WAIT), node, none
+
+
+@compiled(**INNER)
+def do_task(ground, packed, terms, team, me, due, most, likely):
+    """Do what is next; returns whether there was something."""
+    lock(team.board)
+    task, which, piece = next_task(team, due, most, likely)
+    unlock(team.board)
+    if task == WAIT:
+        pause(team.own[me])
+        return False
+    if task == SPLIT:
+        which = split(ground, packed, terms, team, which)
+    search_piece(ground, packed, terms, team, which, piece)
+    return True
+
+
+@compiled(**ENTRY)
+def follow(ground, packed, terms, team, me, most, likely):
+    """Work until the tree is complete, or there was nothing to do for long; returns whether it is complete."""
+    looks, done = 0, False
+    while looks < PATIENCE and not done:
+        looks = 0 if do_task(ground, packed, terms, team, me, np.int64(NONE), most, likely) else looks + 1
+        done = read(team.board, team.board, DONE) > 0
+    return done
+
+
+@compiled(**ENTRY)
+def lead(ground, packed, terms, team, most, likely, order):
+    """Grow a tree of at most `most` splits; order = its nodes as they came. Returns their number and the largest
+    gain of a leaf that was left.
+    """
+    heap, gains = np.empty(2 * most + 1, np.int64), np.empty(2 * most + 1)
+    n, turn, root = np.int64(1), np.int64(0), np.int64(0)
+    begun = open_search(ground, team, np.int64(NONE), root, root, root, root, team.rows.size)
+    search_piece(ground, packed, terms, team, begun, root)
+    while read(team.board, team.jobs[0], ACTIVE) > 0:
+        do_task(ground, packed, terms, team, root, np.int64(NONE), most, likely)
+    order[0], heap[0], gains[0] = root, root, team.records[0, GAIN]
+    while n - turn > 0 and turn < most and gains[heap[0]] > 0.0:
+        node = order[pop(heap, n - turn, gains)]
+        turn += 1
+        while read(team.board, team.ints[node], FIRST) < 0:
+            do_task(ground, packed, terms, team, root, node, most, likely)
+        team.ints[node, TURN] = turn
+        for s in range(2):
+            order[n] = team.ints[node, FIRST] + s
+            gains[n] = up_to_rounding(team.records[order[n], GAIN])
+            push(heap, n - turn, n, gains)
+            n += 1
+    lock(team.board)
+    team.board[DONE] = 1
+    unlock(team.board)
+    return n, gains[heap[0]]
+
+
+@compiled(**ENTRY)
+def preorder(ints, order, n, out):
+    """out = the places in `order` of the n nodes of a tree, from the root, left before right."""
+    stack, size = np.empty(n, np.int64), 1
+    stack[0] = 0
+    for k in range(n):
+        size -= 1
+        out[k] = stack[size]
+        turn = ints[order[out[k]], TURN]
+        if turn > 0:  # its children came in its turn
+            stack[size], stack[size + 1] = 2 * turn, 2 * turn - 1
+            size += 2
