@@ -13,6 +13,7 @@ from gnomon.loops import histograms as loop
 from gnomon.loops import leaves, team
 from gnomon.loops.bins import pack_codes
 from gnomon.loops.boosting import newton_leaves, pack_narrow, pack_wide
+from gnomon.loops.tree_predict import preorder
 from gnomon.trees.binning import MISSING_CODE, Bins
 from gnomon.trees.nodes import LEAF, Tree
 
@@ -141,7 +142,8 @@ class Histogrammer:
     def _lay_out(self, order: Array) -> Grown:
         """Copy the nodes of the tree out of the tables."""
         places, crew = np.empty_like(order), self.team
-        team.preorder(crew.ints, order, len(order), places)
+        came = crew.ints[order, leaves.TURN]  # children came in their parent's turn
+        preorder(np.where(came > 0, 2 * came - 1, -1), 2 * came, places)
         new = np.empty_like(order)
         new[places] = np.arange(len(order))
         nodes = order[places]

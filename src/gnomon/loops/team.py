@@ -287,17 +287,3 @@ def lead(ground, packed, terms, team, most, likely, order):
     team.board[DONE] = 1
     unlock(team.board)
     return n, gains[heap[0]]
-
-
-@compiled(**ENTRY)
-def preorder(ints, order, n, out):
-    """out = the places in `order` of the n nodes of a tree, from the root, left before right."""
-    stack, size = np.empty(n, np.int64), 1
-    stack[0] = 0
-    for k in range(n):
-        size -= 1
-        out[k] = stack[size]
-        turn = ints[order[out[k]], TURN]
-        if turn > 0:  # its children came in its turn
-            stack[size], stack[size + 1] = 2 * turn, 2 * turn - 1
-            size += 2
