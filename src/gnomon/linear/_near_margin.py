@@ -14,7 +14,7 @@ from gnomon.solvers import newton, quasi, terms
 
 MANY = 5000  # rows from which wide data are left to L-BFGS
 LONGER = 100  # steps of L-BFGS more than elsewhere before Newton's method takes over
-WORTH = 1e-9  # share of the objective that is still worth a step of L-BFGS
+WORTH = 3e-10  # share of the objective that is still worth a step of L-BFGS
 SETTLED = 30  # steps after which most rows stay on their side of the margin
 BURST = 50  # steps between two looks at the rows that are far outside
 NEAR = 0.3  # distance outside the margin that few rows cross in so many steps

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.steps import Learner, Report
-from gnomon.core.sums import per_row, total
+from gnomon.core.sums import per_row, total, total_weight
 from gnomon.core.validate import Reads, warn
 from gnomon.linear.least_squares import check_magnitude, linear_values
 from gnomon.losses import Gamma, Logistic, Poisson, SquaredError
@@ -179,7 +179,7 @@ class GeneralizedLinearRegressor(RegressorMixin, Learner):
             if self.family == "bernoulli":
                 mean = np.clip(mean, 1e-3, 1 - 1e-3)
             theta[-1] = self._family().score(mean if self.family == "gaussian" else max(mean, 1e-10))
-        objective = self._objective(known, len(theta))
+        objective = self._objective(known.weight, len(theta))
         if self.family != "gaussian" and nested.serves(rows, objective):
             state = nested.start(rows, objective, theta, fresh=True)
             if state.value <= total(empty_value, rows, theta[-1] if self.fit_intercept else 0.0, self.family):
@@ -187,14 +187,14 @@ class GeneralizedLinearRegressor(RegressorMixin, Learner):
         return newton_start(rows, objective, theta)
 
     def _step(self, rows: Any, state: Any) -> tuple[Any, Report]:
-        objective = self._objective(total(target_sums, rows), len(state.theta))
+        objective = self._objective(total_weight(rows), len(state.theta))
         step = newton_step if isinstance(state, NewtonState) else quasi.step
         state = step(rows, objective, state)
         return state, Report(state.value / objective.weight, float(violation(objective, state.gradient)))
 
     def _finish(self, rows: Any, state: Any) -> Any:
         """Add the deviance and the curvature at the solution."""
-        objective = self._objective(total(target_sums, rows), len(state.theta))
+        objective = self._objective(total_weight(rows), len(state.theta))
         hessian = evaluate(rows, objective, state.theta, curved=True).hessian
         coef, intercept = self._split(state.theta)
         deviance, pearson = per_row(deviance_rows, rows, coef, intercept, self.family).sum(axis=0)
@@ -229,19 +229,19 @@ class GeneralizedLinearRegressor(RegressorMixin, Learner):
             return self._start(rows, None)
         known = self._check_target(rows)
         theta = np.asarray(self._state(), dtype=np.float64)
-        return newton_start(rows, self._objective(known, len(theta)), theta)
+        return newton_start(rows, self._objective(known.weight, len(theta)), theta)
 
     def _read(self, *args: Any, **options: Any) -> Any:
         return cut(super()._read(*args, **options))
 
     # inside
 
-    def _objective(self, known: TargetSums, size: int) -> Objective:
+    def _objective(self, weight: float, size: int) -> Objective:
         family = self._family()
-        ridge = np.full(size, self.alpha * known.weight)
+        ridge = np.full(size, self.alpha * weight)
         if self.fit_intercept:
             ridge[-1] = 0.0
-        return Objective(Model(family.loss, self.fit_intercept, family.positive), ridge, known.weight)
+        return Objective(Model(family.loss, self.fit_intercept, family.positive), ridge, weight)
 
     def _split(self, theta: Array) -> tuple[Array, float]:
         return (theta[:-1], float(theta[-1])) if self.fit_intercept else (theta, 0.0)
