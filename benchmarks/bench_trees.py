@@ -85,6 +85,7 @@ CASES = [
         ours=fitted(OURS, "ExtraTreesClassifier", **FOREST),
         peers={"scikit-learn": fitted(PEER, "ExtraTreesClassifier", n_jobs=2, **FOREST)},
         sizes=[25_000, 100_000],
+        goal=1.5,
         tolerance=0.005,
         **SEEDS,
     ),
