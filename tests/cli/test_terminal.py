@@ -1,5 +1,6 @@
 """The command line as a person meets it: on a terminal, in a pipe, and stopped half-way."""
 
+import ctypes
 import os
 import pty
 import select
@@ -10,6 +11,9 @@ import time
 
 import numpy as np
 import pytest
+import typer
+
+from gnomon.cli.screen import guarded
 
 COMMAND = [sys.executable, "-m", "gnomon.cli"]
 SETTINGS = {**os.environ, "MPLBACKEND": "Agg", "COLUMNS": "100", "TERM": "xterm-256color"}
@@ -108,6 +112,25 @@ def test_ctrl_c_leaves_the_folder_as_it_was(terminal, slow_table, tmp_path):
     assert "stopped; no file was written" in shown.seen and "Traceback" not in shown.seen
     assert [path.name for path in kept.iterdir()] == ["report.html"]
     assert (kept / "report.html").read_text() == "an earlier report"
+
+
+def test_ctrl_c_inside_a_callback_is_not_lost():
+    reached = []
+
+    def interrupted():
+        raise KeyboardInterrupt  # as Python does for a signal that comes now
+
+    @guarded
+    def command():
+        before = time.monotonic()
+        ctypes.CFUNCTYPE(None)(interrupted)()
+        reached.append("behind the callback")
+        while time.monotonic() < before + 30:
+            time.sleep(0.01)
+
+    with pytest.raises(typer.Exit) as stopped:
+        command()
+    assert stopped.value.exit_code == 130 and reached == ["behind the callback"]
 
 
 def test_watch_draws_on_a_terminal(terminal, line):

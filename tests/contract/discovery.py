@@ -150,6 +150,11 @@ class Subject:
         return self.tags.input_tags.allow_nan
 
     @cached_property
+    def takes_categories(self):
+        """Whether columns may hold names of any kind, not codes alone."""
+        return getattr(self.make(), "categorical_features", None) is not None
+
+    @cached_property
     def scales(self):
         return bool(getattr(self.reads, "scales", False))
 

@@ -503,7 +503,7 @@ def pandas_nullable_integers_with_missing(subject):
 @awkward
 def pandas_categories_of_numbers(subject):
     case = whole(subject, lambda X: pd.DataFrame(X, columns=names(X)).astype("category"))
-    return case._replace(outcome=ANSWER) if subject.tags.input_tags.categorical else case
+    return case._replace(outcome=ANSWER) if subject.takes_categories else case
 
 
 @awkward
@@ -512,7 +512,7 @@ def pandas_categories_of_strings(subject):
     frame = pd.DataFrame(data.X, columns=names(data.X))
     frame["column 0"] = pd.Categorical(np.where(data.X[:, 0] > 0, "red", "blue"))
     refused = "string|red|blue|numeric|number|categor"
-    return Case(data._replace(X=frame), ANSWER if subject.tags.input_tags.categorical else refused)
+    return Case(data._replace(X=frame), ANSWER if subject.takes_categories else refused)
 
 
 @awkward

@@ -224,3 +224,18 @@ def test_trace_is_array_and_table():
     assert frame.index.tolist() == [1, 2, 3]
     assert frame["certificate"].tolist() == [8.0, 4.0, 2.0]
     assert (np.diff(trace.seconds) >= 0).all()
+
+
+def failing(cause):
+    """What comes out of a compiled loop that returned with an exception set, and of what it called."""
+    try:
+        raise SystemError("returned a result with an exception set") from cause
+    except SystemError as error:
+        raise SystemError("returned a result with an exception set") from error
+
+
+@pytest.mark.parametrize("cause, seen", [(KeyboardInterrupt(), KeyboardInterrupt), (None, SystemError)])
+def test_ctrl_c_in_a_compiled_loop_stays_ctrl_c(cause, seen, monkeypatch):
+    monkeypatch.setattr(SlowMean, "_step", lambda *_: failing(cause))
+    with pytest.raises(seen):
+        SlowMean().fit([[8.0]])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import functools
 import json
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -98,7 +100,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _no_interrupt_lost():
                 warnings.showwarning = _note
                 command(*args, **kwargs)
         except KeyboardInterrupt:
@@ -110,6 +112,24 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             _fail(str(error), code, kwargs)
 
     return run
+
+
+@contextmanager
+def _no_interrupt_lost() -> Iterator[None]:
+    """Python drops a Ctrl-C that comes inside a callback of the compiler: send it once more, a little later."""
+    before = sys.unraisablehook
+
+    def look(dropped: Any) -> None:
+        if issubclass(dropped.exc_type, KeyboardInterrupt):
+            threading.Timer(0.1, _thread.interrupt_main).start()
+        else:
+            before(dropped)
+
+    sys.unraisablehook = look
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _note(message: Any, *_: Any, **__: Any) -> None:

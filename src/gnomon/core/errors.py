@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class GnomonError(Exception):
@@ -32,6 +33,22 @@ class DivergenceError(GnomonError, FloatingPointError):
 
 class ModelFileError(GnomonError, ValueError):
     """A model or checkpoint file is damaged, foreign or not to be trusted."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C be Ctrl-C: one that a compiled loop meets on its way back comes out as the cause of some
+    SystemError.
+    """
+    try:
+        yield
+    except SystemError as error:
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__ or cause.__context__
+        if isinstance(cause, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def nearest(word: object, options: Iterable[str]) -> str:

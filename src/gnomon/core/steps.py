@@ -20,7 +20,7 @@ from sklearn.callback._callback_support import callback_management_context
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.callbacks import Position
-from gnomon.core.errors import DivergenceError
+from gnomon.core.errors import DivergenceError, interruptible
 from gnomon.core.estimator import Estimator
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.rows import MemoryRows, Rows
@@ -143,7 +143,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
 
     def _learn(self, rows: Rows, **given: Any) -> Self:
         """Run the loop on rows already read and keep the result; an error leaves the model as it was."""
-        with self._threads(), callback_management_context(self):
+        with interruptible(), self._threads(), callback_management_context(self):
             run = self._best_run(rows, given)
         self._keep(run, rows)
         return self
