@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.moments import (
+from gnomon.loops.coded_cuts import (
     CODE,
     FOUND,
     NEXT,
@@ -23,7 +23,7 @@ from gnomon.loops.moments import (
     measure_two,
     random_cut,
 )
-from gnomon.loops.moments_classes import best_of_classes, measure_classes, random_of_classes
+from gnomon.loops.coded_cuts_classes import best_of_classes, measure_classes, random_of_classes
 from gnomon.loops.trees import BARE, ENTRY, MISSING_CODE, ONCE, TIE, draw_feature, mix
 
 NUMBERS, TWO_CLASSES, CLASSES = 0, 1, 2

@@ -233,11 +233,7 @@ def descend(columns, codes, limits, kinds, labels, target, wr, rules, order, sid
             frontier, spare, spare_x, total, best_mask, groups, ranked, marks, notes, power, keys,
             features):  # fmt: skip
     """Grow the tree below node 0; returns the number of nodes."""
-    best_first, none, one = (
-        rules.max_leaf_nodes > 0,
-        np.int64(0),
-        np.int64(1),
-    )  # literals are compiled for anew
+    best_first, none, one = rules.max_leaf_nodes > 0, np.int64(0), np.int64(1)  # literals: compiled anew
     node, first, n_nodes, n_leaves, waiting = -one, none, one, one, none
     while True:
         for child in range(first, n_nodes):

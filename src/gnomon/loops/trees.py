@@ -23,10 +23,7 @@ SMALL_NODE = 32  # below, sorting a node's codes is cheaper than clearing and re
 TIE = 1e-12  # gains this close, relative to the parent's impurity, are one value
 INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # never called from Python: compiles faster
 BARE = {**INNER, "_nrt": False}  # allocates nothing, so that nothing is counted: much cheaper calls
-ONCE = {
-    **BARE,
-    "inline": "always",
-}  # part of its only caller: what is called in steps is compiled at each step
+ONCE = {**BARE, "inline": "always"}  # part of its only caller: else it is compiled once more with that
 ENTRY = {"no_cfunc_wrapper": True}  # called from Python alone
 
 

@@ -39,9 +39,7 @@ class QuasiState(NamedTuple):
     theta: Array
     value: float
     gradient: Array
-    scale: (
-        Array  # first guess of the inverse curvature, up to a factor: of every parameter, or class by class
-    )
+    scale: Array  # first guess of the inverse curvature, up to a factor, by parameter or by class
     pull: Array  # H⁻¹g, flat
     pairs: tuple[Pair, ...] = ()
     k: int = 0

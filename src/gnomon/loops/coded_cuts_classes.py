@@ -1,6 +1,6 @@
 """Cuts of one column of byte codes for many classes by Gini's index; 255 is missing.
 
-As in `loops.moments`, with a weight for every class: the score of a cut is the sum over the classes of
+As in `loops.coded_cuts`, with a weight for every class: the score of a cut is the sum over the classes of
 e_k^2 / (W_l W_r), e_k = V_lk - W_l V_k / W.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.moments import FEW, FOUND, NEXT, SCORE, SIDE, WEIGHT, border_of, extremes, insert, note
+from gnomon.loops.coded_cuts import FEW, FOUND, NEXT, SCORE, SIDE, WEIGHT, border_of, extremes, insert, note
 from gnomon.loops.trees import BARE, MISSING_CODE, uniform
 
 
@@ -109,7 +109,7 @@ def sum_classes(own, n, first, last, weights, classes, left):
 
 @compiled(**BARE)
 def random_of_classes(own, n, limits, base, key, weights, classes, total, least, tie, left, cut):
-    """One cut at random between the extremes of a feature, as `loops.moments.random_cut`."""
+    """One cut at random between the extremes of a feature, as `loops.coded_cuts.random_cut`."""
     low, high, gap = extremes(own, n)
     if high < 0 or (low == high and not gap):
         return False

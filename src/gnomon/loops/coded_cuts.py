@@ -65,14 +65,8 @@ def measure_numbers(order, lo, hi, w, y, weights, moments, total, value, node):
 @compiled(**BARE)
 def note(cut, score, code, after, side, weight):
     """Keep a cut."""
-    cut[SCORE], cut[CODE], cut[NEXT], cut[SIDE], cut[WEIGHT], cut[FOUND] = (
-        score,
-        code,
-        after,
-        side,
-        weight,
-        1.0,
-    )
+    cut[SCORE], cut[CODE], cut[NEXT] = score, code, after
+    cut[SIDE], cut[WEIGHT], cut[FOUND] = side, weight, 1.0
 
 
 @compiled(**BARE)
