@@ -7,9 +7,10 @@ from scipy import sparse
 from gnomon import threads
 from gnomon.linear import ElasticNet, enet_path
 from gnomon.loops import coordinate_sparse as loops
-from gnomon.solvers import sparse_coordinate
+from gnomon.solvers import sparse_coordinate, sparse_gram
 from gnomon.solvers.coordinate import Penalized, dual_check
 from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine, by_columns
+from gnomon.solvers.sparse_gram import SparseGram
 
 
 def problem(n=60, p=200, density=0.05, seed=0):
@@ -46,17 +47,107 @@ def test_columns_of_rows_without_entries():
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("share", [0, 10**9])  # always by the rows that are touched; always by all columns
-def test_touched_rows_are_enough(monkeypatch, share, intercept, weighted):
-    monkeypatch.setattr(sparse_coordinate, "DENSE", share)
+def test_touched_rows_are_enough(monkeypatch, intercept, weighted):
     X, y, weight = problem()
     weight = weight if weighted else None
     design, (A, b) = SparseDesign(X, y, weight, intercept), dense_twin(X, y, weight, intercept)
     w, S = np.zeros(200), np.array([3, 50, 51, 199])
     w[S] = [1.0, -2.0, 0.5, 3.0]
-    r, corr = design.look(S, w)
+    r, fitted = design.residual(S, w)
     np.testing.assert_allclose(r, b - A @ w, atol=1e-12)
-    np.testing.assert_allclose(corr, A.T @ (b - A @ w), atol=1e-12)
+    np.testing.assert_allclose(design.by_touched_rows(S, w, r, fitted), A.T @ (b - A @ w), atol=1e-12)
+    monkeypatch.setattr(sparse_coordinate, "DENSE", 10**9)
+    assert design.by_touched_rows(S, w, r, fitted) is None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("enough", [1, 10**9])  # always on threads; never
+def test_some_columns_are_correlated(monkeypatch, enough, intercept, weighted):
+    monkeypatch.setattr(sparse_coordinate, "ENOUGH", enough)
+    X, y, weight = problem()
+    weight = weight if weighted else None
+    design, (A, _) = SparseDesign(X, y, weight, intercept), dense_twin(X, y, weight, intercept)
+    cols, r = np.array([0, 7, 8, 60, 199]), np.random.default_rng(3).normal(size=60)
+    np.testing.assert_allclose(design.correlate_some(cols, r), A[:, cols].T @ r, atol=1e-12)
+    np.testing.assert_allclose(design.lengths(), np.linalg.norm(A, axis=0), atol=1e-7)
+    assert design.entries(cols) == np.count_nonzero(X.toarray()[:, cols])
+    assert len(design.correlate_some(cols[:0], r)) == 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_gram_matrix_of_columns_that_enter_one_after_another(intercept, weighted):
+    X, y, weight = problem(density=0.2)
+    weight = weight if weighted else None
+    design, (A, b) = SparseDesign(X, y, weight, intercept), dense_twin(X, y, weight, intercept)
+    gram, rng = SparseGram(design), np.random.default_rng(4)
+    for size in (1, 3, 0, 1, 40, 2, 1):
+        assert gram.enter(np.sort(rng.choice(200, size, replace=False)))
+        Z, m = A[:, gram.index], len(gram.index)
+        assert len(np.unique(gram.index)) == m
+        np.testing.assert_allclose(gram.G[:m, :m], Z.T @ Z, atol=1e-12)
+        np.testing.assert_allclose(gram.q, Z.T @ b, atol=1e-12)
+        w = rng.normal(size=m) * (rng.random(m) < 0.5)
+        np.testing.assert_allclose(gram.slopes(w), Z.T @ (b - Z @ w), atol=1e-11)
+
+
+def test_gram_matrix_of_many_thin_columns_is_not_formed(monkeypatch):
+    monkeypatch.setattr(sparse_gram, "ALWAYS", 5)
+    X, y, _ = problem()
+    gram = SparseGram(SparseDesign(X, y, None, False))
+    assert gram.enter(np.arange(5))
+    assert not gram.enter(np.arange(100)) and gram.index.tolist() == [0, 1, 2, 3, 4]
+    assert gram.enter(np.arange(5))
+
+
+def test_features_that_are_not_looked_at_cannot_matter(monkeypatch):
+    monkeypatch.setattr(sparse_coordinate, "DENSE", 10**9)  # never by the rows that are touched
+    rng, looks = np.random.default_rng(6), []
+    X = sparse.random_array((200, 3000), density=0.05, rng=rng).tocsr()
+    y = X[:, :5] @ rng.normal(size=5) + 0.1 * rng.normal(size=200)
+    y, yy = y - y.mean(), float(np.sum((y - y.mean()) ** 2))
+    whole = SparseDesign.correlate
+    monkeypatch.setattr(SparseDesign, "correlate", lambda self, r: looks.append(1) or whole(self, r))
+    engine, A = SparseEngine(SparseDesign(X, y, None, False)), X.toarray()
+    for t in np.geomspace(1.0, 0.2, 50) * np.abs(A.T @ y).max():
+        pen = Penalized(t, 0.0)
+        for _ in range(50):
+            if engine.check(pen, 1e-8 * yy).gap <= 1e-8 * yy:
+                break
+            engine.advance(pen, 1e-8 * yy)
+        r = y - A @ engine.w
+        exact = dual_check(float(r @ r), float(r @ y), yy, engine.w, A.T @ r, pen)
+        assert exact.gap <= 1e-8 * yy
+        assert engine.check(pen).gap == pytest.approx(exact.gap, abs=1e-12 * yy)
+    assert len(looks) < 25  # of 50 penalties
+
+
+def test_gap_of_the_features_in_use_is_at_most_the_whole():
+    X, y, _ = problem(density=0.1)
+    engine = SparseEngine(SparseDesign(X, y, None, True))
+    engine.advance(Penalized(0.5, 0.0), 1e-9)
+    for t in (0.4, 0.2, 0.05):
+        pen = Penalized(t, 0.0)
+        assert 0.0 < engine.check(pen, 1e-12).gap <= engine.check(pen).gap
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+def test_sweeps_on_the_residual_and_on_the_gram_matrix_agree(monkeypatch, l1_ratio):
+    X, y, _ = problem(n=80, p=300, density=0.1, seed=3)
+    options = {"l1_ratio": l1_ratio, "eps": 1e-2, "tol": 1e-9}
+    on_gram = enet_path(X, y, **options)
+    monkeypatch.setattr(SparseGram, "enter", lambda self, cols: False)
+    on_residual = enet_path(X, y, **options)
+    assert max(on_gram[2].max(), on_residual[2].max()) <= 1e-9 * (y @ y) / 80
+    values = [objectives(X, y, path[0], path[1], l1_ratio) for path in (on_gram, on_residual)]
+    np.testing.assert_allclose(*values, atol=2e-9 * (y @ y) / 80)
+
+
+def objectives(X, y, alphas, coefs, l1_ratio):
+    loss = np.sum((y[:, None] - X @ coefs) ** 2, axis=0) / (2 * len(y))
+    size, square = np.abs(coefs).sum(axis=0), 0.5 * np.sum(coefs**2, axis=0)
+    return loss + alphas * (l1_ratio * size + (1 - l1_ratio) * square)
 
 
 @pytest.mark.parametrize("pen", [Penalized(0.7, 0.0), Penalized(0.7, 0.4, True), Penalized(0.0, 0.4)])

@@ -39,8 +39,8 @@ def _follow(prepared, alphas, l1_ratio, tol, positive, max_iter):
         reach = None if before is None else 2.0 * pen.t - before  # the sequential strong rule
         if hasattr(engine, "restart"):
             engine.restart()
-        check, sweeps = engine.check(pen), engine.sweeps
-        best, waited = check.gap, 0
+        check, sweeps = engine.check(pen, goal), engine.sweeps
+        best, waited = np.inf, 0
         for _ in range(max_iter):
             if check.gap <= goal or waited == PATIENCE:
                 break

@@ -112,6 +112,16 @@ def fill_stale(corr, lengths, away, stamp, w, level, out):
 
 
 @compiled(fastmath=True)
+def distances(points, r, out):
+    """out[a] = ‖points[a] − r‖ for the first points."""
+    for a in range(len(out)):
+        total = 0.0
+        for i in range(len(r)):
+            total += (points[a, i] - r[i]) ** 2
+        out[a] = np.sqrt(total)
+
+
+@compiled(fastmath=True)
 def column_dots(X, cols, r, out):
     """out[c] = X[:, cols[c]] · r, for X in column order."""
     for c in range(len(cols)):

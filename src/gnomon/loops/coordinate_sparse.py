@@ -81,6 +81,14 @@ def csc_dot(indptr, indices, data, r, out):
 
 
 @compiled
+def csc_dot_some(cols, indptr, indices, data, r, out):
+    """out[c] = x_jᵀ r for some sparse columns j = cols[c]."""
+    for c in range(len(cols)):
+        j = cols[c]
+        out[c] = sparse_dot(indices, data, indptr[j], indptr[j + 1], r)
+
+
+@compiled
 def csc_squares(indptr, indices, data, out):
     """out[j] = Σ_i x_ij² for every sparse column."""
     for j in range(len(out)):
@@ -100,12 +108,22 @@ def csc_combine(cols, indptr, indices, data, w, out):
 
 
 @compiled
-def csr_subtract(rows, indptr, indices, data, u, out):
-    """out -= Σ_i u[i] x_i over some sparse rows."""
-    for a in range(len(rows)):
-        i = rows[a]
-        for k in range(indptr[i], indptr[i + 1]):
-            out[indices[k]] -= u[i] * data[k]
+def touched_entries(u, indptr):
+    """Entries of the sparse rows i with u[i] ≠ 0."""
+    total = 0
+    for i in range(len(u)):
+        if u[i] != 0.0:
+            total += indptr[i + 1] - indptr[i]
+    return total
+
+
+@compiled
+def csr_subtract(indptr, indices, data, u, out):
+    """out -= Σ_i u[i] x_i over the sparse rows with u[i] ≠ 0."""
+    for i in range(len(u)):
+        if u[i] != 0.0:
+            for k in range(indptr[i], indptr[i + 1]):
+                out[indices[k]] -= u[i] * data[k]
 
 
 @compiled
@@ -118,6 +136,34 @@ def csr_columns(indptr, indices, data, v, left, right, cursor, out_indices, out_
                 out_indices[cursor[j]] = i
                 out_data[cursor[j]] = v[i] * data[k]
                 cursor[j] += 1
+
+
+@compiled
+def csc_rows(cols, indptr, indices, data, starts, members, values):
+    """Sort the entries of some columns by rows: row i has those from starts[i] to starts[i + 1].
+
+    `starts` comes with zeros and one place more than it needs, which serves as the cursors of the rows.
+    """
+    for c in range(len(cols)):
+        for k in range(indptr[cols[c]], indptr[cols[c] + 1]):
+            starts[indices[k] + 2] += 1
+    for i in range(2, len(starts)):
+        starts[i] += starts[i - 1]
+    for c in range(len(cols)):
+        for k in range(indptr[cols[c]], indptr[cols[c] + 1]):
+            place = starts[indices[k] + 1]
+            members[place], values[place] = c, data[k]
+            starts[indices[k] + 1] = place + 1
+
+
+@compiled
+def meet_rows(cols, indptr, indices, data, starts, members, values, out):
+    """out[c, b] += x_jᵀ z_b for columns j = cols[c] and the members b of sorted rows."""
+    for c in range(len(cols)):
+        for k in range(indptr[cols[c]], indptr[cols[c] + 1]):
+            i, x = indices[k], data[k]
+            for e in range(starts[i], starts[i + 1]):
+                out[c, members[e]] += x * values[e]
 
 
 @compiled

@@ -242,6 +242,10 @@ class Design:
             pass
         return found - self.mean[cols] * float(u.sum()) if self.intercept else found
 
+    def entries(self, cols: Array | None = None) -> int:
+        """Return how many entries some columns have, or all."""
+        return len(self.y) * (self.n_features if cols is None else len(cols))
+
     def has_columns(self) -> bool:
         """Tell whether single columns can be read quickly."""
         return bool(self.X.strides[0] < self.X.strides[1] and self.X.dtype == np.float64)

@@ -14,7 +14,10 @@ import numpy as np
 from gnomon.core.linalg import Array
 from gnomon.core.threads import shared
 from gnomon.loops import coordinate_sparse as loops
-from gnomon.solvers.coordinate import Check, Design, Penalized, anderson, dual_check
+from gnomon.solvers.coordinate import ROUNDING, Check, Design, Penalized, anderson, dual_check
+from gnomon.solvers.correlations import Correlations
+from gnomon.solvers.sparse_gram import SparseGram
+from gnomon.solvers.support import GramSolver
 
 PIECES = 8  # of the product with all columns, for the threads
 ENOUGH = 2**19  # entries from which threads pay
@@ -49,9 +52,10 @@ class SparseDesign(Design):
         super().__init__(X, y, weight, intercept)
         self.v = np.ones(len(y)) if weight is None else self.root
         self.rows = (X.indptr.astype(np.int64), X.indices, X.data)
-        self.row_sizes = np.diff(self.rows[0])
         self.parts = by_columns(self.rows, self.v, self.n_features)
+        self.sizes = np.diff(self.parts[0])
         self.raw = self._all_dots(self.y)  # Σ √s x_j y, not centered
+        self.q = self.raw - self.mean * float(self.v @ self.y) if intercept else self.raw
         squares = np.empty(self.n_features)
         loops.csc_squares(*self.parts, squares)
         self.curvature = np.maximum(squares - self.mass * self.mean**2, 0.0)
@@ -71,6 +75,28 @@ class SparseDesign(Design):
         in_pieces(fill, indptr)
         return out
 
+    def correlate_some(self, cols: Array, r: Array) -> Array:
+        """Return the product of some centered columns with r."""
+        found, ends = np.empty(len(cols)), np.concatenate([[0], np.cumsum(self.sizes[cols])])
+
+        def fill(left: int, right: int) -> None:
+            loops.csc_dot_some(cols[left:right], *self.parts, r, found[left:right])
+
+        in_pieces(fill, ends)
+        return found - self.mean[cols] * float(self.v @ r) if self.intercept else found
+
+    def entries(self, cols: Array | None = None) -> int:
+        """Return how many entries some columns have, or all."""
+        return len(self.parts[2]) if cols is None else int(self.sizes[cols].sum())
+
+    def has_columns(self) -> bool:
+        """Single columns can be read quickly."""
+        return True
+
+    def lengths(self) -> Array:
+        """Return the norms of the centered columns."""
+        return np.sqrt(self.curvature)
+
     def residual(self, S: Array, w: Array) -> tuple[Array, Array]:
         """Return the residual of coefficients that are zero outside S, and what of it is not y or intercept."""
         fitted = np.zeros(len(self.y))
@@ -78,21 +104,23 @@ class SparseDesign(Design):
         r = self.y - fitted
         return (r + self.v * float(self.mean[S] @ w[S]) if self.intercept else r), fitted
 
-    def look(self, S: Array, w: Array) -> tuple[Array, Array]:
-        """Return the residual of coefficients that are zero outside S, and its product with all columns."""
-        r, fitted = self.residual(S, w)
-        touched = np.flatnonzero(fitted)
-        if DENSE * int(self.row_sizes[touched].sum()) > len(self.parts[2]):
-            return r, self.correlate(r)
+    def by_touched_rows(self, S: Array, w: Array, r: Array, fitted: Array) -> Array | None:
+        """Return the product of all columns with the residual if the fit touches few rows, else None."""
+        if DENSE * loops.touched_entries(fitted, self.rows[0]) > len(self.parts[2]):
+            return None
         corr = self.raw.copy()
-        loops.csr_subtract(touched, *self.rows, self.v * fitted, corr)
+        loops.csr_subtract(*self.rows, self.v * fitted, corr)
         if self.intercept:
             corr += self.mean * (self.mass * float(self.mean[S] @ w[S]) - float(self.v @ r))
-        return r, corr
+        return corr
 
 
 class SparseEngine:
-    """Working sets on sparse data: sweeps on the residual, with Anderson extrapolation of the iterates."""
+    """Working sets on sparse data, certified by looking only at the features that can matter.
+
+    A small set is solved on its Gram matrix, as that of dense data is; a large one by sweeps on the residual,
+    with Anderson extrapolation of the iterates.
+    """
 
     MEMORY = 5
     FIRST = 10  # sweeps in which easy problems are solved
@@ -100,30 +128,64 @@ class SparseEngine:
     def __init__(self, design: SparseDesign, w: Array | None = None) -> None:
         self.design = design
         self.w = np.zeros(design.n_features) if w is None else np.array(w, dtype=float)
-        self.sweeps = 0
-        self._look(np.flatnonzero(self.w))
+        self.S = np.flatnonzero(self.w)
+        self.sweeps, self.solver = 0, GramSolver()
+        self.gram: SparseGram | None = SparseGram(design)
+        self.r = design.residual(self.S, self.w)[0]
+        self.known = Correlations(design, self.r)
 
-    def _look(self, S: Array) -> None:
-        """Residual and correlations of all features, afresh; coefficients are zero outside S."""
+    @property
+    def corr(self) -> Array:
+        """Correlations of all features with the residual, as far as they are looked at."""
+        return self.known.values
+
+    def _look(self, S: Array, index: Array, slopes: Array) -> None:
+        """Residual afresh, with the correlations of some features; coefficients are zero outside S."""
         self.S = S[self.w[S] != 0.0]
-        self.r, self.corr = self.design.look(self.S, self.w)
-        self.low, self.high = loops.idle_extremes(self.corr, self.w)
+        self.r, fitted = self.design.residual(self.S, self.w)
+        corr = self.design.by_touched_rows(self.S, self.w, self.r, fitted)
+        if corr is None:
+            self.known.move(self.r, index, slopes)
+        else:
+            self.known.renew(self.r, corr)
 
-    def check(self, pen: Penalized) -> Check:
-        """Return the certificate at the present point; the steepest stands for all features not in use."""
-        r, yr, S = self.r, float(self.r @ self.design.y), self.S
-        w, corr = self.w, self.corr
-        if pen.t > 0.0:
-            steepest = self.high if pen.positive else max(self.high, -self.low)
-            w, corr = np.append(w[S], 0.0), np.append(corr[S], steepest)
-        return dual_check(float(r @ r), yr, self.design.yy, w, corr, pen)
+    def check(self, pen: Penalized, enough: float = np.inf) -> Check:
+        """Return the certificate at the present point.
+
+        A gap above `enough` may be that of the features in use alone: the whole one is larger still.
+        """
+        r, S = self.r, self.S
+        known = (float(r @ r), float(r @ self.design.y), self.design.yy)
+        if pen.t > 0.0 and enough < np.inf:
+            check = dual_check(*known, self.w[S], self.corr[S], pen)
+            if check.gap > enough:
+                return check
+        self.known.refresh(self.w, pen.t)
+        if pen.t == 0.0:
+            return dual_check(*known, self.w, self.corr, pen)
+        low, high = loops.idle_extremes(self.corr, self.w)
+        steepest = high if pen.positive else max(high, -low)  # stands for all features that are not in use
+        return dual_check(*known, np.append(self.w[S], 0.0), np.append(self.corr[S], steepest), pen)
 
     def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
-        """Choose the working set by correlation, solve on it, look at all features."""
+        """Choose the working set by correlation, solve on it, look at all features that can matter."""
         cols = self._chosen(pen, 0.999 * pen.t if reach is None else min(reach, pen.t))
-        self._solve(cols, pen, goal, rounds)
-        self._look(cols)
+        if self.gram is not None and self.gram.enter(cols):
+            self._look(self.gram.index, self.gram.index, self._solve_gram(pen, goal, rounds))
+        else:
+            self.gram = None
+            self._solve(cols, pen, goal, rounds)
+            self._look(cols, cols[:0], np.empty(0))
         return self.check(pen)
+
+    def _solve_gram(self, pen: Penalized, goal: float, rounds: int) -> Array:
+        """Solve for the columns of the Gram matrix; return their slopes."""
+        gram, index = self.gram, self.gram.index
+        w, g = self.w[index], gram.slopes(self.w[index])
+        problem = (gram.G, gram.q, self.design.yy, *pen)
+        self.sweeps += self.solver.solve(problem, w, g, 0.3 * goal, rounds, ROUNDING * self.design.yy)
+        self.w[index] = w
+        return g
 
     def _chosen(self, pen: Penalized, level: float) -> Array:
         """Return the features in use and those whose slopes reach the level, the steepest if there are many."""

@@ -6,20 +6,17 @@ import numpy as np
 
 from gnomon.core.linalg import Array
 from gnomon.core.threads import one_blas_thread
-from gnomon.loops import coordinate as loops
 from gnomon.solvers.coordinate import ROUNDING, Check, Design, Penalized, dual_check
+from gnomon.solvers.correlations import Correlations
 from gnomon.solvers.support import GramSolver
 
 ROOM = 100  # features that may always enter the working set together
-ANCHORS = 40  # residuals at which correlations were computed that are kept
 
 
 class WorkingSetEngine:
     """Working sets on dense, wide data, each solved by sweeps and steps with a kept inverse.
 
-    The Gram matrix of all features that ever entered is kept. The correlation of a feature with the residual
-    cannot have changed by more than its length times the distance of the residual from where it was when the
-    correlation was computed. Features that this bound keeps below the threshold are not looked at.
+    The Gram matrix of all features that ever entered is kept.
     """
 
     def __init__(self, design: Design, w: Array | None = None) -> None:
@@ -28,14 +25,10 @@ class WorkingSetEngine:
         self.position = np.full(p, -1)
         self.index = np.empty(0, dtype=np.intp)
         self.Z, self.G, self.q = np.empty((0, len(design.y))), np.empty((0, 0)), np.empty(0)
-        self.corr: Array | None = None
-        self.lengths: Array | None = None
-        self.anchors: tuple[
-            Array, ...
-        ] = ()  # residuals of which correlations are known; the last is the present
         self.sweeps, self.asked, self.solver = 0, None, GramSolver()
         self._enter(np.flatnonzero(self.w))
-        self._look()
+        self.r = self._residual()
+        self.known = Correlations(design, self.r)
 
     # the working set
 
@@ -73,43 +66,24 @@ class WorkingSetEngine:
 
     # all features
 
+    def _residual(self) -> Array:
+        return self.design.y - self.w[self.index] @ self.Z[: len(self.index)]
+
     def _look(self) -> None:
-        """Residual afresh, and correlations of the working set; of all features at the first time, and where
-        columns are scattered.
-        """
-        Z = self.Z[: len(self.index)]
-        self.r = self.design.y - self.w[self.index] @ Z
-        if self.corr is None or not self.design.has_columns():
-            return self._look_at_all()
-        self.anchors = (*self.anchors, self.r)
-        self.corr[self.index] = Z @ self.r
-        self.stamp[self.index] = len(self.anchors) - 1
+        """Residual afresh, and correlations of the working set."""
+        self.r = self._residual()
+        self.known.move(self.r, self.index, self.Z[: len(self.index)] @ self.r)
 
-    def _look_at_all(self) -> None:
-        self.corr, self.anchors = self.design.correlate(self.r), (self.r,)
-        self.stamp = np.zeros(len(self.corr), dtype=np.intp)
-
-    def _refresh(self, level: float) -> None:
-        """Look at the features whose correlations may have reached the level."""
-        now = len(self.anchors) - 1
-        if not now:
-            return
-        if now > ANCHORS:
-            return self._look_at_all()
-        self.lengths = self.design.lengths() if self.lengths is None else self.lengths
-        away = np.array([np.linalg.norm(self.r - anchor) for anchor in self.anchors]) * (1.0 + 1e-9)
-        cols = np.empty(len(self.corr), dtype=np.intp)
-        cols = cols[: loops.fill_stale(self.corr, self.lengths, away, self.stamp, self.w, level, cols)]
-        if 2 * len(cols) > len(self.corr):
-            return self._look_at_all()
-        self.corr[cols] = self.design.correlate_some(cols, self.r)
-        self.stamp[cols] = now
+    @property
+    def corr(self) -> Array:
+        """Correlations of all features with the residual, as far as they are looked at."""
+        return self.known.values
 
     # solving
 
-    def check(self, pen: Penalized) -> Check:
+    def check(self, pen: Penalized, enough: float = np.inf) -> Check:
         """Return the certificate at the present point."""
-        self._refresh(pen.t)
+        self.known.refresh(self.w, pen.t)
         r = self.r
         return dual_check(float(r @ r), float(r @ self.design.y), self.design.yy, self.w, self.corr, pen)
 
@@ -120,7 +94,7 @@ class WorkingSetEngine:
 
     def _advance(self, pen, goal, reach, rounds):
         level = 0.0 if pen.t == 0.0 else pen.t if reach is None else min(reach, pen.t)
-        self._refresh(level)
+        self.known.refresh(self.w, level)
         invited = self._invited(pen, level)
         self._enter(invited)
         w, g = self.w[self.index], self.corr[self.index].copy()
@@ -150,7 +124,7 @@ class MomentEngine:
         self.sweeps, self.asked, self.solver = 0, None, GramSolver()
         self.corr = q - self.G @ self.w
 
-    def check(self, pen: Penalized) -> Check:
+    def check(self, pen: Penalized, enough: float = np.inf) -> Check:
         """Return the certificate at the present point."""
         yr = self.yy - float(self.w @ self.q)
         rr = max(yr - float(self.w @ self.corr), 0.0)
