@@ -479,9 +479,9 @@ def test_same_regression_tree_as_scikit_learn():
 # prediction and coding loops
 
 
-@pytest.mark.parametrize("small", [True, False])
-def test_a_grove_adds_what_its_trees_answer_one_by_one(small, monkeypatch):
-    monkeypatch.setattr(nodes, "SMALL_GROVE", 10**9 if small else 0)
+@pytest.mark.parametrize("bytes_", [1, 2**13, 2**30])
+def test_a_grove_adds_what_its_trees_answer_one_by_one(bytes_, monkeypatch):
+    monkeypatch.setattr(nodes, "BLOCK_BYTES", bytes_)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 4))
     X[rng.random(X.shape) < 0.1] = np.nan
@@ -495,6 +495,26 @@ def test_a_grove_adds_what_its_trees_answer_one_by_one(small, monkeypatch):
     assert np.array_equal(grove.add(X, np.zeros((1000, 2))), expected)
     halves = grove.add(X, grove.add(X, np.zeros((1000, 2)), range(3)), range(3, 7))
     assert np.array_equal(halves, expected)
+
+
+def test_a_grove_of_one_column_meets_more_rows_than_a_block_can_count():
+    X = np.random.default_rng(1).normal(size=(70_000, 1))
+    tree = DecisionTreeRegressor(max_depth=6).fit(X, np.sin(X[:, 0])).tree_
+    edges = np.sort(tree.threshold[~tree.is_leaf])
+    inside = np.searchsorted(edges, X[:, 0])  # leaves lie in order along the only axis
+    leaves = np.flatnonzero(tree.is_leaf)[inside]
+    assert np.array_equal(tree.apply(X), leaves)
+    grove = nodes.make_grove([tree], [tree.value[:, :, 0]], [0])
+    assert np.array_equal(grove.add(X, np.zeros((70_000, 1)))[:, 0], tree.value[leaves, 0, 0])
+
+
+def test_a_grove_copies_only_columns_that_its_trees_ask_for():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 500))
+    tree = DecisionTreeRegressor(max_depth=2).fit(X, X[:, 77] + (X[:, 402] > 0)).tree_
+    grove = nodes.make_grove([tree], [tree.value[:, :, 0]], [0])
+    assert set(grove.features.tolist()) == set(tree.feature[~tree.is_leaf].tolist())
+    assert np.array_equal(grove.add(X, np.zeros((300, 1)))[:, 0], tree.value[tree.apply(X), 0, 0])
 
 
 def test_no_trees_add_nothing():

@@ -22,7 +22,7 @@ from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.base import CONSTRAINTS, feature_count, growth_of, positive
 from gnomon.trees.growing import Growth, Prepared, Problem, grow_tree, prepare, repetitions
-from gnomon.trees.nodes import MANY_BYTES, Grove, Tree, make_grove
+from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, make_grove
 
 Array = np.ndarray
 AHEAD = 20  # trees grown side by side before the first of them is told of
@@ -292,7 +292,7 @@ class Forest(Learner):
     # prediction and inspection
 
     def _mean_values(self, X: Any) -> Array:
-        rows = self._rows(X).in_chunks_of(MANY_BYTES)
+        rows = self._rows(X).in_chunks_of(BLOCK_BYTES)
         return per_row(_sum_of_values, rows, self._grove()) / len(self.trees_)
 
     def _grove(self) -> Grove:

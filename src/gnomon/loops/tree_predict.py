@@ -1,4 +1,4 @@
-"""Walking rows down trees that are packed for it: two words a node, all trees one after the other.
+"""Rows that sink down trees together; the trees are packed for it: two words a node, one after the other.
 
 Nodes lie in preorder, so the left child follows its parent. Node t, counted through all trees, has the words 2t
 and 2t + 1. The second holds, from the lowest bit on: the side of missing values (1: left), whether the node asks
@@ -7,16 +7,34 @@ holds the threshold: x <= threshold goes left. In a leaf it is the leaf's value;
 of its line in `table` and the number n of categories. Entry c of that line is the child of category c, entry n
 that of unseen ones, entry n + 1 that of missing values; a node that names itself ends the walk. `numbers` and
 `words` are views of the same memory.
+
+The rows of a block start at the root as one group. A node parts its group in two, which costs a few instructions a
+row and waits for nothing; only where few rows are left does each walk on alone. What a node needs of the rows is
+one column, so a block keeps the columns that the trees ask for, one after the other.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from gnomon.loops._compile import compiled
 from gnomon.loops.trees import BARE, INNER
 
-BLOCK = 64  # rows that walk together, so that none waits for memory alone
+FEW = np.uint64(2)  # rows that are not worth a group
+NONE, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
+FEATURE = np.uint64(0x3FFFFF)
+TILE = 64  # rows that are copied together
+
+
+class Herd(NamedTuple):
+    """Some rows on their way through a tree: their entries, their order, and groups that wait."""
+
+    block: np.ndarray  # entry (row, column) is number column * span + row
+    span: np.uint64
+    rows: np.ndarray  # (2 * span,) two places for the rows, from one of which a node moves them to the other
+    stack: np.ndarray  # (span + 1, 4): node, place, first and last row of a group
 
 
 @compiled
@@ -56,85 +74,165 @@ def branch(x, word, table):
         code = np.int64(x)
     elif x != x:
         code += 1
-    return np.uint64(2) * np.uint64(table[start + code])
+    return TWO * np.uint64(table[start + code])
 
 
 @compiled(**BARE)
-def walk(entries, width, numbers, words, table, root, begin, many, at, who, ends):
-    """ends[k] = twice the node in which row begin + k ends, for `many` rows that walk in turn.
+def goes_right(x, number, word):
+    """1 where x goes right, else 0: no branch, so that nothing has to be guessed."""
+    return np.uint64(not x <= number) ^ (np.uint64(x != x) & word & ONE)
 
-    The rows that still walk are `who`, at twice the node `at`. Indices have no sign and sides no branch: nothing
-    is to be checked or guessed.
-    """
-    none, one, two, low = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(0x3FFFFF)
-    root, width, active, row = (
-        two * np.uint64(root),
-        np.uint64(width),
-        np.uint64(many),
-        np.uint64(begin * width),
-    )
-    for k in range(many):
-        at[k], who[k] = root, np.uint64(k)
-    while active > none:
-        j = still = none
-        while j < active:
-            node, k = at[j], who[j]
-            word = np.uint64(words[node + one])
-            j += one
-            if words[node + one] < 0:
-                ends[k] = node
-                continue
-            x = entries[row + k * width + ((word >> two) & low)]
-            right = np.uint64(not x <= numbers[node]) ^ (np.uint64(x != x) & word & one)
-            left = node + two
-            child = left ^ ((left ^ (word >> np.uint64(24))) & (none - right))
-            if word & two:
-                child = branch(x, words[node], table)
-                if child == node:
-                    ends[k] = node
-                    continue
-            at[still], who[still] = child, k
-            still += one
-        active = still
+
+@compiled(**BARE)
+def step(x, node, numbers, words, table):
+    """Twice the child of a node, for one row."""
+    word = np.uint64(words[node + ONE])
+    if word & TWO:
+        return branch(x, words[node], table)
+    left = node + TWO
+    return left ^ ((left ^ (word >> np.uint64(24))) & (NONE - goes_right(x, numbers[node], word)))
+
+
+@compiled(**BARE)
+def part(block, column, number, word, rows, source, target, many):
+    """Move rows from `source` to `target`, those that go left to its front; return how many these are."""
+    front, back = target, target + many - ONE
+    for i in range(source, source + many):
+        row = rows[i]
+        rows[front], rows[back] = row, row
+        right = goes_right(block[column + np.uint64(row)], number, word)
+        front += ONE ^ right
+        back -= right
+    return front - target
+
+
+@compiled(**BARE)
+def part_branch(block, column, word, table, rows, source, target, many):
+    """The same for a categorical node: the front is for the child of the first row, which is returned too."""
+    front, back = target, target + many - ONE
+    child = branch(block[column + np.uint64(rows[source])], word, table)
+    for i in range(source, source + many):
+        row = rows[i]
+        rows[front], rows[back] = row, row
+        other = np.uint64(branch(block[column + np.uint64(row)], word, table) != child)
+        front += ONE ^ other
+        back -= other
+    return front - target, child
+
+
+@compiled(**BARE)
+def settle(numbers, values, node, rows, first, last, out, start, column):
+    """out[start + row, column:] += the value of a node, for the rows that end there."""
+    for i in range(first, last):
+        row = start + np.uint64(rows[i])
+        if values.size == 0:
+            out[row, column] += numbers[node]
+        for o in range(values.shape[1]):
+            out[row, column + o] += values[node >> ONE, o]
+
+
+@compiled(**BARE)
+def walk(block, span, numbers, words, table, node, row):
+    """Twice the node in which a row ends that goes on from a node alone."""
+    while words[node + ONE] >= 0:
+        column = ((np.uint64(words[node + ONE]) >> TWO) & FEATURE) * span
+        child = step(block[column + row], node, numbers, words, table)
+        if child == node:
+            break
+        node = child
+    return node
+
+
+@compiled(**BARE)
+def wait(stack, size, node, place, first, last):
+    """Put a group on the stack unless it is empty; returns the new size."""
+    stack[size, 0], stack[size, 1], stack[size, 2], stack[size, 3] = node, place, first, last
+    return size + np.uint64(first < last)
+
+
+@compiled(**BARE)
+def sink(herd, many, numbers, words, table, root, values, out, start, column):
+    """out[start + row, column:] += the value of the leaf of each of `many` rows, in the tree that begins at root."""
+    block, span, rows, stack = herd.block, herd.span, herd.rows, herd.stack
+    for i in range(many):
+        rows[i] = i
+    size = wait(stack, NONE, TWO * np.uint64(root), NONE, NONE, many)
+    while size > NONE:
+        size -= ONE
+        node, place, first, last = stack[size, 0], stack[size, 1], stack[size, 2], stack[size, 3]
+        word = np.uint64(words[node + ONE])
+        if words[node + ONE] < 0:
+            settle(numbers, values, node, rows, place + first, place + last, out, start, column)
+        elif last - first <= FEW:
+            for i in range(place + first, place + last):
+                end = walk(block, span, numbers, words, table, node, np.uint64(rows[i]))
+                settle(numbers, values, end, rows, i, i + ONE, out, start, column)
+        else:
+            line, source, place = ((word >> TWO) & FEATURE) * span, place + first, span - place
+            if word & TWO:
+                border, child = part_branch(
+                    block, line, words[node], table, rows, source, place + first, last - first
+                )
+                other = node  # the others ask again
+            else:
+                border = part(block, line, numbers[node], word, rows, source, place + first, last - first)
+                child, other = node + TWO, word >> np.uint64(24)
+            border += first
+            size = wait(stack, size, other, place, border, last)
+            if child == node:
+                settle(numbers, values, node, rows, place + first, place + border, out, start, column)
+            else:
+                size = wait(stack, size, child, place, first, border)
 
 
 @compiled(**INNER)
-def new_lanes():
-    """Work arrays of a walk."""
-    return np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64)
+def new_herd(entries, n_features, span):
+    """Work arrays for `span` rows at most."""
+    return Herd(
+        np.empty(n_features * span, entries.dtype),
+        np.uint64(span),
+        np.empty(2 * span, np.uint16),
+        np.empty((span + 1, 4), np.uint64),
+    )
+
+
+@compiled(**BARE)
+def gather(entries, width, features, start, many, block, span):
+    """Fill the block with the columns `features` of some rows, which come as one line, `width` entries each."""
+    for begin in range(0, many, TILE):
+        end = min(begin + TILE, many)
+        for j in range(features.size):
+            for i in range(begin, end):
+                block[j * span + i] = entries[(start + i) * width + features[j]]
 
 
 @compiled
-def find_leaves(entries, width, numbers, words, table, out):
-    """out[i] = the node of row i of one packed tree; the rows come as one line of entries, `width` to a row."""
-    (at, who, ends), root = new_lanes(), np.int64(0)
-    for begin in range(0, out.size, BLOCK):
-        many = min(BLOCK, out.size - begin)
-        walk(entries, width, numbers, words, table, root, begin, many, at, who, ends)
-        for k in range(many):
-            out[begin + k] = ends[k] >> np.uint64(1)
-
-
-@compiled
-def add_leaves(entries, width, numbers, words, table, roots, first, last, values, columns, span, out):
+def add_leaves(
+    entries, width, features, numbers, words, table, roots, first, last, values, columns, span, out
+):
     """out[i, columns[t]:] += the values of row i's leaf in each of the trees first..last-1, tree after tree.
 
-    Tree t begins at roots[t]. Where `values` is empty every leaf has one value, beside its word. Some `span`
-    rows meet all trees before the next: as many as stay in the cache.
+    Tree t begins at roots[t]; its features are numbers of the list `features`. Where `values` is empty every leaf
+    has one value, beside its word. Some `span` rows, at most 2¹⁶, meet all trees before the next: as many as stay
+    in the cache.
     """
-    (at, who, ends), n = new_lanes(), out.shape[0]
+    herd, n = new_herd(entries, features.size, span), out.shape[0]
     for start in range(0, n, span):
-        stop = min(start + span, n)
+        many = min(span, n - start)
+        gather(entries, width, features, start, many, herd.block, span)
         for t in range(first, last):
-            root, column = roots[t], columns[t]
-            for begin in range(start, stop, BLOCK):
-                many = min(BLOCK, stop - begin)
-                walk(entries, width, numbers, words, table, root, begin, many, at, who, ends)
-                for k in range(many):
-                    if values.size == 0:
-                        out[begin + k, column] += numbers[ends[k]]
-                    for o in range(values.shape[1]):
-                        out[begin + k, column + o] += values[ends[k] >> np.uint64(1), o]
+            sink(
+                herd,
+                np.uint64(many),
+                numbers,
+                words,
+                table,
+                roots[t],
+                values,
+                out,
+                np.uint64(start),
+                columns[t],
+            )
 
 
 @compiled

@@ -11,8 +11,8 @@ from gnomon.loops import tree_predict
 
 Array = np.ndarray
 LEAF = -2
-SMALL_GROVE = 16_384  # nodes of trees that fit into a cache together
-FEW_BYTES, MANY_BYTES = 2**16, 2**19  # of X: what fits beside a small grove; beside a single tree
+BLOCK_BYTES, BLOCK_ROWS = 2**20, 2**16  # that meet all trees together: what fits beside a tree, at most
+FEW_ROWS = 64  # that meet them at least
 _NONE = np.zeros(0, dtype=np.int32)
 _WORDS = np.zeros(0, dtype=np.int64)
 
@@ -86,36 +86,9 @@ class Tree(NamedTuple):
 
     def apply(self, X: Array) -> Array:
         """Return the node in which each row ends."""
-        out = np.empty(len(X), dtype=np.int64)
-        tree_predict.find_leaves(X.reshape(-1), X.shape[1], *self.packed(), out)
-        return out
-
-    def packed(self, value: Array | None = None, root: int = 0, offset: int = 0) -> tuple[Array, ...]:
-        """Numbers, words and table of branches for the loops of prediction; see `loops.tree_predict`.
-
-        The tree is the part of a grove that begins at node `root`, and its table at `offset`.
-        """
-        words = np.empty(2 * self.node_count, dtype=np.int64)
-        numbers, table = words.view(np.float64), _NONE
-        value = self.threshold if value is None else np.ascontiguousarray(value, dtype=np.float64)
-        tree_predict.pack_nodes(
-            self.feature,
-            self.threshold,
-            self.children_right,
-            self.missing_go_to_left,
-            value,
-            root,
-            numbers,
-            words,
-        )
-        if len(self.branch_start):
-            inner = (self.feature >= 0) & (self.branch_start >= 0)
-            table = np.empty(int((self.branch_count[inner] + 2).sum()), dtype=np.int32)
-            tree_predict.pack_branches(
-                self.feature, self.children_left, self.children_right, self.missing_go_to_left,
-                self.branch_start, self.branch_count, self.branches, root, offset, words, table,
-            )  # fmt: skip
-        return numbers, words, table
+        numbers = np.arange(self.node_count, dtype=np.float64)[:, None]
+        grove = make_grove([self], [numbers], [0], beside=True)
+        return grove.add(X, np.zeros((len(X), 1)))[:, 0].astype(np.int64)
 
     def importances(self, n_features: int) -> Array:
         """Impurity that each feature removed, as a share of all; zeros for a single leaf."""
@@ -134,6 +107,7 @@ def numeric_tree(**fields: Array) -> Tree:
 class Grove(NamedTuple):
     """Trees ready to add up the values of leaves: tree t fills the columns from `columns[t]` on."""
 
+    features: Array  # those that the trees ask for
     packed: tuple[Array, Array, Array]  # of all trees, one after the other
     roots: Array  # (trees + 1,) where each begins
     values: Array  # (nodes, width) of all trees; (0, 0) where a leaf has one value, which is packed with it
@@ -142,29 +116,55 @@ class Grove(NamedTuple):
     def add(self, X: Array, out: Array, trees: range | None = None) -> Array:
         """out += the values of the leaves of some trees (all when None), in order."""
         trees = range(len(self.columns)) if trees is None else trees
-        small = self.roots[trees.stop] - self.roots[trees.start] <= SMALL_GROVE
-        span = max(1, (FEW_BYTES if small else MANY_BYTES) // (X.itemsize * X.shape[1]))
+        room = BLOCK_BYTES // (X.itemsize * max(1, len(self.features)))
+        span = max(1, min(len(X), BLOCK_ROWS, max(room, FEW_ROWS)))
         tree_predict.add_leaves(
-            X.reshape(-1), X.shape[1], *self.packed, self.roots, trees.start, trees.stop, self.values,
-            self.columns, span, out,
+            X.reshape(-1), X.shape[1], self.features, *self.packed, self.roots, trees.start, trees.stop,
+            self.values, self.columns, span, out,
         )  # fmt: skip
         return out
 
 
-def make_grove(trees: Sequence[Tree], values: Sequence[Array], columns: Sequence[int]) -> Grove:
-    """Lay trees out for prediction; the values of a tree are (nodes, width)."""
-    alone = all(value.shape[1] == 1 for value in values)
+def make_grove(
+    trees: Sequence[Tree], values: Sequence[Array], columns: Sequence[int], *, beside: bool | None = None
+) -> Grove:
+    """Lay trees out for prediction; the values of a tree are (nodes, width).
+
+    They stay `beside` the packed nodes where they are several to a leaf, or where inner nodes have some too.
+    """
+    beside = any(value.shape[1] != 1 for value in values) if beside is None else beside
+    asked = np.concatenate([_NONE, *(tree.feature for tree in trees)])
+    features = np.unique(asked[asked >= 0]).astype(np.int64)
     roots = np.cumsum([0, *(tree.node_count for tree in trees)])
     words, tables, offset = [_WORDS], [_NONE], 0
     for tree, value, root in zip(trees, values, roots):
-        _, own, table = tree.packed(value[:, 0] if alone else None, int(root), offset)
+        own, table = _pack(tree, features, value[:, 0], int(root), offset)
         words.append(own)
         tables.append(table)
         offset += len(table)
     packed = np.concatenate(words)
-    beside = np.zeros((0, 0)) if alone else np.concatenate(values)
     packing = packed.view(np.float64), packed, np.concatenate(tables)
-    return Grove(packing, roots, beside, np.array(columns, dtype=np.int64))
+    kept = np.concatenate(values) if beside else np.zeros((0, 0))
+    return Grove(features, packing, roots, kept, np.array(columns, dtype=np.int64))
+
+
+def _pack(tree: Tree, features: Array, value: Array, root: int, offset: int) -> tuple[Array, Array]:
+    """Words and table of branches of a tree, as `loops.tree_predict` wants them.
+
+    The tree is the part of a grove that begins at node `root`, and its table at `offset`.
+    """
+    inner = tree.feature >= 0
+    feature = np.where(inner, np.searchsorted(features, tree.feature), LEAF).astype(np.int32)
+    words, table = np.empty(2 * tree.node_count, dtype=np.int64), _NONE
+    numbers, value = words.view(np.float64), np.ascontiguousarray(value, dtype=np.float64)
+    sides = tree.children_right, tree.missing_go_to_left
+    tree_predict.pack_nodes(feature, tree.threshold, *sides, value, root, numbers, words)
+    if len(tree.branch_start):
+        inner &= tree.branch_start >= 0
+        table = np.empty(int((tree.branch_count[inner] + 2).sum()), dtype=np.int32)
+        branches = tree.branch_start, tree.branch_count, tree.branches
+        tree_predict.pack_branches(feature, tree.children_left, *sides, *branches, root, offset, words, table)
+    return words, table
 
 
 def select(tree: Tree, keep: Array) -> Tree:
