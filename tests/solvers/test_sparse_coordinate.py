@@ -6,7 +6,6 @@ from scipy import sparse
 
 from gnomon import threads
 from gnomon.linear import ElasticNet, enet_path
-from gnomon.loops import coordinate_sparse as loops
 from gnomon.solvers import sparse_coordinate, sparse_gram
 from gnomon.solvers.coordinate import Penalized, dual_check
 from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine, by_columns
@@ -83,7 +82,7 @@ def test_gram_matrix_of_columns_that_enter_one_after_another(intercept, weighted
     design, (A, b) = SparseDesign(X, y, weight, intercept), dense_twin(X, y, weight, intercept)
     gram, rng = SparseGram(design), np.random.default_rng(4)
     for size in (1, 3, 0, 1, 40, 2, 1):
-        assert gram.enter(np.sort(rng.choice(200, size, replace=False)))
+        assert not len(gram.enter(np.sort(rng.choice(200, size, replace=False))))
         Z, m = A[:, gram.index], len(gram.index)
         assert len(np.unique(gram.index)) == m
         np.testing.assert_allclose(gram.G[:m, :m], Z.T @ Z, atol=1e-12)
@@ -92,13 +91,19 @@ def test_gram_matrix_of_columns_that_enter_one_after_another(intercept, weighted
         np.testing.assert_allclose(gram.slopes(w), Z.T @ (b - Z @ w), atol=1e-11)
 
 
-def test_gram_matrix_of_many_thin_columns_is_not_formed(monkeypatch):
+def test_gram_matrix_of_many_columns_keeps_the_fullest(monkeypatch):
     monkeypatch.setattr(sparse_gram, "ALWAYS", 5)
     X, y, _ = problem()
-    gram = SparseGram(SparseDesign(X, y, None, False))
-    assert gram.enter(np.arange(5))
-    assert not gram.enter(np.arange(100)) and gram.index.tolist() == [0, 1, 2, 3, 4]
-    assert gram.enter(np.arange(5))
+    design = SparseDesign(X, y, None, False)
+    gram, A = SparseGram(design), X.toarray()
+    assert not len(gram.enter(np.arange(5))) and gram.index.tolist() == [0, 1, 2, 3, 4]
+    light = gram.enter(np.arange(150))
+    assert sorted([*gram.index, *light]) == list(range(150))
+    assert design.sizes[gram.index].min() >= design.sizes[light].max()
+    more = gram.enter(np.arange(200))
+    assert sorted([*gram.index, *more]) == list(range(200)) and set(light) <= set(more)
+    Z, m = A[:, gram.index], len(gram.index)
+    np.testing.assert_allclose(gram.G[:m, :m], Z.T @ Z, atol=1e-12)
 
 
 def test_features_that_are_not_looked_at_cannot_matter(monkeypatch):
@@ -132,16 +137,53 @@ def test_gap_of_the_features_in_use_is_at_most_the_whole():
         assert 0.0 < engine.check(pen, 1e-12).gap <= engine.check(pen).gap
 
 
-@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
-def test_sweeps_on_the_residual_and_on_the_gram_matrix_agree(monkeypatch, l1_ratio):
+@pytest.mark.parametrize("full", [0, 1, 2])  # no column, some, more of them in the Gram matrix
+@pytest.mark.parametrize(
+    "options", [{"l1_ratio": 1.0}, {"l1_ratio": 0.5}, {"l1_ratio": 0.9, "positive": True}]
+)
+def test_sweeps_on_the_residual_and_on_the_gram_matrix_agree(monkeypatch, options, full):
     X, y, _ = problem(n=80, p=300, density=0.1, seed=3)
-    options = {"l1_ratio": l1_ratio, "eps": 1e-2, "tol": 1e-9}
+    options = {**options, "eps": 1e-2, "tol": 1e-9}
     on_gram = enet_path(X, y, **options)
-    monkeypatch.setattr(SparseGram, "enter", lambda self, cols: False)
-    on_residual = enet_path(X, y, **options)
-    assert max(on_gram[2].max(), on_residual[2].max()) <= 1e-9 * (y @ y) / 80
-    values = [objectives(X, y, path[0], path[1], l1_ratio) for path in (on_gram, on_residual)]
+    for name, value in {"ALWAYS": 0, "SHARE": 0, "FULL": full}.items():
+        monkeypatch.setattr(sparse_gram, name, value)
+    in_turn = enet_path(X, y, **options)
+    assert max(on_gram[2].max(), in_turn[2].max()) <= 1e-9 * (y @ y) / 80
+    values = [objectives(X, y, *path[:2], options["l1_ratio"]) for path in (on_gram, in_turn)]
     np.testing.assert_allclose(*values, atol=2e-9 * (y @ y) / 80)
+
+
+@pytest.mark.parametrize("pen", [Penalized(0.4, 0.0), Penalized(0.4, 0.5), Penalized(0.4, 0.1, True)])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_turns_end_at_the_gap_asked_for(monkeypatch, intercept, pen):
+    for name, value in {"ALWAYS": 0, "SHARE": 0, "FULL": 1}.items():
+        monkeypatch.setattr(sparse_gram, name, value)
+    X, y, weight = problem(density=0.1)
+    engine, (A, b) = SparseEngine(SparseDesign(X, y, weight, intercept)), dense_twin(X, y, weight, intercept)
+    for _ in range(40):
+        check = engine.advance(pen, 1e-9)
+        r = b - A @ engine.w
+        exact = dual_check(r @ r, r @ b, b @ b, engine.w, A.T @ r, pen)
+        assert check.gap == pytest.approx(exact.gap, rel=1e-9, abs=1e-12)
+        if check.gap <= 1e-9:
+            break
+    assert check.gap <= 1e-9 and 0 < len(engine.gram.index) < np.count_nonzero(engine.w)
+
+
+def test_line_through_two_answers_is_tried(monkeypatch):
+    for name, value in {"ALWAYS": 0, "SHARE": 0, "FULL": 0}.items():
+        monkeypatch.setattr(sparse_gram, name, value)
+    X, y, _ = problem(density=0.1)
+    engine = SparseEngine(SparseDesign(X, y, None, False))
+    for t in (0.5, 0.49):
+        while engine.advance(Penalized(t, 0.0), 1e-12).gap > 1e-12:
+            continue
+    engine.trail, last = [*engine.trail[-1:], (engine.at, engine.S, engine.w[engine.S])], engine.w.copy()
+    before = engine._primal(last, y - X @ last, Penalized(0.48, 0.0))
+    engine._foresee(Penalized(0.48, 0.0))
+    np.testing.assert_allclose(engine.r, y - X @ engine.w, atol=1e-12)
+    assert engine._primal(engine.w, engine.r, Penalized(0.48, 0.0)) < before
+    assert not np.any(engine.w[last == 0.0])
 
 
 def objectives(X, y, alphas, coefs, l1_ratio):
@@ -151,17 +193,17 @@ def objectives(X, y, alphas, coefs, l1_ratio):
 
 
 @pytest.mark.parametrize("pen", [Penalized(0.7, 0.0), Penalized(0.7, 0.4, True), Penalized(0.0, 0.4)])
-def test_compiled_gap_is_the_gap_on_some_columns(pen):
+def test_sweep_is_coordinate_descent(pen):
     X, y, _ = problem()
-    design, (A, b) = SparseDesign(X, y, None, True), dense_twin(X, y, None, True)
-    cols, w = np.arange(0, 200, 3), np.zeros(200)
-    w[cols[::2]] = np.abs(np.random.default_rng(1).normal(size=len(cols[::2])))
-    r, shift = b - A @ w, 0.3
-    found = loops.csc_gap(
-        cols, *design.parts, design.mean, design.mass, design.v, b, *pen, w, r + shift * design.v, shift
-    )
-    expected = dual_check(r @ r, r @ b, b @ b, w[cols], A[:, cols].T @ r, pen)
-    assert found == pytest.approx(expected.gap, rel=1e-10)
+    engine, (A, b) = SparseEngine(SparseDesign(X, y, None, True)), dense_twin(X, y, None, True)
+    cols, r, w = np.arange(0, 200, 3), b.copy(), np.zeros(200)
+    engine._sweep(cols, r, pen, 2)
+    for j in [*cols, *cols]:
+        z = A[:, j] @ (b - A @ w) + A[:, j] @ A[:, j] * w[j]
+        size = max((z if pen.positive else abs(z)) - pen.t, 0.0)
+        w[j] = np.sign(z) * size / (A[:, j] @ A[:, j] + pen.mu) if A[:, j].any() else 0.0
+    np.testing.assert_allclose(engine.w, w, atol=1e-12)
+    np.testing.assert_allclose(r, b - A @ w, atol=1e-12)
 
 
 @pytest.mark.parametrize("pen", [Penalized(0.4, 0.0), Penalized(0.4, 0.5), Penalized(0.4, 0.1, True)])

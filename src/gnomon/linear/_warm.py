@@ -15,6 +15,8 @@ from gnomon.linear.stochastic import SGDClassifier, SGDRegressor
 from gnomon.linear.subgradient import Pegasos
 from gnomon.linear.svm import LinearSVC
 from gnomon.linear.svr import LinearSVR
+from gnomon.solvers.coordinate import Penalized
+from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine
 
 CLASSIFIERS = (
     LogisticRegression,
@@ -25,6 +27,14 @@ CLASSIFIERS = (
     Pegasos,
 )
 REGRESSORS = (Lasso, ElasticNet, LinearSVR, PassiveAggressiveRegressor, SGDRegressor)
+
+
+def turns(X, y) -> None:
+    """Solve on sparse columns, on their Gram matrix and in turns."""
+    engine, pen = SparseEngine(SparseDesign(X, y, None, True)), Penalized(0.01, 0.01)
+    engine.advance(pen, 1e-9)
+    engine._alternate(engine.gram.index[:1], pen, 1e-9, 50)
+    engine.design.by_touched_rows(engine.S, engine.w, engine.r, np.zeros(len(y)))
 
 
 def warm_up() -> None:
@@ -40,5 +50,6 @@ def warm_up() -> None:
                 LogisticRegression().fit(matrix, [0, 1, 2, 0, 1, 2])
                 for model in REGRESSORS:
                     model().fit(matrix, y.astype(float))
+            turns(sparse.csr_array(X.astype(dtype)), y.astype(float))
         QuantileRegressor().fit(X, y)
         LinearRegression().fit(X, y)

@@ -4,10 +4,8 @@ Column j stands for x_j − mean[j]·v, where x_jᵀv = mass·mean[j] and mass =
 r − shift·v, so that a move touches the entries of its own column only. Outputs are written in place.
 """
 
-import numpy as np
-
 from gnomon.loops._compile import compiled
-from gnomon.loops.coordinate import gap_between, shrink
+from gnomon.loops.coordinate import shrink
 from gnomon.loops.products import sparse_dot
 
 
@@ -31,46 +29,6 @@ def csc_sweep(cols, indptr, indices, data, curvature, mean, mass, t, mu, positiv
                 r[indices[k]] -= delta * data[k]
             largest = max(largest, delta * delta * bend)
     return shift, largest
-
-
-@compiled
-def csc_gap(cols, indptr, indices, data, mean, mass, v, y, t, mu, positive, w, r, shift):
-    """Duality gap of the problem that has these columns only; without t, what the slopes bound it by."""
-    rr, yr, ww, size, top, square = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(len(r)):
-        e = r[i] - shift * v[i]
-        rr += e * e
-        yr += e * y[i]
-    for c in range(len(cols)):
-        j = cols[c]
-        slope = sparse_dot(indices, data, indptr[j], indptr[j + 1], r) - shift * mass * mean[j] - mu * w[j]
-        top = max(top, slope if positive else abs(slope))
-        if not positive or w[j] > 0.0 or slope > 0.0:
-            square += slope * slope
-        ww += w[j] * w[j]
-        size += abs(w[j])
-    if t == 0.0:
-        return 0.5 * square / mu if mu > 0.0 else top * (1.0 + size)
-    return gap_between(rr + mu * ww, yr, t, size, top)
-
-
-@compiled
-def csc_descent(
-    cols, indptr, indices, data, curvature, mean, mass, v, y, t, mu, positive, w, r, shift, goal, n_sweeps
-):
-    """Sweeps until the gap over these columns is at most `goal`, which is asked once no move is larger.
-
-    Returns the sweeps made, the shift, the gap and whether anything still moves.
-    """
-    made, gap, largest = 0, np.inf, np.inf
-    while made < n_sweeps and gap > goal and largest > 0.0:
-        shift, largest = csc_sweep(
-            cols, indptr, indices, data, curvature, mean, mass, t, mu, positive, w, r, shift
-        )
-        made += 1
-        if largest <= goal or made == n_sweeps:
-            gap = csc_gap(cols, indptr, indices, data, mean, mass, v, y, t, mu, positive, w, r, shift)
-    return made, shift, gap, largest > 0.0
 
 
 @compiled
@@ -105,6 +63,15 @@ def csc_combine(cols, indptr, indices, data, w, out):
         j = cols[c]
         for k in range(indptr[j], indptr[j + 1]):
             out[indices[k]] += w[j] * data[k]
+
+
+@compiled
+def csc_subtract(cols, indptr, indices, data, u, out):
+    """out -= Σ_c u[c] x_j over some sparse columns j = cols[c]."""
+    for c in range(len(cols)):
+        if u[c] != 0.0:
+            for k in range(indptr[cols[c]], indptr[cols[c] + 1]):
+                out[indices[k]] -= u[c] * data[k]
 
 
 @compiled
@@ -157,13 +124,13 @@ def csc_rows(cols, indptr, indices, data, starts, members, values):
 
 
 @compiled
-def meet_rows(cols, indptr, indices, data, starts, members, values, out):
-    """out[c, b] += x_jᵀ z_b for columns j = cols[c] and the members b of sorted rows."""
+def meet_rows(cols, indptr, indices, data, starts, members, values, top, left, out):
+    """out[top + c, left + b] += x_jᵀ z_b for columns j = cols[c] and the members b of sorted rows."""
     for c in range(len(cols)):
         for k in range(indptr[cols[c]], indptr[cols[c] + 1]):
             i, x = indices[k], data[k]
             for e in range(starts[i], starts[i + 1]):
-                out[c, members[e]] += x * values[e]
+                out[top + c, left + members[e]] += x * values[e]
 
 
 @compiled

@@ -17,7 +17,6 @@ from gnomon.loops import coordinate_sparse as loops
 from gnomon.solvers.coordinate import ROUNDING, Check, Design, Penalized, anderson, dual_check
 from gnomon.solvers.correlations import Correlations
 from gnomon.solvers.sparse_gram import SparseGram
-from gnomon.solvers.support import GramSolver
 
 PIECES = 8  # of the product with all columns, for the threads
 ENOUGH = 2**19  # entries from which threads pay
@@ -104,6 +103,12 @@ class SparseDesign(Design):
         r = self.y - fitted
         return (r + self.v * float(self.mean[S] @ w[S]) if self.intercept else r), fitted
 
+    def subtract(self, cols: Array, steps: Array, r: Array) -> None:
+        """r -= Σ steps[c] x_j over the centered columns j = cols[c], in place."""
+        loops.csc_subtract(cols, *self.parts, steps, r)
+        if self.intercept:
+            r += self.v * float(self.mean[cols] @ steps)
+
     def by_touched_rows(self, S: Array, w: Array, r: Array, fitted: Array) -> Array | None:
         """Return the product of all columns with the residual if the fit touches few rows, else None."""
         if DENSE * loops.touched_entries(fitted, self.rows[0]) > len(self.parts[2]):
@@ -118,21 +123,21 @@ class SparseDesign(Design):
 class SparseEngine:
     """Working sets on sparse data, certified by looking only at the features that can matter.
 
-    A small set is solved on its Gram matrix, as that of dense data is; a large one by sweeps on the residual,
-    with Anderson extrapolation of the iterates.
+    A small set is solved on its Gram matrix, as that of dense data is. In a large one the columns with many
+    entries are, and sweeps on the residual go over the others.
     """
 
     MEMORY = 5
-    FIRST = 10  # sweeps in which easy problems are solved
 
     def __init__(self, design: SparseDesign, w: Array | None = None) -> None:
         self.design = design
         self.w = np.zeros(design.n_features) if w is None else np.array(w, dtype=float)
         self.S = np.flatnonzero(self.w)
-        self.sweeps, self.solver = 0, GramSolver()
-        self.gram: SparseGram | None = SparseGram(design)
+        self.sweeps = 0
+        self.gram = SparseGram(design)
         self.r = design.residual(self.S, self.w)[0]
         self.known = Correlations(design, self.r)
+        self.at, self.trail = np.inf, []  # the present ℓ1 penalty; earlier ones with their answers
 
     @property
     def corr(self) -> Array:
@@ -170,22 +175,18 @@ class SparseEngine:
     def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
         """Choose the working set by correlation, solve on it, look at all features that can matter."""
         cols = self._chosen(pen, 0.999 * pen.t if reach is None else min(reach, pen.t))
-        if self.gram is not None and self.gram.enter(cols):
-            self._look(self.gram.index, self.gram.index, self._solve_gram(pen, goal, rounds))
+        light = self.gram.enter(cols)
+        if pen.t != self.at:
+            self.at, self.trail = pen.t, [*self.trail[-1:], (self.at, self.S, self.w[self.S])]
+            if len(light):
+                self._foresee(pen)
+        if len(light):
+            self._alternate(light, pen, 0.3 * goal, rounds)
+            self._look(np.concatenate([self.gram.index, light]), cols[:0], np.empty(0))
         else:
-            self.gram = None
-            self._solve(cols, pen, goal, rounds)
-            self._look(cols, cols[:0], np.empty(0))
+            slopes = self._solve_gram(pen, 0.3 * goal, rounds)
+            self._look(self.gram.index, self.gram.index, slopes)
         return self.check(pen)
-
-    def _solve_gram(self, pen: Penalized, goal: float, rounds: int) -> Array:
-        """Solve for the columns of the Gram matrix; return their slopes."""
-        gram, index = self.gram, self.gram.index
-        w, g = self.w[index], gram.slopes(self.w[index])
-        problem = (gram.G, gram.q, self.design.yy, *pen)
-        self.sweeps += self.solver.solve(problem, w, g, 0.3 * goal, rounds, ROUNDING * self.design.yy)
-        self.w[index] = w
-        return g
 
     def _chosen(self, pen: Penalized, level: float) -> Array:
         """Return the features in use and those whose slopes reach the level, the steepest if there are many."""
@@ -197,39 +198,95 @@ class SparseEngine:
         score[self.w[cols] != 0.0] = np.inf
         return np.sort(cols[np.argpartition(-score, room)[:room]])
 
-    def _solve(self, cols: Array, pen: Penalized, goal: float, rounds: int) -> None:
-        """Sweep until the gap over the working set is met; extrapolate when that takes long."""
-        d, r, shift, goal, limit = self.design, self.r.copy(), 0.0, 0.3 * goal, self.sweeps + rounds
-        about = (cols, *d.parts, d.curvature, d.mean, d.mass)
-        first = min(rounds, self.FIRST)
-        made, shift, gap, moves = loops.csc_descent(*about, d.v, d.y, *pen, self.w, r, shift, goal, first)
-        self.sweeps += made
-        while gap > goal and moves and self.sweeps < limit:
-            history = [self.w[cols]]
-            for _ in range(self.MEMORY):
-                shift, _ = loops.csc_sweep(*about, *pen, self.w, r, shift)
-                history.append(self.w[cols])
-            r, shift = self._extrapolate(cols, history, r, shift, pen)
-            made, shift, gap, moves = loops.csc_descent(*about, d.v, d.y, *pen, self.w, r, shift, goal, 1)
-            self.sweeps += made + self.MEMORY
+    def _solve_gram(self, pen: Penalized, goal: float, rounds: int) -> Array:
+        """Solve for the columns of the Gram matrix; return their slopes."""
+        gram, index = self.gram, self.gram.index
+        w, g = self.w[index], gram.slopes(self.w[index])
+        problem = (gram.G, gram.q, self.design.yy, *pen)
+        self.sweeps += gram.solver.solve(problem, w, g, goal, rounds, ROUNDING * self.design.yy)
+        self.w[index] = w
+        return g
 
-    def _extrapolate(self, cols, history, r, shift, pen):
+    def _alternate(self, light: Array, pen: Penalized, goal: float, rounds: int) -> None:
+        """Solve for the columns of the Gram matrix and sweep over the light ones, in turn.
+
+        Columns with many entries are correlated, those with few are nearly orthogonal to each other: what is
+        hard is solved together, and few turns are needed. They are extrapolated when that takes long.
+        """
+        d, r, limit, asked, history = self.design, self.r.copy(), self.sweeps + rounds, goal, []
+        cols, fitted = np.concatenate([self.gram.index, light]), self.gram.product(self.w[self.gram.index])
+        n_sweeps = 1 + min(4, d.entries(self.gram.index) // max(1, 2 * d.entries(light)))
+        while self.sweeps < limit:
+            fitted, moved = self._solve_heavy(r, fitted, pen, 0.1 * goal)
+            moved = max(moved, self._sweep(light, r, pen, n_sweeps))
+            if moved <= asked:
+                gap = self._gap(cols, r, pen)
+                if gap <= goal or moved == 0.0:
+                    break
+                asked = moved * max(goal / gap, 0.01)  # both fall as the square of the distance
+            history.append(self.w[cols])
+            if len(history) > self.MEMORY:
+                r, history = self._extrapolate(cols, history, r, pen), []
+                fitted = self.gram.product(self.w[self.gram.index])
+
+    def _solve_heavy(self, r: Array, fitted: Array, pen: Penalized, goal: float) -> tuple[Array, float]:
+        """Solve for the columns of the Gram matrix, the others fixed, from fitted = Gw; move the residual.
+
+        Returns the new Gw and the largest δ²‖x_j‖².
+        """
+        index, d = self.gram.index, self.design
+        w, g = self.w[index], d.correlate_some(index, r)
+        q = g + fitted
+        yy = float(r @ r + w @ (g + q))  # of the target less what the others fit
+        self.sweeps += self.gram.solver.solve((self.gram.G, q, yy, *pen), w, g, goal, 100, ROUNDING * d.yy)
+        moves = w - self.w[index]
+        self.w[index] = w
+        d.subtract(index, moves, r)
+        return q - g, float((moves**2 * (d.curvature[index] + pen.mu)).max(initial=0.0))
+
+    def _sweep(self, cols: Array, r: Array, pen: Penalized, n_sweeps: int) -> float:
+        """Sweep over some columns; return the largest δ²‖x_j‖² of the last sweep."""
+        d, shift, largest = self.design, 0.0, 0.0
+        for _ in range(n_sweeps):
+            shift, largest = loops.csc_sweep(
+                cols, *d.parts, d.curvature, d.mean, d.mass, *pen, self.w, r, shift
+            )
+        if shift:
+            r -= shift * d.v
+        self.sweeps += n_sweeps
+        return largest
+
+    def _gap(self, cols: Array, r: Array, pen: Penalized) -> float:
+        """Duality gap of the problem that has these columns only."""
+        d = self.design
+        known = (float(r @ r), float(r @ d.y), d.yy)
+        return dual_check(*known, self.w[cols], d.correlate_some(cols, r), pen).gap
+
+    def _extrapolate(self, cols: Array, history: list[Array], r: Array, pen: Penalized) -> Array:
         """Replace the iterate by Anderson's combination of the last ones if that lowers the objective."""
         points = np.array(history)
         mix = anderson(points)
-        if mix is None:
-            return r, shift
-        trial = mix @ points[1:]
-        if pen.positive:
-            np.maximum(trial, 0.0, out=trial)
-        old = points[-1]
-        self.w[cols] = trial
+        return r if mix is None else self._try(cols, mix @ points[1:], r, pen)
+
+    def _foresee(self, pen: Penalized) -> None:
+        """Go on along the line through the last two answers, if that lowers the objective."""
+        (earlier, S, w), (last, _, _) = self.trail if len(self.trail) == 2 else 2 * [(np.inf, 0, 0)]
+        if pen.t < last < earlier < np.inf:
+            old = np.zeros(len(self.w))
+            old[S] = w
+            now = self.w[self.S]
+            ahead = now + (last - pen.t) / (earlier - last) * (now - old[self.S])
+            self.r = self._try(self.S, np.where(ahead * now > 0.0, ahead, 0.0), self.r, pen)
+
+    def _try(self, cols: Array, trial: Array, r: Array, pen: Penalized) -> Array:
+        """Take coefficients that lower the objective; return the residual."""
+        old = self.w[cols]
+        self.w[cols] = np.maximum(trial, 0.0) if pen.positive else trial
         trial_r = self.design.residual(cols, self.w)[0]
-        true_r = r - shift * self.design.v if shift else r
-        if self._primal(trial, trial_r, pen) < self._primal(old, true_r, pen):
-            return trial_r, 0.0
+        if self._primal(self.w[cols], trial_r, pen) < self._primal(old, r, pen):
+            return trial_r
         self.w[cols] = old
-        return r, shift
+        return r
 
     def _primal(self, w, r, pen):
         return 0.5 * float(r @ r) + pen.t * float(np.abs(w).sum()) + 0.5 * pen.mu * float(w @ w)

@@ -13,9 +13,11 @@ import numpy as np
 from gnomon.core.linalg import Array
 from gnomon.loops import coordinate_sparse as loops
 from gnomon.loops.coordinate import add_rows
+from gnomon.solvers.support import GramSolver
 
 ALWAYS = 200  # columns for which the matrix is small whatever they hold
-SHARE = 4  # entries of the matrix for one of the columns: beyond, sweeps over the columns are cheaper
+SHARE = 4  # entries of the matrix for one of the columns: beyond, it is kept for the fullest columns alone
+FULL = 2  # then a column is full if it has more than half as many entries as there are fuller ones
 FRESH = 4  # columns that came lately are sorted among the others when they hold more than a fourth of those
 
 
@@ -23,38 +25,65 @@ class SparseGram:
     """G = ZᵀZ and q = Zᵀy for the columns `index`, in the order in which they entered."""
 
     def __init__(self, design: Any) -> None:
-        self.design = design
-        self.position = np.full(design.n_features, -1, dtype=np.int32)
+        self.design, self.whole = design, True
+        self._clear()
+
+    def _clear(self) -> None:
+        self.position = np.full(self.design.n_features, -1, dtype=np.int32)
         self.index = np.empty(0, dtype=np.intp)
-        self.G, self.q = np.empty((0, 0)), np.empty(0)
+        self.G, self.q, self.solver = np.empty((0, 0)), np.empty(0), GramSolver()
         self.sorted, self.rows = 0, self._by_rows(self.index)
 
-    def enter(self, cols: Array) -> bool:
-        """Add columns; False, and nothing is done, if the matrix would not be worth it."""
+    def enter(self, cols: Array) -> Array:
+        """Add columns, as far as that is worth it; return those that were not added.
+
+        All are added while the matrix is small for what they hold. After that it begins again with those of
+        `cols` that have many entries.
+        """
         new = cols[self.position[cols] < 0]
-        m, size, index = len(self.index), len(self.index) + len(new), np.concatenate([self.index, new])
-        if size > ALWAYS and size * size > SHARE * self.design.entries(index):
-            return False
-        if len(new):
-            self.index, self.position[new] = index, np.arange(m, size)
+        if self.whole and not self._worth(new):
+            self._clear()
+            self.whole, new = False, cols
+        full = np.ones(len(new), dtype=bool) if self.whole else self._full(new)
+        self._add(new[full])
+        return new[~full]
+
+    def _worth(self, new: Array) -> bool:
+        size = len(self.index) + len(new)
+        held = self.design.entries(self.index) + self.design.entries(new)
+        return size <= ALWAYS or size * size <= SHARE * held
+
+    def _full(self, new: Array) -> Array:
+        """Say which columns have enough entries."""
+        sizes, rank = self.design.sizes[new], np.empty(len(new), dtype=np.intp)
+        rank[np.argsort(-sizes, kind="stable")] = len(self.index) + np.arange(len(new))
+        return FULL * sizes > rank
+
+    def _add(self, new: Array) -> None:
+        m, size = len(self.index), len(self.index) + len(new)
+        if m < size:
+            self.index, self.position[new] = np.concatenate([self.index, new]), np.arange(m, size)
             self.q = np.concatenate([self.q, self.design.q[new]])
             self._grow(size)
             self._fill(m, size)
-        return True
+
+    def product(self, w: Array) -> Array:
+        """Return Gw."""
+        found, S = np.zeros(len(w)), np.flatnonzero(w)
+        add_rows(self.G, S, w[S], found)
+        return found
 
     def slopes(self, w: Array) -> Array:
         """Return q − Gw."""
-        g, S = self.q.copy(), np.flatnonzero(w)
-        add_rows(self.G, S, -w[S], g)
-        return g
+        return self.q - self.product(w)
 
     def _fill(self, m: int, size: int) -> None:
         """Products of the columns m..size−1 with all."""
         d, new, block = self.design, self.index[m:size], self.G[m:size, :size]
         lately = self._by_rows(self.index[self.sorted :])
         block[:] = -d.mass * np.outer(d.mean[new], d.mean[self.index]) if d.intercept else 0.0
-        loops.meet_rows(new, *d.parts, *self.rows, block)
-        loops.meet_rows(new, *d.parts, *lately, block[:, self.sorted :])
+        loops.meet_rows(new, *d.parts, *self.rows, m, 0, self.G)
+        loops.meet_rows(new, *d.parts, *lately, m, self.sorted, self.G)
         block[np.arange(len(new)), np.arange(m, size)] = d.curvature[new]
         self.G[:m, m:size] = block[:, :m].T
         if FRESH * len(lately[1]) > len(self.rows[1]):
