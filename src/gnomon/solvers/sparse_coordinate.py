@@ -27,7 +27,8 @@ def by_columns(rows: tuple[Array, ...], v: Array, p: int) -> tuple[Array, ...]:
     """Return the columns (indptr, indices, data) of the sparse rows v[i]·x_i."""
     indptr, indices, data = rows
     ends = np.concatenate([[0], np.cumsum(np.bincount(indices, minlength=p))])
-    found, cursor = (np.empty(len(data), dtype=indices.dtype), np.empty(len(data))), ends[:-1].copy()
+    narrow = np.int32 if len(v) <= np.iinfo(np.int32).max else np.int64
+    found, cursor = (np.empty(len(data), dtype=narrow), np.empty(len(data))), ends[:-1].copy()
 
     def fill(left: int, right: int) -> None:
         loops.csr_columns(indptr, indices, data, v, left, right, cursor, *found)
