@@ -19,6 +19,8 @@ from gnomon.solvers.terms import Model
 NARROW = 600  # parameters up to which Newton factorizes
 FEW = 4  # columns per row from which rows are few: with random ones their Gram matrix has condition 9
 EPOCHS = 25  # of dual coordinate descent that are still worth while on wide data
+LONGEST = 10  # passes without a look at the gap
+ENOUGH = 2e-11  # relative gap at which it ends there: a pass has often a tenth of the gap of the one before
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
 SMALL = 100_000  # entries, counting zeros, up to which sparse rows are no better than dense ones
 
@@ -153,9 +155,9 @@ def _dual_machine(margin, rows):
     return dual.dual_machine(rows, margin.y, margin.cost, constant, squared=squared)
 
 
-def _dual(margin, rows, solved, rng, tol):
-    machine = _dual_machine(margin, rows)
-    inner = dual.dual_step(rows, machine, solved.inner, np.random.default_rng([rng, solved.inner.epoch]))
+def _dual(margin, rows, solved, rng, tol, passes=dual.PASSES):
+    machine, draw = _dual_machine(margin, rows), np.random.default_rng([rng, solved.inner.epoch])
+    inner = dual.dual_step(rows, machine, solved.inner, draw, passes)
     theta = inner.theta.copy()
     if margin.intercept:
         theta[-1] *= machine.constant
@@ -167,8 +169,9 @@ def _wide(margin, rows, solved, rng, tol):
     if not isinstance(solved.inner, dual.DualState):
         return _newton(margin, rows, solved, rng, tol)
     new = _dual(margin, rows, solved, rng, tol)
-    while _near_margin.WORTH < new.gap <= tol and not _is_slow(solved, new):
-        solved, new = new, _dual(margin, rows, new, rng, tol)
+    while ENOUGH < new.gap <= tol and not _is_slow(solved, new):
+        passes = min(LONGEST, int(np.ceil(_passes_left(solved, new))))
+        solved, new = new, _dual(margin, rows, new, rng, tol, passes)
     if new.gap <= tol or not _is_slow(solved, new):
         return new._replace(stalled=new.gap <= tol and not new.gap < solved.gap)
     zero = np.zeros_like(new.theta)
@@ -178,9 +181,14 @@ def _wide(margin, rows, solved, rng, tol):
 
 
 def _is_slow(before, after):
-    """Tell whether dual coordinate descent, at its present pace, needs many more passes."""
-    pace = np.log(min(before.gap, 1.0) / max(after.gap, 1e-300)) / dual.PASSES
-    return np.log(after.gap / _near_margin.WORTH) > EPOCHS * pace
+    """Tell whether dual coordinate descent needs many more passes."""
+    return _passes_left(before, after) > EPOCHS
+
+
+def _passes_left(before, after):
+    """Passes that dual coordinate descent, at its present pace, is from the end; at least one."""
+    gained = np.log(min(before.gap, 1.0) / max(after.gap, 1e-300)) / (after.inner.epoch - before.inner.epoch)
+    return max(1.0, np.log(after.gap / ENOUGH) / gained) if gained > 0.0 else np.inf
 
 
 def _newton(margin, rows, solved, rng, tol):

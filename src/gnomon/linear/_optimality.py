@@ -8,12 +8,13 @@ import numpy as np
 
 from gnomon.core.linalg import Array
 from gnomon.linear._machines import Margin
+from gnomon.solvers import terms
 
 
 def describe(margin: Margin, X: Any, theta: Array, alpha: Array | None) -> dict[str, Any]:
     """Return multipliers, slacks, types of rows and the intercept's interval of a two-class machine."""
     w, b = (theta[:-1], float(theta[-1])) if margin.intercept else (theta, 0.0)
-    base = np.asarray(X @ w)
+    base = terms.dot(X, w)
     if alpha is None:
         alpha = 2.0 * margin.cost * np.maximum(0.0, 1.0 - margin.y * (base + b))
     near = 1e-5 * np.where(np.isfinite(margin.cost), margin.cost, max(float(alpha.max(initial=0.0)), 1e-300))
@@ -56,7 +57,9 @@ def free_intercept(y: Array, base: Array, at_zero: Array, at_top: Array, b: floa
 
 def kkt(margin: Margin, X: Any, w: Array, b: float, alpha: Array, base: Array) -> float:
     """Return the largest violation of stationarity, of Σαy = 0 and of complementary slackness."""
-    pull = np.abs(w - X.T @ (alpha * margin.y)).max(initial=0.0)
+    off = -w
+    terms.add(X, alpha * margin.y, off)
+    pull = np.abs(off).max(initial=0.0)
     balance = abs(float(alpha @ margin.y)) if margin.intercept and margin.intercept_ridge == 0.0 else 0.0
     m = margin.y * (base + b)
     live = np.where(margin.cost > 0, margin.cost, 1.0)

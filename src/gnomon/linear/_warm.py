@@ -50,6 +50,7 @@ def warm_up() -> None:
                 LogisticRegression().fit(matrix, [0, 1, 2, 0, 1, 2])
                 for model in REGRESSORS:
                     model().fit(matrix, y.astype(float))
+            LinearSVC().fit(sparse.csr_array(np.tile(X, 301).astype(dtype)), y)  # wide
             turns(sparse.csr_array(X.astype(dtype)), y.astype(float))
         QuantileRegressor().fit(X, y)
         LinearRegression().fit(X, y)

@@ -67,9 +67,10 @@ class LinearSVC(LinearClassifierMixin, Learner):
     regularize_intercept : bool, default=True
         True penalizes b as liblinear does; False leaves it free, as in the textbooks and in ``SVC``.
     solver : {"auto", "qp"}, default="auto"
-        ``"auto"``: Newton for the squared hinge (on wide data L-BFGS first, and for few rows that are
-        nearly orthogonal dual coordinate descent), interior points for the hinge on
-        narrow data, dual coordinate descent on wide or sparse data. ``"qp"``: a dense quadratic program, for reference.
+        ``"auto"``: Newton for the squared hinge (on wide dense data L-BFGS first, on wide sparse data by
+        conjugate gradients inside the margin, for few rows that are nearly orthogonal dual coordinate descent),
+        interior points for the hinge on narrow data, dual coordinate descent on wide or sparse data.
+        ``"qp"``: a dense quadratic program, for reference.
     slack_budget : float, optional
         Minimize ½‖w‖² with Σξ at most this, free intercept.
     boundary : {"negative", "positive"}, default="negative"

@@ -6,7 +6,9 @@ stay in [0, cost]; for the squared hinge cost is infinite and `extra` = 1/(2C). 
 
 from gnomon.loops._compile import compiled
 from gnomon.loops.fused import one_add, one_score
-from gnomon.loops.products import sparse_dot
+from gnomon.loops.products import fetch_row, sparse_add, sparse_dot
+
+AHEAD = 3  # rows that are fetched before their turn
 
 
 @compiled
@@ -58,6 +60,9 @@ def dual_epoch_csr(indptr, indices, data, order, y, cost, extra, norms, constant
     last = len(w) - 1
     for k in range(len(order)):
         i = order[k]
+        if k + AHEAD < len(order):
+            j = order[k + AHEAD]
+            fetch_row(indices, data, indptr[j], indptr[j + 1])
         if cost[i] <= 0.0 or norms[i] + extra[i] <= 0.0:
             continue
         s = sparse_dot(indices, data, indptr[i], indptr[i + 1], w)
@@ -77,8 +82,7 @@ def dual_epoch_csr(indptr, indices, data, order, y, cost, extra, norms, constant
             old = alpha[i]
             alpha[i] = project_step(G, old, cost[i], norms[i] + extra[i])
             step = (alpha[i] - old) * y[i]
-            for a in range(indptr[i], indptr[i + 1]):
-                w[indices[a]] += step * data[a]
+            sparse_add(indices, data, indptr[i], indptr[i + 1], step, w)
             if constant != 0.0:
                 w[last] += step * constant
     return top, low

@@ -7,7 +7,7 @@ the accumulator is read and written once for four.
 
 from gnomon.loops._compile import compiled
 from gnomon.loops.losses import loss_slope, loss_value
-from gnomon.loops.products import sparse_dot
+from gnomon.loops.products import sparse_add, sparse_dot
 
 
 @compiled(fastmath=True)
@@ -105,8 +105,7 @@ def csr_gradient(code, p, q, indptr, indices, data, y, weight, v, intercept, out
         c = weight[i] * loss_slope(code, p, q, y[i], s)
         total += c
         if c != 0.0:
-            for k in range(indptr[i], indptr[i + 1]):
-                out[indices[k]] += data[k] * c
+            sparse_add(indices, data, indptr[i], indptr[i + 1], c, out)
     return value, total
 
 
@@ -119,8 +118,7 @@ def csr_curved(indptr, indices, data, bend, v, intercept, out):
             continue
         c = bend[i] * (intercept + sparse_dot(indices, data, indptr[i], indptr[i + 1], v))
         total += c
-        for k in range(indptr[i], indptr[i + 1]):
-            out[indices[k]] += data[k] * c
+        sparse_add(indices, data, indptr[i], indptr[i + 1], c, out)
     return total
 
 

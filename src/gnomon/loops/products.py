@@ -1,9 +1,12 @@
 """Products of CSR rows with vectors and narrow matrices. Inputs are read-only; accumulators are float64.
 
-No fastmath here: reordered sums are turned into vector gathers, which cost four times the plain loop.
+No fastmath here: reordered sums are turned into vector gathers, which cost four times the plain loop. Places of
+entries are counted without a sign: an index that may be negative costs as much as the product itself.
 """
 
-from gnomon.loops._compile import compiled
+import numpy as np
+
+from gnomon.loops._compile import compiled, fetch
 
 
 @compiled
@@ -11,14 +14,30 @@ def sparse_dot(indices, data, begin, end, v):
     """Σ data[k] v[indices[k]] over begin ≤ k < end, in four sums that need not wait for each other."""
     a = b = c = e = 0.0
     full = end - (end - begin) % 4
-    for k in range(begin, full, 4):
+    for k in range(np.uint64(begin), np.uint64(full), np.uint64(4)):
         a += data[k] * v[indices[k]]
-        b += data[k + 1] * v[indices[k + 1]]
-        c += data[k + 2] * v[indices[k + 2]]
-        e += data[k + 3] * v[indices[k + 3]]
-    for k in range(full, end):
+        b += data[k + np.uint64(1)] * v[indices[k + np.uint64(1)]]
+        c += data[k + np.uint64(2)] * v[indices[k + np.uint64(2)]]
+        e += data[k + np.uint64(3)] * v[indices[k + np.uint64(3)]]
+    for k in range(np.uint64(full), np.uint64(end)):
         a += data[k] * v[indices[k]]
     return (a + b) + (c + e)
+
+
+@compiled
+def sparse_add(indices, data, begin, end, c, out):
+    """out[indices[k]] += c data[k] over begin ≤ k < end."""
+    for k in range(np.uint64(begin), np.uint64(end)):
+        out[indices[k]] += data[k] * c
+
+
+@compiled
+def fetch_row(indices, data, begin, end):
+    """Bring the entries begin ≤ k < end nearer; in random order nothing else foresees them."""
+    for k in range(np.uint64(begin), np.uint64(end), np.uint64(8)):  # so many numbers lie together
+        fetch(data, np.intp(k))
+    for k in range(np.uint64(begin), np.uint64(end), np.uint64(16)):
+        fetch(indices, np.intp(k))
 
 
 @compiled
@@ -34,15 +53,31 @@ def csr_add(indptr, indices, data, u, out):
     for i in range(len(indptr) - 1):
         c = u[i]
         if c != 0.0:
-            for k in range(indptr[i], indptr[i + 1]):
-                out[indices[k]] += data[k] * c
+            sparse_add(indices, data, indptr[i], indptr[i + 1], c, out)
+
+
+@compiled
+def rows_dot(indptr, indices, data, rows, begin, end, v, out):
+    """out[r] = x_i · v for i = rows[r], begin ≤ r < end."""
+    for r in range(begin, end):
+        i = rows[r]
+        out[r] = sparse_dot(indices, data, indptr[i], indptr[i + 1], v)
+
+
+@compiled
+def rows_add(indptr, indices, data, rows, begin, end, u, out):
+    """out = Σ u[r] x_i for i = rows[r], begin ≤ r < end."""
+    out[:] = 0.0
+    for r in range(begin, end):
+        i = rows[r]
+        sparse_add(indices, data, indptr[i], indptr[i + 1], u[r], out)
 
 
 @compiled
 def csr_squares(indptr, indices, data, u, out):
     """out[j] += Σ_i u[i] x_ij²."""
     for i in range(len(indptr) - 1):
-        for k in range(indptr[i], indptr[i + 1]):
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             out[indices[k]] += u[i] * data[k] * data[k]
 
 
@@ -50,9 +85,10 @@ def csr_squares(indptr, indices, data, u, out):
 def csr_norms(indptr, data, out):
     """out[i] = ‖x_i‖²."""
     for i in range(len(indptr) - 1):
-        out[i] = 0.0
-        for k in range(indptr[i], indptr[i + 1]):
-            out[i] += data[k] * data[k]
+        total = 0.0
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            total += data[k] * data[k]
+        out[i] = total
 
 
 @compiled

@@ -11,9 +11,10 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.core.linalg import Array
+from gnomon.core.threads import one_blas_thread
 from gnomon.loops import dual as loops
 from gnomon.loops.products import csr_norms
-from gnomon.solvers.terms import parts
+from gnomon.solvers.terms import dot, parts
 
 PASSES = 4  # over the rows, between two looks at the gap
 
@@ -49,15 +50,18 @@ def dual_machine(rows: Any, y: Array, cost: Array, constant: float, *, squared: 
     """Return the problem with the norms of its rows."""
     box = np.where(cost > 0.0, np.inf, 0.0) if squared else cost
     extra = np.divide(0.5, cost, out=np.zeros(len(y)), where=(cost > 0.0) & squared)
-    return DualMachine(y, cost, box, extra, _norms(rows.X) + constant**2, constant, squared)
+    return DualMachine(y, cost, box, extra, _norms(rows) + constant**2, constant, squared)
 
 
-def _norms(X):
-    if not sparse.issparse(X):
-        return np.einsum("ij,ij->i", X, X, dtype=float)
-    out = np.empty(X.shape[0])
-    csr_norms(parts(X)[0], X.data, out)
-    return out
+def _norms(rows):
+    """Squared lengths of the rows; they are kept with `rows`."""
+    if not hasattr(rows, "square_norms"):
+        if sparse.issparse(rows.X):
+            rows.square_norms = np.empty(rows.n_rows)
+            csr_norms(parts(rows.X)[0], rows.X.data, rows.square_norms)
+        else:
+            rows.square_norms = np.einsum("ij,ij->i", rows.X, rows.X, dtype=float)
+    return rows.square_norms
 
 
 def dual_start(rows: Any, machine: DualMachine) -> DualState:
@@ -66,14 +70,17 @@ def dual_start(rows: Any, machine: DualMachine) -> DualState:
     return DualState(np.zeros(width), np.zeros(rows.n_rows), (np.inf, -np.inf))
 
 
-def dual_step(rows: Any, machine: DualMachine, state: DualState, rng: np.random.Generator) -> DualState:
-    """A few passes in random order, the last ones over unshrunk rows, then the gap."""
+def dual_step(
+    rows: Any, machine: DualMachine, state: DualState, rng: np.random.Generator, passes: int = PASSES
+) -> DualState:
+    """A few passes in random order, the first one over unshrunk rows, then the gap."""
     theta, alpha, limits = state.theta.copy(), state.alpha.copy(), state.limits
-    for k in range(PASSES):
+    for k in range(passes):
         order = rng.permutation(rows.n_rows)
         found = _epoch(rows.X, order, machine, theta, alpha, (np.inf, -np.inf) if k == 0 else limits)
         limits = (found[0] if found[0] > 0 else np.inf, found[1] if found[1] < 0 else -np.inf)
-    return _valued(rows, machine, DualState(theta, alpha, limits, state.epoch + PASSES))
+    with one_blas_thread():  # vectors are short: more threads wait for each other
+        return _valued(rows, machine, DualState(theta, alpha, limits, state.epoch + passes))
 
 
 def _epoch(X, order, m, theta, alpha, limits):
@@ -86,7 +93,7 @@ def _epoch(X, order, m, theta, alpha, limits):
 
 def _valued(rows, m, state):
     theta = state.theta
-    scores = rows.X @ (theta[:-1] if m.constant else theta) + (m.constant * theta[-1] if m.constant else 0.0)
+    scores = dot(rows.X, theta[:-1]) + m.constant * theta[-1] if m.constant else dot(rows.X, theta)
     slack = np.maximum(1.0 - m.y * scores, 0.0)
     half, alpha = 0.5 * float(theta @ theta), state.alpha
     primal = half + float(m.cost @ (slack * slack if m.squared else slack))
