@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from gnomon.core.errors import DegenerateError
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
+from gnomon.core.sums import Chunk, per_row
 from gnomon.core.validate import Reads
 from gnomon.ensemble.sampling import draw_counts, make_urn
 from gnomon.trees.base import positive
@@ -40,6 +41,23 @@ class AdaState(NamedTuple):
     score: Array  # (n, K) summed votes
     seed: int
     done: bool
+
+
+def _votes(learner: Any, X: Array, classes: Array) -> Array:
+    """Which class a learner gives to each row, (n, classes) of True and False."""
+    if isinstance(learner, DecisionStump):
+        codes = np.searchsorted(classes, learner.classes_)[learner.stump_.answers(X)]
+    else:
+        codes = np.searchsorted(classes, learner.predict(X))
+    return codes[:, None] == np.arange(len(classes))
+
+
+def _tally(chunk: Chunk, learners: list[Any], scale: Array, classes: Array) -> Array:
+    """Add up the votes of all learners, in their order."""
+    score = np.zeros((len(chunk.X), len(classes)))
+    for learner, alpha in zip(learners, scale):
+        score += alpha * _votes(learner, chunk.X, classes)
+    return score
 
 
 class AdaBoostClassifier(
@@ -303,11 +321,14 @@ class AdaBoostClassifier(
     def _staged_scores(self, X: Any) -> Iterator[Array]:
         rows = self._rows(X)
         score = np.zeros((rows.n_rows, len(self.classes_)))
-        scale = self.alphas_ if len(self.classes_) <= 2 else self.estimator_weights_
-        for learner, alpha in zip(self.estimators_, scale):
-            codes = np.searchsorted(self.classes_, learner.predict(rows.X))
-            score[np.arange(len(score)), codes] += alpha
+        for learner, alpha in zip(self.estimators_, self._scale):
+            score += alpha * _votes(learner, rows.X, self.classes_)
             yield score
+
+    @property
+    def _scale(self) -> Array:
+        """What a vote counts."""
+        return self.alphas_ if len(self.classes_) <= 2 else self.estimator_weights_
 
     def _decide(self, score: Array) -> Array:
         return score[:, 1] - score[:, 0] if score.shape[1] == 2 else score
@@ -319,11 +340,7 @@ class AdaBoostClassifier(
 
     def decision_function(self, X: Any) -> Array:
         """Return F(x): positive for ``classes_[1]``; one column per class when there are more than two."""
-        rows = self._rows(X)
-        score = np.zeros((rows.n_rows, len(self.classes_)))
-        for score in self._staged_scores(X):  # noqa: B007 - the last one counts
-            pass
-        return self._decide(score)
+        return self._decide(per_row(_tally, self._rows(X), self.estimators_, self._scale, self.classes_))
 
     def _labels(self, decision: Array) -> Array:
         if decision.ndim == 1:

@@ -17,7 +17,7 @@ from gnomon.ensemble.objectives import Objective, objective_of
 from gnomon.trees import categories as cats
 from gnomon.trees.base import positive
 from gnomon.trees.growing import repetitions
-from gnomon.trees.nodes import Grove, Tree, make_grove
+from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, grove_of, make_grove
 
 Array = np.ndarray
 HELD_OUT = 2**62  # the stream that draws the validation rows
@@ -224,11 +224,13 @@ class Boosted(Learner):
 
     def _raw_predict(self, X: Any) -> Array:
         """Scores, (n, n_raw)."""
-        rows = self._rows(X)
+        rows = self._rows(X).in_chunks_of(BLOCK_BYTES)
+        return per_row(_scores, rows, grove_of(self, self.rounds_, self._lay_out), self.start_)
+
+    def _lay_out(self) -> Grove:
         trees = [tree for round_ in self.rounds_ for tree in round_]
         columns = list(range(len(self.start_))) * len(self.rounds_)
-        grove = make_grove(trees, [tree.value[:, :, 0] for tree in trees], columns)
-        return per_row(_scores, rows, grove, self.start_)
+        return make_grove(trees, [tree.value[:, :, 0] for tree in trees], columns)
 
     def _staged_raw(self, X: Any) -> Iterator[Array]:
         rows = self._rows(X)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -22,11 +21,10 @@ from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.base import CONSTRAINTS, feature_count, growth_of, positive
 from gnomon.trees.growing import Growth, Prepared, Problem, grow_tree, prepare, repetitions
-from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, make_grove
+from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, grove_of, leaf_sums, make_grove
 
 Array = np.ndarray
 AHEAD = 20  # trees grown side by side before the first of them is told of
-_GROVES: WeakKeyDictionary[Any, tuple[Any, Grove]] = WeakKeyDictionary()
 
 FOREST_CONSTRAINTS: dict[str, Any] = {
     **{name: rule for name, rule in CONSTRAINTS.items() if name != "splitter"},
@@ -63,12 +61,6 @@ class _Soil(NamedTuple):
     growth: Growth
     urn: Urn | None  # None without a bootstrap
     draws: int
-
-
-def _sum_of_values(chunk: Chunk, grove: Grove) -> Array:
-    """Add up the leaf values of all trees, in their order."""
-    width = max(1, grove.values.shape[1])
-    return grove.add(chunk.X, np.zeros((len(chunk.X), width)))
 
 
 def _all_leaves(chunk: Chunk, trees: tuple[Tree, ...]) -> Array:
@@ -293,15 +285,11 @@ class Forest(Learner):
 
     def _mean_values(self, X: Any) -> Array:
         rows = self._rows(X).in_chunks_of(BLOCK_BYTES)
-        return per_row(_sum_of_values, rows, self._grove()) / len(self.trees_)
+        return per_row(leaf_sums, rows, grove_of(self, self.trees_, self._lay_out)) / len(self.trees_)
 
-    def _grove(self) -> Grove:
-        """The trees laid out for prediction; kept beside the model, not in it, for the next time."""
-        known = _GROVES.get(self)
-        if known is None or known[0] is not self.trees_:
-            values = [self._summands(tree) for tree in self.trees_]
-            known = _GROVES[self] = self.trees_, make_grove(self.trees_, values, [0] * len(values))
-        return known[1]
+    def _lay_out(self) -> Grove:
+        values = [self._summands(tree) for tree in self.trees_]
+        return make_grove(self.trees_, values, [0] * len(values))
 
     def apply(self, X: Any) -> Array:
         """Return the leaf of every row in every tree, (n, trees)."""

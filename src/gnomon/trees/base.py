@@ -20,7 +20,7 @@ from gnomon.core.trace import Trace
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.growing import MANY, Growth, Prepared, Problem, grow_tree, prepare, repetitions
-from gnomon.trees.nodes import Tree, select
+from gnomon.trees.nodes import Grove, Tree, grove_of, leaf_sums, make_grove, select
 
 Array = np.ndarray
 
@@ -240,6 +240,14 @@ class TreeModel(OneStep):
         """Return the index of the leaf in which each row ends."""
         rows = self._rows(X)
         return per_row(_leaves, rows, self.tree_)
+
+    def _leaf_values(self, X: Any) -> Array:
+        """Values of the leaf in which each row ends, (n, outputs or classes)."""
+        return per_row(leaf_sums, self._rows(X), grove_of(self, self.tree_, self._lay_out))
+
+    def _lay_out(self) -> Grove:
+        tree = self.tree_
+        return make_grove([tree], [tree.value.reshape(tree.node_count, -1)], [0], beside=True)
 
     def decision_path(self, X: Any) -> Any:
         """Return a CSR indicator matrix of the nodes that each row passes."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -105,7 +106,7 @@ def numeric_tree(**fields: Array) -> Tree:
 
 
 class Grove(NamedTuple):
-    """Trees ready to add up the values of leaves: tree t fills the columns from `columns[t]` on."""
+    """Trees laid out to add up the values of leaves: tree t fills the columns from `columns[t]` on."""
 
     features: Array  # those that the trees ask for
     packed: tuple[Array, Array, Array]  # of all trees, one after the other
@@ -148,6 +149,19 @@ def make_grove(
     return Grove(features, packing, roots, kept, np.array(columns, dtype=np.int64))
 
 
+def grove_of(model: Any, trees: Any, lay_out: Callable[[], Grove]) -> Grove:
+    """Return the trees of a model as a grove, which is kept beside the model, not in it, for the next time."""
+    known = _GROVES.get(model)
+    if known is None or known[0] is not trees:
+        known = _GROVES[model] = trees, lay_out()
+    return known[1]
+
+
+def leaf_sums(chunk: Any, grove: Grove) -> Array:
+    """Add up the values of the leaves of each row, (m, width), tree after tree."""
+    return grove.add(chunk.X, np.zeros((len(chunk.X), max(1, grove.values.shape[1]))))
+
+
 def _pack(tree: Tree, features: Array, value: Array, root: int, offset: int) -> tuple[Array, Array]:
     """Words and table of branches of a tree, as `loops.tree_predict` wants them.
 
@@ -165,6 +179,9 @@ def _pack(tree: Tree, features: Array, value: Array, root: int, offset: int) -> 
         branches = tree.branch_start, tree.branch_count, tree.branches
         tree_predict.pack_branches(feature, tree.children_left, *sides, *branches, root, offset, words, table)
     return words, table
+
+
+_GROVES: WeakKeyDictionary[Any, tuple[Any, Grove]] = WeakKeyDictionary()
 
 
 def select(tree: Tree, keep: Array) -> Tree:

@@ -11,8 +11,6 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError
-from gnomon.core.rows import Chunk
-from gnomon.core.sums import per_row
 from gnomon.trees import categories as cats
 from gnomon.trees.absolute import grow_absolute
 from gnomon.trees.base import CONSTRAINTS, TreeModel, positive
@@ -34,10 +32,6 @@ def class_weights(class_weight: Any, classes: Array, y: Array, weight: Array) ->
     else:
         factor = compute_class_weight(class_weight, classes=classes, y=classes[y])
     return weight * factor[y]
-
-
-def _values(chunk: Chunk, tree: Tree) -> Array:
-    return tree.value[tree.apply(chunk.X)]
 
 
 class DecisionTreeClassifier(ClassifierMixin, TreeModel):
@@ -172,8 +166,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
 
     def predict_proba(self, X: Any) -> Array:
         """Return the class shares of the leaf of each row."""
-        rows = self._rows(X)
-        return per_row(_values, rows, self.tree_)[:, 0, :]
+        return self._leaf_values(X)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of the class shares."""
@@ -287,8 +280,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeModel):
 
     def predict(self, X: Any) -> Array:
         """Return the value of the leaf of each row."""
-        rows = self._rows(X)
-        found = per_row(_values, rows, self.tree_)[:, :, 0]
+        found = self._leaf_values(X)
         return found[:, 0] if self._flat_ else found
 
     def predict_distribution(self, X: Any) -> Any:
