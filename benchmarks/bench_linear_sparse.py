@@ -124,6 +124,25 @@ def sparse_classes(n=50_000, d=20_000, nnz=4_000_000):
     return X, (X @ w + rng.logistic(size=n) > 0).astype(int)
 
 
+def binary_classes(n=50_000, d=20_000, per_row=40):
+    rng = np.random.default_rng(RNG)
+    X = sparse.random_array((n, d), density=per_row / d, format="csr", rng=rng)
+    X.data[:] = 1.0
+    w = rng.normal(size=d) * (rng.random(d) < 0.2)
+    return X, (X @ w + rng.logistic(size=n) > 0).astype(int)
+
+
+def few_wide_rows(n=8000, d=100_000, per_row=100):
+    rng = np.random.default_rng(RNG)
+    X = sparse.random_array((n, d), density=per_row / d, format="csr", rng=rng)
+    return X, (X @ rng.normal(size=d) + 2 * rng.logistic(size=n) > 0).astype(int)
+
+
+def document_classes():
+    X, y = words(tf_idf=True)
+    return X, (y > 0).astype(int)
+
+
 def logistic_objective(model, data):
     X, y = data
     Z = X @ model.coef_.T + model.intercept_
@@ -255,6 +274,9 @@ CASES = [
         "LinearSVC n=100k p=100", data=lambda: classes(100_000, 100, 2), goal=2.0, **machine("squared_hinge")
     ),
     Case("LinearSVC sparse 50k x 20k", data=sparse_classes, goal=2.0, **machine("squared_hinge")),
+    Case("LinearSVC sparse 0/1 50k x 20k", data=binary_classes, goal=2.0, **machine("squared_hinge")),
+    Case("LinearSVC words, tf-idf, 20k x 100k", data=document_classes, goal=2.0, **machine("squared_hinge")),
+    Case("LinearSVC sparse 8k x 100k", data=few_wide_rows, goal=2.0, **machine("squared_hinge")),
     Case("LinearSVC hinge n=20k p=100", data=lambda: classes(20_000, 100, 2), goal=2.0, **machine("hinge")),
     Case("Perceptron n=300k p=50", data=lambda: classes(300_000, 50, 2), goal=1.5, **passes("Perceptron")),
     Case(

@@ -20,7 +20,7 @@ NARROW = 600  # parameters up to which Newton factorizes
 FEW = 4  # columns per row from which rows are few: with random ones their Gram matrix has condition 9
 EPOCHS = 25  # of dual coordinate descent that are still worth while on wide data
 LONGEST = 10  # passes without a look at the gap
-ENOUGH = 2e-11  # relative gap at which it ends there: a pass has often a tenth of the gap of the one before
+ENOUGH = 1e-10  # relative gap at which it ends there: a pass has often a tenth of the gap of the one before
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
 SMALL = 100_000  # entries, counting zeros, up to which sparse rows are no better than dense ones
 
