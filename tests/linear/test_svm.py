@@ -324,3 +324,28 @@ def test_a_free_intercept_keeps_to_the_primal():
     model = LinearSVC(regularize_intercept=False).fit(X, y)
     slack = np.maximum(0.0, 1.0 - (2 * y - 1) * (X @ model.coef_[0] + model.intercept_[0]))
     assert slack @ (2 * y - 1) == pytest.approx(0.0, abs=1e-4)
+
+
+def test_light_passes_end_at_the_same_multipliers():
+    X, y, weight = few_rows("weighted")
+    model = LinearSVC()
+    rows = model._read(X, y, weight)
+    machine = _machines._dual_machine(model._problem(rows, 1), rows)
+    found = []
+    for light in (False, True):
+        state, rng = dual.dual_start(rows, machine), np.random.default_rng(0)
+        for _ in range(5):
+            state = dual.dual_step(rows, machine, state, rng, light=light)
+        found.append(state)
+    assert state.theta.dtype == np.float64
+    np.testing.assert_allclose(found[1].alpha, found[0].alpha, atol=1e-5 * found[0].alpha.max())
+    np.testing.assert_allclose(state.theta[:-1], X.T @ (state.alpha * machine.y), atol=1e-12)
+    assert state.dual <= found[0].primal and state.primal - state.dual <= 1e-9 * state.primal
+
+
+def test_light_passes_leave_what_float32_cannot_hold():
+    X, y, _ = few_rows("sparse")
+    model = LinearSVC()
+    assert dual.is_light(model._read(X, y))
+    assert not dual.is_light(model._read(1e16 * X, y))
+    assert not dual.is_light(model._read(X.toarray(), y))

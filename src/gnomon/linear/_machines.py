@@ -18,9 +18,10 @@ from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which Newton factorizes
 FEW = 4  # columns per row from which rows are few: with random ones their Gram matrix has condition 9
-EPOCHS = 25  # of dual coordinate descent that are still worth while on wide data
-LONGEST = 10  # passes without a look at the gap
-ENOUGH = 1e-10  # relative gap at which it ends there: a pass has often a tenth of the gap of the one before
+EPOCHS = 40  # of dual coordinate descent that are still worth while on wide data
+ROUGH = 1e-11  # gap down to which multipliers may be moved by weights in float32
+LONGEST = 12  # passes without a look at the gap
+ENOUGH = 2e-11  # relative gap at which it ends there: a pass has often a tenth of the gap of the one before
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
 SMALL = 100_000  # entries, counting zeros, up to which sparse rows are no better than dense ones
 
@@ -155,9 +156,9 @@ def _dual_machine(margin, rows):
     return dual.dual_machine(rows, margin.y, margin.cost, constant, squared=squared)
 
 
-def _dual(margin, rows, solved, rng, tol, passes=dual.PASSES):
+def _dual(margin, rows, solved, rng, tol, passes=dual.PASSES, light=False):
     machine, draw = _dual_machine(margin, rows), np.random.default_rng([rng, solved.inner.epoch])
-    inner = dual.dual_step(rows, machine, solved.inner, draw, passes)
+    inner = dual.dual_step(rows, machine, solved.inner, draw, passes, light=light)
     theta = inner.theta.copy()
     if margin.intercept:
         theta[-1] *= machine.constant
@@ -168,10 +169,10 @@ def _wide(margin, rows, solved, rng, tol):
     """Passes over the multipliers while they are quick, to a gap no step would better; else Newton's kin."""
     if not isinstance(solved.inner, dual.DualState):
         return _newton(margin, rows, solved, rng, tol)
-    new = _dual(margin, rows, solved, rng, tol)
+    new = _dual(margin, rows, solved, rng, tol, light=solved.gap > ROUGH)
     while ENOUGH < new.gap <= tol and not _is_slow(solved, new):
-        passes = min(LONGEST, int(np.ceil(_passes_left(solved, new))))
-        solved, new = new, _dual(margin, rows, new, rng, tol, passes)
+        passes = min(LONGEST, int(_passes_left(solved, new) + 1.5))
+        solved, new = new, _dual(margin, rows, new, rng, tol, passes, light=new.gap > ROUGH)
     if new.gap <= tol or not _is_slow(solved, new):
         return new._replace(stalled=new.gap <= tol and not new.gap < solved.gap)
     zero = np.zeros_like(new.theta)

@@ -55,7 +55,7 @@ def dual_epoch_dense(X, order, y, cost, extra, norms, constant, w, alpha, limits
 
 @compiled
 def dual_epoch_csr(indptr, indices, data, order, y, cost, extra, norms, constant, w, alpha, limits):
-    """The same for CSR rows."""
+    """The same for CSR rows; data and w may be float32, which lie nearer in memory."""
     top, low = -1e300, 1e300
     last = len(w) - 1
     for k in range(len(order)):
@@ -82,7 +82,7 @@ def dual_epoch_csr(indptr, indices, data, order, y, cost, extra, norms, constant
             old = alpha[i]
             alpha[i] = project_step(G, old, cost[i], norms[i] + extra[i])
             step = (alpha[i] - old) * y[i]
-            sparse_add(indices, data, indptr[i], indptr[i + 1], step, w)
+            sparse_add(indices, data, indptr[i], indptr[i + 1], w.dtype.type(step), w)
             if constant != 0.0:
                 w[last] += step * constant
     return top, low

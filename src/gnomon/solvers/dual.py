@@ -14,7 +14,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.threads import one_blas_thread
 from gnomon.loops import dual as loops
 from gnomon.loops.products import csr_norms
-from gnomon.solvers.terms import dot, parts
+from gnomon.solvers.terms import add, dot, parts
 
 PASSES = 4  # over the rows, between two looks at the gap
 
@@ -71,24 +71,60 @@ def dual_start(rows: Any, machine: DualMachine) -> DualState:
 
 
 def dual_step(
-    rows: Any, machine: DualMachine, state: DualState, rng: np.random.Generator, passes: int = PASSES
+    rows: Any,
+    machine: DualMachine,
+    state: DualState,
+    rng: np.random.Generator,
+    passes: int = PASSES,
+    *,
+    light: bool = False,
 ) -> DualState:
-    """A few passes in random order, the first one over unshrunk rows, then the gap."""
-    theta, alpha, limits = state.theta.copy(), state.alpha.copy(), state.limits
+    """A few passes in random order, the first one over unshrunk rows, then the gap.
+
+    Light passes over sparse rows keep the weights in float32, half as wide; the weights that belong to the
+    multipliers are added up anew behind them, so nothing but the multipliers has felt it.
+    """
+    light = light and is_light(rows)
+    theta = state.theta.astype(np.float32 if light else np.float64)
+    alpha, limits = state.alpha.copy(), state.limits
     for k in range(passes):
         order = rng.permutation(rows.n_rows)
-        found = _epoch(rows.X, order, machine, theta, alpha, (np.inf, -np.inf) if k == 0 else limits)
+        found = _epoch(rows, order, machine, theta, alpha, (np.inf, -np.inf) if k == 0 else limits)
         limits = (found[0] if found[0] > 0 else np.inf, found[1] if found[1] < 0 else -np.inf)
     with one_blas_thread():  # vectors are short: more threads wait for each other
+        theta = _weights(rows.X, machine, alpha) if light else theta
         return _valued(rows, machine, DualState(theta, alpha, limits, state.epoch + passes))
 
 
-def _epoch(X, order, m, theta, alpha, limits):
-    if sparse.issparse(X):
-        return loops.dual_epoch_csr(
-            *parts(X), order, m.y, m.box, m.extra, m.norms, m.constant, theta, alpha, limits
-        )
-    return loops.dual_epoch_dense(X, order, m.y, m.box, m.extra, m.norms, m.constant, theta, alpha, limits)
+def is_light(rows: Any) -> bool:
+    """Tell whether the rows are sparse and fit float32 well."""
+    return sparse.issparse(rows.X) and float(_norms(rows).max(initial=0.0)) < 1e30
+
+
+def _weights(X, m, alpha):
+    """Σ α y x, with the intercept's last."""
+    theta = np.zeros(X.shape[1] + (m.constant != 0.0))
+    add(X, alpha * m.y, theta)
+    if m.constant:
+        theta[-1] = m.constant * float(alpha @ m.y)
+    return theta
+
+
+def _epoch(rows, order, m, theta, alpha, limits):
+    given = order, m.y, m.box, m.extra, m.norms, m.constant, theta, alpha, limits
+    if not sparse.issparse(rows.X):
+        return loops.dual_epoch_dense(rows.X, *given)
+    indptr, indices, data = parts(rows.X)
+    return loops.dual_epoch_csr(indptr, indices, _like(rows, data, theta.dtype), *given)
+
+
+def _like(rows, data, dtype):
+    """The entries as they are or, for light weights, in float32: these are kept with `rows`."""
+    if dtype == np.float64 or data.dtype == dtype:
+        return data
+    if not hasattr(rows, "light"):
+        rows.light = data.astype(dtype)
+    return rows.light
 
 
 def _valued(rows, m, state):
