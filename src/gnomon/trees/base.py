@@ -20,7 +20,7 @@ from gnomon.core.trace import Trace
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.growing import MANY, Growth, Prepared, Problem, grow_tree, prepare, repetitions
-from gnomon.trees.nodes import Grove, Tree, grove_of, leaf_sums, make_grove, select
+from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, grove_of, leaf_sums, make_grove, select
 
 Array = np.ndarray
 
@@ -243,7 +243,8 @@ class TreeModel(OneStep):
 
     def _leaf_values(self, X: Any) -> Array:
         """Values of the leaf in which each row ends, (n, outputs or classes)."""
-        return per_row(leaf_sums, self._rows(X), grove_of(self, self.tree_, self._lay_out))
+        rows = self._rows(X).in_chunks_of(BLOCK_BYTES)
+        return per_row(leaf_sums, rows, grove_of(self, self.tree_, self._lay_out))
 
     def _lay_out(self) -> Grove:
         tree = self.tree_
