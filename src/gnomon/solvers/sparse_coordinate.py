@@ -1,7 +1,10 @@
-"""Coordinate descent on sparse columns: sweeps on the residual, centered without being filled.
+"""Coordinate descent on sparse columns: on a Gram matrix and on the residual, centered without being filled.
 
-A sparse fit Xw is zero on the rows that no chosen column touches. Then Xᵀr = Xᵀy − XᵀXw needs the touched rows
-alone, and all features are certified at a small part of the cost of a product with all of X.
+In text a few columns hold most of the entries. Their Gram matrix is small, and solved for together they leave
+little to do for sweeps over the many columns with few entries.
+
+A sparse fit Xw is zero on the rows that no chosen column touches. While they are few, Xᵀr = Xᵀy − XᵀXw needs
+the touched rows alone; later, only the columns whose correlation may have reached the threshold are looked at.
 """
 
 from __future__ import annotations
