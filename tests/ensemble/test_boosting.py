@@ -21,7 +21,7 @@ from gnomon.ensemble import (
     RandomForestClassifier,
     StagewiseAdditiveModel,
 )
-from gnomon.loops import gains, team
+from gnomon.loops import gains, histograms, team
 from gnomon.loops._compile import compiled
 from gnomon.trees import DecisionStump, DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -276,10 +276,16 @@ def test_child_histograms_sum_to_the_parent(narrow, monkeypatch):
     assert below == pytest.approx(sums[inner], rel=1e-12, abs=1e-9)
 
 
+@compiled
+def fill_histograms(words, packed, rows, shift, narrow, out):
+    local = np.zeros(2048, np.int64)
+    histograms.histograms(words, packed, rows, np.int64(0), np.int64(1), shift, narrow, local, out)
+
+
 @pytest.mark.parametrize("every", [1, 50])  # many blocks of rows, and a part of one
 @pytest.mark.parametrize("narrow", [False, True])
 def test_histograms_equal_bincount(every, narrow):
-    from gnomon.loops import boosting, histograms
+    from gnomon.loops import boosting
 
     n, shift = 10 * histograms.BLOCK + 1, 40
     rng = np.random.default_rng(0)
@@ -287,11 +293,11 @@ def test_histograms_equal_bincount(every, narrow):
     g, h, reps = rng.integers(-4000, 4000, n), rng.integers(0, 4000, n), np.ones(n)
     packed, out = np.empty((n, 1 if narrow else 2), np.int64), np.empty((2, 2048), np.int64)
     if narrow:
-        boosting.pack_narrow(g * 1.0, h * 1.0, 1.0, 1.0, np.uint64(0), 0, n, packed)
+        boosting.pack_narrow(g * 1.0, h * 1.0, 1.0, 1.0, np.uint64(0), 0, n, packed.reshape(-1))
     else:
         boosting.pack_wide(g * 1.0, h * 1.0, reps, 1.0, 1.0, shift, 0, n, packed)
     rows = np.arange(0, n, every, dtype=np.int32)
-    histograms.histograms(codes.view(np.uint64), packed, rows, 0, 1, shift, narrow, out)
+    fill_histograms(codes.view(np.uint64), packed, rows, shift, narrow, out)
     for f in range(8):
         gs, qs = out[:, 256 * f : 256 * f + 256]
         for found, weight in ((gs, g), (qs & ((1 << shift) - 1), h), (qs >> shift, reps)):
@@ -336,11 +342,15 @@ def test_threads_never_share_a_histogram():
 
 @pytest.mark.parametrize("who", ["lead", "follow"])
 def test_an_error_on_one_thread_ends_the_growth(who, monkeypatch):
-    def fails(*_):
-        raise ZeroDivisionError
+    work = team.work
+
+    def fails(ground, packed, terms, crew, me, *rest):
+        if (me == 0) == (who == "lead"):
+            raise ZeroDivisionError
+        return work(ground, packed, terms, crew, me, *rest)
 
     X, y = make_classification(30_000, 12, random_state=0)
-    monkeypatch.setattr(team, who, fails)
+    monkeypatch.setattr(team, "work", fails)
     with threads(2), pytest.raises(ZeroDivisionError):
         HistGradientBoostingClassifier(max_iter=5).fit(X, y)
 
@@ -434,7 +444,9 @@ def test_a_small_pool_of_histograms_gives_the_same_tree(n_threads, monkeypatch):
 
 @compiled
 def drawn_features(key, d, drawn):
-    return gains.draw_features(key, d, drawn)
+    allowed = np.empty(d, np.int64)
+    gains.draw_features(key, drawn, allowed, np.empty(d, np.int64))
+    return allowed
 
 
 @given(st.integers(0, 2**63 - 1), st.integers(1, 40), st.data())

@@ -103,6 +103,7 @@ class Histogrammer:
         n, blocks = self.codes.words.shape
         nodes = 4 * self.most + 1  # followers may split as many leaves in vain
         places = max(2 * n_threads + 2, min(self.most + 2 * n_threads, 64, POOL_BYTES // (2**15 * blocks)))
+        desks = np.empty((n_threads, loop.N_DESK, 257), np.int64)
         return team.Team(
             board=np.zeros(team.N_BOARD, np.int64),
             jobs=np.zeros((2 * n_threads, team.N_JOB), np.int64),
@@ -110,17 +111,23 @@ class Histogrammer:
             heap=np.empty(nodes, np.int64),
             ints=np.empty((nodes, leaves.N_INT), np.int64),
             records=np.empty((nodes, loop.N_RECORD)),
+            gains=np.empty(nodes),
             sides=np.empty((nodes, 256), np.uint8),
             owners=np.empty(places, np.int64),
             pool=np.empty((places, 2, 2048 * blocks), np.int64),
             found=np.empty((2 * n_threads, 2, self.codes.n_features, loop.N_SPLIT)),
             rows=np.empty(n, np.int32),
             spare=np.empty(n, np.int32),
+            local=np.zeros((n_threads, 2048 * loop.GROUP), np.int64),
+            words=desks,
+            numbers=desks.view(np.float64),
+            features=np.empty((n_threads, 2, self.codes.n_features), np.int64),
         )
 
     def grow(self, g: Array, h: Array, top_g: float, top_h: float, seed: int, share: float) -> Grown:
         """Grow one tree."""
-        crew, order = self.team, np.empty(2 * self.most + 1, np.int64)
+        crew, (order, heap) = self.team, np.empty((2, 2 * self.most + 1), np.int64)
+        gains = np.empty(2 * self.most + 1)
         crew.rows[:] = np.arange(len(crew.rows), dtype=np.int32)
         crew.records[0] = self._pack(g, h, top_g, top_h, seed, share)
         crew.ints[0] = 0, len(crew.rows), 0, np.uint64(seed).view(np.int64), -1, -1, 0
@@ -128,15 +135,16 @@ class Histogrammer:
         crew.board[team.NODES], crew.owners[0] = 1, team.TAKEN
         fixed = (self.ground, self.packed, self.terms, crew)
 
-        def run(me: int) -> Any:
+        def run(me: int) -> int:
             if me > 0:
-                return _follow(*fixed, me, self.most, self.likely)
+                return _follow(*fixed, me, self.most, self.likely, order, heap, gains)
             try:
-                return team.lead(*fixed, self.most, self.likely, order)
+                return team.work(*fixed, me, self.most, self.likely, order, heap, gains)
             finally:
                 crew.board[team.DONE] = 1  # an error must not leave others waiting
 
-        (n, self.likely), *_ = shared(run, range(len(crew.own)))
+        n, *_ = shared(run, range(len(crew.own)))
+        self.likely = float(gains[heap[0]])
         return self._lay_out(order[:n])
 
     def _lay_out(self, order: Array) -> Grown:
@@ -170,7 +178,7 @@ class Histogrammer:
         )  # fmt: skip
         if self.narrow:
             narrow = (g, h, g_scale, h_scale, np.uint64(seed))
-            parts = shared(lambda part: pack_narrow(*narrow, *part, self.packed), chunks(len(g)))
+            parts = shared(lambda part: pack_narrow(*narrow, *part, self.packed.reshape(-1)), chunks(len(g)))
         else:
             wide = (g, h, self.reps, g_scale, h_scale, self.count_shift)
             parts = shared(lambda part: pack_wide(*wide, *part, self.packed), chunks(len(g)))
@@ -196,10 +204,11 @@ class Histogrammer:
         return values, step
 
 
-def _follow(*job: Any) -> None:
+def _follow(*job: Any) -> int:
     """Follow the leader until the tree is complete; who finds nothing to do lets others run."""
-    while not team.follow(*job):
+    while not team.work(*job):
         sleep(IDLE)
+    return 0
 
 
 def _parts(n: int, shares: int) -> list[tuple[int, int]]:

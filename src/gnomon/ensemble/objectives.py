@@ -91,7 +91,7 @@ class LogLoss(Objective):
             part = slice(*block)
             shrunk, top = np.exp(-np.abs(raw[k, part])), np.empty(2)
             rest = loop.logistic_gradients(y[part], raw[k, part], w[part], shrunk, g[part], h[part])
-            loop.tops(g[part], h[part], top)
+            loop.tops(g[part].view(np.int64), h[part].view(np.int64), top.view(np.int64))
             return rest + float(w[part] @ np.log(1.0 + shrunk)), float(top[0]), float(top[1])
 
         total, top_g, top_h = zip(*shared(one, chunks(len(y))))

@@ -22,6 +22,8 @@ from typing import Any
 import numba
 from llvmlite import ir
 from numba.core import cgutils, config, types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 
 log = logging.getLogger(__name__)
@@ -95,6 +97,51 @@ def _our_cache(folder: str) -> Iterator[None]:
         yield
     finally:
         config.CACHE_DIR = before
+
+
+class _PartCode(JITCodeLibrary):  # type: ignore[misc]
+    """Code that other code takes in: it is optimized and made machine code there, not here and there.
+
+    It stays bitcode, so there is no address to ask for and no environment to set; its own code generator is
+    asked for the latter alone, and it answers itself.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+    def serialize_using_object_code(self) -> Any:
+        return self.serialize_using_bitcode()
+
+    @property
+    def codegen(self) -> Any:
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """A part has no objects of Python's to find."""
+
+
+class _PartCompiler(Compiler):  # type: ignore[misc]
+    def define_pipelines(self) -> Any:
+        state = self.state
+        state.library = _PartCode(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
+PART: dict[str, Any] = {  # never called from Python, allocates nothing
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
+}
+if numba.__version__.startswith("0.68."):  # whose inner classes these are; others only compile longer
+    PART["pipeline_class"] = _PartCompiler  # compiled with its callers alone
 
 
 def compiled(function: Callable[..., Any] | None = None, /, *, fastmath: bool = False, **options: Any) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.trees import INNER, TIE
+from gnomon.loops.trees import BARE, TIE
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def sort_pairs(y, w):
     """Sort y in place (Shell's gaps), carrying w along."""
     gap = 1
@@ -40,7 +40,7 @@ def weighted_median(y, w):
     return y[y.size - 1]
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def fenwick_add(tree, rank, w, wy):
     """Add a weight at a rank."""
     k = rank + 1
@@ -50,7 +50,7 @@ def fenwick_add(tree, rank, w, wy):
         k += k & -k
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def fenwick_cost(tree, levels, w, wy):
     """Least sum of w|y - c|, attained at a weighted median."""
     k, below_w, below_wy = 0, 0.0, 0.0

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
+from gnomon.loops.trees import ENTRY
 
 
-@compiled
+@compiled(**ENTRY)
 def code_rows(X, edges, categories, first, codes):
     """codes[f, first + i] = how many borders of column f lie below X[i, f]; an unknown category counts as
     missing.
@@ -24,7 +25,7 @@ def code_rows(X, edges, categories, first, codes):
             line[first + i] = at if known else np.uint64(255)
 
 
-@compiled
+@compiled(**ENTRY)
 def pack_codes(codes, first, last, words):
     """words[i, b] = the codes of the features 8b..8b+7 of row i, one byte each, for rows first..last-1."""
     for b in range(words.shape[1]):

@@ -10,12 +10,12 @@ import numpy as np
 
 from gnomon.loops._compile import compiled
 from gnomon.loops.histograms import G_BITS, H_BITS
-from gnomon.loops.trees import mix
+from gnomon.loops.trees import ENTRY, mix
 
 SQUARED, POISSON, GAMMA, EXPONENTIAL = 0, 1, 2, 3
 
 
-@compiled
+@compiled(**ENTRY)
 def gradients(loss, y, raw, w, first, last, g, h):
     """g, h = weight times first and second derivative of the loss at raw;
     returns (loss sum, max |g|, max h).
@@ -43,7 +43,7 @@ def gradients(loss, y, raw, w, first, last, g, h):
     return total, top_g, top_h
 
 
-@compiled(fastmath=True)
+@compiled(fastmath=True, **ENTRY)
 def logistic_gradients(y, raw, w, shrunk, g, h):
     """g and h for two classes, given shrunk = exp(-|raw|); returns the loss without the sum of
     w log(1 + shrunk).
@@ -58,23 +58,17 @@ def logistic_gradients(y, raw, w, shrunk, g, h):
     return total
 
 
-@compiled
+@compiled(**ENTRY)
 def tops(g, h, out):
-    """out = max |g| and max h (h is not negative): numbers without a sign are ordered as their bits are."""
-    a, b, bits, top_g, top_h = (
-        g.view(np.int64),
-        h.view(np.int64),
-        out.view(np.int64),
-        np.int64(0),
-        np.int64(0),
-    )
+    """out = the bits of max |g| and max h (h is not negative): bits of numbers without a sign are ordered as these."""
+    top_g = top_h = np.int64(0)
     for i in range(g.size):
-        top_g = max(top_g, a[i] & np.int64(0x7FFFFFFFFFFFFFFF))
-        top_h = max(top_h, b[i])
-    bits[0], bits[1] = top_g, top_h
+        top_g = max(top_g, g[i] & np.int64(0x7FFFFFFFFFFFFFFF))
+        top_h = max(top_h, h[i])
+    out[0], out[1] = top_g, top_h
 
 
-@compiled
+@compiled(**ENTRY)
 def softmax_gradients(y, raw, w, k, first, last, g, h):
     """The same for class k of a softmax; returns (loss sum, max |g|, max h). raw is (classes, n)."""
     total = top_g = top_h = 0.0
@@ -95,29 +89,28 @@ def softmax_gradients(y, raw, w, k, first, last, g, h):
     return total, top_g, top_h
 
 
-@compiled
+@compiled(**ENTRY)
 def pack_narrow(g, h, g_scale, h_scale, salt, first, last, packed):
     """packed[i] = count, g and h as one whole number, rounded at random; returns the sums of g, h and count."""
     total_g = total_h = np.int64(0)
-    out = packed.reshape(-1)
     for i in range(first, last):
         r = mix(np.uint64(i) ^ salt)
         a = np.float64(np.int32(r >> np.uint64(40))) / 16777216.0
         b = np.float64(np.int32((r >> np.uint64(16)) & np.uint64(0xFFFFFF))) / 16777216.0
         gi = np.int64(np.int32(np.floor(g[i] * g_scale + a)))  # short numbers: several rows at a time
         hi = np.int64(np.int32(np.floor(h[i] * h_scale + b)))
-        out[i] = (np.int64(1) << (G_BITS + H_BITS)) + (gi << H_BITS) + hi
+        packed[i] = (np.int64(1) << (G_BITS + H_BITS)) + (gi << H_BITS) + hi
         total_g += gi
         total_h += hi
     return total_g, total_h, np.int64(last - first)
 
 
-@compiled
+@compiled(**ENTRY)
 def pack_wide(g, h, reps, g_scale, h_scale, count_shift, first, last, packed):
     """packed[i] = g; count and h as whole numbers; returns the sums of g, h and repetitions."""
     total_g = total_h = count = np.int64(0)
     for i in range(first, last):
-        gi, hi = np.int64(np.round(g[i] * g_scale)), np.int64(np.round(h[i] * h_scale))
+        gi, hi = np.int64(np.rint(g[i] * g_scale)), np.int64(np.rint(h[i] * h_scale))
         packed[i, 0], packed[i, 1] = gi, (np.int64(reps[i]) << count_shift) + hi
         count += np.int64(reps[i])
         total_g += gi
@@ -125,7 +118,7 @@ def pack_wide(g, h, reps, g_scale, h_scale, count_shift, first, last, packed):
     return total_g, total_h, count
 
 
-@compiled
+@compiled(**ENTRY)
 def newton_leaves(g, h, rows, leaves, bounds, l2, rate, values, step):
     """values[k] = rate times the best step of leaf k, whose rows are leaves[k, 0]..leaves[k, 1];
     step[i] = the value of row i's leaf.

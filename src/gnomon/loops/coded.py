@@ -24,7 +24,7 @@ from gnomon.loops.coded_cuts import (
     random_cut,
 )
 from gnomon.loops.coded_cuts_classes import best_of_classes, measure_classes, random_of_classes
-from gnomon.loops.trees import BARE, ENTRY, MISSING_CODE, ONCE, TIE, draw_feature, mix
+from gnomon.loops.trees import BARE, ENTRY, MISSING_CODE, TIE, draw_feature, mix
 
 NUMBERS, TWO_CLASSES, CLASSES = 0, 1, 2
 LO, HI, DEPTH, PARENT = range(4)  # a node that waits
@@ -88,7 +88,7 @@ def keep_better(f, cut, best_f, best, tie):
     return f
 
 
-@compiled(**ONCE)
+@compiled(**BARE)
 def cut_feature(rows, f, lo, hi, limits, rules, key, tie, work):
     """Best or random cut of a feature, into work.cut; returns whether the feature varies."""
     weights, moments, total, cut, n = work.weights, work.moments, work.total, work.cut, hi - lo
@@ -107,7 +107,7 @@ def cut_feature(rows, f, lo, hi, limits, rules, key, tie, work):
                     work.present, total, rules.min_leaf, tie, cut)  # fmt: skip
 
 
-@compiled(**ONCE)
+@compiled(**BARE)
 def search(rows, lo, hi, limits, rules, key, tie, work):
     """Best cut over features in random order, into work.best; returns its feature, or -1."""
     features, swaps = work.features, work.swaps
@@ -156,7 +156,7 @@ def partition(codes, start, step, order, lo, hi, code, missing_left, spare):
     return a - lo
 
 
-@compiled(**ONCE)
+@compiled(**BARE)
 def split(rows, lo, hi, depth, limits, rules, key, work, ints, floats, values, node):
     """Measure a node and split it where it pays; returns how many rows go left, 0 for a leaf."""
     if rules.kind == TWO_CLASSES:
@@ -209,9 +209,12 @@ def wait(waiting, keys, top, lo, hi, depth, parent, key):
     keys[top] = key
 
 
-@compiled(**BARE)
-def descend(rows, near, limits, rules, work, waiting, keys, ints, floats, values):
-    """Grow the tree whose root waits, left before right; returns the number of nodes."""
+@compiled(**ENTRY)
+def grow_codes(rows, near, limits, rules, work, waiting, keys, ints, floats, values):
+    """Grow the tree whose root waits, left before right; `near` has room for the rows of a small node.
+
+    Fills one record per node, in preorder (the left child follows its parent), and returns their number.
+    """
     top, node, base = 1, -1, -1  # base: how many wait beside the rows that are copied, -1: none are
     while top > 0:
         top -= 1
@@ -232,21 +235,3 @@ def descend(rows, near, limits, rules, work, waiting, keys, ints, floats, values
             wait(waiting, keys, top + 1, lo, lo + left, depth + 1, np.int64(-1), mix(key ^ np.uint64(1)))
             top += 2
     return node + 1
-
-
-@compiled(**ENTRY)
-def grow_codes(codes, w, y, limits, rules, order, key, ints, floats, values):
-    """Grow a tree on the rows of `order`, which is rearranged; `codes` has a line for every feature.
-
-    Fills one record per node, in preorder (the left child follows its parent), and returns their number.
-    """
-    n, d, m, one = order.size, limits.size // 512, rules.block, np.int64(1)
-    width = 1 + rules.width if rules.kind == CLASSES else 2
-    rows = Rows(codes, w.size, one, order, w, y)
-    near = Rows(np.empty(m * d, np.uint8), one, d, np.empty(m, np.uint32), np.empty(m), np.empty(m))
-    work = Work(np.empty(n), np.empty(n), np.empty(n, np.uint8), np.empty(n, np.uint32), np.zeros(256 * width),
-                np.empty(257, np.int64), np.empty(width), np.empty(width), np.zeros(6), np.zeros(6),
-                np.arange(d), np.empty(d, np.int64))  # fmt: skip
-    waiting, keys = np.empty((n + 1, 4), np.int64), np.empty(n + 1, np.uint64)
-    waiting[0, LO], waiting[0, HI], waiting[0, DEPTH], waiting[0, PARENT], keys[0] = 0, n, 0, -1, key
-    return descend(rows, near, limits, rules, work, waiting, keys, ints, floats, values)

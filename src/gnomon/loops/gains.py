@@ -13,18 +13,22 @@ from gnomon.loops.histograms import (
     COUNT_LEFT,
     FEATURE,
     GAIN,
+    GAINS,
+    KEYS,
+    LEFT_G,
     LOWER,
     MISSING_LEFT,
     N_SPLIT,
+    ORDER,
     PLACE,
     UPPER,
     G,
     H,
 )
-from gnomon.loops.trees import INNER, MISSING_CODE, TIE, mix
+from gnomon.loops.trees import BARE, MISSING_CODE, TIE, mix
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def rank_categories(gs, qs, n, terms, order, keys):
     """Order the present categories by gradient over curvature; returns their number."""
     m = 0
@@ -41,19 +45,20 @@ def rank_categories(gs, qs, n, terms, order, keys):
     return m
 
 
-@compiled(**INNER)
-def draw_features(key, d, drawn):
-    """Which features a leaf may be split by: `drawn` of them, by its random key."""
-    allowed, chosen = np.ones(d, np.bool_), np.arange(d)
+@compiled(**BARE)
+def draw_features(key, drawn, allowed, chosen):
+    """allowed = which features a leaf may be split by: `drawn` of them, by its random key."""
+    d = allowed.size
+    for f in range(d):
+        allowed[f], chosen[f] = 1, f
     for k in range(d - drawn):  # those left out
         key = mix(key)
         j = k + np.int64(key % np.uint64(d - k))
         chosen[k], chosen[j] = chosen[j], chosen[k]
-        allowed[chosen[k]] = False
-    return allowed
+        allowed[chosen[k]] = 0
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def cumulate_cells(gs, qs, order, n, ranked, left):
     """left = the words of everything up to each of the first n cells (in order, where ranked)."""
     g = q = np.int64(0)
@@ -65,7 +70,7 @@ def cumulate_cells(gs, qs, order, n, ranked, left):
         sums_g[k], sums_q[k] = g, q
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def read_left(left, k, extra_g, extra_q, terms):
     """g, h and count on the left of a split after cell k, the extra words going left too."""
     q = left[1, k] + extra_q
@@ -73,7 +78,7 @@ def read_left(left, k, extra_g, extra_q, terms):
     return (left[0, k] + extra_g) * terms.g_unit, h, np.float64(q >> terms.count_shift)
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def free_gains(left, n, extra_g, extra_q, g, h, count, terms, parent, gains):
     """gains[k] = what a split after cell k gains; -inf where a side is too small.
 
@@ -93,7 +98,7 @@ def free_gains(left, n, extra_g, extra_q, g, h, count, terms, parent, gains):
         gains[k] = gain if (q >= fewest) & (q < most) & (hl >= lightest) & (hr >= lightest) else -np.inf
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def bound_gains(left, n, extra_g, extra_q, record, terms, parent, sign, gains):
     """The same where values are bounded, and fall or rise from left to right as `sign` says."""
     l2, lower, upper = terms.l2, record[LOWER], record[UPPER]
@@ -108,7 +113,7 @@ def bound_gains(left, n, extra_g, extra_q, record, terms, parent, sign, gains):
             gains[k] = gain if (b - a) * sign >= 0.0 else -np.inf
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def first_best(gains, bits, n, tie):
     """The first of the candidates whose gain is the largest, up to rounding; n: none is positive.
 
@@ -128,21 +133,21 @@ def first_best(gains, bits, n, tie):
     return k
 
 
-@compiled(**INNER)
-def find_splits(hist, ground, terms, key, record, first, last, found):
+@compiled(**BARE)
+def find_splits(hist, ground, terms, key, record, first, last, desk, found):
     """found[f] = the best split of a leaf by each of the features first..last-1; gain 0: none."""
     l2 = terms.l2
     value = min(max(-record[G] / (record[H] + l2), record[LOWER]), record[UPPER])
     parent = -(2.0 * record[G] * value + (record[H] + l2) * value * value)
     tie = TIE * abs(parent)
     bounded = record[LOWER] > -np.inf or record[UPPER] < np.inf
-    left, gains = np.empty((2, 256), np.int64), np.empty(257)
-    bits, order, keys = gains.view(np.int64), np.empty(256, np.int64), np.empty(256)
-    allowed = draw_features(key, ground.n_bins.size, terms.drawn)
+    left, gains, bits = desk.words[LEFT_G:GAINS], desk.numbers[GAINS], desk.words[GAINS]
+    order, keys, allowed = desk.words[ORDER], desk.numbers[KEYS], desk.features[0]
+    draw_features(key, terms.drawn, allowed, desk.features[1])
     for f in range(first, last):
         split, sign = found[f], ground.kinds[f, 1]
         split[0] = 0.0
-        if not allowed[f]:
+        if allowed[f] == 0:
             continue
         gs, qs, n = hist[0, 256 * f : 256 * f + 256], hist[1, 256 * f : 256 * f + 256], ground.n_bins[f]
         ranked = ground.kinds[f, 0] > 0
@@ -165,7 +170,7 @@ def find_splits(hist, ground, terms, key, record, first, last, found):
                 split[1], split[2], split[3] = read_left(left, k, extra_g, extra_q, terms)
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def choose(found, l2, record):
     """Take the split of the lowest feature whose split gains most, up to rounding; gain 0: none gains.
 
@@ -181,16 +186,18 @@ def choose(found, l2, record):
             record[GAIN + k] = found[best, k]
 
 
-@compiled(**INNER)
-def sides_of(hist, ground, terms, record, goes_left):
+@compiled(**BARE)
+def sides_of(hist, ground, terms, record, desk, goes_left):
     """goes_left[code] = 1 for the codes on the left of a leaf's split; missing rows, if there were none, go
     with the heavier side.
     """
     f = np.int64(record[FEATURE])
     gs, qs = hist[0, 256 * f : 256 * f + 256], hist[1, 256 * f : 256 * f + 256]
-    order, place = np.arange(256), np.int64(record[PLACE])
+    order, place = desk.words[ORDER], np.int64(record[PLACE])
+    for k in range(256):
+        order[k] = k
     if ground.kinds[f, 0] > 0:
-        rank_categories(gs, qs, ground.n_bins[f], terms, order, np.empty(256))
+        rank_categories(gs, qs, ground.n_bins[f], terms, order, desk.numbers[KEYS])
     for k in range(256):
         goes_left[k] = 0
     for k in range(place + 1):

@@ -26,7 +26,6 @@ from gnomon.loops.search import (
     LOWER,
     MASK,
     MISSING_LEFT,
-    N_FLOAT,
     N_INT,
     REPS,
     RIGHT,
@@ -41,27 +40,25 @@ from gnomon.loops.trees import (
     ENTRY,
     ERROR,
     MISSING_CODE,
-    ONCE,
     POISSON,
     loss_of,
     mix,
-    new_notes,
 )
 
 
 class GrowData(NamedTuple):
     """What a tree is grown from."""
 
-    columns: np.ndarray  # (d, n) float64, every column sorted; exact only, rearranged with `order`
-    codes: np.ndarray  # (d, n) uint8, histograms only
-    limits: np.ndarray  # (d, 256, 2) smallest and largest value of every bin
+    columns: np.ndarray | None  # (d, n) float64, every column sorted; exact only, rearranged with `order`
+    codes: np.ndarray | None  # (d, n) uint8, histograms only
+    limits: np.ndarray | None  # (d, 256, 2) smallest and largest value of every bin
     kinds: np.ndarray  # (d, 2) int64: number of categories (0: numeric), sign of the monotone constraint
     labels: np.ndarray  # (n,) int16: class
     target: np.ndarray  # (n, m) float64, regression only
     wr: np.ndarray  # (n, 2) float64: weight, and how many rows of the sample a row stands for
 
 
-@compiled(**ONCE)
+@compiled(**BARE)
 def totals_of(criterion, m, rows, labels, target, wr, total, value):
     """Fill a node's statistics and value; returns (impurity, splittable)."""
     for k in range(m + 2):
@@ -108,32 +105,36 @@ def regression_totals(criterion, m, rows, target, wr, total, value):
 
 
 @compiled(**BARE)
-def mark_sides(columns, codes, exact, order, ints, floats, mask, side):
+def mark_sides(columns, codes, order, ints, floats, masks, node, side):
     """side[i] = 1 for the rows that go left; returns how many."""
     f, missing_left, categorical = ints[FEATURE], ints[MISSING_LEFT], ints[MASK] == 1
     threshold, code, left = floats[THRESHOLD], ints[CODE], 0
     for k in range(ints[LO], ints[HI]):
-        go = missing_left == 1
-        if exact:
+        go, known, i, c = missing_left == 1, False, 0, np.int64(0)
+        if columns is not None:
             i, x = order[f, k], columns[f, k]
-            if x == x:
-                go = mask[np.int64(x)] == 1 if categorical else x <= threshold
-        else:
+            known = x == x
+            if known:
+                go, c = x <= threshold, np.int64(x)
+        if codes is not None:
             i = order[0, k]
             c = np.int64(codes[f, i])
-            if c != MISSING_CODE:
-                go = mask[c] == 1 if categorical else c <= code
+            known = c != MISSING_CODE
+            if known:
+                go = c <= code
+        if masks is not None and categorical and known:
+            go = masks[node, c] == 1
         side[i] = go
         left += go
     return left
 
 
 @compiled(**BARE)
-def partition(order, columns, exact, first, last, lo, hi, n_left, side, spare, spare_x):
+def partition(order, columns, first, last, lo, hi, n_left, side, spare, spare_x):
     """Stable partition of the lines first..last-1 of `order` and of the sorted values beside them."""
     for f in range(first, last):
         line = order[f]
-        if not exact:
+        if columns is None:
             a, b = lo, 0
             for k in range(lo, hi):
                 i = line[k]
@@ -217,7 +218,7 @@ def bound_children(classify, sign, node, first, floats, values):
             values[child, 0] = 1.0 - values[child, 1]
 
 
-@compiled(**ONCE)
+@compiled(**BARE)
 def measure_node(order, labels, target, wr, rules, ints, floats, total, value):
     """Fill a node's totals and value; returns whether it may be split."""
     rows = order[0, ints[LO] : ints[HI]]
@@ -228,27 +229,17 @@ def measure_node(order, labels, target, wr, rules, ints, floats, total, value):
     return may_split(rules, ints, floats, varies)
 
 
-@compiled(**BARE)
-def descend(columns, codes, limits, kinds, labels, target, wr, rules, order, side, ints, floats, values, masks,
-            frontier, spare, spare_x, total, best_mask, groups, ranked, marks, notes, power, keys,
-            features):  # fmt: skip
-    """Grow the tree below node 0; returns the number of nodes."""
+@compiled(**ENTRY)
+def grow(columns, codes, limits, kinds, labels, target, wr, rules, order, side, ints, floats, values, masks, frontier,
+         spare, spare_x, total, best_mask, groups, ranked, marks, notes, power, keys, features):  # fmt: skip
+    """Grow the subtree below node 0, one line per node; returns the number of nodes. See `loops.search` on None."""
     best_first, none, one = rules.max_leaf_nodes > 0, np.int64(0), np.int64(1)  # literals: compiled anew
     node, first, n_nodes, n_leaves, waiting = -one, none, one, one, none
     while True:
         for child in range(first, n_nodes):
             floats[child, LOWER], floats[child, UPPER] = -np.inf, np.inf
-            ints[child, MASK] = measure_node(
-                order,
-                labels,
-                target,
-                wr,
-                rules,
-                ints[child],
-                floats[child],
-                total[child - first],
-                values[child],
-            )
+            ints[child, MASK] = measure_node(order, labels, target, wr, rules, ints[child], floats[child],
+                                             total[child - first], values[child])  # fmt: skip
         if rules.constrained and node >= 0:
             bound_children(
                 rules.criterion <= ERROR, kinds[ints[node, FEATURE], 1], node, first, floats, values
@@ -257,8 +248,8 @@ def descend(columns, codes, limits, kinds, labels, target, wr, rules, order, sid
             if ints[child, MASK] > 0:
                 search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints[child],
                             floats[child], total[child - first], values[child], np.uint64(ints[child, KEY]),
-                            none, kinds.shape[0], masks[min(child, masks.shape[0] - 1)], best_mask,
-                            groups, ranked, marks, notes, power, keys, features)  # fmt: skip
+                            none, kinds.shape[0], masks, child, best_mask, groups, ranked, marks, notes, power,
+                            keys, features)  # fmt: skip
                 if floats[child, GAIN] + 1e-15 < rules.min_decrease:
                     ints[child, FEATURE] = -1
                 if ints[child, FEATURE] >= 0:
@@ -270,10 +261,9 @@ def descend(columns, codes, limits, kinds, labels, target, wr, rules, order, sid
         node = frontier[at]
         waiting -= 1
         frontier[at] = frontier[waiting]
-        mask = masks[min(node, masks.shape[0] - 1)]
-        n_left = mark_sides(columns, codes, rules.exact, order, ints[node], floats[node], mask, side)
-        partition(order, columns, rules.exact, none, order.shape[0], ints[node, LO], ints[node, HI], n_left,
-                  side, spare, spare_x)  # fmt: skip
+        n_left = mark_sides(columns, codes, order, ints[node], floats[node], masks, node, side)
+        partition(order, columns, none, order.shape[0], ints[node, LO], ints[node, HI], n_left, side, spare,
+                  spare_x)  # fmt: skip
         first = n_nodes
         ints[node, LEFT], ints[node, RIGHT], ints[node, CREATED] = first, first + 1, n_leaves
         place_children(ints, node, first, n_left)
@@ -282,29 +272,3 @@ def descend(columns, codes, limits, kinds, labels, target, wr, rules, order, sid
     for k in range(waiting):
         ints[frontier[k], FEATURE] = -1
     return n_nodes
-
-
-@compiled(**ENTRY)
-def grow(
-    columns, codes, limits, kinds, labels, target, wr, rules, order, side, lo, hi, depth, key, n_categories
-):
-    """Grow the subtree of the rows lo..hi; returns (ints, floats, values, masks) with one line per node.
-
-    There is room for as many nodes as there may be; memory that is never touched costs nothing.
-    """
-    m, n, d = rules.n_stats, hi - lo, kinds.shape[0]
-    leaves = min(n, rules.max_leaf_nodes) if rules.max_leaf_nodes > 0 else n
-    room = 2 * leaves - 1
-    ints, floats, values = np.zeros((room, N_INT), np.int64), np.zeros((room, N_FLOAT)), np.zeros((room, m))
-    masks = np.zeros((room if n_categories > 0 else 1, max(n_categories, 1)), np.uint8)
-    size = max(n, 256) if rules.exact else 256
-    ranked = np.zeros((max(n_categories, 512 if n_categories > 0 else 1), m + 4))
-    spare, spare_x = np.empty(n, order.dtype), np.empty(n if rules.exact else 1)
-    notes, power, keys = new_notes(m, n_categories)
-    ints[0, LO], ints[0, HI], ints[0, DEPTH], ints[0, KEY] = lo, hi, depth, np.int64(key)
-    ints[0, LEFT] = ints[0, RIGHT] = -1
-    count = descend(columns, codes, limits, kinds, labels, target, wr, rules, order, side, ints, floats, values,
-                    masks, np.empty(room, np.int64), spare, spare_x, np.zeros((2, m + 2)),
-                    np.empty(masks.shape[1], np.uint8), np.zeros((size, m + 2)), ranked, np.zeros((size, 3)),
-                    notes, power, keys, np.empty(d, np.int64))  # fmt: skip
-    return ints[:count], floats[:count], values[:count], masks[: count if n_categories > 0 else 1]

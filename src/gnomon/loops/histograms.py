@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gnomon.loops._compile import compiled, fetch
-from gnomon.loops.trees import ENTRY, INNER
+from gnomon.loops.trees import BARE
 
 BLOCK = 1 << 12  # the sums of as many narrow rows do not run over
 AHEAD = 8  # rows between fetching one and reading it
@@ -50,7 +50,20 @@ class Terms(NamedTuple):
     drawn: int  # features that a split may use
 
 
-@compiled(**INNER)
+class Desk(NamedTuple):
+    """Room for the work of one thread; `numbers` and `words` are views of the same memory."""
+
+    local: np.ndarray  # (2048 GROUP,) int64: packed sums, zero between calls
+    words: np.ndarray  # (5, 257) int64, lines as below
+    numbers: np.ndarray  # float64
+    features: np.ndarray  # (2, d) int64: whether a feature may be used; an order of them
+
+
+LEFT_G, LEFT_Q, GAINS, ORDER, KEYS = range(5)
+N_DESK = 5
+
+
+@compiled(**BARE)
 def add_narrow(words, packed, rows, begin, end, first, last, local):
     """Add rows to the packed sums of the blocks first..last-1; rows that come later are fetched."""
     for k in range(begin, end):
@@ -64,7 +77,7 @@ def add_narrow(words, packed, rows, begin, end, first, last, local):
                 local[np.uint64(2048 * b + 256 * j) + ((v >> np.uint64(8 * j)) & np.uint64(255))] += p
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def add_wide(words, packed, rows, first, last, gs, qs):
     """Add rows to the cells of the blocks first..last-1."""
     for k in range(rows.size):
@@ -78,7 +91,7 @@ def add_wide(words, packed, rows, first, last, gs, qs):
                 qs[c] += q
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def unpack(local, size, count_shift, fresh, gs, qs):
     """Move packed sums into their cells, in place of what is there or on top of it."""
     for c in range(size):
@@ -95,10 +108,12 @@ def unpack(local, size, count_shift, fresh, gs, qs):
             qs[c] += q
 
 
-@compiled(**ENTRY)
-def histograms(words, packed, rows, first, last, count_shift, narrow, out):
-    """Fill the histograms of some rows over the blocks first..last-1; a few blocks at a time stay cached."""
-    local = np.zeros(2048 * min(GROUP, last - first), np.int64)
+@compiled(**BARE)
+def histograms(words, packed, rows, first, last, count_shift, narrow, local, out):
+    """Fill the histograms of some rows over the blocks first..last-1; a few blocks at a time stay cached.
+
+    `local` has room for them and is zero between calls.
+    """
     for a in range(first, last, GROUP):
         b = min(a + GROUP, last)
         gs, qs = out[0, 2048 * a : 2048 * b], out[1, 2048 * a : 2048 * b]
@@ -112,7 +127,7 @@ def histograms(words, packed, rows, first, last, count_shift, narrow, out):
             add_wide(words, packed, rows, a, b, out[0], out[1])
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def subtract(parent, child, first, last):
     """parent -= child, over the blocks first..last-1: what is left is the sibling's."""
     for k in range(2):

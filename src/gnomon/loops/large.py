@@ -9,8 +9,8 @@ import numpy as np
 
 from gnomon.loops._compile import compiled
 from gnomon.loops.grow import child_key, mark_sides, measure_node, partition
-from gnomon.loops.search import HI, LO, search_node
-from gnomon.loops.trees import ENTRY, new_notes
+from gnomon.loops.search import search_node
+from gnomon.loops.trees import ENTRY
 
 
 @compiled(**ENTRY)
@@ -21,28 +21,23 @@ def measure(rules, order, labels, target, wr, ints, floats, total, value):
 
 @compiled(**ENTRY)
 def search_part(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value,
-                key, first, last, mask):  # fmt: skip
+                key, first, last, masks, best_mask, groups, ranked, marks, notes, power, keys, features):  # fmt: skip
     """Best split of a node over the features first..last-1, into its record."""
-    m, n = rules.n_stats, ints[HI] - ints[LO]
-    size = n if rules.exact else 256
-    notes, power, keys = new_notes(m, mask.size)
-    search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value,
-                key, first, last, mask, np.empty(mask.size, np.uint8), np.zeros((size, m + 2)),
-                np.zeros((max(mask.size, 512), m + 4)), np.zeros((size, 3)), notes, power, keys,
-                np.empty(kinds.shape[0], np.int64))  # fmt: skip
+    search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value, key,
+                first, last, masks, np.int64(0), best_mask, groups, ranked, marks, notes, power, keys,
+                features)  # fmt: skip
 
 
 @compiled(**ENTRY)
-def mark(columns, codes, exact, order, ints, floats, mask, side):
+def mark(columns, codes, order, ints, floats, masks, side):
     """side[i] = 1 for the rows that go left; returns how many."""
-    return mark_sides(columns, codes, exact, order, ints, floats, mask, side)
+    return mark_sides(columns, codes, order, ints, floats, masks, np.int64(0), side)
 
 
 @compiled(**ENTRY)
-def part_lines(order, columns, exact, first, last, lo, hi, n_left, side):
+def part_lines(order, columns, first, last, lo, hi, n_left, side, spare, spare_x):
     """Stable partition of the lines first..last-1 of `order` and of the sorted values beside them."""
-    spare, spare_x = np.empty(hi - lo, order.dtype), np.empty(hi - lo if exact else 1)
-    partition(order, columns, exact, first, last, lo, hi, n_left, side, spare, spare_x)
+    partition(order, columns, first, last, lo, hi, n_left, side, spare, spare_x)
 
 
 @compiled(**ENTRY)

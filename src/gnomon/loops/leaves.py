@@ -23,15 +23,14 @@ from gnomon.loops.histograms import (
     histograms,
     subtract,
 )
-from gnomon.loops.trees import INNER, mix
+from gnomon.loops.trees import BARE, mix
 
-START, END, DEPTH, KEY, FIRST, SLOT, TURN = range(
-    7
-)  # first child, -1: none; histogram, -1: none; turn, 0: a leaf
+# first child, -1: none; histogram, -1: none; turn, 0: a leaf
+START, END, DEPTH, KEY, FIRST, SLOT, TURN = range(7)
 N_INT = 7
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def partition_rows(column, goes_left, rows, left, right):
     """Stable partition by the side of every code: rows to left[:n] and right; returns n. `left` may be
     `rows` itself.
@@ -46,7 +45,7 @@ def partition_rows(column, goes_left, rows, left, right):
     return np.int64(a)
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def pass_down(record, ground, terms, deepest, records):
     """The children's sums, bounds of their values, and whether they may be split."""
     lower, upper, l2 = record[LOWER], record[UPPER], terms.l2
@@ -63,23 +62,23 @@ def pass_down(record, ground, terms, deepest, records):
         records[s, GAIN], records[s, FEATURE] = 0.0, -1.0
 
 
-@compiled(**INNER)
-def search(ground, packed, terms, rows, small, large, which, ints, records, first, last, found):
+@compiled(**BARE)
+def search(ground, packed, terms, rows, small, large, which, ints, records, first, last, desk, found):
     """Fill the histograms `small` of some rows over the blocks first..last-1, take them from `large` when
     there are two leaves (`which` is the small one), and find the splits of both.
     """
-    if not (records[:, OPEN] > 0.0).any():
+    if records[0, OPEN] == 0.0 and records[records.shape[0] - 1, OPEN] == 0.0:
         return
-    histograms(ground.words, packed, rows, first, last, terms.count_shift, terms.narrow, small)
+    histograms(ground.words, packed, rows, first, last, terms.count_shift, terms.narrow, desk.local, small)
     if records.shape[0] == 2:
         subtract(large, small, first, last)
     for s in range(records.shape[0]):
         if records[s, OPEN] > 0.0:
             find_splits(small if s == which else large, ground, terms, np.uint64(ints[s, KEY]), records[s],
-                        8 * first, min(8 * last, ground.n_bins.size), found[s])  # fmt: skip
+                        8 * first, min(8 * last, ground.n_bins.size), desk, found[s])  # fmt: skip
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def choose_all(found, l2, records):
     """Choose among the features of some leaves."""
     for s in range(records.shape[0]):
@@ -87,10 +86,10 @@ def choose_all(found, l2, records):
             choose(found[s], l2, records[s])
 
 
-@compiled(**INNER)
-def part_leaf(ground, terms, record, line, rows, spare, hist, goes_left, ints, records):
+@compiled(**BARE)
+def part_leaf(ground, terms, record, line, rows, spare, hist, desk, goes_left, ints, records):
     """Part the rows of a leaf and fill the lines of its children; returns how many rows go left."""
-    sides_of(hist, ground, terms, record, goes_left)
+    sides_of(hist, ground, terms, record, desk, goes_left)
     n = partition_rows(ground.columns[np.int64(record[FEATURE])], goes_left, rows, rows, spare)
     for k in range(n, rows.size):
         rows[k] = spare[k - n]

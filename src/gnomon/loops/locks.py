@@ -8,23 +8,23 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled, exchange
-from gnomon.loops.trees import INNER
+from gnomon.loops.trees import BARE
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def lock(board):
     """Wait until no other thread holds the lock, then hold it."""
     while exchange(board, 0, 1) != 0:
         pass
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def unlock(board):
     """Let go of the lock."""
     exchange(board, 0, 0)
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def read(board, line, at):
     """line[at], and with it whatever was written before another thread let go of the lock."""
     lock(board)
@@ -33,7 +33,7 @@ def read(board, line, at):
     return value
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def pause(own):
     """Spend some hundred nanoseconds on a cell that no other thread touches."""
     for _ in range(32):

@@ -1,4 +1,7 @@
-"""The best split of a node: features in random order, each searched the quickest way, the best one kept."""
+"""The best split of a node: features in random order, each searched the quickest way, the best one kept.
+
+What is None (see `search_node`) is tested for by ``is not None``: the compiler leaves out what depends on it.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,13 @@ from gnomon.loops._compile import compiled
 from gnomon.loops.trees import (
     BARE,
     ERROR,
-    ONCE,
     POISSON,
     SMALL_NODE,
     TIE,
+    arrange_categories,
     cumulate,
     cut_between,
     draw_feature,
-    enumerate_categories,
     first_cut,
     groups_of_codes,
     groups_of_few,
@@ -24,7 +26,6 @@ from gnomon.loops.trees import (
     loss_of,
     mark_categories,
     mix,
-    order_categories,
 )
 
 # Columns of the integer and float records of a node.
@@ -43,24 +44,26 @@ def new_order(features):
         features[f] = f
 
 
-@compiled(**ONCE)
+@compiled(**BARE)
 def group(rules, line, codes, limits, rows, labels, target, wr, center, groups, marks, missing, keys):
     """Bring the rows of a node into groups, the quickest way; returns how many."""
     classify, plain = rules.criterion <= ERROR, rules.plain
-    if rules.exact:
+    if line is not None:
         return groups_of_sorted(
             line, rows, labels, target, wr, classify, plain, center, groups, marks, missing
         )
-    if rows.size <= SMALL_NODE:
+    if codes is not None and rows.size <= SMALL_NODE:
         return groups_of_few(
             codes, limits, rows, labels, target, wr, classify, center, groups, marks, missing, keys
         )
-    return groups_of_codes(
-        codes, limits, rows, labels, target, wr, classify, plain, center, groups, marks, missing
-    )
+    if codes is not None:
+        return groups_of_codes(
+            codes, limits, rows, labels, target, wr, classify, plain, center, groups, marks, missing
+        )
+    return 0
 
 
-@compiled(**ONCE)
+@compiled(**BARE)
 def search_groups(rules, kinds, line, codes, limits, rows, labels, target, wr, center, key, f, total, parent,
                   floats, tie, groups, ranked, marks, notes, power, keys, best_mask):  # fmt: skip
     """Best split of any column by any criterion, into notes[BEST]; returns whether the column varies."""
@@ -76,34 +79,29 @@ def search_groups(rules, kinds, line, codes, limits, rows, labels, target, wr, c
     gap, categorical = missing[0] > 0.0, kinds[0] > 0
     if n_groups == 0 or (n_groups == 1 and not gap):
         return False
-    begin, end, pick, lefts = 0, n_groups, np.nan, groups
-    every = categorical and m > 2 and n_groups <= 10
-    if every:
-        enumerate_categories(n_groups, m, groups, ranked)
-        end, lefts = 2 ** (n_groups - 1), ranked
-    else:
-        if categorical:
-            order_categories(classify, m, n_groups, groups, ranked, power)
-            lefts = ranked
-        elif rules.random and n_groups > 1:
+    begin, end, pick, lefts = np.int64(0), n_groups, np.nan, groups
+    if ranked is not None and categorical:
+        end, lefts = arrange_categories(classify, m, n_groups, groups, ranked, power), ranked
+    if not categorical:
+        if rules.random and n_groups > 1:
             begin, pick = first_cut(n_groups, marks, f, key)
             end = begin + 1
-        cumulate(lefts, n_groups, m)
+        cumulate(groups, n_groups, m)
     for side in range(2 if gap else 1):
         judge(rules, kinds[1], lefts, begin, end, missing, side, total, parent, floats[LOWER], floats[UPPER],
               shift, tie, place)  # fmt: skip
     g = np.int64(place[1])
     best[B_GAIN], best[B_FOUND], best[B_THRESHOLD], best[B_CODE] = place[0], place[4], np.nan, 0.0
     best[B_MISSING_LEFT] = place[2] if gap else place[3] > floats[WEIGHT] - place[3]
-    if categorical:
-        mark_categories(every, m, n_groups, ranked, marks, g, best_mask)
-    else:
+    if ranked is not None and categorical:
+        mark_categories(m, n_groups, ranked, marks, g, best_mask)
+    if not categorical:
         best[B_THRESHOLD], best[B_CODE] = cut_between(g, n_groups, marks, pick), marks[g, 2]
     return True
 
 
-@compiled(**ONCE)
-def adopt_best(f, best, categorical, tie, best_mask, ints, floats, mask):
+@compiled(**BARE)
+def adopt_best(f, best, categorical, tie, best_mask, ints, floats, masks, node):
     """Take a feature's best split into the node's record when it beats what is there."""
     gain, old = best[B_GAIN], floats[GAIN]
     if best[B_FOUND] == 0.0 or not gain >= -1e3 * tie:
@@ -113,17 +111,22 @@ def adopt_best(f, best, categorical, tie, best_mask, ints, floats, mask):
     ints[FEATURE], ints[MASK], ints[CODE] = f, categorical, np.int64(best[B_CODE])
     ints[MISSING_LEFT] = np.int64(best[B_MISSING_LEFT])
     floats[GAIN], floats[THRESHOLD] = max(gain, 0.0), best[B_THRESHOLD]
-    if categorical:
-        for c in range(mask.size):
-            mask[c] = best_mask[c]
+    if masks is not None and categorical:
+        for c in range(best_mask.size):
+            masks[node, c] = best_mask[c]
 
 
-@compiled(**ONCE)
+@compiled(**BARE)
 def search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value,
-                key, first, last, mask, best_mask, groups, ranked, marks, notes, power, keys, features):  # fmt: skip
-    """Best split of a node over the features first..last-1 of its random order, into its record."""
+                key, first, last, masks, node, best_mask, groups, ranked, marks, notes, power, keys,
+                features):  # fmt: skip
+    """Best split of a node over the features first..last-1 of its random order, into its record.
+
+    Columns are sorted values, or codes with their limits; the others are None. So are masks, best_mask, ranked
+    and power where no column is categorical.
+    """
     m, lo, hi = rules.n_stats, ints[LO], ints[HI]
-    center = notes[ZEROS] if rules.criterion == POISSON else value
+    center = (notes[ZEROS] if rules.criterion == POISSON else value)[:m]
     tie = TIE * abs(floats[IMPURITY] * floats[WEIGHT])
     parent = loss_of(rules.criterion, total, m)
     tried, draw = 0, key
@@ -136,9 +139,12 @@ def search_node(columns, codes, limits, kinds, labels, target, wr, rules, order,
             draw_feature(features, at, draw)
         f = features[at]
         notes[BEST, B_FOUND] = 0.0
-        line, own = (f, 0) if rules.exact else (0, f)
-        tried += search_groups(
-            rules, kinds[f], columns[line, lo:hi], codes[own], limits[own], order[line, lo:hi], labels, target,
-            wr, center[:m], key, f, total, parent, floats, tie, groups, ranked, marks, notes, power, keys, best_mask,
-        )  # fmt: skip
-        adopt_best(f, notes[BEST], kinds[f, 0] > 0, tie, best_mask, ints, floats, mask)
+        if columns is not None:
+            tried += search_groups(rules, kinds[f], columns[f, lo:hi], None, None, order[f, lo:hi], labels, target,
+                                   wr, center, key, f, total, parent, floats, tie, groups, ranked, marks, notes,
+                                   power, keys, best_mask)  # fmt: skip
+        if codes is not None:
+            tried += search_groups(rules, kinds[f], None, codes[f], limits[f], order[0, lo:hi], labels, target, wr,
+                                   center, key, f, total, parent, floats, tie, groups, ranked, marks, notes, power,
+                                   keys, best_mask)  # fmt: skip
+        adopt_best(f, notes[BEST], kinds[f, 0] > 0, tie, best_mask, ints, floats, masks, node)

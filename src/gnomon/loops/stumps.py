@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
+from gnomon.loops.trees import ENTRY
 
 
-@compiled
+@compiled(**ENTRY)
 def boundaries(columns, order, first, last, cut):
     """cut[f, k] = 1 where a threshold fits between sorted places k and k+1 (NaN is not expected)."""
     for f in range(first, last):
@@ -16,7 +17,7 @@ def boundaries(columns, order, first, last, cut):
         cut[f, order.shape[1] - 1] = 0
 
 
-@compiled
+@compiled(**ENTRY)
 def signed_stumps(order, cut, signed, total, first, last, tie, best, place):
     """Two classes: the cut of every feature with the largest |sum left - sum right| of signed weights.
 

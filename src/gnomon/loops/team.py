@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.histograms import GAIN, histograms
+from gnomon.loops.histograms import GAIN, Desk, histograms
 from gnomon.loops.leaves import END, FIRST, SLOT, START, TURN, choose_all, part_leaf, search
 from gnomon.loops.locks import lock, pause, read, unlock
-from gnomon.loops.trees import ENTRY, INNER
+from gnomon.loops.trees import BARE, ENTRY
 
 LOCK, NODES, WAITING, AHEAD, DONE = range(5)  # the board: counts that all threads read and write
 N_BOARD = 16
@@ -40,24 +40,35 @@ class Team(NamedTuple):
     heap: np.ndarray  # int64: nodes that followers may split, the first gains most
     ints: np.ndarray  # the tables of nodes, see `loops.leaves`
     records: np.ndarray
+    gains: np.ndarray  # (nodes,) of their best splits
     sides: np.ndarray
     owners: np.ndarray  # per histogram its node, NONE or TAKEN
     pool: np.ndarray  # (places, 2, cells) int64
     found: np.ndarray  # (2 threads, 2, d, N_SPLIT) splits by feature
     rows: np.ndarray
     spare: np.ndarray
+    local: np.ndarray  # the desks of the threads, see `loops.histograms.Desk`
+    words: np.ndarray
+    numbers: np.ndarray
+    features: np.ndarray
+
+
+@compiled(**BARE)
+def desk_of(team, me):
+    """The desk of a thread."""
+    return Desk(team.local[me], team.words[me], team.numbers[me], team.features[me])
 
 
 # whose turn it is
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def before(a, b, gains):
     """Whether a gains more than b; of equal ones the older is first."""
     return gains[a] > gains[b] or (gains[a] == gains[b] and a < b)
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def push(heap, size, node, gains):
     """Add a node to a heap of some size."""
     at = size
@@ -67,7 +78,7 @@ def push(heap, size, node, gains):
     heap[at] = node
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def pop(heap, size, gains):
     """Take the first node out of a heap of some size."""
     first, node, at = heap[0], heap[size - 1], 0
@@ -83,17 +94,17 @@ def pop(heap, size, gains):
     return first
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def up_to_rounding(gain):
     """A gain to some nine digits: what is equal but for rounding is a tie."""
     mantissa, power = math.frexp(gain)
-    return math.ldexp(np.round(mantissa * 2.0**30), power - 30)
+    return math.ldexp(np.rint(mantissa * 2.0**30), power - 30)
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def take_likely(team, most, likely):
     """Take the leaf that gains most, if its turn is likely to come; NONE: there is none."""
-    board, heap, gains = team.board, team.heap, team.records[:, GAIN]
+    board, heap, gains = team.board, team.heap, team.gains
     while board[WAITING] > 0 and board[AHEAD] < most and gains[heap[0]] > likely:
         node = pop(heap, board[WAITING], gains)
         board[WAITING] -= 1
@@ -107,7 +118,7 @@ def take_likely(team, most, likely):
 # histograms
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def take_place(team):
     """A place in the pool: a free one, or that of the waiting leaf that gains least."""
     owners, least = team.owners, -1
@@ -115,30 +126,28 @@ def take_place(team):
         if owners[k] == NONE:
             owners[k] = TAKEN
             return k
-        if owners[k] >= 0 and (
-            least < 0 or team.records[owners[k], GAIN] < team.records[owners[least], GAIN]
-        ):
+        if owners[k] >= 0 and (least < 0 or team.gains[owners[k]] < team.gains[owners[least]]):
             least = k
     team.ints[owners[least], SLOT] = NONE
     owners[least] = TAKEN
     return least
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def settle(team, node, slot):
     """Let a node that gains wait for its turn and keep its histogram."""
-    gain = team.records[node, GAIN]
+    gain = team.gains[node] = team.records[node, GAIN]
     team.owners[slot] = node if gain > 0.0 else NONE
     if gain > 0.0:
         team.ints[node, SLOT] = slot
-        push(team.heap, team.board[WAITING], node, team.records[:, GAIN])
+        push(team.heap, team.board[WAITING], node, team.gains)
         team.board[WAITING] += 1
 
 
 # searches of new leaves: the root, or the children of a parent
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def close_search(terms, team, j):
     """Choose the splits of the leaves of search j, and let them wait."""
     job, board, ints = team.jobs[j], team.board, team.ints
@@ -154,15 +163,15 @@ def close_search(terms, team, j):
     unlock(board)
 
 
-@compiled(**INNER)
-def search_piece(ground, packed, terms, team, j, piece):
+@compiled(**BARE)
+def search_piece(ground, packed, terms, team, me, j, piece):
     """Do a part of the features of search j. Who does the last part closes it."""
     job, blocks = team.jobs[j], ground.words.shape[1]
     node, pieces, end = job[NODE], job[PIECES], job[NODE] + 1 + (job[PARENT] >= 0)
     which = np.int64(team.ints[node, START] != job[LOW])
     search(ground, packed, terms, team.rows[job[LOW] : job[HIGH]], team.pool[job[SMALL]], team.pool[job[LARGE]],
            which, team.ints[node:end], team.records[node:end], blocks * piece // pieces,
-           blocks * (piece + 1) // pieces, team.found[j])  # fmt: skip
+           blocks * (piece + 1) // pieces, desk_of(team, me), team.found[j])  # fmt: skip
     lock(team.board)
     job[UNDONE] -= 1
     last = job[UNDONE] == 0
@@ -171,7 +180,7 @@ def search_piece(ground, packed, terms, team, j, piece):
         close_search(terms, team, j)
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def open_search(ground, team, parent, node, small, large, low, high):
     """Begin the search of new leaves from `node` on; low..high are the rows of the smaller one, whose histogram
     is not known yet. Returns its number; who begins it does its first part, and others may do the rest.
@@ -190,8 +199,8 @@ def open_search(ground, team, parent, node, small, large, low, high):
     return j
 
 
-@compiled(**INNER)
-def split(ground, packed, terms, team, node):
+@compiled(**BARE)
+def split(ground, packed, terms, team, me, node):
     """Part the rows of a leaf and begin the search of its children; returns its number. The leaf's histogram
     becomes the larger child's.
     """
@@ -204,12 +213,12 @@ def split(ground, packed, terms, team, node):
     small, first = take_place(team), board[NODES]
     board[NODES] += 2
     unlock(board)
-    rows, children = team.rows[low:high], team.ints[first : first + 2]
+    rows, children, desk = team.rows[low:high], team.ints[first : first + 2], desk_of(team, me)
     if unknown:
         histograms(ground.words, packed, rows, np.int64(0), ground.words.shape[1], terms.count_shift,
-                   terms.narrow, team.pool[large])  # fmt: skip
+                   terms.narrow, desk.local, team.pool[large])  # fmt: skip
     n = part_leaf(ground, terms, team.records[node], line, rows, team.spare[low:high], team.pool[large],
-                  team.sides[node], children, team.records[first : first + 2])  # fmt: skip
+                  desk, team.sides[node], children, team.records[first : first + 2])  # fmt: skip
     which = np.int64(2 * n > rows.size)
     return open_search(ground, team, node, first, small, large, children[which, START], children[which, END])
 
@@ -217,7 +226,7 @@ def split(ground, packed, terms, team, node):
 # the team
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def next_task(team, due, most, likely):
     """What a thread does next: the task, the node or the search, and which part of that. `due` is the leaf that
     the leader waits for, NONE for a follower.
@@ -235,7 +244,7 @@ def next_task(team, due, most, likely):
     return (SPLIT if node >= 0 else WAIT), node, none
 
 
-@compiled(**INNER)
+@compiled(**BARE)
 def do_task(ground, packed, terms, team, me, due, most, likely):
     """Do what is next; returns whether there was something."""
     lock(team.board)
@@ -245,12 +254,12 @@ def do_task(ground, packed, terms, team, me, due, most, likely):
         pause(team.own[me])
         return False
     if task == SPLIT:
-        which = split(ground, packed, terms, team, which)
-    search_piece(ground, packed, terms, team, which, piece)
+        which = split(ground, packed, terms, team, me, which)
+    search_piece(ground, packed, terms, team, me, which, piece)
     return True
 
 
-@compiled(**ENTRY)
+@compiled(**BARE)
 def follow(ground, packed, terms, team, me, most, likely):
     """Work until the tree is complete, or there was nothing to do for long; returns whether it is complete."""
     looks, done = 0, False
@@ -260,17 +269,14 @@ def follow(ground, packed, terms, team, me, most, likely):
     return done
 
 
-@compiled(**ENTRY)
-def lead(ground, packed, terms, team, most, likely, order):
-    """Grow a tree of at most `most` splits; order = its nodes as they came. Returns their number and the largest
-    gain of a leaf that was left.
-    """
-    heap, gains = np.empty(2 * most + 1, np.int64), np.empty(2 * most + 1)
-    n, turn, root = np.int64(1), np.int64(0), np.int64(0)
-    begun = open_search(ground, team, np.int64(NONE), root, root, root, root, team.rows.size)
-    search_piece(ground, packed, terms, team, begun, root)
+@compiled(**BARE)
+def lead(ground, packed, terms, team, most, likely, order, heap, gains):
+    """Grow a tree of at most `most` splits; order = its nodes as they came. Returns their number."""
+    n, turn, root, none = np.int64(1), np.int64(0), np.int64(0), np.int64(NONE)
+    begun = open_search(ground, team, none, root, root, root, root, team.rows.size)
+    search_piece(ground, packed, terms, team, root, begun, root)
     while read(team.board, team.jobs[0], ACTIVE) > 0:
-        do_task(ground, packed, terms, team, root, np.int64(NONE), most, likely)
+        do_task(ground, packed, terms, team, root, none, most, likely)
     order[0], heap[0], gains[0] = root, root, team.records[0, GAIN]
     while n - turn > 0 and turn < most and gains[heap[0]] > 0.0:
         node = order[pop(heap, n - turn, gains)]
@@ -286,4 +292,15 @@ def lead(ground, packed, terms, team, most, likely, order):
     lock(team.board)
     team.board[DONE] = 1
     unlock(team.board)
-    return n, gains[heap[0]]
+    return n
+
+
+@compiled(**ENTRY)
+def work(ground, packed, terms, team, me, most, likely, order, heap, gains):
+    """Lead (thread 0), or follow; returns how many nodes there are, or whether the tree is complete.
+
+    heap and gains are the leader's: the largest gain of a leaf that was left is gains[heap[0]].
+    """
+    if me > 0:
+        return np.int64(follow(ground, packed, terms, team, me, most, likely))
+    return lead(ground, packed, terms, team, most, likely, order, heap, gains)

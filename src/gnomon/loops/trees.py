@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gnomon.loops._compile import PART as BARE
 from gnomon.loops._compile import compiled
 
 GINI, ENTROPY, ERROR, SQUARED, POISSON, ABSOLUTE = 0, 1, 2, 3, 4, 5
@@ -22,9 +23,7 @@ MISSING_CODE = 255
 SMALL_NODE = 32  # below, sorting a node's codes is cheaper than clearing and reading 256 bins
 TIE = 1e-12  # gains this close, relative to the parent's impurity, are one value
 INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # never called from Python: compiles faster
-BARE = {**INNER, "_nrt": False}  # allocates nothing, so that nothing is counted: much cheaper calls
-ONCE = {**BARE, "inline": "always"}  # part of its only caller: else it is compiled once more with that
-ENTRY = {"no_cfunc_wrapper": True}  # called from Python alone
+ENTRY = {"no_cfunc_wrapper": True, "_nrt": False}  # called from Python alone, allocates nothing
 
 
 class GrowRules(NamedTuple):
@@ -43,13 +42,6 @@ class GrowRules(NamedTuple):
     min_samples_leaf: float
     min_weight_leaf: float
     min_decrease: float  # already times the total weight
-
-
-@compiled(**INNER)
-def new_notes(m, n_categories):
-    """Work arrays of a search: numbers about groups and cuts; for the order of categories; sorted codes."""
-    size = m if n_categories > 0 else 1
-    return np.zeros((4, max(5, m + 2))), np.zeros((size + 3, size)), np.empty(SMALL_NODE, np.int64)
 
 
 @compiled(**BARE)
@@ -368,12 +360,29 @@ def enumerate_categories(n_groups, m, groups, lefts):
 
 
 @compiled(**BARE)
-def mark_categories(every, m, n_groups, ranked, marks, place, mask):
+def is_exhaustive(m, n_groups):
+    """Whether all subsets of the categories are tried: many classes, few categories."""
+    return m > 2 and n_groups <= 10
+
+
+@compiled(**BARE)
+def arrange_categories(classify, m, n_groups, groups, ranked, power):
+    """ranked = the statistics of the left sides of all candidates; returns how many."""
+    if is_exhaustive(m, n_groups):
+        enumerate_categories(n_groups, m, groups, ranked)
+        return 2 ** (n_groups - 1)
+    order_categories(classify, m, n_groups, groups, ranked, power)
+    cumulate(ranked, n_groups, m)
+    return n_groups
+
+
+@compiled(**BARE)
+def mark_categories(m, n_groups, ranked, marks, place, mask):
     """mask[category] = 1 left, 2 right, 0 absent: of a subset, or of the first groups in order."""
     for c in range(mask.size):
         mask[c] = 0
     for g in range(n_groups):
-        if every:
+        if is_exhaustive(m, n_groups):
             mask[np.int64(marks[g, 2])] = 1 if ((2 * place + 1) >> g) & 1 else 2
         else:
             mask[np.int64(marks[np.int64(ranked[g, m + 3]), 2])] = 1 if g <= place else 2

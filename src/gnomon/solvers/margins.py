@@ -19,9 +19,7 @@ from gnomon.loops.margins import slope_along
 from gnomon.loops.products import rows_add, rows_dot
 from gnomon.solvers import newton, terms
 
-LEFT = (
-    0.15  # share of the gradient that a system leaves: more is not worth while before margins stay in place
-)
+LEFT = 0.15  # share of the gradient that a system leaves: margins move on before less would pay
 SYSTEM = 500  # products in one system, at most
 PIECES = 8  # of the rows that threads share
 ENTRIES = 16  # a column in every sum that has a vector of all columns to itself

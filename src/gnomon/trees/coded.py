@@ -31,11 +31,43 @@ def grow_coded(prepared: Any, problem: Any, rules: GrowRules, order: Array, key:
     own, room = _rules(problem, rules, len(limits)), _room(len(order), rules.max_depth)
     ints, floats = np.empty((room, 4), np.int64), np.empty((room, 4))
     values = np.empty((room, own.width))
-    n = loop.grow_codes(
-        prepared.codes.reshape(-1), _line(problem.weight), _line(y), limits.reshape(-1), own,
-        order.astype(np.uint32), key, ints, floats, values,
-    )  # fmt: skip
+    rows = loop.Rows(
+        prepared.codes.reshape(-1), len(y), 1, order.astype(np.uint32), _line(problem.weight), _line(y)
+    )
+    waiting, keys = _root(len(order), key)
+    n = loop.grow_codes(rows, _near(own.block, len(limits)), limits.reshape(-1), own,
+                        _work(len(order), len(limits), own), waiting, keys, ints, floats, values)  # fmt: skip
     return _tree(ints[:n], floats[:n], values[:n], classes=own.kind != loop.NUMBERS)
+
+
+def _near(n: int, d: int) -> loop.Rows:
+    """Return room for the rows of a small node, row by row."""
+    return loop.Rows(np.empty(n * d, np.uint8), 1, d, np.empty(n, np.uint32), np.empty(n), np.empty(n))
+
+
+def _work(n: int, d: int, rules: loop.CodedRules) -> loop.Work:
+    width = 1 + rules.width if rules.kind == loop.CLASSES else 2
+    return loop.Work(
+        weights=np.empty(n),
+        moments=np.empty(n),
+        own=np.empty(n, np.uint8),
+        spare=np.empty(n, np.uint32),
+        sums=np.zeros(256 * width),
+        present=np.empty(257, np.int64),
+        total=np.empty(width),
+        left=np.empty(width),
+        cut=np.zeros(6),
+        best=np.zeros(6),
+        features=np.arange(d),
+        swaps=np.empty(d, np.int64),
+    )
+
+
+def _root(n: int, key: Any) -> tuple[Array, Array]:
+    """Return the nodes that wait, the first of them the root, and their random keys."""
+    waiting, keys = np.empty((n + 1, 4), np.int64), np.empty(n + 1, np.uint64)
+    waiting[0, [loop.LO, loop.HI, loop.DEPTH, loop.PARENT]], keys[0] = (0, n, 0, -1), key
+    return waiting, keys
 
 
 def _line(numbers: Array) -> Array:

@@ -11,8 +11,9 @@ from gnomon.core.threads import in_order
 from gnomon.loops import grow as loop
 from gnomon.loops import large
 from gnomon.loops.grow import GrowData
+from gnomon.loops.search import N_FLOAT
 from gnomon.loops.tree_predict import preorder
-from gnomon.loops.trees import ABSOLUTE, ENTROPY, ERROR, GINI, POISSON, SQUARED, GrowRules
+from gnomon.loops.trees import ABSOLUTE, ENTROPY, ERROR, GINI, POISSON, SMALL_NODE, SQUARED, GrowRules
 from gnomon.trees.binning import Bins, bin_columns, find_bins
 from gnomon.trees.coded import grow_coded, is_quick
 from gnomon.trees.nodes import LEAF, Tree
@@ -32,6 +33,7 @@ CRITERIA = {
 LARGE_NODE = 16_384  # rows from which one node is worth several threads
 MANY = 2**31 - 1
 _NOTHING = np.zeros((1, 1))
+_NO_MASKS = np.zeros((1, 1), np.uint8)
 
 
 class Prepared(NamedTuple):
@@ -125,8 +127,7 @@ def grow_tree(
         parts = _grow_by_parts(data, rules, order, key)
     else:
         side = np.zeros(len(problem.weight), dtype=np.uint8)
-        n_categories = int(prepared.categories.max(initial=0))
-        parts = loop.grow(*data, rules, order, side, 0, order.shape[1], 0, key, n_categories)
+        parts = _grow(data, rules, order, side, 0, order.shape[1], 0, key)
     return make_tree(*parts, prepared, problem, depth_first=rules.max_leaf_nodes == 0)
 
 
@@ -135,11 +136,11 @@ def _data(prepared: Prepared, problem: Problem, growth: Growth, columns: Array) 
     kinds[:, 0] = prepared.categories
     if growth.monotone is not None:
         kinds[:, 1] = growth.monotone
-    limits = np.zeros((1, 1, 2))
-    if prepared.bins is not None:
-        limits = np.stack([prepared.bins.lows, prepared.bins.highs], axis=2)
     wr = np.stack([problem.weight, problem.reps], axis=1)
-    return GrowData(columns, prepared.codes, limits, kinds, problem.labels, problem.target, wr)
+    of = (kinds, problem.labels, problem.target, wr)
+    if prepared.bins is None:
+        return GrowData(columns, None, None, *of)
+    return GrowData(None, prepared.codes, np.stack([prepared.bins.lows, prepared.bins.highs], axis=2), *of)
 
 
 def _lines(prepared: Prepared, rows: Array | None) -> tuple[Array, Array]:
@@ -177,12 +178,50 @@ def _plain(problem: Problem) -> int:
     return 2 if (problem.weight == 1).all() else 1
 
 
+def _grow(data: GrowData, rules: GrowRules, order: Array, side: Array, lo: int, hi: int, depth: int,
+          key: Any) -> tuple[Array, ...]:  # fmt: skip
+    """Grow the subtree of the rows lo..hi; return numbers, values and masks with one line per node.
+
+    There is room for as many nodes as there may be; memory that is never touched costs nothing.
+    """
+    n = hi - lo
+    room = 2 * (min(n, rules.max_leaf_nodes) if rules.max_leaf_nodes > 0 else n) - 1
+    ints, floats = np.zeros((room, loop.N_INT), np.int64), np.zeros((room, N_FLOAT))
+    values, work = np.zeros((room, rules.n_stats)), _search_room(data, rules, n)
+    masks = None if work[0] is None else np.zeros((room, len(work[0])), np.uint8)
+    ints[0, [loop.LO, loop.HI, loop.DEPTH]], ints[0, loop.KEY] = (
+        (lo, hi, depth),
+        np.uint64(key).view(np.int64),
+    )
+    ints[0, [loop.LEFT, loop.RIGHT]] = -1
+    count = loop.grow(*data, rules, order, side, ints, floats, values, masks, np.empty(room, np.int64),
+                      *_spare(data, order, n), np.zeros((2, rules.n_stats + 2)), *work)  # fmt: skip
+    return ints[:count], floats[:count], values[:count], _NO_MASKS if masks is None else masks[:count]
+
+
+def _search_room(data: GrowData, rules: GrowRules, n: int) -> tuple[Array | None, ...]:
+    """Return the work arrays of a search among n rows; some are for categories alone."""
+    m, size, n_categories = rules.n_stats, max(n, 256) if rules.exact else 256, int(data.kinds[:, 0].max())
+    mask = ranked = power = None
+    if n_categories > 0:
+        mask, power = np.zeros(n_categories, np.uint8), np.zeros((m + 3, m))
+        ranked = np.zeros((max(n_categories, 512), m + 4))
+    notes, keys = np.zeros((4, max(5, m + 2))), np.empty(SMALL_NODE, np.int64)
+    features = np.empty(len(data.kinds), np.int64)
+    return mask, np.zeros((size, m + 2)), ranked, np.zeros((size, 3)), notes, power, keys, features
+
+
+def _spare(data: GrowData, order: Array, n: int) -> tuple[Array, Array | None]:
+    """Return room for rows and values that are moved."""
+    return np.empty(n, order.dtype), None if data.columns is None else np.empty(n)
+
+
 def _grow_by_parts(data: GrowData, rules: GrowRules, order: Array, key: Any) -> tuple[Array, ...]:
     """Split large nodes with threads over features, then grow the small subtrees side by side."""
     side = np.zeros(len(data.wr), dtype=np.uint8)
     n = order.shape[1]
     if n < LARGE_NODE or order.shape[0] < 2:
-        return loop.grow(*data, rules, order, side, 0, n, 0, key, int(data.kinds[:, 0].max()))
+        return _grow(data, rules, order, side, 0, n, 0, key)
     top, small = _Top(data, rules, order, side), []
     waiting = [(top.add(0, n, 0), key)]
     while waiting:
@@ -213,7 +252,7 @@ class _Top:
         self.masks: list[Array] = []
 
     def add(self, lo: int, hi: int, depth: int) -> int:
-        ints, floats = np.full(loop.N_INT, -1, np.int64), np.zeros(loop.N_FLOAT)
+        ints, floats = np.full(loop.N_INT, -1, np.int64), np.zeros(N_FLOAT)
         ints[[loop.LO, loop.HI, loop.DEPTH]] = lo, hi, depth
         floats[[loop.LOWER, loop.UPPER]] = -np.inf, np.inf
         self.ints.append(ints)
@@ -231,10 +270,8 @@ class _Top:
             return []
         ints, floats = self.ints[node], self.floats[node]
         lo, hi, depth = int(ints[loop.LO]), int(ints[loop.HI]), int(ints[loop.DEPTH])
-        data, mask = self.data, self.masks[node]
-        n_left = large.mark(
-            data.columns, data.codes, self.rules.exact, self.order, ints, floats, mask, self.side
-        )
+        data, masks = self.data, self._masks(self.masks[node])
+        n_left = large.mark(data.columns, data.codes, self.order, ints, floats, masks, self.side)
         list(in_order(lambda lines: self._partition(lines, lo, hi, n_left), self._lines()))
         left, right = self.add(lo, lo + n_left, depth + 1), self.add(lo + n_left, hi, depth + 1)
         ints[[loop.LEFT, loop.RIGHT]] = left, right
@@ -257,21 +294,25 @@ class _Top:
 
     def _search_block(self, node: int, total: Array, key: Any, block: tuple[int, int]) -> tuple[Array, ...]:
         ints, floats, mask = self.ints[node].copy(), self.floats[node].copy(), self.masks[node].copy()
-        large.search_part(
-            *self.data, self.rules, self.order, ints, floats, total, self.values[node], key, *block, mask
-        )
+        work = _search_room(self.data, self.rules, self.size(node))
+        large.search_part(*self.data, self.rules, self.order, ints, floats, total, self.values[node], key, *block,
+                          self._masks(mask), *work)  # fmt: skip
         return ints, floats, mask
+
+    def _masks(self, mask: Array) -> Array | None:
+        return mask[None] if self.n_categories else None
 
     def _lines(self) -> list[tuple[int, int]]:
         return self.ranges if self.rules.exact else [(0, 1)]
 
     def _partition(self, lines: tuple[int, int], lo: int, hi: int, n_left: int) -> None:
-        large.part_lines(self.order, self.data.columns, self.rules.exact, *lines, lo, hi, n_left, self.side)
+        spare = _spare(self.data, self.order, hi - lo)
+        large.part_lines(self.order, self.data.columns, *lines, lo, hi, n_left, self.side, *spare)
 
     def subtree(self, node: int, key: Any) -> tuple[Array, ...]:
         ints = self.ints[node]
         lo, hi, depth = int(ints[loop.LO]), int(ints[loop.HI]), int(ints[loop.DEPTH])
-        return loop.grow(*self.data, self.rules, self.order, self.side, lo, hi, depth, key, self.n_categories)
+        return _grow(self.data, self.rules, self.order, self.side, lo, hi, depth, key)
 
     def join(self, blocks: dict[int, tuple[Array, ...]]) -> tuple[Array, ...]:
         """Put the top and the subtrees into one set of arrays; a subtree's root stays in the top."""
