@@ -112,6 +112,21 @@ def test_perfect_and_useless_learners():
         AdaBoostClassifier().fit(np.zeros((4, 1)), [0, 1, 0, 1])
 
 
+def test_committee_counts_the_votes_of_learners_that_have_not_seen_all_classes():
+    rng = np.random.default_rng(3)
+    X, y = (
+        rng.normal(size=(40, 3)),
+        np.array([1] + [2, 5] * 19 + [5]),
+    )  # most samples leave out the first class
+    model = AdaBoostClassifier(n_estimators=6, resample=True, random_state=1).fit(X, y)
+    assert any(len(stump.classes_) == 2 for stump in model.estimators_)
+    votes = np.zeros((40, 3))
+    for stump, weight in zip(model.estimators_, model.estimator_weights_):
+        votes[np.arange(40), np.searchsorted([1, 2, 5], stump.predict(X))] += weight
+    assert model.decision_function(X) == pytest.approx(votes)
+    assert list(model.staged_decision_function(X))[-1] == pytest.approx(votes)
+
+
 def test_resampling_is_reproducible():
     X, y = noisy(1)
     a, b, c = (AdaBoostClassifier(n_estimators=5, resample=True, random_state=s).fit(X, y) for s in (0, 0, 1))

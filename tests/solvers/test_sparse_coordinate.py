@@ -27,6 +27,12 @@ def dense_twin(X, y, weight, intercept):
     return root[:, None] * A, root * y
 
 
+def exact_check(engine, A, b, pen):
+    """The certificate from the dense twin."""
+    r = b - A @ engine.w
+    return dual_check(float(r @ r), float(r @ b), float(b @ b), engine.w, A.T @ r, pen)
+
+
 @pytest.mark.parametrize("pieces", [1, 8])
 def test_columns_of_rows(monkeypatch, pieces):
     monkeypatch.setattr(sparse_coordinate, "PIECES", pieces)
@@ -121,8 +127,7 @@ def test_features_that_are_not_looked_at_cannot_matter(monkeypatch):
             if engine.check(pen, 1e-8 * yy).gap <= 1e-8 * yy:
                 break
             engine.advance(pen, 1e-8 * yy)
-        r = y - A @ engine.w
-        exact = dual_check(float(r @ r), float(r @ y), yy, engine.w, A.T @ r, pen)
+        exact = exact_check(engine, A, y, pen)
         assert exact.gap <= 1e-8 * yy
         assert engine.check(pen).gap == pytest.approx(exact.gap, abs=1e-12 * yy)
     assert len(looks) < 25  # of 50 penalties
@@ -162,8 +167,7 @@ def test_turns_end_at_the_gap_asked_for(monkeypatch, intercept, pen):
     engine, (A, b) = SparseEngine(SparseDesign(X, y, weight, intercept)), dense_twin(X, y, weight, intercept)
     for _ in range(40):
         check = engine.advance(pen, 1e-9)
-        r = b - A @ engine.w
-        exact = dual_check(r @ r, r @ b, b @ b, engine.w, A.T @ r, pen)
+        exact = exact_check(engine, A, b, pen)
         assert check.gap == pytest.approx(exact.gap, rel=1e-9, abs=1e-12)
         if check.gap <= 1e-9:
             break
@@ -212,8 +216,7 @@ def test_certificate_is_that_of_all_features(pen):
     engine, (A, b) = SparseEngine(SparseDesign(X, y, weight, True)), dense_twin(X, y, weight, True)
     for _ in range(40):
         check = engine.advance(pen, 1e-9)
-        r = b - A @ engine.w
-        exact = dual_check(r @ r, r @ b, b @ b, engine.w, A.T @ r, pen)
+        exact = exact_check(engine, A, b, pen)
         assert check.gap == pytest.approx(exact.gap, rel=1e-9, abs=1e-12)
         assert check.primal == pytest.approx(exact.primal, rel=1e-12)
         if check.gap <= 1e-9:

@@ -221,18 +221,8 @@ def add_leaves(
         many = min(span, n - start)
         gather(entries, width, features, start, many, herd.block, span)
         for t in range(first, last):
-            sink(
-                herd,
-                np.uint64(many),
-                numbers,
-                words,
-                table,
-                roots[t],
-                values,
-                out,
-                np.uint64(start),
-                columns[t],
-            )
+            sink(herd, np.uint64(many), numbers, words, table, roots[t], values, out, np.uint64(start),
+                 columns[t])  # fmt: skip
 
 
 @compiled
