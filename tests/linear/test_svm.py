@@ -326,21 +326,55 @@ def test_a_free_intercept_keeps_to_the_primal():
     assert slack @ (2 * y - 1) == pytest.approx(0.0, abs=1e-4)
 
 
-def test_light_passes_end_at_the_same_multipliers():
+def test_light_passes_end_at_the_same_multipliers_to_the_last_digits(monkeypatch):
     X, y, weight = few_rows("weighted")
     model = LinearSVC()
     rows = model._read(X, y, weight)
     machine = _machines._dual_machine(model._problem(rows, 1), rows)
     found = []
     for light in (False, True):
+        monkeypatch.setattr(dual, "is_light", lambda rows, light=light: light)
         state, rng = dual.dual_start(rows, machine), np.random.default_rng(0)
-        for _ in range(5):
-            state = dual.dual_step(rows, machine, state, rng, light=light)
+        for _ in range(8):
+            state = dual.dual_step(rows, machine, state, rng)
         found.append(state)
     assert state.theta.dtype == np.float64
-    np.testing.assert_allclose(found[1].alpha, found[0].alpha, atol=1e-5 * found[0].alpha.max())
+    np.testing.assert_allclose(found[1].alpha, found[0].alpha, atol=1e-9 * found[0].alpha.max())
     np.testing.assert_allclose(state.theta[:-1], X.T @ (state.alpha * machine.y), atol=1e-12)
-    assert state.dual <= found[0].primal and state.primal - state.dual <= 1e-9 * state.primal
+    assert abs(state.primal - state.dual) <= 1e-12 * state.primal
+
+
+def test_passes_end_when_one_gains_too_little():
+    X, y, _ = few_rows("sparse")
+    model = LinearSVC()
+    rows = model._read(X, y)
+    machine = _machines._dual_machine(model._problem(rows, 1), rows)
+    start = dual.dual_start(rows, machine)
+    states = [dual.dual_step(rows, machine, start, np.random.default_rng(0), k) for k in range(1, 30)]
+    values = np.array([state.dual for state in states])
+    gains = np.diff(values) / values[1:]
+    last = int(np.argmax(gains <= 1e-6)) + 1
+    found = dual.dual_step(rows, machine, start, np.random.default_rng(0), 99, 1e-6)
+    assert found.epoch == last + 1 and found.left == 0.0
+    np.testing.assert_array_equal(found.alpha, states[last].alpha)
+    impatient = dual.dual_step(rows, machine, start, np.random.default_rng(0), 99, 1e-6, 0.5)
+    assert impatient.epoch == dual.PASSES and impatient.left > 0.5
+
+
+def test_passes_left_at_the_pace_of_the_last():
+    assert dual.passes_left([8.0, 4.0, 2.0], 0.25) == pytest.approx(3.0)
+    assert dual.passes_left([8.0, 4.0, 2.0], 2.0) == 0.0
+    assert dual.passes_left([2.0, 4.0, 2.0], 0.25) == np.inf
+    assert dual.passes_left([8.0, 4.0], 1.0) == np.inf
+
+
+def test_an_empty_row_without_intercept_costs_its_price():
+    X = sparse.csr_array(np.vstack([np.eye(2000)[:400], np.zeros((1, 2000))]))
+    y = np.arange(401) % 2
+    model = LinearSVC(loss="hinge", fit_intercept=False, tol=1e-9).fit(X, y)
+    assert _machines.choose(model._problem(model._read(X, y), 1), model._read(X, y), "auto") == "dual"
+    assert model.primal_ == pytest.approx(0.5 * 400 + 1.0) and model.gap_ <= 1e-9 * model.primal_
+    assert model.dual_coef_full_[-1] == 1.0 and model.slack_[-1] == 1.0
 
 
 def test_light_passes_leave_what_float32_cannot_hold():

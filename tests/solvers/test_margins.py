@@ -84,6 +84,19 @@ def test_same_bits_on_any_number_of_threads():
     assert all(np.array_equal(found[0].theta, other.theta) for other in found[1:])
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_entries_that_are_all_one_need_not_be_read(intercept, monkeypatch):
+    rows, objective = problem(intercept=intercept)
+    rows.X.data[:] = 1.0
+    assert margins.has_ones(rows) and not margins.has_ones(problem()[0])
+    theta = np.random.default_rng(2).normal(size=len(objective.ridge))
+    short = margins.step(rows, objective, margins.start(rows, objective, theta), 1e-9)
+    monkeypatch.setattr(margins, "has_ones", lambda rows: False)
+    long = margins.step(rows, objective, margins.start(rows, objective, theta), 1e-9)
+    np.testing.assert_allclose(short.theta, long.theta, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(short.gradient, long.gradient, atol=1e-11 * np.abs(theta).max())
+
+
 def test_no_row_inside_the_margin():
     X = sparse.csr_array(np.array([[3.0, 0.0], [0.0, 3.0]]))
     rows = cut(MemoryRows(X, np.array([0, 1]), classes=np.arange(2)))

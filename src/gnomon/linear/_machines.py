@@ -18,10 +18,10 @@ from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which Newton factorizes
 FEW = 4  # columns per row from which rows are few: with random ones their Gram matrix has condition 9
+MANY = 5000  # rows from which `tol` says when it is enough
 EPOCHS = 40  # of dual coordinate descent that are still worth while on wide data
-ROUGH = 1e-11  # gap down to which multipliers may be moved by weights in float32
-LONGEST = 12  # passes without a look at the gap
-ENOUGH = 2e-11  # relative gap at which it ends there: a pass has often a tenth of the gap of the one before
+LONGEST = 30  # passes without a look at the gap
+ENOUGH = 2.5e-12  # share of the dual that a pass there ends with; the gap is then some times as large
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
 SMALL = 100_000  # entries, counting zeros, up to which sparse rows are no better than dense ones
 
@@ -156,40 +156,34 @@ def _dual_machine(margin, rows):
     return dual.dual_machine(rows, margin.y, margin.cost, constant, squared=squared)
 
 
-def _dual(margin, rows, solved, rng, tol, passes=dual.PASSES, light=False):
+def _dual(margin, rows, solved, rng, tol, *until):
     machine, draw = _dual_machine(margin, rows), np.random.default_rng([rng, solved.inner.epoch])
-    inner = dual.dual_step(rows, machine, solved.inner, draw, passes, light=light)
+    inner = dual.dual_step(rows, machine, solved.inner, draw, *until)
     theta = inner.theta.copy()
     if margin.intercept:
         theta[-1] *= machine.constant
     return Solved(inner, theta, inner.primal, _relative(inner), inner.alpha)
 
 
+def goal(rows: Any, tol: float, *, l1: bool = False) -> float:
+    """Return the gap to reach: small problems are solved to the end, their multipliers are then exact, too."""
+    return tol if rows.n_rows > MANY or l1 else min(tol, 1e-13)
+
+
 def _wide(margin, rows, solved, rng, tol):
     """Passes over the multipliers while they are quick, to a gap no step would better; else Newton's kin."""
     if not isinstance(solved.inner, dual.DualState):
         return _newton(margin, rows, solved, rng, tol)
-    new = _dual(margin, rows, solved, rng, tol, light=solved.gap > ROUGH)
-    while ENOUGH < new.gap <= tol and not _is_slow(solved, new):
-        passes = min(LONGEST, int(_passes_left(solved, new) + 1.5))
-        solved, new = new, _dual(margin, rows, new, rng, tol, passes, light=new.gap > ROUGH)
-    if new.gap <= tol or not _is_slow(solved, new):
-        return new._replace(stalled=new.gap <= tol and not new.gap < solved.gap)
+    until = LONGEST, min(ENOUGH, 1e-3 * goal(rows, tol)), EPOCHS
+    new = _dual(margin, rows, solved, rng, tol, *until)
+    while new.gap <= min(tol, 0.5 * solved.gap) and new.inner.left > 0.0:  # new scores sharpen float32
+        solved, new = new, _dual(margin, rows, new, rng, tol, *until)
+    if new.gap <= tol or new.inner.left <= EPOCHS:
+        return new._replace(stalled=new.gap <= tol)
     zero = np.zeros_like(new.theta)
     theta = new.theta if new.primal < margin.cost.sum() else zero
     inner = _near_margin.start(rows, smooth_objective(margin, rows), theta)
     return Solved(inner, theta, inner.value * margin.C, np.inf)
-
-
-def _is_slow(before, after):
-    """Tell whether dual coordinate descent needs many more passes."""
-    return _passes_left(before, after) > EPOCHS
-
-
-def _passes_left(before, after):
-    """Passes that dual coordinate descent, at its present pace, is from the end; at least one."""
-    gained = np.log(min(before.gap, 1.0) / max(after.gap, 1e-300)) / (after.inner.epoch - before.inner.epoch)
-    return max(1.0, np.log(after.gap / ENOUGH) / gained) if gained > 0.0 else np.inf
 
 
 def _newton(margin, rows, solved, rng, tol):

@@ -230,8 +230,7 @@ class LinearSVC(LinearClassifierMixin, Learner):
         return state._replace(solved=solved), Report(sum(one.primal for one in solved), gap, done=done)
 
     def _goal(self, rows):
-        """Small problems are solved to the end: their multipliers are then exact, too."""
-        return self.tol if rows.n_rows > 5000 or self.penalty == "l1" else min(self.tol, 1e-13)
+        return _machines.goal(rows, self.tol, l1=self.penalty == "l1")
 
     def _converged(self, report, objective, previous, tol):
         return False  # `_step` decides

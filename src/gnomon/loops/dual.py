@@ -1,88 +1,60 @@
 """Dual coordinate descent for linear machines: one multiplier at a time, the weights kept along.
 
-The weights w have the intercept's column last; `constant` is its entry in every row (0 for none). Multipliers
-stay in [0, cost]; for the squared hinge cost is infinite and `extra` = 1/(2C). X is read-only, dense or CSR.
+What belongs to a row lies side by side in `table`, for rows come in random order: its class ±1, the bound of its
+multiplier α, the price of ½α², the length of a step per unit of slope, its score when the passes began, and α.
+`w` is how far the weights have moved since, `shift[0]` how far the intercept has; `constant` is its column's
+entry in every row (0 for none). X is read-only, dense or CSR. A pass returns Σ −slope·step.
 """
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import compiled, fetch
 from gnomon.loops.fused import one_add, one_score
 from gnomon.loops.products import fetch_row, sparse_add, sparse_dot
 
+SIGN, TOP, EXTRA, INVERSE, BASE, ALPHA = range(6)
+WIDTH = 8  # of the table: so many numbers are fetched at once
 AHEAD = 3  # rows that are fetched before their turn
 
 
 @compiled
-def project_step(G, alpha, cost, q):
-    """New multiplier after a Newton step of one coordinate, kept in its box."""
-    return min(max(alpha - G / q, 0.0), cost)
+def turn(row, move):
+    """Move the multiplier of a row whose score has moved; return its step along the row, and −slope·step."""
+    old = row[ALPHA]
+    slope = row[SIGN] * (row[BASE] + move) - 1.0 + row[EXTRA] * old
+    row[ALPHA] = min(max(old - slope * row[INVERSE], 0.0), row[TOP])
+    return (row[ALPHA] - old) * row[SIGN], slope * (old - row[ALPHA])
 
 
 @compiled
-def dual_epoch_dense(X, order, y, cost, extra, norms, constant, w, alpha, limits):
-    """One pass over the rows in `order`; skipped rows are those safely at a bound by `limits` of the last
-    pass.
-
-    limits = (largest, smallest) projected slope of the last pass; returned for the next. Shrinks like
-    liblinear.
-    """
-    top, low = -1e300, 1e300
-    last = len(w) - 1
-    for k in range(len(order)):
-        i = order[k]
-        if cost[i] <= 0.0 or norms[i] + extra[i] <= 0.0:
-            continue
-        G = y[i] * one_score(X, i, w, constant * w[last]) - 1.0 + extra[i] * alpha[i]
-        slope = G
-        if alpha[i] <= 0.0:
-            if G > limits[0]:
-                continue
-            slope = min(G, 0.0)
-        elif alpha[i] >= cost[i]:
-            if G < limits[1]:
-                continue
-            slope = max(G, 0.0)
-        top = max(top, slope)
-        low = min(low, slope)
-        if slope != 0.0:
-            old = alpha[i]
-            alpha[i] = project_step(G, old, cost[i], norms[i] + extra[i])
-            step = (alpha[i] - old) * y[i]
+def dual_epoch_dense(X, order, table, constant, w, shift):
+    """One pass over the rows in `order`."""
+    total, b = 0.0, shift[0]
+    for i in order:
+        step, gain = turn(table[i], one_score(X, i, w, constant * b))
+        if step != 0.0:
             one_add(X, i, step, w)
-            if constant != 0.0:
-                w[last] += step * constant
-    return top, low
+            b += step * constant
+            total += gain
+    shift[0] = b
+    return total
 
 
 @compiled
-def dual_epoch_csr(indptr, indices, data, order, y, cost, extra, norms, constant, w, alpha, limits):
+def dual_epoch_csr(indptr, indices, data, order, table, constant, w, shift):
     """The same for CSR rows; data and w may be float32, which lie nearer in memory."""
-    top, low = -1e300, 1e300
-    last = len(w) - 1
+    total, b = 0.0, shift[0]
     for k in range(len(order)):
-        i = order[k]
+        if k + 2 * AHEAD < len(order):
+            fetch(table[order[k + 2 * AHEAD]], 0)
+            fetch(indptr, order[k + 2 * AHEAD])
         if k + AHEAD < len(order):
             j = order[k + AHEAD]
             fetch_row(indices, data, indptr[j], indptr[j + 1])
-        if cost[i] <= 0.0 or norms[i] + extra[i] <= 0.0:
-            continue
-        s = sparse_dot(indices, data, indptr[i], indptr[i + 1], w)
-        G = y[i] * (s + constant * w[last]) - 1.0 + extra[i] * alpha[i]
-        slope = G
-        if alpha[i] <= 0.0:
-            if G > limits[0]:
-                continue
-            slope = min(G, 0.0)
-        elif alpha[i] >= cost[i]:
-            if G < limits[1]:
-                continue
-            slope = max(G, 0.0)
-        top = max(top, slope)
-        low = min(low, slope)
-        if slope != 0.0:
-            old = alpha[i]
-            alpha[i] = project_step(G, old, cost[i], norms[i] + extra[i])
-            step = (alpha[i] - old) * y[i]
-            sparse_add(indices, data, indptr[i], indptr[i + 1], w.dtype.type(step), w)
-            if constant != 0.0:
-                w[last] += step * constant
-    return top, low
+        i = order[k]
+        begin, end = indptr[i], indptr[i + 1]
+        step, gain = turn(table[i], sparse_dot(indices, data, begin, end, w) + constant * b)
+        if step != 0.0:
+            sparse_add(indices, data, begin, end, w.dtype.type(step), w)
+            b += step * constant
+            total += gain
+    shift[0] = b
+    return total

@@ -1,4 +1,4 @@
-"""Products of CSR rows with vectors and narrow matrices. Inputs are read-only; accumulators are float64.
+"""Products of CSR rows with vectors and narrow matrices. Inputs are read-only; sums are as wide as the vectors.
 
 No fastmath here: reordered sums are turned into vector gathers, which cost four times the plain loop. Places of
 entries are counted without a sign: an index that may be negative costs as much as the product itself.
@@ -12,7 +12,7 @@ from gnomon.loops._compile import compiled, fetch
 @compiled
 def sparse_dot(indices, data, begin, end, v):
     """Σ data[k] v[indices[k]] over begin ≤ k < end, in four sums that need not wait for each other."""
-    a = b = c = e = 0.0
+    a = b = c = e = v.dtype.type(0.0)
     full = end - (end - begin) % 4
     for k in range(np.uint64(begin), np.uint64(full), np.uint64(4)):
         a += data[k] * v[indices[k]]
@@ -34,9 +34,9 @@ def sparse_add(indices, data, begin, end, c, out):
 @compiled
 def fetch_row(indices, data, begin, end):
     """Bring the entries begin ≤ k < end nearer; in random order nothing else foresees them."""
-    for k in range(np.uint64(begin), np.uint64(end), np.uint64(8)):  # so many numbers lie together
+    for k in range(np.uint64(begin), np.uint64(end), np.uint64(64 // data.itemsize)):  # a line of the cache
         fetch(data, np.intp(k))
-    for k in range(np.uint64(begin), np.uint64(end), np.uint64(16)):
+    for k in range(np.uint64(begin), np.uint64(end), np.uint64(64 // indices.itemsize)):
         fetch(indices, np.intp(k))
 
 
@@ -71,6 +71,32 @@ def rows_add(indptr, indices, data, rows, begin, end, u, out):
     for r in range(begin, end):
         i = rows[r]
         sparse_add(indices, data, indptr[i], indptr[i + 1], u[r], out)
+
+
+@compiled
+def ones_dot(indptr, indices, rows, begin, end, v, out):
+    """`rows_dot` where every entry is 1."""
+    for r in range(begin, end):
+        first, last = indptr[rows[r]], indptr[rows[r] + 1]
+        a = b = c = e = 0.0
+        full = last - (last - first) % 4
+        for k in range(np.uint64(first), np.uint64(full), np.uint64(4)):
+            a += v[indices[k]]
+            b += v[indices[k + np.uint64(1)]]
+            c += v[indices[k + np.uint64(2)]]
+            e += v[indices[k + np.uint64(3)]]
+        for k in range(np.uint64(full), np.uint64(last)):
+            a += v[indices[k]]
+        out[r] = (a + b) + (c + e)
+
+
+@compiled
+def ones_add(indptr, indices, rows, begin, end, u, out):
+    """`rows_add` where every entry is 1."""
+    out[:] = 0.0
+    for r in range(begin, end):
+        for k in range(np.uint64(indptr[rows[r]]), np.uint64(indptr[rows[r] + 1])):
+            out[indices[k]] += u[r]
 
 
 @compiled

@@ -16,7 +16,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.sums import total
 from gnomon.core.threads import one_blas_thread, shared
 from gnomon.loops.margins import slope_along
-from gnomon.loops.products import rows_add, rows_dot
+from gnomon.loops.products import ones_add, ones_dot, rows_add, rows_dot
 from gnomon.solvers import newton, terms
 
 LEFT = 0.15  # share of the gradient that a system leaves: margins move on before less would pay
@@ -27,19 +27,20 @@ FEW = 0.85  # share of the rows up to which those inside are copied side by side
 
 
 class MarginState(NamedTuple):
-    """A point with its value and gradient, the margins of all rows, and how parameters are weighed."""
+    """A point with its value and gradient, the margins of all rows, their classes, and how parameters are weighed."""
 
     theta: Array
     value: float
     gradient: Array
     margins: Array
+    sign: Array  # ±1
     scale: Array
 
 
 class Some(NamedTuple):
     """Some rows of a CSR matrix, shared out among threads; the borders depend on the rows alone."""
 
-    csr: tuple[Array, Array, Array]
+    csr: tuple[Array, ...]  # indptr, indices and, unless every entry is 1, data
     rows: Array
     borders: Array
     intercept: bool
@@ -47,26 +48,28 @@ class Some(NamedTuple):
 
     def dot(self, v: Array) -> Array:
         """Return the scores of the rows."""
-        out, cuts = np.empty(len(self.rows)), self.borders
-        shared(lambda k: rows_dot(*self.csr, self.rows, cuts[k], cuts[k + 1], v, out), range(len(cuts) - 1))
+        out, cuts, loop = (
+            np.empty(len(self.rows)),
+            self.borders,
+            (rows_dot if len(self.csr) == 3 else ones_dot),
+        )
+        shared(lambda k: loop(*self.csr, self.rows, cuts[k], cuts[k + 1], v, out), range(len(cuts) - 1))
         return out + v[-1] if self.intercept else out
 
     def add(self, u: Array) -> Array:
         """Return Σ u x over the rows."""
-        room = self.room
+        room, loop = self.room, rows_add if len(self.csr) == 3 else ones_add
         cuts = self.borders[:: PIECES // len(room)]
-        shared(
-            lambda k: rows_add(*self.csr, self.rows, cuts[k], cuts[k + 1], u, room[k]), range(len(cuts) - 1)
-        )
+        shared(lambda k: loop(*self.csr, self.rows, cuts[k], cuts[k + 1], u, room[k]), range(len(cuts) - 1))
         out = room.sum(axis=0)
         if self.intercept:
             out[-1] = u.sum()
         return out
 
 
-def some(X: Any, rows: Array, intercept: bool) -> Some:
+def some(X: Any, rows: Array, intercept: bool, ones: bool = False) -> Some:
     """Return the rows with these numbers, in pieces that have about as many entries each."""
-    csr, width = terms.parts(X), X.shape[1] + intercept
+    csr, width = terms.parts(X)[: 2 if ones else 3], X.shape[1] + intercept
     sums = max(k for k in (1, 2, 4, PIECES) if k == 1 or k * ENTRIES * width <= X.nnz)
     ends = np.cumsum(csr[0][rows + 1] - csr[0][rows])
     inner = np.searchsorted(ends, np.arange(1, PIECES) * (ends[-1] / PIECES if len(ends) else 0.0))
@@ -74,28 +77,30 @@ def some(X: Any, rows: Array, intercept: bool) -> Some:
     return Some(csr, rows, borders, intercept, np.empty((sums, width)))
 
 
+def has_ones(rows: Any) -> bool:
+    """Tell whether every entry is 1, as in sets of words or codes; it is kept with `rows`."""
+    if not hasattr(rows, "ones"):
+        rows.ones = bool((rows.X.data == 1.0).all())
+    return rows.ones
+
+
 def start(rows: Any, objective: newton.Objective, theta: Array) -> MarginState:
     """Return the state at theta."""
     bend = 2.0 * rows.weight
     curvature = total(terms.diagonal_curvature, rows, objective.model, bend) + objective.ridge
     scale = np.sqrt(np.where(curvature > 0.0, curvature, 1.0))
-    everything = some(rows.X, np.arange(rows.n_rows), objective.model.intercept)
-    margins = signs(rows, objective) * everything.dot(theta) if theta.any() else np.zeros(rows.n_rows)
-    return _at(rows, objective, theta, margins, scale)
+    everything = _these(rows, objective, np.arange(rows.n_rows))
+    sign = np.where(rows.y == objective.model.positive, 1.0, -1.0)
+    margins = sign * everything.dot(theta) if theta.any() else np.zeros(rows.n_rows)
+    return MarginState(theta, *_at(rows, objective, theta, margins, sign), margins, sign, scale)
 
 
-def signs(rows: Any, objective: newton.Objective) -> Array:
-    """Return ±1 for every row."""
-    return np.where(rows.y == objective.model.positive, 1.0, -1.0)
-
-
-def _at(rows, objective, theta, margins, scale):
+def _at(rows, objective, theta, margins, sign):
+    """Value and gradient."""
     inside = np.flatnonzero(margins < 1.0)
     slack, weight = 1.0 - margins[inside], rows.weight[inside]
-    near = some(rows.X, inside, objective.model.intercept)
-    pull = near.add(-2.0 * weight * signs(rows, objective)[inside] * slack)
-    value = float(weight @ slack**2) + 0.5 * float(objective.ridge @ theta**2)
-    return MarginState(theta, value, pull + objective.ridge * theta, margins, scale)
+    pull = _these(rows, objective, inside).add(-2.0 * weight * sign[inside] * slack)
+    return float(weight @ slack**2) + 0.5 * float(objective.ridge @ theta**2), pull + objective.ridge * theta
 
 
 def step(rows: Any, objective: newton.Objective, state: MarginState, goal: float) -> MarginState:
@@ -103,27 +108,35 @@ def step(rows: Any, objective: newton.Objective, state: MarginState, goal: float
     with one_blas_thread():  # vectors are short: more threads wait for each other
         gap = newton.gradient_gap(objective, state.gradient)
         left = min(0.5, max(LEFT, 0.5 * np.sqrt(goal * state.value / gap))) if gap > 0.0 else LEFT
-        direction, moves = _direction(rows, objective, state, left)
-        moves *= signs(rows, objective)
+        direction, scores = _direction(rows, objective, state, left)
+        moves = state.sign * scores
         t = _length(rows, objective, state, direction, moves)
-        new = _at(rows, objective, state.theta + t * direction, state.margins + t * moves, state.scale)
-    return new if new.value <= state.value else state
+        theta, margins = state.theta + t * direction, state.margins + t * moves
+        value, gradient = _at(rows, objective, theta, margins, state.sign)
+    if not value <= state.value:
+        return state
+    return state._replace(theta=theta, value=value, gradient=gradient, margins=margins)
+
+
+def _these(rows, objective, index):
+    return some(rows.X, index, objective.model.intercept, has_ones(rows))
 
 
 def _direction(rows, objective, state, left):
     """The Newton direction, and how it moves the scores of all rows."""
     inside = np.flatnonzero(state.margins < 1.0)
-    near = _side_by_side(rows.X, inside, objective.model.intercept)
+    near = _side_by_side(rows, objective, inside)
     scores = np.empty(rows.n_rows)
     direction, scores[inside] = _solve(near, 2.0 * rows.weight[inside], objective.ridge, state, left)
-    outside = some(rows.X, np.flatnonzero(state.margins >= 1.0), objective.model.intercept)
+    outside = _these(rows, objective, np.flatnonzero(state.margins >= 1.0))
     scores[outside.rows] = outside.dot(direction)
     return direction, scores
 
 
-def _side_by_side(X, rows, intercept):
-    few = len(rows) <= FEW * X.shape[0]
-    return some(X[rows], np.arange(len(rows)), intercept) if few else some(X, rows, intercept)
+def _side_by_side(rows, objective, index):
+    if len(index) > FEW * rows.n_rows:
+        return _these(rows, objective, index)
+    return some(rows.X[index], np.arange(len(index)), objective.model.intercept, has_ones(rows))
 
 
 def _solve(near, bend, ridge, state, left):
