@@ -277,6 +277,7 @@ CASES = [
     Case("LinearSVC sparse 0/1 50k x 20k", data=binary_classes, goal=2.0, **machine("squared_hinge")),
     Case("LinearSVC words, tf-idf, 20k x 100k", data=document_classes, goal=2.0, **machine("squared_hinge")),
     Case("LinearSVC sparse 8k x 100k", data=few_wide_rows, goal=2.0, **machine("squared_hinge")),
+    Case("LinearSVC hinge, words, tf-idf, 20k x 100k", data=document_classes, goal=2.0, **machine("hinge")),
     Case("LinearSVC hinge n=20k p=100", data=lambda: classes(20_000, 100, 2), goal=2.0, **machine("hinge")),
     Case("Perceptron n=300k p=50", data=lambda: classes(300_000, 50, 2), goal=1.5, **passes("Perceptron")),
     Case(

@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from gnomon.core.errors import InfeasibleError
 from gnomon.linear import LinearSVC, LinearSVR, NotSeparableError, _machines
+from gnomon.loops import dual as loops
 from gnomon.solvers import dual
 
 T6 = np.array([0, 1, 2.5, 1.5, 3, 4])[:, None], np.array([-1, -1, -1, 1, 1, 1])
@@ -359,6 +360,33 @@ def test_passes_end_when_one_gains_too_little():
     np.testing.assert_array_equal(found.alpha, states[last].alpha)
     impatient = dual.dual_step(rows, machine, start, np.random.default_rng(0), 99, 1e-6, 0.5)
     assert impatient.epoch == dual.PASSES and impatient.left > 0.5
+
+
+def test_shrinking_drops_rows_that_press_against_their_bound():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        table = np.zeros((40, loops.WIDTH))
+        table[:, loops.TOP] = rng.choice([1.0, np.inf], size=40)
+        alpha = np.clip(rng.normal(0.5, 1.0, size=40), 0.0, 1.0)
+        slope = table[:, loops.SLOPE] = rng.normal(size=40)
+        table[:, loops.ALPHA] = alpha
+        rows = rng.permutation(40)[:30]
+        low, high = alpha <= 0.0, alpha >= table[:, loops.TOP]
+        rise = max([slope[i] for i in rows if not low[i]] + [0.0])
+        fall = min([slope[i] for i in rows if not high[i]] + [0.0])
+        safe = [low[i] and slope[i] > rise > 0.0 or high[i] and slope[i] < fall < 0.0 for i in rows]
+        kept = rows.copy()
+        assert kept[: loops.shrink(table, kept)].tolist() == [i for i, out in zip(rows, safe) if not out]
+
+
+def test_shrunk_passes_of_the_hinge_end_at_the_same_optimum(monkeypatch):
+    X, y = sparse_wide(900, 1500)
+    model = LinearSVC(loss="hinge", tol=1e-8, random_state=0).fit(X, y)
+    monkeypatch.setattr(dual, "ROUND", 1)  # every pass over all rows
+    whole = LinearSVC(loss="hinge", tol=1e-8, random_state=0).fit(X, y)
+    assert 0.0 < np.mean(model.dual_coef_full_ == 1.0) and 0.0 < np.mean(model.dual_coef_full_ == 0.0)
+    assert model.primal_ == pytest.approx(whole.primal_, rel=1e-8)
+    assert model.gap_ <= 1e-8 * model.primal_
 
 
 def test_passes_left_at_the_pace_of_the_last():

@@ -17,11 +17,13 @@ from gnomon.solvers import dual, interior, newton, sparse_newton, terms
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which Newton factorizes
-FEW = 4  # columns per row from which rows are few: with random ones their Gram matrix has condition 9
+FEW = 4  # columns per dense row from which rows are few: with random ones their Gram matrix has condition 9
 MANY = 5000  # rows from which `tol` says when it is enough
 EPOCHS = 40  # of dual coordinate descent that are still worth while on wide data
 LONGEST = 30  # passes without a look at the gap
 ENOUGH = 2.5e-12  # share of the dual that a pass there ends with; the gap is then some times as large
+FIRST = 12  # passes for the hinge before the first look
+SHARP = 1e-2  # share of `tol` that its gap ends with
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
 SMALL = 100_000  # entries, counting zeros, up to which sparse rows are no better than dense ones
 
@@ -48,6 +50,7 @@ class Solved(NamedTuple):
     primal: float
     gap: float  # relative to max(1, |primal|)
     alpha: Array | None = None
+    scores: Array | None = None  # of the rows
     stalled: bool = False  # rounding allows no smaller gap
 
 
@@ -110,8 +113,11 @@ def begin(margin: Margin, rows: Any) -> Solved:
 
 
 def _wide_start(margin, rows, zero):
-    """Few rows of many columns are often nearly orthogonal: then multipliers one at a time are soon right."""
-    few = rows.in_memory and FEW * rows.n_rows <= rows.n_features
+    """Few rows of many columns are often nearly orthogonal: then multipliers one at a time are soon right.
+
+    Sparse rows meet less, so more of them are few.
+    """
+    few = rows.in_memory and rows.n_rows * (1 if sparse.issparse(rows.X) else FEW) <= rows.n_features
     if few and not (margin.intercept and margin.intercept_ridge == 0.0):
         return dual.dual_start(rows, _dual_machine(margin, rows))
     return _near_margin.start(rows, smooth_objective(margin, rows), zero)
@@ -119,7 +125,7 @@ def _wide_start(margin, rows, zero):
 
 def advance(margin: Margin, rows: Any, solved: Solved, rng: Any, tol: float) -> Solved:
     """One step of the problem's solver."""
-    steps = {"interior": _interior, "dual": _dual, "sparse": _sparse, "qp": _program, "wide": _wide}
+    steps = {"interior": _interior, "dual": _hinge, "sparse": _sparse, "qp": _program, "wide": _wide}
     return steps.get(margin.method, _newton)(margin, rows, solved, rng, tol)
 
 
@@ -162,7 +168,16 @@ def _dual(margin, rows, solved, rng, tol, *until):
     theta = inner.theta.copy()
     if margin.intercept:
         theta[-1] *= machine.constant
-    return Solved(inner, theta, inner.primal, _relative(inner), inner.alpha)
+    return Solved(inner, theta, inner.primal, _relative(inner), inner.alpha, inner.scores)
+
+
+def _hinge(margin, rows, solved, rng, tol):
+    """Passes to a gap much below `tol`: gaps go with the roots of gains, so the first look tells where to end."""
+    target, new = min(SHARP * tol, goal(rows, tol)), solved
+    while new is solved or target < new.gap <= min(tol, 0.9 * solved.gap):
+        solved, share = new, new.inner.gain * (target / new.gap) ** 2 if new.inner.epoch else 0.0
+        new = _dual(margin, rows, solved, rng, tol, LONGEST if share else FIRST, share)
+    return new._replace(stalled=new.gap <= tol)
 
 
 def goal(rows: Any, tol: float, *, l1: bool = False) -> float:

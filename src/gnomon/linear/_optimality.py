@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.linalg import Array
-from gnomon.linear._machines import Margin
+from gnomon.linear._machines import Margin, Solved
 from gnomon.solvers import terms
 
 
-def describe(margin: Margin, X: Any, theta: Array, alpha: Array | None) -> dict[str, Any]:
-    """Return multipliers, slacks, types of rows and the intercept's interval of a two-class machine."""
+def describe(margin: Margin, X: Any, solved: Solved) -> tuple[dict[str, Any], float]:
+    """Return multipliers, slacks, types of rows and more of a two-class machine, and its intercept."""
+    theta, alpha = solved.theta, solved.alpha
     w, b = (theta[:-1], float(theta[-1])) if margin.intercept else (theta, 0.0)
-    base = terms.dot(X, w)
+    base = terms.dot(X, w) if solved.scores is None else solved.scores - b
     if alpha is None:
         alpha = 2.0 * margin.cost * np.maximum(0.0, 1.0 - margin.y * (base + b))
     near = 1e-5 * np.where(np.isfinite(margin.cost), margin.cost, max(float(alpha.max(initial=0.0)), 1e-300))

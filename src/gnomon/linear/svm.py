@@ -263,7 +263,7 @@ class LinearSVC(LinearClassifierMixin, Learner):
         margin = self._problem(rows, 1)
         if self.slack_budget is not None or margin.l1:
             return state
-        facts, b = describe(margin, rows.X, one.theta, one.alpha)
+        facts, b = describe(margin, rows.X, one)
         theta = np.append(one.theta[:-1], b) if self.fit_intercept else one.theta
         return state._replace(solved=(one._replace(theta=theta),), facts=facts)
 

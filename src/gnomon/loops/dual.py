@@ -1,7 +1,8 @@
 """Dual coordinate descent for linear machines: one multiplier at a time, the weights kept along.
 
 What belongs to a row lies side by side in `table`, for rows come in random order: its class ±1, the bound of its
-multiplier α, the price of ½α², the length of a step per unit of slope, its score when the passes began, and α.
+multiplier α, the price of ½α², the length of a step per unit of slope, its score when the passes began, α, and
+the slope that it last met.
 `w` is how far the weights have moved since, `shift[0]` how far the intercept has; `constant` is its column's
 entry in every row (0 for none). X is read-only, dense or CSR. A pass returns Σ −slope·step.
 """
@@ -10,7 +11,7 @@ from gnomon.loops._compile import compiled, fetch
 from gnomon.loops.fused import one_add, one_score
 from gnomon.loops.products import fetch_row, sparse_add, sparse_dot
 
-SIGN, TOP, EXTRA, INVERSE, BASE, ALPHA = range(6)
+SIGN, TOP, EXTRA, INVERSE, BASE, ALPHA, SLOPE = range(7)
 WIDTH = 8  # of the table: so many numbers are fetched at once
 AHEAD = 3  # rows that are fetched before their turn
 
@@ -20,6 +21,7 @@ def turn(row, move):
     """Move the multiplier of a row whose score has moved; return its step along the row, and −slope·step."""
     old = row[ALPHA]
     slope = row[SIGN] * (row[BASE] + move) - 1.0 + row[EXTRA] * old
+    row[SLOPE] = slope
     row[ALPHA] = min(max(old - slope * row[INVERSE], 0.0), row[TOP])
     return (row[ALPHA] - old) * row[SIGN], slope * (old - row[ALPHA])
 
@@ -58,3 +60,26 @@ def dual_epoch_csr(indptr, indices, data, order, table, constant, w, shift):
             total += gain
     shift[0] = b
     return total
+
+
+@compiled
+def shrink(table, rows):
+    """Gather in front the rows but those that press harder against their bound than any row slopes elsewhere.
+
+    They will most likely stay there (Hsieh et al., ICML 2008). Returns how many are left.
+    """
+    rise = fall = 0.0
+    for i in rows:
+        alpha, slope = table[i, ALPHA], table[i, SLOPE]
+        if alpha > 0.0:
+            rise = max(rise, slope)
+        if alpha < table[i, TOP]:
+            fall = min(fall, slope)
+    count = 0
+    for i in rows:
+        alpha, slope = table[i, ALPHA], table[i, SLOPE]
+        at_zero = alpha <= 0.0 and slope > rise > 0.0
+        if not at_zero and not (alpha >= table[i, TOP] and slope < fall < 0.0):
+            rows[count] = i
+            count += 1
+    return count

@@ -1,4 +1,4 @@
-"""Dual coordinate descent for hinge machines whose intercept is penalized (or absent).
+"""Dual coordinate descent with shrinking for hinge machines whose intercept is penalized (or absent).
 
 Suited to wide and sparse rows. Steps are a little longer than the best of one multiplier alone, which in the
 long run is the better (successive over-relaxation; Mangasarian and Musicant, IEEE Transactions on Neural
@@ -20,6 +20,7 @@ from gnomon.solvers.terms import add, dot, parts
 
 PASSES = 4  # over the rows, between two looks at the gap
 RELAX = 1.15  # length of a step, in those that are best for one multiplier
+ROUND = 4  # passes, of which one is over all rows
 LONG = 1e300  # step per unit of slope where nothing bends: to the bound
 
 
@@ -32,6 +33,7 @@ class DualState(NamedTuple):
     epoch: int = 0
     primal: float = np.inf
     dual: float = -np.inf
+    gain: float = np.inf  # share by which the last pass raised the dual
     left: float = np.inf  # passes to the end at the pace of the last ones; 0: there
 
 
@@ -93,7 +95,7 @@ def dual_step(
     enough: float = 0.0,
     patience: float = np.inf,
 ) -> DualState:
-    """Passes in random order, then the gap.
+    """Passes in random order, the first one over all rows, then the gap.
 
     They end when one has raised the dual by less than the share `enough`, or when, at their pace, it would take
     more passes than there is patience for. Sparse rows are passed over in float32, half as wide: it holds no more
@@ -103,16 +105,21 @@ def dual_step(
     light = is_light(rows)
     move, shift = np.zeros(rows.n_features, dtype=np.float32 if light else np.float64), np.zeros(1)
     table, value = machine.table(state.scores, state.alpha), max(state.dual, 0.0)
-    gains, left = [], np.inf
+    gains, left, everyone = [], np.inf, np.arange(rows.n_rows)
+    active = everyone
     while len(gains) < passes and left > 0.0 and (len(gains) < PASSES or left <= patience):
-        gain = _epoch(rows, rng.permutation(rows.n_rows), table, machine.constant, move, shift)
+        active = active[: loops.shrink(table, active)] if len(gains) % ROUND else everyone
+        active = rng.permutation(active)
+        gain = _epoch(rows, active, table, machine.constant, move, shift)
         gains.append((1.0 - 0.5 * RELAX) * gain)
         value += gains[-1]
         left = passes_left(gains, enough * value)
     alpha = table[:, loops.ALPHA].copy()
     with one_blas_thread():  # vectors are short: more threads wait for each other
         theta = _weights(rows.X, machine, alpha) if light else _moved(machine, state.theta, move, shift)
-        return _valued(rows, machine, theta, alpha, state.epoch + len(gains), left)
+        return _valued(
+            rows, machine, theta, alpha, state.epoch + len(gains), gains[-1] / max(value, 1e-300), left
+        )
 
 
 def passes_left(gains: list[float], goal: float) -> float:
@@ -158,10 +165,10 @@ def _like(rows, data, dtype):
     return rows.light
 
 
-def _valued(rows, m, theta, alpha, epoch, left):
+def _valued(rows, m, theta, alpha, epoch, gain, left):
     scores = dot(rows.X, theta[:-1]) + m.constant * theta[-1] if m.constant else dot(rows.X, theta)
     slack = np.maximum(1.0 - m.y * scores, 0.0)
     half = 0.5 * float(theta @ theta)
     primal = half + float(m.cost @ (slack * slack if m.squared else slack))
     dual = float(alpha.sum()) - half - 0.5 * float(m.extra @ (alpha * alpha))
-    return DualState(theta, alpha, scores, epoch, primal, dual, left)
+    return DualState(theta, alpha, scores, epoch, primal, dual, gain, left)
