@@ -381,10 +381,10 @@ def test_shrinking_drops_rows_that_press_against_their_bound():
 
 def test_shrunk_passes_of_the_hinge_end_at_the_same_optimum(monkeypatch):
     X, y = sparse_wide(900, 1500)
-    model = LinearSVC(loss="hinge", tol=1e-8, random_state=0).fit(X, y)
+    model = LinearSVC(C=0.1, loss="hinge", tol=1e-8, random_state=0).fit(X, y)
     monkeypatch.setattr(dual, "ROUND", 1)  # every pass over all rows
-    whole = LinearSVC(loss="hinge", tol=1e-8, random_state=0).fit(X, y)
-    assert 0.0 < np.mean(model.dual_coef_full_ == 1.0) and 0.0 < np.mean(model.dual_coef_full_ == 0.0)
+    whole = LinearSVC(C=0.1, loss="hinge", tol=1e-8, random_state=0).fit(X, y)
+    assert 0.0 < np.mean(model.dual_coef_full_ == 0.1) and 0.0 < np.mean(model.dual_coef_full_ == 0.0)
     assert model.primal_ == pytest.approx(whole.primal_, rel=1e-8)
     assert model.gap_ <= 1e-8 * model.primal_
 
