@@ -104,7 +104,7 @@ def families() -> list[str]:
 
 
 def run_family(family: str, options: argparse.Namespace, console: Console) -> list[dict[str, Any]]:
-    """Run every case asked for in a fresh process and return what they report."""
+    """Run every case asked for in a fresh process, keep its report at once, and return all."""
     cases = importlib.import_module(f"bench_{family}").CASES
     chosen = [index for index, case in enumerate(cases) if options.case.lower() in case.name.lower()]
     reports = []
@@ -117,6 +117,8 @@ def run_family(family: str, options: argparse.Namespace, console: Console) -> li
             code = subprocess.run(command).returncode
             failed = {"case": cases[index].name, "contenders": [], "failed": f"process ended with {code}"}
             reports.append(json.loads(out.read_text()) if out.is_file() else failed)
+        if not options.quick:
+            write(family, reports[-1])
     return reports
 
 
@@ -141,19 +143,20 @@ def processor() -> str:
     return found.group(1).strip() if found else platform.processor() or platform.machine()
 
 
-def write(family: str, reports: list[dict[str, Any]]) -> Path:
-    """Keep the reports; cases that were not run this time keep their last figures."""
-    path = RESULTS / f"{family}.json"
+def results(family: str) -> Path:
+    return RESULTS / f"{family}.json"
+
+
+def write(family: str, report: dict[str, Any]) -> None:
+    """Keep the report of a case; the others keep their last figures."""
+    path = results(family)
     known = json.loads(path.read_text())["cases"] if path.is_file() else []
     order = [case.name for case in importlib.import_module(f"bench_{family}").CASES]
-    merged = {report["case"]: report for report in [*known, *reports]}
-    here = machine()
-    for report in reports:
-        report["machine"] = here
+    report["machine"] = machine()
+    merged = {one["case"]: one for one in [*known, report]}
     cases = [merged[name] for name in order if name in merged]
     RESULTS.mkdir(exist_ok=True)
     path.write_text(json.dumps({"family": family, "cases": cases}, indent=1) + "\n")
-    return path
 
 
 # The table
@@ -235,7 +238,7 @@ def main() -> int:
         everything[family] = reports
         show(family, reports, console)
         if not options.quick:
-            console.print(f"written to {write(family, reports).relative_to(HERE.parent)}")
+            console.print(f"written to {results(family).relative_to(HERE.parent)}")
     if options.json:
         print(json.dumps({"machine": here, "families": everything}, indent=1))
     return 0 if good else 1
