@@ -12,7 +12,7 @@ from gnomon.solvers import margins, newton, quasi
 MANY = 5000  # rows from which wide data are left to L-BFGS
 LONGER = 100  # steps of L-BFGS more than elsewhere before Newton's method takes over
 WORTH = 3e-10  # share of the objective that is still worth a step of L-BFGS
-FINE = 1e-4  # share of `tol` to which Newton's method goes on: near the end each step is worth many
+FINE = 1e-5  # share of `tol` to which Newton's method goes on: near the end each step is worth many
 
 
 def start(rows: Any, objective: newton.Objective, theta: Array) -> Any:

@@ -2,9 +2,9 @@
 
 What belongs to a row lies side by side in `table`, for rows come in random order: its class ±1, the bound of its
 multiplier α, the price of ½α², the length of a step per unit of slope, its score when the passes began, α, and
-the slope that it last met.
-`w` is how far the weights have moved since, `shift[0]` how far the intercept has; `constant` is its column's
-entry in every row (0 for none). X is read-only, dense or CSR. A pass returns Σ −slope·step.
+the slope that it last met. `w` is how far the weights have moved since, `shift[0]` how far the intercept has;
+`constant` is its column's entry in every row (0 for none). X is read-only, dense or CSR. A pass returns
+Σ −slope·step.
 """
 
 from gnomon.loops._compile import compiled, fetch

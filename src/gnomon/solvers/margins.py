@@ -48,18 +48,15 @@ class Some(NamedTuple):
 
     def dot(self, v: Array) -> Array:
         """Return the scores of the rows."""
-        out, cuts, loop = (
-            np.empty(len(self.rows)),
-            self.borders,
-            (rows_dot if len(self.csr) == 3 else ones_dot),
-        )
+        out, cuts = np.empty(len(self.rows)), self.borders
+        loop = rows_dot if len(self.csr) == 3 else ones_dot
         shared(lambda k: loop(*self.csr, self.rows, cuts[k], cuts[k + 1], v, out), range(len(cuts) - 1))
         return out + v[-1] if self.intercept else out
 
     def add(self, u: Array) -> Array:
         """Return Σ u x over the rows."""
-        room, loop = self.room, rows_add if len(self.csr) == 3 else ones_add
-        cuts = self.borders[:: PIECES // len(room)]
+        room, cuts = self.room, self.borders[:: PIECES // len(self.room)]
+        loop = rows_add if len(self.csr) == 3 else ones_add
         shared(lambda k: loop(*self.csr, self.rows, cuts[k], cuts[k + 1], u, room[k]), range(len(cuts) - 1))
         out = room.sum(axis=0)
         if self.intercept:
