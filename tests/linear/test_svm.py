@@ -362,6 +362,27 @@ def test_passes_end_when_one_gains_too_little():
     assert impatient.epoch == dual.PASSES and impatient.left > 0.5
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_passes_over_sparse_rows_are_those_over_dense_ones(loss, intercept, monkeypatch):
+    rng = np.random.default_rng(4)
+    X = sparse.csr_array(np.where(rng.random((60, 25)) < 0.15, rng.normal(size=(60, 25)), 0.0))
+    assert set(np.diff(X.indptr) % 4) == {0, 1, 2, 3} and 0 in np.diff(X.indptr)
+    y, found = rng.integers(0, 2, size=60), []
+    for data, light in ((X.toarray(), False), (X, False), (X, True)):
+        monkeypatch.setattr(dual, "is_light", lambda rows, light=light: light)
+        model = LinearSVC(loss=loss, fit_intercept=intercept)
+        rows = model._read(data, y)
+        machine = _machines._dual_machine(model._problem(rows, 1), rows)
+        found.append(dual.dual_step(rows, machine, dual.dual_start(rows, machine), np.random.default_rng(0)))
+    dense, wide, light = found
+    np.testing.assert_allclose(wide.alpha, dense.alpha, atol=1e-12)
+    np.testing.assert_allclose(light.alpha, dense.alpha, atol=1e-4)
+    np.testing.assert_allclose(wide.theta, dense.theta, atol=1e-12)
+    assert wide.primal == pytest.approx(dense.primal, rel=1e-12)
+    assert wide.dual == pytest.approx(dense.dual, rel=1e-12)
+
+
 def test_shrinking_drops_rows_that_press_against_their_bound():
     rng = np.random.default_rng(0)
     for _ in range(20):

@@ -6,7 +6,7 @@ entries are counted without a sign: an index that may be negative costs as much 
 
 import numpy as np
 
-from gnomon.loops._compile import compiled, fetch
+from gnomon.loops._compile import compiled
 
 
 @compiled
@@ -29,15 +29,6 @@ def sparse_add(indices, data, begin, end, c, out):
     """out[indices[k]] += c data[k] over begin ≤ k < end."""
     for k in range(np.uint64(begin), np.uint64(end)):
         out[indices[k]] += data[k] * c
-
-
-@compiled
-def fetch_row(indices, data, begin, end):
-    """Bring the entries begin ≤ k < end nearer; in random order nothing else foresees them."""
-    for k in range(np.uint64(begin), np.uint64(end), np.uint64(64 // data.itemsize)):  # a line of the cache
-        fetch(data, np.intp(k))
-    for k in range(np.uint64(begin), np.uint64(end), np.uint64(64 // indices.itemsize)):
-        fetch(indices, np.intp(k))
 
 
 @compiled

@@ -103,7 +103,8 @@ def dual_step(
     these are added up anew behind the passes.
     """
     light = is_light(rows)
-    move, shift = np.zeros(rows.n_features, dtype=np.float32 if light else np.float64), np.zeros(1)
+    move = np.zeros(rows.n_features + 1, dtype=np.float32 if light else np.float64)  # one for added zeros
+    shift = np.zeros(1)
     table, value = machine.table(state.scores, state.alpha), max(state.dual, 0.0)
     gains, left, everyone = [], np.inf, np.arange(rows.n_rows)
     active = everyone
@@ -146,23 +147,27 @@ def _weights(X, m, alpha):
 
 
 def _moved(m, theta, move, shift):
-    return theta + (np.append(move, shift) if m.constant else move)
+    move[-1] = shift[0]
+    return theta + (move if m.constant else move[:-1])
 
 
-def _epoch(rows, order, *given):
+def _epoch(rows, order, table, constant, move, shift):
     if not sparse.issparse(rows.X):
-        return loops.dual_epoch_dense(rows.X, order, *given)
-    indptr, indices, data = parts(rows.X)
-    return loops.dual_epoch_csr(indptr, indices, _like(rows, data, given[2].dtype), order, *given)
+        return loops.dual_epoch_dense(rows.X, order, table, constant, move, shift)
+    return loops.dual_epoch_sparse(*_interleaved(rows, move.dtype), order, table, constant, move, shift)
 
 
-def _like(rows, data, dtype):
-    """The entries as they are or, for light weights, in float32: these are kept with `rows`."""
-    if dtype == np.float64 or data.dtype == dtype:
-        return data
-    if not hasattr(rows, "light"):
-        rows.light = data.astype(dtype)
-    return rows.light
+def _interleaved(rows, dtype):
+    """Where each row begins, its columns and its values of this width: they are kept with `rows`."""
+    kept = vars(rows).setdefault("interleaved", {})
+    if dtype not in kept:
+        starts = np.zeros(rows.n_rows + 1, dtype=np.int64)
+        np.cumsum(-(-np.diff(rows.X.indptr) // 4) * 4, out=starts[1:])
+        values = np.empty(2 * starts[-1], dtype=dtype)
+        columns = values.view(np.uint32 if dtype == np.float32 else np.uint64)
+        loops.interleave(*parts(rows.X), starts, columns, values, rows.n_features)
+        kept[dtype] = starts, columns, values
+    return kept[dtype]
 
 
 def _valued(rows, m, theta, alpha, epoch, gain, left):
