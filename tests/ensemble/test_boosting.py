@@ -114,10 +114,8 @@ def test_perfect_and_useless_learners():
 
 def test_committee_counts_the_votes_of_learners_that_have_not_seen_all_classes():
     rng = np.random.default_rng(3)
-    X, y = (
-        rng.normal(size=(40, 3)),
-        np.array([1] + [2, 5] * 19 + [5]),
-    )  # most samples leave out the first class
+    X = rng.normal(size=(40, 3))
+    y = np.array([1] + [2, 5] * 19 + [5])  # most samples leave out the first class
     model = AdaBoostClassifier(n_estimators=6, resample=True, random_state=1).fit(X, y)
     assert any(len(stump.classes_) == 2 for stump in model.estimators_)
     votes = np.zeros((40, 3))

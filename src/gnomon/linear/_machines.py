@@ -18,7 +18,7 @@ from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which Newton factorizes
 FEW = 4  # columns per dense row from which rows are few: with random ones their Gram matrix has condition 9
-MANY = 5000  # rows from which `tol` says when it is enough
+EXACT = 5000  # rows up to which problems are solved to the end
 EPOCHS = 40  # of dual coordinate descent that are still worth while on wide data
 LONGEST = 30  # passes without a look at the gap
 ENOUGH = 2.5e-12  # share of the dual that a pass there ends with; the gap is then some times as large
@@ -51,7 +51,7 @@ class Solved(NamedTuple):
     gap: float  # relative to max(1, |primal|)
     alpha: Array | None = None
     scores: Array | None = None  # of the rows
-    stalled: bool = False  # rounding allows no smaller gap
+    stalled: bool = False  # no smaller gap is possible, or worth while
 
 
 def choose(margin: Margin, rows: Any, solver: str) -> str:
@@ -162,7 +162,8 @@ def _dual_machine(margin, rows):
     return dual.dual_machine(rows, margin.y, margin.cost, constant, squared=squared)
 
 
-def _dual(margin, rows, solved, rng, tol, *until):
+def _dual(margin, rows, solved, rng, *until):
+    """A run of passes over the multipliers; `until` says when it ends, see `dual.dual_step`."""
     machine, draw = _dual_machine(margin, rows), np.random.default_rng([rng, solved.inner.epoch])
     inner = dual.dual_step(rows, machine, solved.inner, draw, *until)
     theta = inner.theta.copy()
@@ -175,14 +176,15 @@ def _hinge(margin, rows, solved, rng, tol):
     """Passes to a gap much below `tol`: gaps go with the roots of gains, so the first look tells where to end."""
     target, new = min(SHARP * tol, goal(rows, tol)), solved
     while new is solved or target < new.gap <= min(tol, 0.9 * solved.gap):
-        solved, share = new, new.inner.gain * (target / new.gap) ** 2 if new.inner.epoch else 0.0
-        new = _dual(margin, rows, solved, rng, tol, LONGEST if share else FIRST, share)
+        solved = new
+        share = new.inner.gain * (target / new.gap) ** 2 if new.inner.epoch else 0.0
+        new = _dual(margin, rows, solved, rng, LONGEST if share else FIRST, share)
     return new._replace(stalled=new.gap <= tol)
 
 
 def goal(rows: Any, tol: float, *, l1: bool = False) -> float:
     """Return the gap to reach: small problems are solved to the end, their multipliers are then exact, too."""
-    return tol if rows.n_rows > MANY or l1 else min(tol, 1e-13)
+    return tol if rows.n_rows > EXACT or l1 else min(tol, 1e-13)
 
 
 def _wide(margin, rows, solved, rng, tol):
@@ -190,9 +192,9 @@ def _wide(margin, rows, solved, rng, tol):
     if not isinstance(solved.inner, dual.DualState):
         return _newton(margin, rows, solved, rng, tol)
     until = LONGEST, min(ENOUGH, 1e-3 * goal(rows, tol)), EPOCHS
-    new = _dual(margin, rows, solved, rng, tol, *until)
+    new = _dual(margin, rows, solved, rng, *until)
     while new.gap <= min(tol, 0.5 * solved.gap) and new.inner.left > 0.0:  # new scores sharpen float32
-        solved, new = new, _dual(margin, rows, new, rng, tol, *until)
+        solved, new = new, _dual(margin, rows, new, rng, *until)
     if new.gap <= tol or new.inner.left <= EPOCHS:
         return new._replace(stalled=new.gap <= tol)
     zero = np.zeros_like(new.theta)

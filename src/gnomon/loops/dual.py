@@ -83,16 +83,14 @@ def four_add(columns, values, begin, end, c, w):
 @compiled
 def dual_epoch_sparse(starts, columns, values, order, table, constant, w, shift):
     """The same for interleaved rows; these and w may be float32, which lie nearer in memory."""
-    total, b = 0.0, shift[0]
+    total, b, line = 0.0, shift[0], 64 // columns.itemsize  # numbers in a line of the cache
     for k in range(len(order)):
         if k + 2 * AHEAD < len(order):
             fetch(table[order[k + 2 * AHEAD]], 0)
             fetch(starts, order[k + 2 * AHEAD])
         if k + AHEAD < len(order):
             j = order[k + AHEAD]
-            for ahead in range(
-                2 * starts[j], 2 * starts[j + 1], 64 // columns.itemsize
-            ):  # a line of the cache
+            for ahead in range(2 * starts[j], 2 * starts[j + 1], line):
                 fetch(columns, ahead)
         i = order[k]
         begin, end = np.uint64(2 * starts[i]), np.uint64(2 * starts[i + 1])

@@ -1,4 +1,4 @@
-"""Products of CSR rows with vectors and narrow matrices. Inputs are read-only; sums are as wide as the vectors.
+"""Products of CSR rows with vectors and narrow matrices. Inputs are read-only; accumulators are float64.
 
 No fastmath here: reordered sums are turned into vector gathers, which cost four times the plain loop. Places of
 entries are counted without a sign: an index that may be negative costs as much as the product itself.
@@ -12,7 +12,7 @@ from gnomon.loops._compile import compiled
 @compiled
 def sparse_dot(indices, data, begin, end, v):
     """Σ data[k] v[indices[k]] over begin ≤ k < end, in four sums that need not wait for each other."""
-    a = b = c = e = v.dtype.type(0.0)
+    a = b = c = e = 0.0
     full = end - (end - begin) % 4
     for k in range(np.uint64(begin), np.uint64(full), np.uint64(4)):
         a += data[k] * v[indices[k]]

@@ -106,10 +106,9 @@ def dual_step(
     move = np.zeros(rows.n_features + 1, dtype=np.float32 if light else np.float64)  # one for added zeros
     shift = np.zeros(1)
     table, value = machine.table(state.scores, state.alpha), max(state.dual, 0.0)
-    gains, left, everyone = [], np.inf, np.arange(rows.n_rows)
-    active = everyone
+    gains, left, active = [], np.inf, np.arange(rows.n_rows)
     while len(gains) < passes and left > 0.0 and (len(gains) < PASSES or left <= patience):
-        active = active[: loops.shrink(table, active)] if len(gains) % ROUND else everyone
+        active = active[: loops.shrink(table, active)] if len(gains) % ROUND else np.arange(rows.n_rows)
         active = rng.permutation(active)
         gain = _epoch(rows, active, table, machine.constant, move, shift)
         gains.append((1.0 - 0.5 * RELAX) * gain)
@@ -147,6 +146,7 @@ def _weights(X, m, alpha):
 
 
 def _moved(m, theta, move, shift):
+    """The weights after the passes; what stood for added zeros makes room for the intercept."""
     move[-1] = shift[0]
     return theta + (move if m.constant else move[:-1])
 

@@ -116,6 +116,7 @@ def step(rows: Any, objective: newton.Objective, state: MarginState, goal: float
 
 
 def _these(rows, objective, index):
+    """The rows with these numbers, where they lie."""
     return some(rows.X, index, objective.model.intercept, has_ones(rows))
 
 
@@ -131,6 +132,7 @@ def _direction(rows, objective, state, left):
 
 
 def _side_by_side(rows, objective, index):
+    """The same, copied together where they are few enough to pay."""
     if len(index) > FEW * rows.n_rows:
         return _these(rows, objective, index)
     return some(rows.X[index], np.arange(len(index)), objective.model.intercept, has_ones(rows))
