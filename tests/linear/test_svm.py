@@ -308,6 +308,18 @@ def test_few_rows_of_many_columns_end_at_the_optimum(kind, intercept):
         assert pull.sum() == pytest.approx(model.intercept_[0], rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_wide_machine_describes_its_rows(loss):
+    X, y, _ = few_rows("sparse")
+    X = sparse.csr_array(X + sparse.csr_array(0.3 * np.ones((300, 1))) @ sparse.csr_array(np.eye(1, 3000)))
+    y = np.where(np.arange(300) < 200, 1, y)  # uneven classes: an intercept away from zero
+    model = LinearSVC(loss=loss).fit(X, y)
+    scores = X @ model.coef_[0] + model.intercept_[0]
+    assert abs(model.intercept_[0]) > 0.1
+    np.testing.assert_allclose(model.slack_, np.maximum(0.0, 1.0 - (2 * y - 1) * scores), atol=1e-10)
+    assert model.kkt_violation_ <= 1e-5
+
+
 def test_rows_that_are_alike_leave_dual_coordinate_descent():
     X, y, _ = few_rows("alike")
     model = LinearSVC()
@@ -355,6 +367,9 @@ def test_passes_end_when_one_gains_too_little():
     values = np.array([state.dual for state in states])
     gains = np.diff(values) / values[1:]
     last = int(np.argmax(gains <= 1e-6)) + 1
+    np.testing.assert_allclose([state.gain for state in states[4:12]], gains[3:11], rtol=0.02)
+    later = dual.dual_step(rows, machine, states[4], np.random.default_rng(1), 1)
+    assert later.gain == pytest.approx((later.dual - states[4].dual) / later.dual, rel=0.02)
     found = dual.dual_step(rows, machine, start, np.random.default_rng(0), 99, 1e-6)
     assert found.epoch == last + 1 and found.left == 0.0
     np.testing.assert_array_equal(found.alpha, states[last].alpha)
@@ -398,6 +413,15 @@ def test_shrinking_drops_rows_that_press_against_their_bound():
         safe = [low[i] and slope[i] > rise > 0.0 or high[i] and slope[i] < fall < 0.0 for i in rows]
         kept = rows.copy()
         assert kept[: loops.shrink(table, kept)].tolist() == [i for i, out in zip(rows, safe) if not out]
+
+
+def test_rows_that_rest_come_back_within_a_run():
+    X, y = sparse_wide(900, 1500)
+    model = LinearSVC(C=0.1, loss="hinge")
+    rows = model._read(X, y)
+    machine = _machines._dual_machine(model._problem(rows, 1), rows)
+    found = dual.dual_step(rows, machine, dual.dual_start(rows, machine), np.random.default_rng(0), 60)
+    assert found.primal - found.dual <= 1e-4 * found.primal
 
 
 def test_shrunk_passes_of_the_hinge_end_at_the_same_optimum(monkeypatch):
