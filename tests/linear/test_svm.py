@@ -318,6 +318,8 @@ def test_a_wide_machine_describes_its_rows(loss):
     assert abs(model.intercept_[0]) > 0.1
     np.testing.assert_allclose(model.slack_, np.maximum(0.0, 1.0 - (2 * y - 1) * scores), atol=1e-10)
     assert model.kkt_violation_ <= 1e-5
+    off = X.T @ (model.dual_coef_full_ * (2 * y - 1)) - model.coef_[0]
+    assert model.kkt_violation_ >= np.abs(off).max() - 1e-12
 
 
 def test_rows_that_are_alike_leave_dual_coordinate_descent():

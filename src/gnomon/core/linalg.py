@@ -12,6 +12,22 @@ from gnomon.core.errors import DegenerateError
 
 Array: TypeAlias = NDArray[Any]
 
+LINE = 64  # bytes that the processor fetches at once
+
+
+def aligned(shape: int | tuple[int, ...], dtype: Any = np.float64) -> Array:
+    """Return an empty array that begins where a line of the cache does.
+
+    Records of 64 bytes that are read in random order then take one fetch each instead of two.
+
+    >>> aligned((3, 8)).ctypes.data % 64
+    0
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    cells = np.empty(size + LINE, dtype=np.uint8)
+    first = -cells.ctypes.data % LINE
+    return cells[first : first + size].view(dtype).reshape(shape)
+
 
 def cholesky(A: Array, *, jitter: float = 0.0, what: str = "matrix") -> tuple[Array, float]:
     """Return the lower Cholesky factor of `A` and the multiple of its mean diagonal that had to be added.

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from gnomon.core.linalg import Array
 from gnomon.linear._machines import Margin, Solved
 from gnomon.solvers import terms
+from gnomon.solvers.dual import DualState
 
 
 def describe(margin: Margin, X: Any, solved: Solved) -> tuple[dict[str, Any], float]:
@@ -37,7 +39,7 @@ def describe(margin: Margin, X: Any, solved: Solved) -> tuple[dict[str, Any], fl
         "point_types_": types,
         "support_fraction_": float(np.mean(~at_zero)),
         "intercept_interval_": interval,
-        "kkt_violation_": kkt(margin, X, w, b, alpha, base),
+        "kkt_violation_": kkt(margin, X, solved, b, alpha, base),
     }, b
 
 
@@ -56,11 +58,9 @@ def free_intercept(y: Array, base: Array, at_zero: Array, at_top: Array, b: floa
     return 0.5 * (low + high), (low, high)
 
 
-def kkt(margin: Margin, X: Any, w: Array, b: float, alpha: Array, base: Array) -> float:
+def kkt(margin: Margin, X: Any, solved: Solved, b: float, alpha: Array, base: Array) -> float:
     """Return the largest violation of stationarity, of Σαy = 0 and of complementary slackness."""
-    off = -w
-    terms.add(X, alpha * margin.y, off)
-    pull = np.abs(off).max(initial=0.0)
+    pull = np.abs(stationarity(margin, X, solved, alpha)).max(initial=0.0)
     balance = abs(float(alpha @ margin.y)) if margin.intercept and margin.intercept_ridge == 0.0 else 0.0
     m = margin.y * (base + b)
     live = np.where(margin.cost > 0, margin.cost, 1.0)
@@ -70,3 +70,13 @@ def kkt(margin: Margin, X: Any, w: Array, b: float, alpha: Array, base: Array) -
     slack = np.where(inside, np.abs(1.0 - m - extra), slack)
     top = np.where((alpha >= margin.cost) & (margin.loss == "hinge"), np.maximum(0, m - 1.0), 0.0)
     return float(max(pull, balance, slack.max(initial=0.0), top.max(initial=0.0)))
+
+
+def stationarity(margin: Margin, X: Any, solved: Solved, alpha: Array) -> Array:
+    """Return Σ α y x − w; where w is that sum with the solver's own α, only what differs is added."""
+    if isinstance(solved.inner, DualState) and sparse.issparse(X):
+        off, alpha = np.zeros(X.shape[1]), alpha - solved.alpha
+    else:
+        off = -(solved.theta[:-1] if margin.intercept else solved.theta)
+    terms.add(X, alpha * margin.y, off)
+    return off

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
+from gnomon.loops.draws import mix
 from gnomon.loops.histograms import G_BITS, H_BITS
-from gnomon.loops.trees import ENTRY, mix
+from gnomon.loops.trees import ENTRY
 
 SQUARED, POISSON, GAMMA, EXPONENTIAL = 0, 1, 2, 3
 

@@ -24,7 +24,8 @@ from gnomon.loops.coded_cuts import (
     random_cut,
 )
 from gnomon.loops.coded_cuts_classes import best_of_classes, measure_classes, random_of_classes
-from gnomon.loops.trees import BARE, ENTRY, MISSING_CODE, TIE, draw_feature, mix
+from gnomon.loops.draws import mix
+from gnomon.loops.trees import BARE, ENTRY, MISSING_CODE, TIE, draw_feature
 
 NUMBERS, TWO_CLASSES, CLASSES = 0, 1, 2
 LO, HI, DEPTH, PARENT = range(4)  # a node that waits

@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.trees import BARE, MISSING_CODE, uniform
+from gnomon.loops.draws import uniform
+from gnomon.loops.trees import BARE, MISSING_CODE
 
 FEW = 32  # rows of a node whose codes are sorted instead of looked up in all 256 bins
 SCORE, CODE, NEXT, SIDE, WEIGHT, FOUND = range(6)  # a cut

@@ -10,7 +10,8 @@ import numpy as np
 
 from gnomon.loops._compile import compiled
 from gnomon.loops.coded_cuts import FEW, FOUND, NEXT, SCORE, SIDE, WEIGHT, border_of, extremes, insert, note
-from gnomon.loops.trees import BARE, MISSING_CODE, uniform
+from gnomon.loops.draws import uniform
+from gnomon.loops.trees import BARE, MISSING_CODE
 
 
 @compiled(**BARE)

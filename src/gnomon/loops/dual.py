@@ -15,7 +15,7 @@ from gnomon.loops._compile import compiled, fetch
 from gnomon.loops.fused import one_add, one_score
 
 SIGN, TOP, EXTRA, INVERSE, BASE, ALPHA, SLOPE = range(7)
-WIDTH = 8  # of the table: so many numbers are fetched at once
+WIDTH = 8  # of the table, which is aligned: a row is one fetch
 AHEAD = 2  # rows that are fetched before their turn
 
 

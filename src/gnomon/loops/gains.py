@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
+from gnomon.loops.draws import mix
 from gnomon.loops.histograms import (
     COUNT,
     COUNT_LEFT,
@@ -25,7 +26,7 @@ from gnomon.loops.histograms import (
     G,
     H,
 )
-from gnomon.loops.trees import BARE, MISSING_CODE, TIE, mix
+from gnomon.loops.trees import BARE, MISSING_CODE, TIE
 
 
 @compiled(**BARE)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gnomon.loops._compile import compiled
+from gnomon.loops.draws import mix
 from gnomon.loops.search import (
     CODE,
     CREATED,
@@ -42,7 +43,6 @@ from gnomon.loops.trees import (
     MISSING_CODE,
     POISSON,
     loss_of,
-    mix,
 )
 
 

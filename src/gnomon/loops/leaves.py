@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
+from gnomon.loops.draws import mix
 from gnomon.loops.gains import choose, find_splits, sides_of
 from gnomon.loops.histograms import (
     COUNT,
@@ -23,7 +24,7 @@ from gnomon.loops.histograms import (
     histograms,
     subtract,
 )
-from gnomon.loops.trees import BARE, mix
+from gnomon.loops.trees import BARE
 
 # first child, -1: none; histogram, -1: none; turn, 0: a leaf
 START, END, DEPTH, KEY, FIRST, SLOT, TURN = range(7)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
+from gnomon.loops.draws import mix
 from gnomon.loops.trees import (
     BARE,
     ERROR,
@@ -25,7 +26,6 @@ from gnomon.loops.trees import (
     judge,
     loss_of,
     mark_categories,
-    mix,
 )
 
 # Columns of the integer and float records of a node.

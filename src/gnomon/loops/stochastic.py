@@ -12,15 +12,6 @@ from gnomon.loops.losses import loss_slope, loss_value
 TINY = 1e-9  # the scale below which it is multiplied out
 
 
-@compiled
-def fill_shuffled(words, out):
-    """A permutation of 0 … n−1 from n random 32-bit words: every number goes to a place up to its own."""
-    for i in range(len(out)):
-        j = (words[i] * (i + 1)) >> 32
-        out[i] = out[j]
-        out[j] = i
-
-
 @compiled(fastmath=True)
 def row_dot(X, i, w):
     """x_i · w."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from gnomon.loops._compile import PART as BARE
 from gnomon.loops._compile import compiled
+from gnomon.loops.draws import mix, uniform
 
 GINI, ENTROPY, ERROR, SQUARED, POISSON, ABSOLUTE = 0, 1, 2, 3, 4, 5
 MISSING_CODE = 255
@@ -42,21 +43,6 @@ class GrowRules(NamedTuple):
     min_samples_leaf: float
     min_weight_leaf: float
     min_decrease: float  # already times the total weight
-
-
-@compiled(**BARE)
-def mix(x):
-    """Splitmix64: a well mixed 64-bit word from a counter."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@compiled(**BARE)
-def uniform(x):
-    """A number in [0, 1) from a 64-bit word."""
-    return np.float64(mix(x) >> np.uint64(11)) / 9007199254740992.0
 
 
 @compiled(**BARE)

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from gnomon.core.linalg import Array
+from gnomon.core.linalg import Array, aligned
+from gnomon.core.randomness import draw_seed
 from gnomon.core.threads import one_blas_thread
+from gnomon.loops import draws
 from gnomon.loops import dual as loops
 from gnomon.loops.products import csr_norms
 from gnomon.solvers.terms import add, dot, parts
@@ -54,7 +56,7 @@ class DualMachine(NamedTuple):
 
     def table(self, scores: Array, alpha: Array) -> Array:
         """Return what belongs to the rows as a pass reads it."""
-        table = np.empty((len(alpha), loops.WIDTH))
+        table = aligned((len(alpha), loops.WIDTH))
         for k, column in enumerate((self.y, self.top, self.extra, self.inverse, scores, alpha)):
             table[:, k] = column
         return table
@@ -102,24 +104,26 @@ def dual_step(
     than how far the weights have moved, so no digit of the multipliers is lost; the weights that belong to
     these are added up anew behind the passes.
     """
-    light = is_light(rows)
-    move = np.zeros(rows.n_features + 1, dtype=np.float32 if light else np.float64)  # one for added zeros
+    dtype = np.float32 if is_light(rows) else np.float64
+    move = np.zeros(rows.n_features + 1, dtype=dtype)  # one for added zeros
     shift = np.zeros(1)
     table, value = machine.table(state.scores, state.alpha), max(state.dual, 0.0)
     gains, left, active = [], np.inf, np.arange(rows.n_rows)
     while len(gains) < passes and left > 0.0 and (len(gains) < PASSES or left <= patience):
         active = active[: loops.shrink(table, active)] if len(gains) % ROUND else np.arange(rows.n_rows)
-        active = rng.permutation(active)
+        draws.shuffle(active, draw_seed(rng))
         gain = _epoch(rows, active, table, machine.constant, move, shift)
         gains.append((1.0 - 0.5 * RELAX) * gain)
         value += gains[-1]
         left = passes_left(gains, enough * value)
     alpha = table[:, loops.ALPHA].copy()
     with one_blas_thread():  # vectors are short: more threads wait for each other
-        theta = _weights(rows.X, machine, alpha) if light else _moved(machine, state.theta, move, shift)
-        return _valued(
-            rows, machine, theta, alpha, state.epoch + len(gains), gains[-1] / max(value, 1e-300), left
-        )
+        if sparse.issparse(rows.X):
+            theta = _weights(rows.X, machine, alpha)
+        else:
+            theta = _moved(machine, state.theta, move, shift)
+        epoch, share = state.epoch + len(gains), gains[-1] / max(value, 1e-300)
+        return _valued(rows, machine, theta, alpha, epoch, share, left)
 
 
 def passes_left(gains: list[float], goal: float) -> float:
@@ -163,7 +167,7 @@ def _interleaved(rows, dtype):
     if dtype not in kept:
         starts = np.zeros(rows.n_rows + 1, dtype=np.int64)
         np.cumsum(-(-np.diff(rows.X.indptr) // 4) * 4, out=starts[1:])
-        values = np.empty(2 * starts[-1], dtype=dtype)
+        values = aligned(2 * starts[-1], dtype)
         columns = values.view(np.uint32 if dtype == np.float32 else np.uint64)
         loops.interleave(*parts(rows.X), starts, columns, values, rows.n_features)
         kept[dtype] = starts, columns, values
