@@ -29,6 +29,7 @@ from numba.extending import intrinsic
 log = logging.getLogger(__name__)
 
 SAFE_FASTMATH = {"reassoc", "contract", "arcp", "nsz"}  # keeps NaN and infinities; lets sums be vectorized
+CONTRACT = {"contract"}  # a product and a sum may be rounded once; sums keep their order
 
 
 @lru_cache
@@ -144,14 +145,16 @@ if numba.__version__.startswith("0.68."):  # whose inner classes these are; othe
     PART["pipeline_class"] = _PartCompiler  # compiled with its callers alone
 
 
-def compiled(function: Callable[..., Any] | None = None, /, *, fastmath: bool = False, **options: Any) -> Any:
+def compiled(
+    function: Callable[..., Any] | None = None, /, *, fastmath: bool | set[str] = False, **options: Any
+) -> Any:
     """Compile a loop: lazily, cached, without the GIL, with NumPy's division.
 
     ``fastmath=True`` allows sums to be reordered and contracted but keeps NaN and infinities meaningful.
     """
     settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
     if fastmath:
-        settings["fastmath"] = SAFE_FASTMATH
+        settings["fastmath"] = SAFE_FASTMATH if fastmath is True else fastmath
 
     def decorate(loop: Callable[..., Any]) -> Any:
         folder = _folder(Path(loop.__code__.co_filename))

@@ -5,18 +5,21 @@ multiplier α, the price of ½α², the length of a step per unit of slope, its 
 the slope that it last met. `w` is how far the weights have moved since, `shift[0]` how far the intercept has;
 `constant` is its column's entry in every row (0 for none). A pass returns Σ −slope·step.
 
-Dense rows are read as they are. The entries of sparse ones are copied once: column and value side by side, and
-each row filled up with zeros, at a column of their own behind the others, to a multiple of four entries.
+Dense rows are read as they are. The entries of sparse ones are copied once, in fours: four columns of 32 bits,
+then their values. A row is filled up with zeros, at a column of their own behind the others. `pairs` and `values`
+are views of the same memory, for two columns are read at once: the passes wait for nothing so much as for reading.
 """
 
 import numpy as np
 
-from gnomon.loops._compile import compiled, fetch
+from gnomon.loops._compile import CONTRACT, compiled, fetch
 from gnomon.loops.fused import one_add, one_score
 
 SIGN, TOP, EXTRA, INVERSE, BASE, ALPHA, SLOPE = range(7)
 WIDTH = 8  # of the table, which is aligned: a row is one fetch
 AHEAD = 2  # rows that are fetched before their turn
+HALF = np.uint64(32)  # bits from which on the second column of a pair lies
+LOW = np.uint64(2**32 - 1)  # the bits of the first
 
 
 @compiled
@@ -44,59 +47,76 @@ def dual_epoch_dense(X, order, table, constant, w, shift):
 
 
 @compiled
-def interleave(indptr, indices, data, starts, columns, values, spare):
-    """Copy CSR rows to columns[2k], values[2k + 1], from k = starts[i]; `spare` is the column of added zeros."""
+def pack(indptr, indices, data, starts, pairs, values, spare):
+    """Copy CSR rows to fours, from number starts[i] on; `spare` is the column of added zeros."""
+    room, size, step = layout(values)
     for i in range(len(indptr) - 1):
-        at = np.uint64(2 * starts[i])
-        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            columns[at] = indices[k]
-            values[at + np.uint64(1)] = data[k]
-            at += np.uint64(2)
-        while at < np.uint64(2 * starts[i + 1]):
-            columns[at] = spare
-            values[at + np.uint64(1)] = 0.0
-            at += np.uint64(2)
+        k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        for four in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            for j in range(np.uint64(4)):
+                column, value = np.uint64(spare), 0.0
+                if k < end:
+                    column, value = np.uint64(indices[k]), data[k]
+                    k += np.uint64(1)
+                values[four * size + room + j] = value
+                at = four * step + j // np.uint64(2)
+                pairs[at] = pairs[at] | column << HALF if j % np.uint64(2) else column
 
 
 @compiled
-def four_dot(columns, values, begin, end, w):
-    """Score of the entries begin ≤ k < end, in four sums that need not wait for each other."""
+def layout(values):
+    """How many values the columns of a four take the room of, and how many values and pairs a four is long."""
+    room = np.uint64(16 // values.itemsize)
+    return room, room + np.uint64(4), (room + np.uint64(4)) * np.uint64(values.itemsize) // np.uint64(8)
+
+
+@compiled(fastmath=CONTRACT)
+def four_dot(pairs, values, begin, end, w):
+    """Score of the fours begin … end − 1, in sums that need not wait for each other."""
+    room, size, step = layout(values)
     a = b = c = d = w.dtype.type(0.0)
-    for k in range(begin, end, np.uint64(8)):
-        a += values[k + np.uint64(1)] * w[columns[k]]
-        b += values[k + np.uint64(3)] * w[columns[k + np.uint64(2)]]
-        c += values[k + np.uint64(5)] * w[columns[k + np.uint64(4)]]
-        d += values[k + np.uint64(7)] * w[columns[k + np.uint64(6)]]
+    for k in range(begin, end):
+        first, second, v = pairs[k * step], pairs[k * step + np.uint64(1)], k * size + room
+        a += values[v] * w[first & LOW]
+        b += values[v + np.uint64(1)] * w[first >> HALF]
+        c += values[v + np.uint64(2)] * w[second & LOW]
+        d += values[v + np.uint64(3)] * w[second >> HALF]
     return (a + b) + (c + d)
 
 
-@compiled
-def four_add(columns, values, begin, end, c, w):
-    """w += c times the entries begin ≤ k < end."""
-    for k in range(begin, end, np.uint64(8)):
-        w[columns[k]] += values[k + np.uint64(1)] * c
-        w[columns[k + np.uint64(2)]] += values[k + np.uint64(3)] * c
-        w[columns[k + np.uint64(4)]] += values[k + np.uint64(5)] * c
-        w[columns[k + np.uint64(6)]] += values[k + np.uint64(7)] * c
+@compiled(fastmath=CONTRACT)
+def four_add(pairs, values, begin, end, c, w):
+    """w += c times the fours begin … end − 1."""
+    room, size, step = layout(values)
+    for k in range(begin, end):
+        first, second, v = pairs[k * step], pairs[k * step + np.uint64(1)], k * size + room
+        w[first & LOW] += values[v] * c
+        w[first >> HALF] += values[v + np.uint64(1)] * c
+        w[second & LOW] += values[v + np.uint64(2)] * c
+        w[second >> HALF] += values[v + np.uint64(3)] * c
 
 
 @compiled
-def dual_epoch_sparse(starts, columns, values, order, table, constant, w, shift):
-    """The same for interleaved rows; these and w may be float32, which lie nearer in memory."""
-    total, b, line = 0.0, shift[0], 64 // columns.itemsize  # numbers in a line of the cache
+def dual_epoch_sparse(starts, pairs, values, order, table, constant, w, shift):
+    """The same for packed rows; these and w may be float32, which lie nearer in memory."""
+    total, b = 0.0, shift[0]
+    size, line = (
+        np.int64(layout(values)[1]),
+        64 // values.itemsize,
+    )  # numbers in a four, in a line of the cache
     for k in range(len(order)):
         if k + 2 * AHEAD < len(order):
             fetch(table[order[k + 2 * AHEAD]], 0)
             fetch(starts, order[k + 2 * AHEAD])
         if k + AHEAD < len(order):
             j = order[k + AHEAD]
-            for ahead in range(2 * starts[j], 2 * starts[j + 1], line):
-                fetch(columns, ahead)
+            for ahead in range(size * starts[j], size * starts[j + 1], line):
+                fetch(values, ahead)
         i = order[k]
-        begin, end = np.uint64(2 * starts[i]), np.uint64(2 * starts[i + 1])
-        step, gain = turn(table[i], four_dot(columns, values, begin, end, w) + constant * b)
+        begin, end = np.uint64(starts[i]), np.uint64(starts[i + 1])
+        step, gain = turn(table[i], four_dot(pairs, values, begin, end, w) + constant * b)
         if step != 0.0:
-            four_add(columns, values, begin, end, w.dtype.type(step), w)
+            four_add(pairs, values, begin, end, w.dtype.type(step), w)
             b += step * constant
             total += gain
     shift[0] = b

@@ -158,19 +158,18 @@ def _moved(m, theta, move, shift):
 def _epoch(rows, order, table, constant, move, shift):
     if not sparse.issparse(rows.X):
         return loops.dual_epoch_dense(rows.X, order, table, constant, move, shift)
-    return loops.dual_epoch_sparse(*_interleaved(rows, move.dtype), order, table, constant, move, shift)
+    return loops.dual_epoch_sparse(*_packed(rows, move.dtype), order, table, constant, move, shift)
 
 
-def _interleaved(rows, dtype):
-    """Where each row begins, its columns and its values of this width: they are kept with `rows`."""
-    kept = vars(rows).setdefault("interleaved", {})
+def _packed(rows, dtype):
+    """Where each row begins, its columns in pairs and its values of this width: they are kept with `rows`."""
+    kept = vars(rows).setdefault("packed", {})
     if dtype not in kept:
         starts = np.zeros(rows.n_rows + 1, dtype=np.int64)
-        np.cumsum(-(-np.diff(rows.X.indptr) // 4) * 4, out=starts[1:])
-        values = aligned(2 * starts[-1], dtype)
-        columns = values.view(np.uint32 if dtype == np.float32 else np.uint64)
-        loops.interleave(*parts(rows.X), starts, columns, values, rows.n_features)
-        kept[dtype] = starts, columns, values
+        np.cumsum(-(-np.diff(rows.X.indptr) // 4), out=starts[1:])
+        pairs = aligned(starts[-1] * (2 + dtype.itemsize // 2), np.uint64)  # a four: two pairs, four values
+        loops.pack(*parts(rows.X), starts, pairs, pairs.view(dtype), rows.n_features)
+        kept[dtype] = starts, pairs, pairs.view(dtype)
     return kept[dtype]
 
 
