@@ -24,6 +24,7 @@ LONGEST = 30  # passes without a look at the gap
 ENOUGH = 2.5e-12  # share of the dual that a pass there ends with; the gap is then some times as large
 FIRST = 12  # passes for the hinge before the first look
 SHARP = 1e-2  # share of `tol` that its gap ends with
+AIM = 0.6  # share of that gap which the passes aim at: falling short costs another look
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
 SMALL = 100_000  # entries, counting zeros, up to which sparse rows are no better than dense ones
 
@@ -177,9 +178,10 @@ def _hinge(margin, rows, solved, rng, tol):
     target, new = min(SHARP * tol, goal(rows, tol)), solved
     while new is solved or target < new.gap <= min(tol, 0.9 * solved.gap):
         solved = new
-        share = new.inner.gain * (target / new.gap) ** 2 if new.inner.epoch else 0.0
+        share = new.inner.gain * (AIM * target / new.gap) ** 2 if new.inner.epoch else 0.0
         new = _dual(margin, rows, solved, rng, LONGEST if share else FIRST, share)
-    return new._replace(stalled=new.gap <= tol)
+    best = min(new, solved, key=lambda one: one.gap)
+    return best._replace(stalled=best.gap <= tol)
 
 
 def goal(rows: Any, tol: float, *, l1: bool = False) -> float:

@@ -110,9 +110,13 @@ def dual_step(
     table, value = machine.table(state.scores, state.alpha), max(state.dual, 0.0)
     gains, left, active = [], np.inf, np.arange(rows.n_rows)
     while len(gains) < passes and left > 0.0 and (len(gains) < PASSES or left <= patience):
-        active = active[: loops.shrink(table, active)] if len(gains) % ROUND else np.arange(rows.n_rows)
-        draws.shuffle(active, draw_seed(rng))
-        gain = _epoch(rows, active, table, machine.constant, move, shift)
+        if len(gains) % ROUND == 0:
+            active = np.arange(rows.n_rows)
+        elif len(gains) % ROUND == 1:
+            active = active[: loops.shrink(table, active)]
+        order = active.copy()  # `active` stays in order, which is quick to go through
+        draws.shuffle(order, draw_seed(rng))
+        gain = _epoch(rows, order, table, machine.constant, move, shift)
         gains.append((1.0 - 0.5 * RELAX) * gain)
         value += gains[-1]
         left = passes_left(gains, enough * value)
