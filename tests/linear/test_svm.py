@@ -322,6 +322,22 @@ def test_a_wide_machine_describes_its_rows(loss):
     assert model.kkt_violation_ >= np.abs(off).max() - 1e-12
 
 
+def test_passes_for_the_hinge_keep_the_better_of_two_looks(monkeypatch):
+    X, y, _ = few_rows("sparse")
+    model = LinearSVC(loss="hinge", tol=1e-4)
+    rows = model._read(X, y)
+    problem, gaps = model._problem(rows, 1), iter([5e-6, 8e-6])
+
+    def look(margin, rows, solved, rng, *until):
+        inner = solved.inner._replace(epoch=solved.inner.epoch + 1, gain=1e-9)
+        return solved._replace(inner=inner, gap=next(gaps))
+
+    monkeypatch.setattr(_machines, "_dual", look)
+    found = _machines.advance(problem, rows, _machines.begin(problem, rows), 0, model.tol)
+    assert found.gap == 5e-6 and found.stalled
+    assert next(gaps, None) is None
+
+
 def test_rows_that_are_alike_leave_dual_coordinate_descent():
     X, y, _ = few_rows("alike")
     model = LinearSVC()

@@ -26,7 +26,7 @@ FIRST = 12  # passes for the hinge before the first look
 SHARP = 1e-2  # share of `tol` that its gap ends with
 AIM = 0.6  # share of that gap which the passes aim at: falling short costs another look
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
-SMALL = 100_000  # entries, counting zeros, up to which sparse rows are no better than dense ones
+SMALL = 100_000  # entries up to which sparse rows are small; with their zeros: no better than dense ones
 
 
 class Margin(NamedTuple):
@@ -175,7 +175,7 @@ def _dual(margin, rows, solved, rng, *until):
 
 def _hinge(margin, rows, solved, rng, tol):
     """Passes to a gap much below `tol`: gaps go with the roots of gains, so the first look tells where to end."""
-    target, new = min(SHARP * tol, goal(rows, tol)), solved
+    target, new = min(SHARP * tol, _pass_goal(rows, tol)), solved
     while new is solved or target < new.gap <= min(tol, 0.9 * solved.gap):
         solved = new
         share = new.inner.gain * (AIM * target / new.gap) ** 2 if new.inner.epoch else 0.0
@@ -189,11 +189,16 @@ def goal(rows: Any, tol: float, *, l1: bool = False) -> float:
     return tol if rows.n_rows > EXACT or l1 else min(tol, 1e-13)
 
 
+def _pass_goal(rows, tol):
+    """The same for passes over the multipliers, which take their time at the end: sparse rows have to be small."""
+    return tol if sparse.issparse(rows.X) and rows.X.nnz > SMALL else goal(rows, tol)
+
+
 def _wide(margin, rows, solved, rng, tol):
     """Passes over the multipliers while they are quick, to a gap no step would better; else Newton's kin."""
     if not isinstance(solved.inner, dual.DualState):
         return _newton(margin, rows, solved, rng, tol)
-    until = LONGEST, min(ENOUGH, 1e-3 * goal(rows, tol)), EPOCHS
+    until = LONGEST, min(ENOUGH, 1e-3 * _pass_goal(rows, tol)), EPOCHS
     new = _dual(margin, rows, solved, rng, *until)
     while new.gap <= min(tol, 0.5 * solved.gap) and new.inner.left > 0.0:  # new scores sharpen float32
         solved, new = new, _dual(margin, rows, new, rng, *until)

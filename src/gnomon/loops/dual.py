@@ -100,10 +100,8 @@ def four_add(pairs, values, begin, end, c, w):
 def dual_epoch_sparse(starts, pairs, values, order, table, constant, w, shift):
     """The same for packed rows; these and w may be float32, which lie nearer in memory."""
     total, b = 0.0, shift[0]
-    size, line = (
-        np.int64(layout(values)[1]),
-        64 // values.itemsize,
-    )  # numbers in a four, in a line of the cache
+    size = np.int64(layout(values)[1])
+    line = 64 // values.itemsize  # values in a line of the cache
     for k in range(len(order)):
         if k + 2 * AHEAD < len(order):
             fetch(table[order[k + 2 * AHEAD]], 0)
