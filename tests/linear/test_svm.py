@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from gnomon.core.errors import InfeasibleError
 from gnomon.linear import LinearSVC, LinearSVR, NotSeparableError, _machines
+from gnomon.linear._optimality import stationarity
 from gnomon.loops import dual as loops
 from gnomon.solvers import dual
 
@@ -320,6 +321,34 @@ def test_a_wide_machine_describes_its_rows(loss):
     assert model.kkt_violation_ <= 1e-5
     off = X.T @ (model.dual_coef_full_ * (2 * y - 1)) - model.coef_[0]
     assert model.kkt_violation_ >= np.abs(off).max() - 1e-12
+
+
+def test_weights_that_are_a_known_sum_are_off_by_what_differs():
+    X, y, _ = few_rows("sparse")
+    model = LinearSVC()
+    rows = model._read(X, y)
+    problem = model._problem(rows, 1)
+    solved = _machines.advance(problem, rows, _machines.begin(problem, rows), 0, 1e-4)
+    alpha = np.where(np.arange(300) % 3, solved.alpha, 0.0)
+    expected = X.T @ (alpha * problem.y) - solved.theta[:-1]
+    np.testing.assert_allclose(stationarity(problem, rows.X, solved, alpha), expected, atol=1e-12)
+    assert np.abs(expected).max() > 0.01
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_passes_go_to_the_end_on_small_rows_only(loss, monkeypatch):
+    X, y, _ = few_rows("sparse")
+    gaps, passes = [], []
+    for small in (X.nnz, X.nnz - 1):
+        monkeypatch.setattr(_machines, "SMALL", small)
+        model = LinearSVC(loss=loss, random_state=0).fit(X, y)
+        rows = model._read(X, y)
+        problem = model._problem(rows, 1)
+        solved = _machines.advance(problem, rows, _machines.begin(problem, rows), 0, model.tol)
+        gaps.append(model.gap_ / model.primal_)
+        passes.append(solved.inner.epoch)
+    assert passes[1] < passes[0]
+    assert gaps[0] <= 1e-12 < gaps[1] <= 1e-5
 
 
 def test_passes_for_the_hinge_keep_the_better_of_two_looks(monkeypatch):
