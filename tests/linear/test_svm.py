@@ -351,19 +351,22 @@ def test_passes_go_to_the_end_on_small_rows_only(loss, monkeypatch):
     assert gaps[0] <= 1e-12 < gaps[1] <= 1e-5
 
 
-def test_passes_for_the_hinge_keep_the_better_of_two_looks(monkeypatch):
+@pytest.mark.parametrize(("before", "looks", "after"), [(np.inf, [5e-6, 8e-6], 5e-6), (2e-3, [3e-3], 3e-3)])
+def test_the_hinge_keeps_the_better_of_two_good_looks_and_else_goes_on(before, looks, after, monkeypatch):
     X, y, _ = few_rows("sparse")
     model = LinearSVC(loss="hinge", tol=1e-4)
     rows = model._read(X, y)
-    problem, gaps = model._problem(rows, 1), iter([5e-6, 8e-6])
+    problem, gaps = model._problem(rows, 1), iter(looks)
 
     def look(margin, rows, solved, rng, *until):
         inner = solved.inner._replace(epoch=solved.inner.epoch + 1, gain=1e-9)
         return solved._replace(inner=inner, gap=next(gaps))
 
     monkeypatch.setattr(_machines, "_dual", look)
-    found = _machines.advance(problem, rows, _machines.begin(problem, rows), 0, model.tol)
-    assert found.gap == 5e-6 and found.stalled
+    start = _machines.begin(problem, rows)._replace(gap=before)
+    found = _machines.advance(problem, rows, start, 0, model.tol)
+    assert found.gap == after and found.stalled == (after <= model.tol)
+    assert found.inner.epoch == 1
     assert next(gaps, None) is None
 
 

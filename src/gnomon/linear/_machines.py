@@ -180,7 +180,7 @@ def _hinge(margin, rows, solved, rng, tol):
         solved = new
         share = new.inner.gain * (AIM * target / new.gap) ** 2 if new.inner.epoch else 0.0
         new = _dual(margin, rows, solved, rng, LONGEST if share else FIRST, share)
-    best = min(new, solved, key=lambda one: one.gap)
+    best = solved if solved.gap <= min(tol, new.gap) else new
     return best._replace(stalled=best.gap <= tol)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from gnomon.core.linalg import Array
 from gnomon.linear._machines import Margin, Solved
@@ -74,7 +73,7 @@ def kkt(margin: Margin, X: Any, solved: Solved, b: float, alpha: Array, base: Ar
 
 def stationarity(margin: Margin, X: Any, solved: Solved, alpha: Array) -> Array:
     """Return Σ α y x − w; where w is that sum with the solver's own α, only what differs is added."""
-    if isinstance(solved.inner, DualState) and sparse.issparse(X):
+    if isinstance(solved.inner, DualState):
         off, alpha = np.zeros(X.shape[1]), alpha - solved.alpha
     else:
         off = -(solved.theta[:-1] if margin.intercept else solved.theta)

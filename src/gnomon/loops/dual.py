@@ -12,6 +12,7 @@ are views of the same memory, for two columns are read at once: the passes wait 
 
 import numpy as np
 
+from gnomon.core.linalg import LINE
 from gnomon.loops._compile import CONTRACT, compiled, fetch
 from gnomon.loops.fused import one_add, one_score
 
@@ -47,6 +48,13 @@ def dual_epoch_dense(X, order, table, constant, w, shift):
 
 
 @compiled
+def layout(values):
+    """How many values the columns of a four take the room of, and how many values and pairs a four is long."""
+    room = np.uint64(16 // values.itemsize)
+    return room, room + np.uint64(4), (room + np.uint64(4)) * np.uint64(values.itemsize) // np.uint64(8)
+
+
+@compiled
 def pack(indptr, indices, data, starts, pairs, values, spare):
     """Copy CSR rows to fours, from number starts[i] on; `spare` is the column of added zeros."""
     room, size, step = layout(values)
@@ -61,13 +69,6 @@ def pack(indptr, indices, data, starts, pairs, values, spare):
                 values[four * size + room + j] = value
                 at = four * step + j // np.uint64(2)
                 pairs[at] = pairs[at] | column << HALF if j % np.uint64(2) else column
-
-
-@compiled
-def layout(values):
-    """How many values the columns of a four take the room of, and how many values and pairs a four is long."""
-    room = np.uint64(16 // values.itemsize)
-    return room, room + np.uint64(4), (room + np.uint64(4)) * np.uint64(values.itemsize) // np.uint64(8)
 
 
 @compiled(fastmath=CONTRACT)
@@ -101,7 +102,7 @@ def dual_epoch_sparse(starts, pairs, values, order, table, constant, w, shift):
     """The same for packed rows; these and w may be float32, which lie nearer in memory."""
     total, b = 0.0, shift[0]
     size = np.int64(layout(values)[1])
-    line = 64 // values.itemsize  # values in a line of the cache
+    line = LINE // values.itemsize
     for k in range(len(order)):
         if k + 2 * AHEAD < len(order):
             fetch(table[order[k + 2 * AHEAD]], 0)

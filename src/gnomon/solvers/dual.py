@@ -100,9 +100,9 @@ def dual_step(
     """Passes in random order, the first one over all rows, then the gap.
 
     They end when one has raised the dual by less than the share `enough`, or when, at their pace, it would take
-    more passes than there is patience for. Sparse rows are passed over in float32, half as wide: it holds no more
-    than how far the weights have moved, so no digit of the multipliers is lost; the weights that belong to
-    these are added up anew behind the passes.
+    more passes than there is patience for. Passes hold no more than how far the weights have moved, over sparse
+    rows in float32, which is half as wide: no digit of the multipliers is lost. The weights that belong to these
+    are added up anew behind the passes.
     """
     dtype = np.float32 if is_light(rows) else np.float64
     move = np.zeros(rows.n_features + 1, dtype=dtype)  # one for added zeros
@@ -122,12 +122,8 @@ def dual_step(
         left = passes_left(gains, enough * value)
     alpha = table[:, loops.ALPHA].copy()
     with one_blas_thread():  # vectors are short: more threads wait for each other
-        if sparse.issparse(rows.X):
-            theta = _weights(rows.X, machine, alpha)
-        else:
-            theta = _moved(machine, state.theta, move, shift)
         epoch, share = state.epoch + len(gains), gains[-1] / max(value, 1e-300)
-        return _valued(rows, machine, theta, alpha, epoch, share, left)
+        return _valued(rows, machine, _weights(rows.X, machine, alpha), alpha, epoch, share, left)
 
 
 def passes_left(gains: list[float], goal: float) -> float:
@@ -147,16 +143,10 @@ def is_light(rows: Any) -> bool:
 def _weights(X, m, alpha):
     """Σ α y x, with the intercept's last."""
     theta = np.zeros(X.shape[1] + (m.constant != 0.0))
-    add(X, alpha * m.y, theta)
+    add(X, alpha * m.y, theta[: X.shape[1]])
     if m.constant:
         theta[-1] = m.constant * float(alpha @ m.y)
     return theta
-
-
-def _moved(m, theta, move, shift):
-    """The weights after the passes; what stood for added zeros makes room for the intercept."""
-    move[-1] = shift[0]
-    return theta + (move if m.constant else move[:-1])
 
 
 def _epoch(rows, order, table, constant, move, shift):
