@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.bayes.class_moments import class_weights
 from gnomon.bayes.classifier import FamilyClassifier, class_priors
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.rows import Rows
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER, Reads

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array, log_sum_exp
+from gnomon.core.parameters import HasMethods
 from gnomon.core.validate import check_parameters, probabilities
 
 

@@ -7,9 +7,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, ModelFileError
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report

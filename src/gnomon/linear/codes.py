@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.estimator import Estimator
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.validate import POSITIVE, Reads, warn
 from gnomon.linear._rows import check_classes

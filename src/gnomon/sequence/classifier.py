@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, log_sum_exp
+from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_parameters, encode, probabilities
 from gnomon.sequence.whole import become, unlearned

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.validate import Reads, probabilities
 from gnomon.distributions import Categorical, Poisson
 from gnomon.sequence.hidden import SHARED, HiddenMarkov, normalized_rows

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.clusters import is_dask
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Rows
 from gnomon.core.steps import Learner, Report

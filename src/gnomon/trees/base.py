@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import OneStep
