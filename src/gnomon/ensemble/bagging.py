@@ -100,7 +100,7 @@ class _Bagging(MetaEstimatorMixin, Learner):
             else:
                 counts = weight.copy()
                 if size < len(X):
-                    counts[urn.order[np.sort(rng.permutation(len(X)))[size:]]] = 0.0
+                    counts[urn.order[np.sort(rng.permutation(len(X))[size:])]] = 0.0
             features = np.arange(X.shape[1])
             if width < X.shape[1] or self.bootstrap_features:
                 features = np.sort(rng.choice(X.shape[1], max(1, width), replace=self.bootstrap_features))

@@ -86,6 +86,22 @@ def decode(M: Array, scores: Array, decoding: str = "hamming", loss: Any = None)
     return np.sum(loss.on_margin(M[None] * scores[:, None]), axis=2)
 
 
+def own_loss(estimator: Any) -> Any:
+    """Return the loss of the margin that a binary classifier minimizes; the hinge where it names none.
+
+    >>> from gnomon.linear import LogisticRegression
+    >>> type(own_loss(LogisticRegression())).__name__
+    'Logistic'
+    """
+    from gnomon import losses
+
+    named = {"hinge": losses.Hinge, "squared_hinge": losses.SquaredHinge, "log_loss": losses.Logistic}
+    kind = type(estimator).__name__
+    usual = "log_loss" if kind.startswith("Logistic") else "hinge"
+    loss = getattr(estimator, "loss", usual)
+    return named.get(loss, losses.Hinge)() if isinstance(loss, str) else losses.Hinge()
+
+
 class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, Estimator):
     r"""Several classes by the answers to binary questions, read like a damaged code word.
 
@@ -167,7 +183,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, Estimator):
         """Return minus the distance to every code word; for two classes, how much nearer the second is."""
         X = self._rows(X).X
         scores = np.column_stack([_answer(one, X) for one in self.estimators_])
-        nearness = -decode(self.code_book_, scores, self.decoding)
+        nearness = -decode(self.code_book_, scores, self.decoding, own_loss(self.estimator))
         return nearness[:, 1] - nearness[:, 0] if len(self.classes_) == 2 else nearness
 
     def predict(self, X) -> Array:

@@ -183,6 +183,9 @@ class CategoricalHMM(CountingHMM):
             raise DataError(
                 f"a symbol of X is above the largest known one, {emission.p.shape[2] - 1}; set n_features."
             )
+        counts = np.pad(
+            counts, ((0, 0), (0, 0), (0, emission.p.shape[2] - counts.shape[2]))
+        )  # unseen symbols
         legal = (counts > 0).any(axis=0) | (emission.p > 0).any(axis=0)
         return Categorical(normalized_rows(np.maximum(counts + extra * legal, 0.0), emission.p))
 
