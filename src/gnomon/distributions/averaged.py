@@ -19,7 +19,7 @@ class Lomax(Family):
     .. math:: p(x) = \frac{a}{b} \left(1 + \frac{x}{b}\right)^{-a-1}, \qquad x \ge 0
 
     >>> Lomax(2.0, 3.0).log_density(1.5).round(6)
-    array([[-1.621860]])
+    array([[-1.62186]])
     """
 
     shape: Any = None

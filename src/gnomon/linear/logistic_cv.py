@@ -14,13 +14,14 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import POSITIVE, Reads
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import check_classes
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.linear.logistic import LogisticRegression
 
 
-class LogisticRegressionCV(LinearClassifierMixin, OneStep):
+class LogisticRegressionCV(LinearClassifierMixin, CentersColumns, OneStep):
     r"""Logistic regression whose C (and ρ) score best on held-out rows.
 
     .. math:: (\hat C, \hat\rho) = \arg\max \frac1F\sum_f \text{score}(\text{model}_{C,\rho}^{(-f)}, f)
