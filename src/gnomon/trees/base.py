@@ -77,8 +77,11 @@ def growth_of(model: Any, weight: Array, reps: Array, d: int) -> Growth:
     limit = model.max_leaf_nodes
     if getattr(model, "growth", "auto") == "best_first" and limit is None:
         limit = MANY
-    if getattr(model, "growth", "auto") == "depth_first":
-        limit = None
+    if getattr(model, "growth", "auto") == "depth_first" and limit is not None:
+        raise DataError(
+            f"max_leaf_nodes={limit} opens the best leaf first, and growth='depth_first' the last one; "
+            "use growth='best_first', or bound the depth."
+        )
     return Growth(
         max_depth=MANY if model.max_depth is None else int(model.max_depth),
         max_features=feature_count(model.max_features, d),
