@@ -7,15 +7,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.bayes import (
     BayesClassifier,
+    BernoulliNB,
+    ComplementNB,
+    GaussianNB,
     IncrementalBayes,
     MinimumRiskClassifier,
     PoissonNB,
+    QuadraticDiscriminantAnalysis,
     SemiSupervisedBayes,
     base_rate,
     bayes_rule,
     maximum_entropy,
 )
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, DegenerateError
 from gnomon.mixture import Mixture
 
 
@@ -73,3 +77,25 @@ def test_student_t_wherever_it_is_offered():
     assert SemiSupervisedBayes("student_t").fit(X, np.where(np.arange(60) < 20, y, -1)).score(X, y) > 0.9
     labels = Mixture("student_t", 2, random_state=0).fit(X).predict(X)
     assert max((labels == y).mean(), (labels != y).mean()) > 0.9
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), QuadraticDiscriminantAnalysis(), BayesClassifier("laplace")])
+def test_rows_out_of_reach_get_the_prior(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.repeat([0, 1], [10, 30])
+    with np.errstate(over="ignore"):
+        said = model.fit(X, y).predict_proba([[1e300, -1e300], [0.0, 0.0]])
+    assert np.isfinite(said).all()
+    np.testing.assert_allclose(said.sum(axis=1), 1.0)
+
+
+def test_bernoulli_without_pseudo_counts_knows_impossible_rows():
+    model = BernoulliNB(alpha=0).fit([[1, 0], [1, 0], [0, 1], [0, 1]], [0, 0, 1, 1])
+    np.testing.assert_allclose(
+        model.predict_proba([[1, 0], [0, 1], [1, 1]]), [[1, 0], [0, 1], [0.5, 0.5]], atol=1e-12
+    )
+
+
+def test_a_single_column_cannot_be_normed():
+    with pytest.raises(DegenerateError, match="norm=False"):
+        ComplementNB(norm=True).fit([[1.0], [2.0]], [0, 1])

@@ -208,14 +208,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
-        return normalized(scores, logs=False)
+        return normalized(scores, self.priors_, logs=False)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return ln P(k | x), shape (n, K)."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             scores = np.column_stack([np.zeros_like(scores), scores])
-        return normalized(scores)
+        return normalized(scores, self.priors_)
 
     def _joint(self, X: Any) -> Array:
         rows = self._rows(X)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from gnomon.core.errors import ModelFileError
+from gnomon.core.errors import DivergenceError, ModelFileError
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
@@ -192,6 +192,11 @@ class Boosted(Learner):
         return tuple(found)
 
     def _judge(self, soil: Soil, state: BoostState) -> tuple[BoostState, Report]:
+        if not all(np.isfinite(one).all() for one in state.raw):
+            raise DivergenceError(
+                f"the scores of {type(self).__name__} left the numbers in round {len(state.rounds)}; lower "
+                f"learning_rate (now {self.learning_rate:g})."
+            )
         ahead = self._look_ahead(soil, state.raw)
         loss = sum(part[0] for part in ahead) / float(soil.weight.sum())
         state = state._replace(losses=(*state.losses, loss), ahead=ahead)
