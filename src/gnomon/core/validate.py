@@ -21,7 +21,7 @@ from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from gnomon.core.clusters import DaskRows, is_dask
+from gnomon.core.dask_rows import DaskRows, is_dask
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, InvalidParameterError, validate_parameter_constraints

@@ -18,7 +18,7 @@ from gnomon.core.validate import Reads, warn
 from gnomon.linear._centering import CentersColumns
 from gnomon.linear.least_squares import check_magnitude, linear_values
 from gnomon.losses import Gamma, Logistic, Poisson, SquaredError
-from gnomon.solvers import nested, quasi
+from gnomon.solvers import lbfgs, nested
 from gnomon.solvers.newton import NewtonState, Objective, evaluate, newton_start, newton_step, violation
 from gnomon.solvers.terms import Model, cut
 
@@ -189,7 +189,7 @@ class GeneralizedLinearRegressor(RegressorMixin, CentersColumns, Learner):
 
     def _step(self, rows: Any, state: Any) -> tuple[Any, Report]:
         objective = self._objective(total_weight(rows), len(state.theta))
-        step = newton_step if isinstance(state, NewtonState) else quasi.step
+        step = newton_step if isinstance(state, NewtonState) else lbfgs.step
         state = step(rows, objective, state)
         return state, Report(state.value / objective.weight, float(violation(objective, state.gradient)))
 

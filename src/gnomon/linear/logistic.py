@@ -22,7 +22,7 @@ from gnomon.linear._separation import runs_away, separates
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
-from gnomon.solvers import descent, nested, newton, quasi, sparse_newton
+from gnomon.solvers import descent, lbfgs, nested, newton, sparse_newton
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which the Hessian is factorized
@@ -207,7 +207,7 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
         if solver in ("lbfgs", "gd"):
             return LogisticState(descent.at(self._function(rows, objective), theta))
         if solver == "wide":
-            return LogisticState(quasi.start(rows, objective, theta))
+            return LogisticState(lbfgs.start(rows, objective, theta))
         if solver == "nested":
             return LogisticState(nested.start(rows, objective, theta, fresh=fresh))
         step = self._newton(solver)
@@ -333,7 +333,7 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
     def _newton(self, solver):
         if solver == "newton-cholesky":
             return newton.newton_step
-        step, tol = newton.newton_cg_step if solver == "newton-cg" else quasi.step, self.tol
+        step, tol = newton.newton_cg_step if solver == "newton-cg" else lbfgs.step, self.tol
         return lambda rows, objective, state: step(rows, objective, state, tol=tol)
 
     def _function(self, rows, objective):
@@ -390,6 +390,6 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
 
 def _pays(rows, inner) -> bool:
     """Tell whether a point that is good enough for the certificate should be bettered by cheap steps."""
-    if isinstance(inner, quasi.QuasiState):
+    if isinstance(inner, lbfgs.LbfgsState):
         return inner.decrement() > WORTH * abs(inner.value)
     return inner.factor is not None and rows.n_rows * rows.n_features >= newton.LARGE

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import linalg
 
-from gnomon.core.clusters import is_dask
+from gnomon.core.dask_rows import is_dask
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions

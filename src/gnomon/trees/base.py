@@ -20,7 +20,16 @@ from gnomon.core.trace import Trace
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.growing import MANY, Growth, Prepared, Problem, grow_tree, prepare, repetitions
-from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, check_trees, grove_of, leaf_sums, make_grove, select
+from gnomon.trees.nodes import (
+    BLOCK_BYTES,
+    PackedTrees,
+    Tree,
+    check_trees,
+    leaf_sums,
+    pack_trees,
+    packed_trees_of,
+    select,
+)
 
 Array = np.ndarray
 
@@ -251,11 +260,11 @@ class TreeModel(OneStep):
     def _leaf_values(self, X: Any) -> Array:
         """Values of the leaf in which each row ends, (n, outputs or classes)."""
         rows = self._rows(X).in_chunks_of(BLOCK_BYTES)
-        return per_row(leaf_sums, rows, grove_of(self, self.tree_, self._lay_out))
+        return per_row(leaf_sums, rows, packed_trees_of(self, self.tree_, self._lay_out))
 
-    def _lay_out(self) -> Grove:
+    def _lay_out(self) -> PackedTrees:
         tree = self.tree_
-        return make_grove([tree], [tree.value.reshape(tree.node_count, -1)], [0], beside=True)
+        return pack_trees([tree], [tree.value.reshape(tree.node_count, -1)], [0], beside=True)
 
     def decision_path(self, X: Any) -> Any:
         """Return a CSR indicator matrix of the nodes that each row passes."""

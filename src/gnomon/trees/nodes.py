@@ -103,8 +103,8 @@ class Tree(NamedTuple):
     def apply(self, X: Array) -> Array:
         """Return the node in which each row ends."""
         numbers = np.arange(self.node_count, dtype=np.float64)[:, None]
-        grove = make_grove([self], [numbers], [0], beside=True)
-        return grove.add(X, np.zeros((len(X), 1)))[:, 0].astype(np.int64)
+        packed = pack_trees([self], [numbers], [0], beside=True)
+        return packed.add(X, np.zeros((len(X), 1)))[:, 0].astype(np.int64)
 
     def importances(self, n_features: int) -> Array:
         """Impurity that each feature removed, as a share of all; zeros for a single leaf."""
@@ -174,7 +174,7 @@ def numeric_tree(**fields: Array) -> Tree:
     return Tree(**fields, branch_start=_NONE, branch_count=_NONE, branches=_NONE)
 
 
-class Grove(NamedTuple):
+class PackedTrees(NamedTuple):
     """Trees laid out to add up the values of leaves: tree t fills the columns from `columns[t]` on."""
 
     features: Array  # those that the trees ask for
@@ -195,9 +195,9 @@ class Grove(NamedTuple):
         return out
 
 
-def make_grove(
+def pack_trees(
     trees: Sequence[Tree], values: Sequence[Array], columns: Sequence[int], *, beside: bool | None = None
-) -> Grove:
+) -> PackedTrees:
     """Lay trees out for prediction; the values of a tree are (nodes, width).
 
     They stay `beside` the packed nodes where they are several to a leaf, or where inner nodes have some too.
@@ -215,26 +215,26 @@ def make_grove(
     packed = np.concatenate(words)
     packing = packed.view(np.float64), packed, np.concatenate(tables)
     kept = np.concatenate(values) if beside else np.zeros((0, 0))
-    return Grove(features, packing, roots, kept, np.array(columns, dtype=np.int64))
+    return PackedTrees(features, packing, roots, kept, np.array(columns, dtype=np.int64))
 
 
-def grove_of(model: Any, trees: Any, lay_out: Callable[[], Grove]) -> Grove:
-    """Return the trees of a model as a grove, which is kept beside the model, not in it, for the next time."""
-    known = _GROVES.get(model)
+def packed_trees_of(model: Any, trees: Any, lay_out: Callable[[], PackedTrees]) -> PackedTrees:
+    """Return the trees of a model laid out for prediction; the layout is kept beside the model, not in it, for the next time."""
+    known = _PACKED.get(model)
     if known is None or known[0] is not trees:
-        known = _GROVES[model] = trees, lay_out()
+        known = _PACKED[model] = trees, lay_out()
     return known[1]
 
 
-def leaf_sums(chunk: Any, grove: Grove) -> Array:
+def leaf_sums(chunk: Any, packed: PackedTrees) -> Array:
     """Add up the values of the leaves of each row, (m, width), tree after tree."""
-    return grove.add(chunk.X, np.zeros((len(chunk.X), max(1, grove.values.shape[1]))))
+    return packed.add(chunk.X, np.zeros((len(chunk.X), max(1, packed.values.shape[1]))))
 
 
 def _pack(tree: Tree, features: Array, value: Array, root: int, offset: int) -> tuple[Array, Array]:
     """Words and table of branches of a tree, as `loops.tree_predict` wants them.
 
-    The tree is the part of a grove that begins at node `root`, and its table at `offset`.
+    The tree is the part of the packed trees that begins at node `root`, and its table at `offset`.
     """
     inner = tree.feature >= 0
     feature = np.where(inner, np.searchsorted(features, tree.feature), LEAF).astype(np.int32)
@@ -250,7 +250,7 @@ def _pack(tree: Tree, features: Array, value: Array, root: int, offset: int) -> 
     return words, table
 
 
-_GROVES: WeakKeyDictionary[Any, tuple[Any, Grove]] = WeakKeyDictionary()
+_PACKED: WeakKeyDictionary[Any, tuple[Any, PackedTrees]] = WeakKeyDictionary()
 
 
 def select(tree: Tree, keep: Array) -> Tree:
