@@ -143,8 +143,8 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
         return rows
 
     def _sequence_lengths(self, X: Any, y: Any, lengths: Any) -> tuple[Any, Any, int]:
-        """Return X, the lengths of its sequences (one long one by default), and how many empty ones "
-        "were dropped.
+        """Return X, the lengths of its sequences (one long one by default), and how many empty ones
+        were dropped.
         """
         if is_table(X) or is_dask(X):
             return X, lengths, 0

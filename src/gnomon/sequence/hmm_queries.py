@@ -223,8 +223,8 @@ class HMMQueries:
         return np.exp(alpha[:-1, :, None] + log(chain.trans) + (table + beta)[1:, None, :] - log_p)
 
     def expected_counts(self, X: Any, lengths: Any = None) -> Expected:
-        """Return ln p and the expected starts, transitions, stops and emission statistics of the "
-        "sequences.
+        """Return ln p and the expected starts, transitions, stops and emission statistics of the
+        sequences.
         """
         rows, chain = self._ask(X, None, lengths)
         return total(expect, rows, chain)
@@ -239,8 +239,8 @@ class HMMQueries:
         return float(joint_log_probability(chain, chain.emission.log_density(rows.X), path, offsets).sum())
 
     def enumerate_paths(self, X: Any, max_paths: int = 10**6) -> tuple[Array, Array]:
-        """Return all K**T paths of one sequence and their joint log-probabilities: the slow and obvious "
-        "way.
+        """Return all K**T paths of one sequence and their joint log-probabilities: the slow and obvious
+        way.
         """
         table, chain = self._one_table(X)
         return paths.all_paths(chain, table, max_paths)

@@ -39,8 +39,8 @@ class MixtureSums(NamedTuple):
 
 
 class MixtureStack(NamedTuple):
-    """A stack of K mixtures of M Gaussians each, with the family protocol; `parts` is the flat stack of "
-    "K·M.
+    """A stack of K mixtures of M Gaussians each, with the family protocol; `parts` is the flat stack of
+    K·M.
     """
 
     weights: Array  # (K, M)
