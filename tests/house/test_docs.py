@@ -254,4 +254,4 @@ def test_docstrings_hold_no_stray_quotes():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 text = ast.get_docstring(node, clean=False) or ""
-                assert not re.search(r'"\n\s+"[^"]', text), f"{file.name}: {text[:80]}"
+                assert not re.search(r' "\n\s+"[^"]', text), f"{file.name}: {text[:80]}"

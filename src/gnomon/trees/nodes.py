@@ -219,7 +219,7 @@ def pack_trees(
 
 
 def packed_trees_of(model: Any, trees: Any, lay_out: Callable[[], PackedTrees]) -> PackedTrees:
-    """Return the trees of a model laid out for prediction; the layout is kept beside the model, not in it, for the next time."""
+    """Return the trees of a model laid out for prediction; the layout is kept for the next time, beside the model."""
     known = _PACKED.get(model)
     if known is None or known[0] is not trees:
         known = _PACKED[model] = trees, lay_out()
