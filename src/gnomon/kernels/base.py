@@ -6,7 +6,7 @@ hyper-parameters, `_map` where its features can be written down.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from inspect import signature
 from numbers import Real
 from typing import Any, ClassVar
@@ -66,6 +66,10 @@ class Kernel(SklearnKernel):  # type: ignore[misc]
         raise DataError(
             f"{type(self).__name__} has no finite feature map; use the kernel itself, Nystroem or RBFSampler."
         )
+
+    def _quick(self, X: Any) -> Callable[[Array], Array] | None:
+        """Return a function from row numbers to their rows of k(X) in single precision, or None."""
+        return None
 
     def feature_dim(self, d: int, max_degree: int | None = None) -> int:
         """Return how many features rows of `d` columns have."""

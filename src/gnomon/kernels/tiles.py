@@ -104,8 +104,10 @@ def squared_distances(A: Any, B: Any, same: bool, scale: Any = 1.0) -> Array:
     D += b
     if same:
         np.fill_diagonal(D, np.inf)
-    if D.size and D.min() <= CANCELLED * (a.max() + b.max()):
-        _mend(D, A, B, a, b, scale)
+    if D.size:
+        near_rows = np.flatnonzero(D.min(axis=1) <= CANCELLED * (a + b.max()))
+        if len(near_rows):
+            _mend(D, A, B, a, b, scale, near_rows)
     if same:
         np.fill_diagonal(D, 0.0)
     return D
@@ -128,9 +130,10 @@ def scaled(A: Any, scale: Array) -> Any:
     return sparse.csr_array(A.multiply(1.0 / scale)) if scale.ndim else A * (1.0 / float(scale))
 
 
-def _mend(D: Array, A: Any, B: Any, a: Array, b: Array, scale: Any) -> None:
-    """Sum again, from differences, the distances that cancellation has spoiled."""
-    rows, columns = np.nonzero(D <= CANCELLED * (a[:, None] + b))
+def _mend(D: Array, A: Any, B: Any, a: Array, b: Array, scale: Any, near: Array) -> None:
+    """Sum again, from differences, the distances of some rows that cancellation has spoiled."""
+    rows, columns = np.nonzero(D[near] <= CANCELLED * (a[near, None] + b))
+    rows = near[rows]
     step = max(1, 2**20 // max(1, A.shape[1]))
     for first in range(0, len(rows), step):
         i, j = rows[first : first + step], columns[first : first + step]
