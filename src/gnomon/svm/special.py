@@ -228,10 +228,12 @@ def dense_program(K: Array, target: Array, low: Array, high: Array, max_iter: in
         dx, dz, du, dnu = move(center - dx * dz, center + dx * du)
         share = 0.995 * _reach(x, dx, z, dz, room, u, du, bounded)
         x, z, u, nu = x + share * dx, z + share * dz, u + share * du, nu + share * dnu
+    unit = (
+        float(x.max(initial=0.0)) or 1.0
+    )  # of a variable and its multiplier the smaller one is zero in the limit
     x = np.clip(x, 0.0, top)
-    small = 1e-9 * float(x.max(initial=0.0))
-    x[x <= small] = 0.0
-    full = bounded & (top - x <= 1e-9 * np.where(bounded, top, 1.0))
+    x[(x / unit < z) & (x < 1e-3 * unit)] = 0.0
+    full = bounded & ((top - x) / unit < u) & (top - x < 1e-3 * unit)
     x[full] = top[full]
     return sign * x
 
