@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import eigsh
 from sklearn.base import ClusterMixin
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import Tags
 
 from gnomon.cluster.lloyd import frame_of
@@ -19,8 +18,9 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
+from gnomon.kernels.names import NAMES, as_kernel
 
-KERNELS = {"linear", "rbf", "poly", "polynomial", "sigmoid", "laplacian", "cosine", "chi2", "precomputed"}
+KERNELS = set(NAMES)
 
 
 class KernelState(NamedTuple):
@@ -59,7 +59,8 @@ class KernelKMeans(ClusterMixin, Learner):
     ----------
     n_clusters : int, default=8
     kernel : str or callable, default="rbf"
-        "linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "precomputed" or a function of two rows.
+        A name ("linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "precomputed"), an object of
+        `gnomon.kernels`, or a function of two rows.
     gamma, degree, coef0, kernel_params
         Arguments of the kernel.
     init : {"k-means++", "random_partition"} or array of labels, default="k-means++"
@@ -153,10 +154,15 @@ class KernelKMeans(ClusterMixin, Learner):
     def _gram(self, X: Array, Y: Array) -> Array:
         if self.kernel == "precomputed":
             return X
-        options = self.kernel_params or {}
-        if not callable(self.kernel):
-            options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **options)
+        kernel = as_kernel(
+            self.kernel,
+            d=X.shape[1],
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            params=self.kernel_params,
+        )
+        return np.asarray(kernel(X, None if Y is X else Y))
 
     def _starts(self) -> int:
         return int(self.n_init) if isinstance(self.init, str) else 1

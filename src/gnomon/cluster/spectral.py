@@ -9,7 +9,6 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.base import ClusterMixin
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import Tags
 
 from gnomon.cluster.graphs import affinity, degrees, graph_cut, laplacian, normalized, similarities
@@ -24,6 +23,7 @@ from gnomon.core.randomness import generator
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import Reads, warn
+from gnomon.kernels.names import as_kernel
 
 DENSE = 400  # nodes up to which all eigenvectors are computed
 NORMALIZATIONS = ("normalized", "ratio", "doubly_stochastic", "none")
@@ -311,10 +311,15 @@ class SpectralClustering(ClusterMixin, OneStep):
         if self.affinity in GRAPHS:
             near = min(self.n_neighbors, len(X))
             return affinity(X, self.affinity, gamma=self.gamma, n_neighbors=near)
-        options = self.kernel_params or {}
-        if not callable(self.affinity):
-            options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return pairwise_kernels(X, metric=self.affinity, filter_params=True, **options)
+        kernel = as_kernel(
+            self.affinity,
+            d=X.shape[1],
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            params=self.kernel_params,
+        )
+        return np.asarray(kernel(X))
 
     def _labels(self, E: Array) -> Array:
         if self.assign_labels == "sign":

@@ -14,6 +14,7 @@ _FILES = {
     "densities": ["belief_update", "density", "dirichlet_draws", "likelihood_curve"],
     "fits": ["fit_line", "predictive_band"],
     "frames": ["animate"],
+    "kernel_shapes": ["kernel_curves", "kernel_slice"],
     "linear_hulls": ["hulls"],
     "mixtures": ["em_bound", "imputed_matrix", "mixture"],
     "regression": ["descent", "fit_plane", "penalty_contours", "projection"],

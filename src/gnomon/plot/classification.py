@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gnomon.core.errors import DataError
 from gnomon.plot import style
 from gnomon.plot.regions import decision_regions
 
@@ -47,12 +48,16 @@ def loss_curves(
 
 
 def margin(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw the boundary, both margin lines, the support vectors by type, and the slacks of a linear machine.
+    """Draw the boundary, both margin lines, the support vectors by type, and the slacks of a machine of two classes.
+
+    For a kernel machine the lines are the curves where its decision is 0 and ±1. Rows on which a kernel perceptron made
+    mistakes are circled, larger for more.
 
     Parameters
     ----------
-    model : fitted linear classifier
-        With `coef_` and `intercept_` of two features; `point_types_` and `slack_` are used where it has them.
+    model : fitted classifier
+        With `coef_` and `intercept_`, or `decision_function`, of two features; `point_types_`, `slack_` and
+        `mistakes_` are used where it has them.
     X, y : arrays of shape (n, 2), (n,)
     ax : matplotlib Axes, optional
 
@@ -62,20 +67,50 @@ def margin(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """
     points = np.asarray(X, dtype=float)
     ax = decision_regions(model, X, y, ax=ax)
-    w, b = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
     limits = ax.get_xlim(), ax.get_ylim()
-    for level, line in ((0.0, "-"), (1.0, "--"), (-1.0, "--")):
-        _line(ax, w, b - level, limits, line)
+    straight = hasattr(model, "coef_")
+    w = b = None
+    if straight:
+        w, b = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
+        for level, line in ((0.0, "-"), (1.0, "--"), (-1.0, "--")):
+            _line(ax, w, b - level, limits, line)
+    else:
+        _curves(ax, model, limits)
     types = getattr(model, "point_types_", None)
     if types is not None and len(types) == len(points):
         edge = {"on_margin": "black", "margin_error": "tab:red"}
         for kind, shade in edge.items():
             chosen = points[np.asarray(types) == kind]
             ax.scatter(*chosen.T, s=140, facecolors="none", edgecolors=shade, label=kind.replace("_", " "))
-        _slacks(ax, points, np.asarray(y) == model.classes_[1], w, b)
+        if straight:
+            _slacks(ax, points, np.asarray(y) == model.classes_[1], w, b)
+        ax.legend()
+    mistakes = np.asarray(getattr(model, "mistakes_", ()))
+    if mistakes.shape == (len(points),) and mistakes.any():
+        met = mistakes > 0
+        ax.scatter(
+            *points[met].T,
+            s=60.0 + 40.0 * mistakes[met],
+            facecolors="none",
+            edgecolors="black",
+            label="mistakes",
+        )
         ax.legend()
     ax.set(xlim=limits[0], ylim=limits[1])
     return ax
+
+
+def _curves(ax, model, limits, resolution=150):
+    """The curves where the decision of a kernel machine is −1, 0 and 1."""
+    xs, ys = np.linspace(*limits[0], resolution), np.linspace(*limits[1], resolution)
+    grid = np.column_stack([axis.ravel() for axis in np.meshgrid(xs, ys)])
+    found = np.asarray(model.decision_function(grid))
+    if found.ndim != 1:
+        raise DataError("margins are drawn for two classes; decision_regions draws more.")
+    ax.contour(
+        xs, ys, found.reshape(resolution, resolution), levels=[-1.0, 0.0, 1.0],
+        colors="black", linestyles=["--", "-", "--"], linewidths=1,
+    )  # fmt: skip
 
 
 def _line(ax, w, b, limits, style_of_line, shade="black"):

@@ -7,5 +7,6 @@ __getattr__, __dir__, __all__ = attach(
     {
         "perceptron_bound": "perceptron",
         "longest_mistake_sequence": "perceptron",
+        "svm_capacity": "margins",
     },
 )

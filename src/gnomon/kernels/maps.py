@@ -1,0 +1,439 @@
+"""Features instead of a kernel: exact, truncated, chosen or random, as transformers."""
+
+from __future__ import annotations
+
+from math import sqrt
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import linalg, sparse
+from sklearn.base import TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.errors import DataError, ModelFileError
+from gnomon.core.estimator import Estimator
+from gnomon.core.linalg import Array
+from gnomon.core.promises import Promises
+from gnomon.core.randomness import generator
+from gnomon.core.validate import Reads, check_fitted
+from gnomon.kernels.base import within
+from gnomon.kernels.monomials import exponents, names
+from gnomon.kernels.stationary import RBF
+from gnomon.kernels.tiles import wide
+from gnomon.kernels.using import KERNEL, TakesKernel, gamma_of
+
+SEED = ["random_state", np.random.Generator]
+
+
+class NamedColumns(TransformerMixin, Estimator):
+    """A transformer whose columns are numbered after the class."""
+
+    def _width(self) -> int:
+        raise NotImplementedError
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the new columns."""
+        check_fitted(self)
+        prefix = type(self).__name__.lower()
+        return np.array([f"{prefix}{j}" for j in range(self._width())], dtype=object)
+
+
+class TruncatedRBFMap(NamedColumns):
+    r"""The features of the RBF kernel up to a degree.
+
+    .. math:: \phi_n(x) = e^{-\gamma\lVert x\rVert^2}\prod_i\frac{(\sqrt{2\gamma}x_i)^{n_i}}{\sqrt{n_i!}},
+              \quad \textstyle\sum_i n_i \le J
+
+    Inner products are at most P(N > J) from the kernel, N Poisson of mean :math:`2\gamma\lVert x\rVert\lVert z\rVert`.
+    For few columns near the origin; `Nystroem` and `RBFSampler` serve many columns.
+
+    Parameters
+    ----------
+    gamma : float, default=0.5
+    max_degree : int, default=4
+
+    Examples
+    --------
+    >>> TruncatedRBFMap(max_degree=1).fit_transform([[0.6, -0.4]]).round(4)
+    array([[ 0.7711,  0.4626, -0.3084]])
+    """
+
+    _reads: ClassVar[Reads] = Reads()
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "max_degree": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(self, gamma: float = 0.5, *, max_degree: int = 4) -> None:
+        self.gamma = gamma
+        self.max_degree = max_degree
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Note the columns; `y` is ignored."""
+        rows = self._read(X)
+        within(self._kernel().feature_dim(rows.n_features, int(self.max_degree)))
+        self._adopt({"powers_": exponents(rows.n_features, range(int(self.max_degree) + 1))}, rows)
+        return self
+
+    def _kernel(self) -> RBF:
+        return RBF(1.0 / sqrt(2.0 * float(self.gamma)))
+
+    def transform(self, X: Any) -> Array:
+        """Return the features."""
+        return self._kernel()._map(wide(self._rows(X).X), int(self.max_degree))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return monomials such as ``x0^2 x1``."""
+        check_fitted(self)
+        given = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return names(self.powers_, list(given if input_features is None else input_features))
+
+
+class KernelExpansion(TakesKernel, NamedColumns):
+    r"""The rows of the fit as features: :math:`\phi(x) = (y_1k(x_1, x), \dots, y_nk(x_n, x))`.
+
+    A linear model on them is a kernel machine without its penalty.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+    signed : bool, default=True
+        Multiply by the labels, which must be −1 and 1.
+    gamma, degree, coef0, kernel_params
+        Of the kernel.
+
+    Examples
+    --------
+    >>> KernelExpansion("linear").fit_transform([[1.0], [2.0]], [1, -1])
+    array([[ 1., -2.],
+           [ 2., -4.]])
+    """
+
+    _reads: ClassVar[Reads] = Reads(sparse=True, y="number", optional_y=True)
+    _promises: ClassVar[Promises] = Promises(order="no: every row of the fit is a column, in its place")
+    _parameter_constraints: ClassVar[dict[str, Any]] = KERNEL | {"signed": ["boolean"]}
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        signed: bool = True,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.signed = signed
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = bool(self.signed)
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Keep the rows, and their labels where features are signed."""
+        rows = self._read(X, y if self.signed else None)
+        signs = None
+        if self.signed:
+            if rows.y is None or not np.isin(rows.y, (-1, 1)).all():
+                raise DataError(
+                    "signed=True multiplies features by labels, so it requires y to be passed, each −1 or 1 (got "
+                    f"{'none' if rows.y is None else np.unique(rows.y)[:4].tolist()}). Say signed=False otherwise."
+                )
+            signs = rows.y
+        self._adopt({"X_fit_": rows.X, "signs_": signs}, rows)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return k(x, x_i) for every row of the fit, times its label."""
+        asked = self._asked(X)
+        if self._precomputed:
+            K = wide(asked)
+        else:
+            K = np.asarray(self._kernel_for(self.n_features_in_)(asked, self.X_fit_))
+        return K if self.signs_ is None else K * self.signs_
+
+    def _width(self) -> int:
+        return int(self.X_fit_.shape[0])
+
+    def _check_loaded(self) -> None:
+        if "X_fit_" in vars(self) and self.signs_ is not None and len(self.signs_) != self.X_fit_.shape[0]:
+            raise ModelFileError("there must be one sign for each row.")
+
+
+def pivoted_cholesky(kernel: Any, X: Any, rank: int, tol: float) -> tuple[Array, Array]:
+    """Return R (rank, n) with RᵀR ≈ k(X) and the pivots: greedily the row of largest residual, lowest of equals.
+
+    Gram–Schmidt in the space of features; it ends when the residual trace is at most tol times the trace.
+    """
+    residual = np.array(kernel.diag(X), dtype=np.float64)
+    total = float(residual.sum())
+    rank = min(rank, len(residual))
+    R, pivots = np.zeros((rank, len(residual))), []
+    for k in range(rank):
+        at = int(np.argmax(residual))
+        if residual.sum() <= tol * total or not residual[at] > 1e-14 * max(total, 1e-300):
+            break
+        row = np.asarray(kernel(X[at : at + 1], X))[0]
+        R[k] = (row - R[:k, at] @ R[:k]) / np.sqrt(residual[at])
+        pivots.append(at)
+        residual = np.maximum(residual - R[k] ** 2, 0.0)
+        residual[pivots] = 0.0
+    return R[: len(pivots)], np.array(pivots, dtype=np.int64)
+
+
+class PivotedMap(TakesKernel, NamedColumns):
+    r"""Coordinates in an orthonormal basis of a few rows' images, chosen greedily (Gram–Schmidt, pivoted Cholesky).
+
+    Inner products of the features are :math:`k(x, P)k(P, P)^{-1}k(P, z)` for the pivots P: exact on them, and exact
+    everywhere once their images span all. Deterministic, unlike `Nystroem`.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+    rank : int, optional
+        Features at most; as many as rows by default.
+    tol : float, default=1e-10
+        Stop when this share of the trace is left.
+    gamma, degree, coef0, kernel_params
+        Of the kernel.
+
+    Attributes
+    ----------
+    pivots_ : array
+        Numbers of the chosen rows.
+    residual_ : float
+        Share of the trace of the Gram matrix that is left.
+
+    Examples
+    --------
+    >>> model = PivotedMap("linear").fit([[3.0, 4.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> model.pivots_, model.transform([[3.0, 4.0]]).round(4)
+    (array([0, 1]), array([[5., 0.]]))
+    """
+
+    _reads: ClassVar[Reads] = Reads(sparse=True)
+    _promises: ClassVar[Promises] = Promises(order="no: of equally good pivots the first row is taken")
+    _parameter_constraints: ClassVar[dict[str, Any]] = KERNEL | {
+        "rank": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        rank: int | None = None,
+        tol: float = 1e-10,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.rank = rank
+        self.tol = tol
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose the pivots; `y` is ignored."""
+        rows = self._read(X)
+        if self._precomputed:
+            raise DataError("PivotedMap needs rows and a kernel of them; kernel='precomputed' has none.")
+        kernel = self._kernel_for(rows.n_features)
+        R, pivots = pivoted_cholesky(
+            kernel, rows.X, rows.n_rows if self.rank is None else int(self.rank), self.tol
+        )
+        if not len(pivots):
+            raise DataError("the kernel is zero on every row, so there is nothing to map to.")
+        total = float(np.sum(kernel.diag(rows.X)))
+        left = max(0.0, 1.0 - float(np.vdot(R, R)) / total)
+        found = {
+            "pivots_": pivots,
+            "pivot_rows_": rows.X[pivots],
+            "triangle_": R[:, pivots],
+            "residual_": left,
+        }
+        self._adopt(found, rows)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the coordinates."""
+        K = np.asarray(self._kernel_for(self.n_features_in_)(self._asked(X), self.pivot_rows_))
+        return linalg.solve_triangular(self.triangle_, K.T, trans="T", lower=False).T
+
+    def _width(self) -> int:
+        return len(self.pivots_)
+
+    def _check_loaded(self) -> None:
+        if "triangle_" in vars(self):
+            m = len(self.pivots_)
+            if self.triangle_.shape != (m, m) or self.pivot_rows_.shape != (m, self.n_features_in_):
+                raise ModelFileError("pivots, rows and triangle do not fit together.")
+
+
+class Nystroem(TakesKernel, NamedColumns):
+    r"""Features from a random part of the rows: :math:`\phi(x) = k(x, P)\,k(P, P)^{-1/2}`.
+
+    A linear model on them is near the kernel machine at a cost linear in the rows. Adapts to the data, so it usually
+    needs fewer features than `RBFSampler`.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+    gamma, coef0, degree, kernel_params
+        Of the kernel.
+    n_components : int, default=100
+        Rows to draw.
+    random_state, n_jobs
+
+    Attributes
+    ----------
+    components_, component_indices_, normalization_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> features = Nystroem(gamma=1.0, n_components=3, random_state=0).fit_transform(X)
+    >>> (features @ features.T).round(4)[0]
+    array([1.    , 0.3679, 0.0183])
+    """
+
+    _reads: ClassVar[Reads] = Reads(sparse=True)
+    _promises: ClassVar[Promises] = Promises(order="statistical: rows are drawn by their number")
+    _parameter_constraints: ClassVar[dict[str, Any]] = KERNEL | {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "random_state": SEED,
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        gamma: float | None = None,
+        coef0: float | None = None,
+        degree: float | None = None,
+        kernel_params: dict[str, Any] | None = None,
+        n_components: int = 100,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.kernel_params = kernel_params
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw rows and find the root of their Gram matrix; `y` is ignored."""
+        rows = self._read(X)
+        count = min(int(self.n_components), rows.n_rows)
+        chosen = np.sort(generator(self.random_state).permutation(rows.n_rows)[:count])
+        parts = rows.X[np.ix_(chosen, chosen)] if self._precomputed else rows.X[chosen]
+        K = wide(parts) if self._precomputed else np.asarray(self._kernel_for(rows.n_features)(parts))
+        values, vectors = linalg.eigh(K)
+        values = np.maximum(values, 1e-12 * max(float(values[-1]), 1e-300))
+        root = (vectors / np.sqrt(values)) @ vectors.T
+        self._adopt({"components_": parts, "component_indices_": chosen, "normalization_": root}, rows)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the features."""
+        asked = self._asked(X)
+        if self._precomputed:
+            return wide(asked)[:, self.component_indices_] @ self.normalization_.T
+        return (
+            np.asarray(self._kernel_for(self.n_features_in_)(asked, self.components_)) @ self.normalization_.T
+        )
+
+    def _width(self) -> int:
+        return int(self.normalization_.shape[0])
+
+    def _check_loaded(self) -> None:
+        if "normalization_" in vars(self):
+            m = self.components_.shape[0]
+            if self.normalization_.shape != (m, m) or len(self.component_indices_) != m:
+                raise ModelFileError("components and normalization do not fit together.")
+            if self._precomputed and (
+                min(self.component_indices_) < 0 or max(self.component_indices_) >= self.n_features_in_
+            ):
+                raise ModelFileError("a component's number is not that of a column.")
+
+
+class RBFSampler(NamedColumns):
+    r"""Random Fourier features of the RBF kernel: :math:`\sqrt{2/D}\cos(w\cdot x + b)`, w normal, b uniform.
+
+    Inner products are the kernel on average, with an error of about :math:`1/\sqrt D` (Rahimi & Recht, 2007). They need
+    no rows of the fit, so they suit streams.
+
+    Parameters
+    ----------
+    gamma : "scale" or float, default=1.0
+    n_components : int, default=100
+    random_state
+
+    Attributes
+    ----------
+    random_weights_, random_offset_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0]])
+    >>> features = RBFSampler(gamma=1.0, n_components=20_000, random_state=0).fit_transform(X)
+    >>> bool(abs(features[0] @ features[1] - np.exp(-1.0)) < 0.02)
+    True
+    """
+
+    _reads: ClassVar[Reads] = Reads(sparse=True)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "gamma": [StrOptions({"scale"}), Interval(Real, 0.0, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "random_state": SEED,
+    }
+
+    def __init__(self, *, gamma: Any = 1.0, n_components: int = 100, random_state: Any = None) -> None:
+        self.gamma = gamma
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw frequencies and phases; `y` is ignored."""
+        rows, rng = self._read(X), generator(self.random_state)
+        gamma = gamma_of(self.gamma, rows.X, np.ones(rows.n_rows))
+        w = sqrt(2.0 * gamma) * rng.normal(size=(rows.n_features, int(self.n_components)))
+        b = rng.uniform(0.0, 2.0 * np.pi, size=int(self.n_components))
+        self._adopt({"random_weights_": w, "random_offset_": b}, rows)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the features."""
+        X = self._rows(X).X
+        product = X @ self.random_weights_
+        product = product.toarray() if sparse.issparse(product) else product
+        return np.cos(product + self.random_offset_) * sqrt(2.0 / len(self.random_offset_))
+
+    def _width(self) -> int:
+        return len(self.random_offset_)
+
+    def _check_loaded(self) -> None:
+        if "random_weights_" in vars(self) and self.random_weights_.shape != (
+            self.n_features_in_,
+            self._width(),
+        ):
+            raise ModelFileError("weights and offsets do not fit together.")

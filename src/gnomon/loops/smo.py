@@ -1,0 +1,233 @@
+"""Pairs of multipliers, two at a time, for kernel machines.
+
+    minimize ½ βᵀKβ − tᵀβ + ε‖β‖₁,   Σβ fixed,   low ≤ β ≤ high
+
+`R` = t − Kβ is kept up to date. A pair (i, j) moves β_i up and β_j down; i is the row that gains most, j the one
+with which the pair gains most to second order. K holds rows of the kernel (any float) and may hold some only:
+slot[i] is the place of row i, or −1. NaN in K or R ends in no step. Ties go to the lower index.
+"""
+
+import numpy as np
+
+from gnomon.loops._compile import compiled
+
+DONE, NEED, LIMIT = 0, 1, 2
+
+
+@compiled
+def pair_steps(K, slot, stamp, clock, diag, low, high, epsilon, floor, tol, max_steps, beta, R):
+    """Make steps until none gains more than tol, a row is missing, or max_steps are made.
+
+    Writes beta, R and stamp (when a row was last used). Returns (code, i, j, steps, clock, top, bottom): the rows
+    that are needed, and the largest and smallest slopes, whose difference is the violation.
+    """
+    n = len(R)
+    steps = 0
+    top, bottom, i = slopes(low, high, epsilon, beta, R)
+    while True:
+        if not top - bottom > tol:
+            return DONE, i, -1, steps, clock, top, bottom
+        if steps >= max_steps:
+            return LIMIT, i, -1, steps, clock, top, bottom
+        if slot[i] < 0:
+            return NEED, i, -1, steps, clock, top, bottom
+        first = K[slot[i]]
+        j, best = -1, -1.0
+        own = diag[i]
+        for t in range(n):
+            if beta[t] > low[t]:
+                fall = R[t] + (epsilon if beta[t] <= 0.0 else -epsilon)
+                gain = top - fall
+                if gain > 0.0:
+                    bend = own + diag[t] - 2.0 * np.float64(first[t])
+                    if not bend > floor:
+                        bend = floor
+                    if gain * gain > best * bend:
+                        best = gain * gain / bend
+                        j = t
+        if j < 0 or j == i:
+            return DONE, i, -1, steps, clock, top, bottom
+        if slot[j] < 0:
+            return NEED, i, j, steps, clock, top, bottom
+        second = K[slot[j]]
+        clock += 1
+        stamp[slot[i]] = clock
+        stamp[slot[j]] = clock
+        step = move(i, j, own + diag[j] - 2.0 * np.float64(first[j]), floor, top, epsilon, low, high, beta, R)
+        steps += 1
+        top, bottom, i = -np.inf, np.inf, -1
+        for t in range(n):
+            r = R[t] - step * (np.float64(first[t]) - np.float64(second[t]))
+            R[t] = r
+            b = beta[t]
+            if b < high[t]:
+                rise = r - epsilon if b >= 0.0 else r + epsilon
+                if rise > top:
+                    top = rise
+                    i = t
+            if b > low[t]:
+                fall = r + epsilon if b <= 0.0 else r - epsilon
+                if fall < bottom:
+                    bottom = fall
+
+
+@compiled
+def slopes(low, high, epsilon, beta, R):
+    """The largest slope upward with its row, and the smallest downward."""
+    top, bottom, i = -np.inf, np.inf, -1
+    for t in range(len(R)):
+        b = beta[t]
+        if b < high[t]:
+            rise = R[t] - epsilon if b >= 0.0 else R[t] + epsilon
+            if rise > top:
+                top = rise
+                i = t
+        if b > low[t]:
+            fall = R[t] + epsilon if b <= 0.0 else R[t] - epsilon
+            bottom = min(bottom, fall)
+    return top, bottom, i
+
+
+@compiled
+def move(i, j, bend, floor, top, epsilon, low, high, beta, R):
+    """Move β_i up and β_j down as far as it gains and the bounds (and zero, where ε bends) allow."""
+    fall = R[j] + (epsilon if beta[j] <= 0.0 else -epsilon)
+    if not bend > floor:
+        bend = floor
+    step = (top - fall) / bend
+    up = high[i] if beta[i] >= 0.0 or epsilon == 0.0 else min(0.0, high[i])
+    down = low[j] if beta[j] <= 0.0 or epsilon == 0.0 else max(0.0, low[j])
+    room_i, room_j = up - beta[i], beta[j] - down
+    step = min(step, room_i, room_j)
+    beta[i] = up if step == room_i else beta[i] + step
+    beta[j] = down if step == room_j else beta[j] - step
+    return step
+
+
+@compiled
+def grouped_steps(K, column, group, diag, low, high, floor, tol, max_steps, beta, R):
+    """The same with both rows of a pair from one group, for machines with a sum to keep in each group.
+
+    Variable v belongs to row column[v] of the full matrix K; groups are 0 and 1. Returns (code, steps, violation).
+    """
+    n = len(R)
+    steps = 0
+    while True:
+        top = np.full(2, -np.inf)
+        bottom = np.full(2, np.inf)
+        rows = np.full(2, -1)
+        for v in range(n):
+            g = group[v]
+            if beta[v] < high[v] and R[v] > top[g]:
+                top[g] = R[v]
+                rows[g] = v
+            if beta[v] > low[v] and R[v] < bottom[g]:
+                bottom[g] = R[v]
+        gap = np.array([top[0] - bottom[0], top[1] - bottom[1]])
+        g = 0 if gap[0] >= gap[1] else 1
+        if not gap[g] > tol:
+            return DONE, steps, gap[g]
+        if steps >= max_steps:
+            return LIMIT, steps, gap[g]
+        i = rows[g]
+        first = K[column[i]]
+        j, best = -1, -1.0
+        for v in range(n):
+            if group[v] == g and beta[v] > low[v]:
+                gain = top[g] - R[v]
+                if gain > 0.0:
+                    bend = diag[column[i]] + diag[column[v]] - 2.0 * np.float64(first[column[v]])
+                    if not bend > floor:
+                        bend = floor
+                    if gain * gain > best * bend:
+                        best = gain * gain / bend
+                        j = v
+        if j < 0:
+            return DONE, steps, gap[g]
+        second = K[column[j]]
+        bend = diag[column[i]] + diag[column[j]] - 2.0 * np.float64(first[column[j]])
+        step = move(i, j, bend, floor, top[g], 0.0, low, high, beta, R)
+        steps += 1
+        for v in range(n):
+            R[v] -= step * (np.float64(first[column[v]]) - np.float64(second[column[v]]))
+
+
+@compiled
+def simplex_sweep(K, code, cost, A, S, order):
+    """One pass of Crammer–Singer over the rows: each row's multipliers are solved exactly, the others held.
+
+    A (n, k): multipliers with Σ_m A_im = 0 and A_im ≤ cost_i [m = y_i]; S = K A are the scores. Returns the largest
+    violation met.
+    """
+    n, k = A.shape
+    worst = 0.0
+    fresh = np.empty(k)
+    for i in order:
+        y = code[i]
+        high, low_ = -np.inf, np.inf
+        for m in range(k):
+            slope = S[i, m] + (0.0 if m == y else 1.0)
+            high = max(high, slope)
+            if A[i, m] < (cost[i] if m == y else 0.0):
+                low_ = min(low_, slope)
+        violation = high - low_
+        worst = max(worst, violation)
+        if not violation > 0.0 or not K[i, i] > 0.0:
+            continue
+        bend = K[i, i]
+        # minimize ½ bend ‖a‖² + Σ b_m a_m over Σ a = 0, a_m ≤ cost [m = y]: a_m = min(bound_m, (θ − b_m)/bend)
+        b = np.empty(k)
+        for m in range(k):
+            b[m] = S[i, m] + (0.0 if m == y else 1.0) - bend * A[i, m]
+        d = np.empty(k)
+        for m in range(k):
+            d[m] = b[m] + (bend * cost[i] if m == y else 0.0)
+        ordered = np.sort(d)[::-1]
+        total = ordered[0] - bend * cost[i]
+        r = 1
+        while r < k and total < r * ordered[r]:
+            total += ordered[r]
+            r += 1
+        theta = total / r
+        for m in range(k):
+            bound = cost[i] if m == y else 0.0
+            fresh[m] = min(bound, (theta - b[m]) / bend)
+        for m in range(k):
+            change = fresh[m] - A[i, m]
+            if change != 0.0:
+                A[i, m] = fresh[m]
+                for s in range(n):
+                    S[s, m] += change * K[i, s]
+    return worst
+
+
+@compiled
+def pairwise_sweep(K, code, cost, A, S, order):
+    """One pass of Weston–Watkins: for every row and other class one exact step within [0, cost].
+
+    A (n, k): A_im is the multiplier of s_y − s_m ≥ 1 for m ≠ y; S (n, k) are the scores. Returns the largest violation.
+    """
+    n, k = A.shape
+    worst = 0.0
+    for i in order:
+        y = code[i]
+        for m in range(k):
+            if m == y:
+                continue
+            slope = 1.0 - S[i, y] + S[i, m]  # the objective rises with A_im at this rate
+            if A[i, m] <= 0.0:
+                violation = max(slope, 0.0)
+            elif A[i, m] >= cost[i]:
+                violation = max(-slope, 0.0)
+            else:
+                violation = abs(slope)
+            worst = max(worst, violation)
+            if violation > 0.0 and K[i, i] > 0.0:
+                fresh = min(max(A[i, m] + slope / (2.0 * K[i, i]), 0.0), cost[i])
+                change = fresh - A[i, m]
+                if change != 0.0:
+                    A[i, m] = fresh
+                    for s in range(n):
+                        S[s, y] += change * K[i, s]
+                        S[s, m] -= change * K[i, s]
+    return worst

@@ -1,0 +1,322 @@
+"""Machines that say what share of the rows may be support vectors instead of what slack costs."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.errors import InfeasibleError
+from gnomon.core.linalg import Array
+from gnomon.core.steps import Report
+from gnomon.loops import smo
+from gnomon.solvers.kernel_rows import KernelRows
+from gnomon.solvers.pairs import NO_LIMIT, Pairs
+from gnomon.svm.certificates import Machine
+from gnomon.svm.classifier import PairwiseClassifier
+from gnomon.svm.machine import COMMON, MachineState, Work
+from gnomon.svm.regressor import TubeRegressor
+
+
+class GroupedProblem(NamedTuple):
+    """Pairs within two groups of variables, so that the sum of each group stays."""
+
+    rows: Array
+    sign: Array  # of every variable
+    cost: Array
+    target: Array
+    group: Array
+    column: Array
+    first: Array  # variables to begin with
+
+
+def fill_up(total: float, cost: Array) -> Array:
+    """Return variables that sum to `total`, the first ones at their bounds."""
+    before = np.concatenate([[0.0], np.cumsum(cost)[:-1]])
+    return np.clip(total - before, 0.0, cost)
+
+
+def solve_grouped(source: KernelRows, problem: GroupedProblem, tol: float, limit: int) -> Pairs:
+    """Return the solution; β are the signed variables, R the slopes t − Kβ of each."""
+    rows = problem.rows
+    K = source.block(rows, rows) if source.full is None or len(rows) < source.n else source.full
+    K = np.ascontiguousarray(K, dtype=np.float64)
+    low = np.where(problem.sign > 0, 0.0, -problem.cost)
+    high = np.where(problem.sign > 0, problem.cost, 0.0)
+    beta = problem.sign * problem.first
+    size = float(np.abs(np.diagonal(K)).max(initial=0.0)) or 1.0
+
+    def slopes() -> Array:
+        total = np.bincount(problem.column, beta, minlength=len(rows))
+        return problem.target - (K @ total)[problem.column]
+
+    R, steps, gap = slopes(), 0, np.inf
+    for goal in (tol, 1e-4 * tol, 1e-8 * tol, 1e-9 * tol):
+        room = min(limit - steps, 200 * len(R) + 10_000) if goal < tol else limit - steps
+        _, made, gap = smo.grouped_steps(
+            K,
+            problem.column,
+            problem.group,
+            np.diagonal(K).copy(),
+            low,
+            high,
+            1e-12 * size,
+            goal,
+            room,
+            beta,
+            R,
+        )
+        steps += made
+        R = slopes()
+        if steps >= limit:
+            break
+    return Pairs(beta, R, steps, max(0.0, float(gap)) if np.isfinite(gap) else 0.0, True)
+
+
+def group_level(beta: Array, R: Array, low: Array, high: Array, mine: Array) -> float:
+    """Return the slope of the free variables of a group, or the middle of what is possible."""
+    free = mine & (beta > low) & (beta < high)
+    if free.any():
+        return float(R[free].mean())
+    up, down = R[mine & (beta < high)], R[mine & (beta > low)]
+    ends = [v for v in (up.max(initial=-np.inf), down.min(initial=np.inf)) if np.isfinite(v)]
+    return float(np.mean(ends)) if ends else 0.0
+
+
+class NuSVC(PairwiseClassifier):
+    r"""Support vector classifier with ν instead of C.
+
+    .. math:: \min \tfrac12\lVert w\rVert^2 - \nu\rho + \tfrac1n\sum_i\xi_i \quad\text{s.t.}\quad
+              y_i(w\cdot\phi(x_i) + b) \ge \rho - \xi_i,\; \xi_i, \rho \ge 0
+
+    At most a share ν of the rows is on the wrong side of its margin, at least a share ν are support vectors. The
+    decision is divided by ρ, so it is that of an `SVC` with C = 1/(ρn).
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Above 0 and at most twice the share of the smaller class.
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, class_weight, verbose, max_iter
+        As in `SVC`; with `class_weight` the share is one of the weighted rows.
+    decision_function_shape, break_ties, random_state
+        As in `SVC`.
+
+    Examples
+    --------
+    >>> X, y = [[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1]
+    >>> NuSVC(nu=0.5, kernel="linear").fit(X, y).predict([[-0.5], [3.0]])
+    array([0, 1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON | {
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: Any = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+
+    def _problems(self, rows: KernelRows, data: Any, kept: Array) -> Any:
+        weight = data.weight[kept] * self._class_factor(data)[data.y[kept]]
+        found = []
+        for at, sign in self._tasks(data.y[kept], len(data.classes)):
+            cost = weight[at]
+            half = 0.5 * float(self.nu) * cost.sum()
+            if half > min(cost[sign > 0].sum(), cost[sign < 0].sum()) * (1 + 1e-12):
+                most = 2.0 * min(cost[sign > 0].sum(), cost[sign < 0].sum()) / cost.sum()
+                raise InfeasibleError(
+                    f"specified nu is infeasible: nu={self.nu:g} is above {most:g}, twice the share of the smaller "
+                    "class of some pair. Lower nu."
+                )
+            first = np.zeros(len(at))
+            for side in (1.0, -1.0):
+                first[sign == side] = fill_up(half, cost[sign == side])
+            group = (sign < 0).astype(np.int64)
+            found.append(GroupedProblem(at, sign, cost, np.zeros(len(at)), group, np.arange(len(at)), first))
+        return found
+
+    def _start(self, work: Work, rng: Any) -> MachineState:
+        pairs = tuple(
+            Pairs(p.sign * p.first, np.zeros(len(p.first)), 0, np.inf, False) for p in work.problems
+        )  # type: ignore[attr-defined]
+        return MachineState(pairs, work.kept, work.gamma, {})
+
+    def _step(self, work: Work, state: MachineState) -> tuple[MachineState, Report]:
+        limit = self._steps_allowed()
+        pairs = tuple(solve_grouped(work.rows, p, float(self.tol), limit) for p in work.problems)  # type: ignore[arg-type]
+        value = sum(-0.5 * float(now.beta @ now.R) for now in pairs)
+        worst = max(now.violation for now in pairs)
+        return state._replace(pairs=pairs), Report(value, certificate=worst, done=True)
+
+    def _finish(self, work: Work, state: MachineState) -> MachineState:
+        return state
+
+    def _describe(self, state: MachineState, data: Any) -> dict[str, Any]:
+        weight = data.weight[state.kept] * self._class_factor(data)[data.y[state.kept]]
+        machines = []
+        for (at, sign), now in zip(
+            self._tasks(data.y[state.kept], len(data.classes)), state.pairs, strict=True
+        ):
+            machines.append(self._machine(data, state.kept, at, sign, weight[at], now))
+        found = self._described(state, data, machines)
+        for name in ("margin_", "primal_", "dual_", "gap_"):
+            del found[name]
+        return found
+
+    def _machine(self, data: Any, kept: Array, at: Array, sign: Array, cost: Array, now: Pairs) -> Machine:
+        """Divide by ρ, which makes the margin 1 as everywhere else."""
+        low, high = np.where(sign > 0, 0.0, -cost), np.where(sign > 0, cost, 0.0)
+        up = group_level(now.beta, now.R, low, high, sign > 0)
+        down = group_level(now.beta, now.R, low, high, sign < 0)
+        rho, b = (down - up) / 2.0, (up + down) / 2.0  # R = −f, and f + b = ±ρ on the margins
+        rho = rho if rho > 0 else 1.0
+        beta = now.beta / rho
+        b = b / rho
+        slack = np.maximum(0.0, 1.0 - sign * (-now.R / rho + b))
+        b -= self._offset(data, kept, at, beta)
+        facts = {
+            "primal_": np.nan,
+            "dual_": np.nan,
+            "gap_": np.nan,
+            "margin_": np.nan,
+            "kkt_violation_": now.violation,
+        }
+        return Machine(at, sign, beta, cost / rho, b, (b, b), slack, facts)
+
+
+class NuSVR(TubeRegressor):
+    r"""Support vector regression that finds the width of its tube.
+
+    .. math:: \min \tfrac12\lVert w\rVert^2 + C\Bigl(\nu n\epsilon +
+              \sum_i\max(0, |y_i - f(x_i)| - \epsilon)\Bigr)
+
+    At most a share ν of the rows is outside the tube, at least a share ν is on its edge or outside.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+    C : float, default=1.0
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter
+        As in `SVR`.
+
+    Attributes
+    ----------
+    epsilon_ : float
+        The width found.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1], [2], [3], [4], [5]], [0, 1, 1.5, 3.5, 4, 5.2]
+    >>> model = NuSVR(nu=0.4, kernel="linear", C=10.0).fit(X, y)
+    >>> model.coef_.round(3), round(model.epsilon_, 3)
+    (array([[1.167]]), 0.333)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        name: rule for name, rule in COMMON.items() if name != "random_state"
+    } | {
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+    }
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        verbose: Any = False,
+        max_iter: int = -1,
+    ) -> None:
+        self.nu = nu
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+
+    def _problems(self, rows: KernelRows, data: Any, kept: Array) -> Any:
+        n, cost, y = len(kept), float(self.C) * data.weight[kept], data.y[kept]
+        half = 0.5 * float(self.nu) * cost.sum()
+        sign = np.repeat([1.0, -1.0], n)
+        first = np.concatenate([fill_up(half, cost)] * 2)
+        middle = float(data.weight[kept] @ y / data.weight[kept].sum())
+        target = np.tile(y - middle, 2)
+        both = np.tile(np.arange(n), 2)
+        return [
+            GroupedProblem(
+                np.arange(n), sign, np.tile(cost, 2), target, (sign < 0).astype(np.int64), both, first
+            )
+        ]
+
+    _start = NuSVC._start
+
+    def _step(self, work: Work, state: MachineState) -> tuple[MachineState, Report]:
+        problem: Any = work.problems[0]
+        spread = float(problem.target.std()) or 1.0
+        now = solve_grouped(
+            work.rows, problem, float(self.tol) * spread, min(self._steps_allowed(), NO_LIMIT)
+        )
+        value = float(-0.5 * now.beta @ (problem.target + now.R))
+        return state._replace(pairs=(now,)), Report(value, certificate=now.violation, done=True)
+
+    def _finish(self, work: Work, state: MachineState) -> MachineState:
+        return state
+
+    def _describe(self, state: MachineState, data: Any) -> dict[str, Any]:
+        now, n = state.pairs[0], len(state.kept)
+        cost = np.tile(float(self.C) * data.weight[state.kept], 2)
+        sign = np.repeat([1.0, -1.0], n)
+        low, high = np.where(sign > 0, 0.0, -cost), np.where(sign > 0, cost, 0.0)
+        up = group_level(now.beta, now.R, low, high, sign > 0)  # y − f = b + ε on the upper edge
+        down = group_level(now.beta, now.R, low, high, sign < 0)
+        weight = data.weight[state.kept]
+        middle = float(weight @ data.y[state.kept] / weight.sum())
+        beta = now.beta[:n] + now.beta[n:]
+        found = self._kept_machine(state, data, beta, (up + down) / 2.0 + middle)
+        return found | {"epsilon_": max(0.0, (up - down) / 2.0), "kkt_violation_": now.violation}

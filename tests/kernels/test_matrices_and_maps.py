@@ -1,0 +1,169 @@
+"""Gram matrices: checks, repairs; and maps that replace a kernel by features."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import poisson
+from sklearn import kernel_approximation as peer
+from sklearn.preprocessing import KernelCenterer
+
+from gnomon import kernels
+from gnomon.kernels import (
+    RBF,
+    KernelExpansion,
+    Linear,
+    Nystroem,
+    PivotedMap,
+    Polynomial,
+    RBFSampler,
+    Sigmoid,
+    TruncatedRBFMap,
+    center_gram,
+    check_kernel,
+    check_psd,
+    gram,
+    kernel_alignment,
+    nearest_psd,
+    normalize_gram,
+)
+
+
+def rows(n=20, d=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def test_functions_that_are_no_kernels():
+    x = np.array([[0.0], [1], [3], [-0.2]])
+    report = check_psd(np.sqrt(1 + x @ x.T))
+    assert not report.is_psd and report.min_eigenvalue == pytest.approx(-0.0850228, abs=1e-7)
+    assert report.witness @ np.sqrt(1 + x @ x.T) @ report.witness == pytest.approx(report.min_eigenvalue)
+    x = [[0.0], [1], [2]]
+    assert check_kernel(lambda a, b: -(a @ b), x).min_eigenvalue == pytest.approx(-5)
+    assert check_kernel(lambda a, b: abs(a - b).sum(), x).min_eigenvalue == pytest.approx(-2)
+    points = np.array([[1.0, 0], [0, 1], [1, 1], [-1, 2]])
+    report = check_kernel(Sigmoid(1.0, -1.0), points)
+    assert not report.is_psd and report.min_eigenvalue == pytest.approx(-0.7864599, abs=1e-7)
+    assert "proof" in str(report) and "evidence" in str(check_psd(np.eye(2)))
+    assert not check_psd([[1.0, 2.0], [0.0, 1.0]]).is_symmetric
+
+
+def test_kernels_pass_on_subsets():
+    report = check_kernel(RBF(0.7), rows(), n_subsets=10, random_state=0)
+    assert report.is_psd and report.witness is None and report.min_eigenvalue > 0
+    assert check_kernel("rbf", rows(), n_subsets=3, random_state=1, gamma=0.3).is_psd
+
+
+def test_gram_takes_names_and_objects():
+    X = rows(6)
+    assert gram("rbf", X, gamma=0.5) == pytest.approx(gram(RBF(1.0), X))
+    assert gram(lambda a, b: a @ b, X, X[:2]) == pytest.approx(X @ X[:2].T)
+    assert (
+        gram(kernels.FunctionKernel(lambda a, b: len(set(a) & set(b)), vectorized=False), ["ab", "bc"])[0, 1]
+        == 1
+    )
+
+
+def test_centering_and_normalizing():
+    K = np.array([[4.0, 2, 0], [2, 3, 1], [0, 1, 2]])
+    wanted = np.array([[5, -1, -4], [-1, 2, -1], [-4, -1, 5]]) / 3
+    assert center_gram(K) == pytest.approx(wanted)
+    X, Z = rows(8), rows(3, seed=1)
+    peer_center = KernelCenterer().fit(X @ X.T)
+    assert center_gram(Z @ X.T, X @ X.T) == pytest.approx(peer_center.transform(Z @ X.T))
+    assert center_gram(X @ X.T) == pytest.approx((X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T)
+    assert normalize_gram(X @ X.T) == pytest.approx(kernels.Cosine()(X))
+    assert normalize_gram([[0.0, 0], [0, 4]]).tolist() == [[0, 0], [0, 1]]
+    with pytest.raises(ValueError, match="columns"):
+        center_gram(np.ones((2, 3)), np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("method", ["clip", "shift", "flip"])
+def test_repairs(method):
+    A = rows(6, 6)
+    K = A + A.T
+    fixed = nearest_psd(K, method)
+    assert check_psd(fixed).is_psd and not check_psd(K).is_psd
+    assert nearest_psd(fixed, method) == pytest.approx(fixed, abs=1e-9)
+    nearest = nearest_psd(K, "clip")
+    assert np.linalg.norm(nearest - K) <= np.linalg.norm(fixed - K) + 1e-12
+    with pytest.raises(ValueError, match="Did you mean 'clip'"):
+        nearest_psd(K, "clipp")
+
+
+def test_alignment():
+    K = gram("rbf", rows())
+    assert kernel_alignment(K, 3 * K) == pytest.approx(1) and 0 < kernel_alignment(K, np.eye(20)) < 1
+    with pytest.raises(ValueError, match="shape"):
+        kernel_alignment(K, np.eye(3))
+
+
+def test_truncated_map():
+    u, v = np.array([[0.6, -0.4]]), np.array([[1.0, 0.5]])
+    for top, value in {
+        0: 0.4127141733,
+        1: 0.5777998426,
+        2: 0.6108169765,
+        4: 0.6156594894,
+        8: 0.6156971965,
+    }.items():
+        m = TruncatedRBFMap(0.5, max_degree=top).fit(u)
+        found = (m.transform(u) @ m.transform(v).T)[0, 0]
+        assert found == pytest.approx(value, abs=1e-10)
+        assert (
+            abs(found - RBF(1.0)(u, v)[0, 0])
+            <= poisson.sf(top, np.linalg.norm(u) * np.linalg.norm(v)) + 1e-15
+        )
+    assert TruncatedRBFMap(max_degree=2).fit(u).get_feature_names_out().tolist() == [
+        "1",
+        "x0",
+        "x1",
+        "x0^2",
+        "x0 x1",
+        "x1^2",
+    ]
+
+
+def test_expansion_in_the_rows_of_the_fit():
+    X, y = rows(6), np.array([1, -1, 1, 1, -1, -1])
+    m = KernelExpansion("rbf", gamma=0.5).fit(X, y)
+    assert m.transform(X[:2]) == pytest.approx(RBF(1.0)(X[:2], X) * y)
+    assert KernelExpansion("linear", signed=False).fit(X).transform(X) == pytest.approx(X @ X.T)
+    with pytest.raises(ValueError, match="each −1 or 1"):
+        KernelExpansion().fit(X, np.arange(6.0))
+
+
+def test_gram_schmidt_in_feature_space():
+    X = rows(12)
+    k = Polynomial(2)
+    m = PivotedMap(k).fit(X)
+    assert len(m.pivots_) == min(12, k.feature_dim(3)) and m.residual_ < 1e-9
+    assert m.transform(X) @ m.transform(X).T == pytest.approx(k(X), rel=1e-6, abs=1e-8)
+    left = [PivotedMap("rbf", rank=r).fit(X).residual_ for r in range(1, 13)]
+    assert (np.diff(left) <= 1e-12).all() and left[-1] < 1e-6
+    assert m.pivots_[0] == np.argmax(k.diag(X)) and m.triangle_ == pytest.approx(np.triu(m.triangle_))
+    with pytest.raises(ValueError, match="zero on every row"):
+        PivotedMap("linear").fit(np.zeros((3, 2)))
+
+
+def test_nystroem_and_random_features():
+    X = rows(40)
+    K = RBF(1.0)(X)
+    whole = Nystroem(gamma=0.5, n_components=40, random_state=0).fit_transform(X)
+    assert whole @ whole.T == pytest.approx(K, abs=1e-8)
+    errors = [
+        np.abs(Z @ Z.T - K).max()
+        for Z in (Nystroem(gamma=0.5, n_components=m, random_state=0).fit_transform(X) for m in (5, 20, 35))
+    ]
+    assert errors[0] > errors[1] > errors[2]
+    some = Nystroem(Linear(), n_components=3, random_state=0).fit(X)
+    assert some.transform(X) @ some.transform(X).T == pytest.approx(X @ X.T)
+    given = Nystroem("precomputed", n_components=40).fit(K)
+    assert given.transform(K) @ given.transform(K).T == pytest.approx(K, abs=1e-8)
+    waves = RBFSampler(gamma=0.5, n_components=5000, random_state=0).fit(X)
+    assert np.abs(waves.transform(X) @ waves.transform(X).T - K).max() < 0.08
+    assert waves.transform(sparse.csr_array(X)) == pytest.approx(waves.transform(X))
+    assert RBFSampler(gamma="scale").fit(X).random_weights_.shape == (3, 100)
+    theirs = peer.Nystroem(gamma=0.5, n_components=7, random_state=0).fit(X)
+    ours = Nystroem(gamma=0.5, n_components=7, random_state=0).fit(X)
+    assert ours.normalization_.shape == theirs.normalization_.shape
+    assert (ours.get_feature_names_out() == theirs.get_feature_names_out()).all()
