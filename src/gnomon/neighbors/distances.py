@@ -68,7 +68,7 @@ def pairwise_distances(X: Any, Y: Any = None, metric: Any = "euclidean", **param
     if X.shape[1] != Z.shape[1]:
         raise DataError(f"X has {X.shape[1]} columns and Y has {Z.shape[1]}; they must agree.")
     if metric in ("mahalanobis", "seuclidean"):
-        whiten = _whitener(X, metric, **params)
+        whiten = whitener(X, metric, **params)
         return _mirrored(pairwise(X @ whiten, Z @ whiten), Y)
     p = float(params.pop("p", 2.0))
     if params:
@@ -89,7 +89,7 @@ def _mirrored(D: Array, Y: Any) -> Array:
     return D
 
 
-def _whitener(X: Array, metric: str, V: Any = None, VI: Any = None) -> Array:
+def whitener(X: Array, metric: str, V: Any = None, VI: Any = None) -> Array:
     """Return W with (x − z)ᵀV⁻¹(x − z) = ‖(x − z)W‖²."""
     if metric == "seuclidean":
         V = X.var(axis=0, ddof=1) if V is None else np.asarray(V, dtype=np.float64)
