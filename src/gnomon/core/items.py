@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from gnomon.core.data import Data, digest_of
 from gnomon.core.linalg import Array
-from gnomon.core.rows import Rows
 
 
-class Items(Rows):
-    """A list of things, with a target and a weight for each."""
+class Items(Data):
+    """A list of things, with a target and a weight for each.
 
-    in_memory = True
-    n_features = 1
-    dtype = np.dtype(object)
+    >>> len(Items(["kitten", "sitting"]).take([1]))
+    1
+    """
 
     def __init__(
-        self, X: list[Any], y: Array | None = None, weight: Array | None = None, classes: Array | None = None
+        self, X: list[Any], y: Array | None = None, weight: Array | None = None, classes: Any = None
     ) -> None:
         self.X, self.y, self.classes = X, y, classes
-        self.n_rows = len(X)
         self.weighted = weight is not None
         self.weight = np.ones(len(X)) if weight is None else weight
+
+    def facts(self) -> dict[str, Any]:
+        """Return the classes of the target; things have no columns."""
+        return {} if self.classes is None else {"classes_": self.classes}
+
+    def digest(self) -> str:
+        """Return a name for the things, their targets and weights."""
+        return digest_of(self.X, self.y, self.weight, self.classes)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, units: Any) -> Self:
+        """Return some of the things."""
+        y = None if self.y is None else self.y[units]
+        weight = self.weight[units] if self.weighted else None
+        return type(self)([self.X[i] for i in units], y, weight, self.classes)

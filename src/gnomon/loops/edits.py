@@ -215,9 +215,7 @@ def edit_table(X: Any, Y: Any, costs: Any = (1.0, 1.0, 1.0)) -> Any:
         part = ours.part(begin, end)
         masks, row = scratch(len(alphabet), theirs.longest)
         unit = bool((prices == 1.0).all())
-        fill_edits(
-            part.codes, part.ends, theirs.codes, theirs.ends, unit, prices, masks, row, D[begin:end]
-        )
+        fill_edits(part.codes, part.ends, theirs.codes, theirs.ends, unit, prices, masks, row, D[begin:end])
 
     size = max(1, TASK // max(1, len(Y)))
     for _ in in_order(fill, range(0, len(X), size)):

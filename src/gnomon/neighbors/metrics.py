@@ -22,7 +22,16 @@ from gnomon.loops.space_trees import SQUARES
 from gnomon.neighbors.distances import whitener
 
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")
-ON_BLOCKS = ("braycurtis", "canberra", "dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+ON_BLOCKS = (
+    "braycurtis",
+    "canberra",
+    "dice",
+    "jaccard",
+    "rogerstanimoto",
+    "russellrao",
+    "sokalsneath",
+    "yule",
+)
 SEQUENCES = ("edit", "levenshtein")
 NAMES = sorted(
     {*METRICS, *ON_BLOCKS, *SEQUENCES, "haversine", "mahalanobis", "seuclidean", "matching", "precomputed"}

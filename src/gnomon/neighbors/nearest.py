@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_fitted
+from gnomon.core.validate import COUNT, NOT_NEGATIVE
 from gnomon.neighbors.search_index import Found
 from gnomon.neighbors.searching import METRIC_RULES, Searching
 
@@ -54,7 +55,7 @@ class NearestQuestions(Searching):
         -------
         CSR matrix of shape (n, n_samples_fit)
         """
-        check_fitted(self)
+        check_is_fitted(self)
         _check_mode(mode)
         values, rows = self.kneighbors(X, n_neighbors)
         ends = np.arange(len(rows) + 1) * rows.shape[1]
@@ -117,7 +118,7 @@ class RadiusQuestions(Searching):
         -------
         CSR matrix of shape (n, n_samples_fit)
         """
-        check_fitted(self)
+        check_is_fitted(self)
         _check_mode(mode)
         found = self._within(X, radius)
         if sort_results:
@@ -245,7 +246,9 @@ class NearestNeighbors(NearestQuestions, RadiusQuestions):
         yield from self._iterate(self._read(X))
 
 
-def kneighbors_graph(X: Any, n_neighbors: int, *, mode: str = "connectivity", include_self: Any = False, **options: Any) -> Any:
+def kneighbors_graph(
+    X: Any, n_neighbors: int, *, mode: str = "connectivity", include_self: Any = False, **options: Any
+) -> Any:
     """Return the graph that joins every row to its nearest ones, as a sparse matrix.
 
     Parameters
@@ -270,12 +273,16 @@ def kneighbors_graph(X: Any, n_neighbors: int, *, mode: str = "connectivity", in
            [1., 0., 0.]])
     """
     own = mode == "connectivity" if include_self == "auto" else include_self
-    model = X if isinstance(X, NearestQuestions) else NearestNeighbors(n_neighbors=n_neighbors, **options).fit(X)
+    model = (
+        X if isinstance(X, NearestQuestions) else NearestNeighbors(n_neighbors=n_neighbors, **options).fit(X)
+    )
     query = model.index_.rows if own and isinstance(X, NearestQuestions) else X if own else None
     return model.kneighbors_graph(query, n_neighbors, mode)
 
 
-def radius_neighbors_graph(X: Any, radius: float, *, mode: str = "connectivity", include_self: Any = False, **options: Any) -> Any:
+def radius_neighbors_graph(
+    X: Any, radius: float, *, mode: str = "connectivity", include_self: Any = False, **options: Any
+) -> Any:
     """Return the graph that joins every row to those within a radius, as a sparse matrix.
 
     Parameters

@@ -124,9 +124,7 @@ class TreeIndex(Index):
         Q, width = Q if prepared else self.metric.prepare(Q), self.rows.shape[1]
         reach = self.metric.reach(radius, width)
         code, p = self.metric.code, float(self.metric.p)
-        parts = in_order(
-            lambda task: space_trees.within(self.tree, Q[task], code, p, reach), _tasks(len(Q))
-        )
+        parts = in_order(lambda task: space_trees.within(self.tree, Q[task], code, p, reach), _tasks(len(Q)))
         found = _found(parts)
         return _closed(found._replace(distances=self.metric.finish(found.distances, width)), radius)
 
@@ -201,7 +199,9 @@ class ProductIndex(Index):
         self.metric, self.n_rows = metric, len(X)
         self.rows = X
         self.shift = X.mean(axis=0, dtype=np.float64)
-        top = max(float(np.abs(part - self.shift).max(initial=0.0)) for part in (X[s] for s in _tasks(len(X), 8192)))
+        top = max(
+            float(np.abs(part - self.shift).max(initial=0.0)) for part in (X[s] for s in _tasks(len(X), 8192))
+        )
         self.scale = 2.0 ** -float(np.frexp(top)[1]) if top > 0 and np.isfinite(top) else 1.0
         self.single = self._centered(X).astype(np.float32)
         norms = np.empty(len(X))
@@ -398,7 +398,9 @@ def build(X: Any, metric: Metric, algorithm: str, leaf_size: int, k: int) -> Ind
         from gnomon.neighbors.words import EditIndex, VantageIndex
 
         return (VantageIndex if algorithm == "vp_tree" else EditIndex)(X, metric)
-    if algorithm == "vp_tree" or (algorithm == "auto" and metric.name == "callable" and len_of(X) >= MANY_CALLS):
+    if algorithm == "vp_tree" or (
+        algorithm == "auto" and metric.name == "callable" and len_of(X) >= MANY_CALLS
+    ):
         from gnomon.neighbors.words import VantageIndex
 
         return VantageIndex(X, metric)

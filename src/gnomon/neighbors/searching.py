@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import Reads, check_fitted, check_parameters, encode, weights
+from gnomon.core.validate import Reads, check_parameters, encode, weights
 from gnomon.neighbors.metrics import NAMES, SEQUENCES, resolve
 from gnomon.neighbors.search_index import Found, Index, build
 
@@ -90,7 +91,7 @@ class Searching(OneStep):
 
     def _query(self, X: Any) -> Any:
         """Return what the index is asked about: a matrix, or a list of items."""
-        check_fitted(self)
+        check_is_fitted(self)
         if self._sequences or (callable(self.metric) and not _numeric(X)):
             return _items(X)
         if self.metric == "precomputed":
@@ -123,7 +124,7 @@ class Searching(OneStep):
             "kept_": kept,
             "effective_metric_": metric.name if metric.name != "callable" else self.metric,
             "effective_metric_params_": dict(self.metric_params or {}),
-            "n_samples_fit_": data.n_rows,
+            "n_samples_fit_": len(data),
             "row_weight_": _positive(data.weight) if data.weighted else None,
             **self._answers(data),
         }
@@ -149,12 +150,12 @@ class Searching(OneStep):
         with self._threads():
             if X is not None:
                 return self.index_.nearest(self._query(X), k)
-            check_fitted(self)
+            check_is_fitted(self)
             values, rows = self.index_.nearest(self.index_.rows, k + 1, prepared=True)
         return without_self(values, rows)
 
     def _check_k(self, k: Any, own: bool) -> int:
-        check_fitted(self)
+        check_is_fitted(self)
         k = self.n_neighbors if k is None else k  # type: ignore[attr-defined]
         if isinstance(k, bool) or not isinstance(k, Integral):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
@@ -170,7 +171,7 @@ class Searching(OneStep):
         return int(k)
 
     def _within(self, X: Any, radius: float | None) -> Found:
-        check_fitted(self)
+        check_is_fitted(self)
         radius = float(self.radius if radius is None else radius)  # type: ignore[attr-defined]
         if not radius >= 0:
             raise DataError(f"radius={radius} must not be negative.")

@@ -23,7 +23,9 @@ def edit_costs(metric: Metric) -> Array:
         raise DataError(f"metric='edit' takes no {strange} in metric_params; it takes costs.")
     costs = np.asarray(metric.params.get("costs", (1.0, 1.0, 1.0)), dtype=np.float64)
     if costs.shape != (3,) or not (costs >= 0).all() or not np.isfinite(costs).all():
-        raise DataError(f"costs must be three numbers: insert, delete, substitute, none negative; got {costs}.")
+        raise DataError(
+            f"costs must be three numbers: insert, delete, substitute, none negative; got {costs}."
+        )
     return costs
 
 
