@@ -129,6 +129,8 @@ RECIPES: dict[str, Recipe] = {
     "MarkovRanker": Recipe(data=games, answers=("scores_", "ranking_")),
     "MultinomialHMM": Recipe(data=trials, sequence=20),
     "PoissonHMM": Recipe(data=counts, sequence=20),
+    "RadiusNeighborsClassifier": Recipe(arguments={"radius": 40.0}),  # somebody is always in reach
+    "RadiusNeighborsRegressor": Recipe(arguments={"radius": 40.0}),
     "RandomWalkClassifier": Recipe(arguments={"width": 10.0}),
     "TokenClassifier": Recipe(data=tagged_sentences),
     "WordRecognizer": Recipe(arguments={"n_states": 2, "n_codes": 8, "n_iter": 3}, data=sounds),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
@@ -35,7 +37,7 @@ class Votes(ClassifierMixin, Searching):  # type: ignore[misc]
     def _read(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
     ) -> Any:
-        several = reset and y is not None and np.ndim(y) == 2 and np.shape(y)[1] > 1
+        several = reset and y is not None and np.asarray(y).ndim == 2 and np.asarray(y).shape[1] > 1
         if not several:
             return super()._read(X, y, sample_weight, reset=reset, **options)
         y = np.asarray(y)
@@ -61,6 +63,7 @@ class Votes(ClassifierMixin, Searching):  # type: ignore[misc]
 
     def _outputs(self) -> list[tuple[Array, Array]]:
         """Return codes and classes of every output."""
+        check_is_fitted(self)
         if not self.outputs_2d_:
             return [(self.targets_, self.classes_)]
         return list(zip(self.targets_.T, self.classes_, strict=True))
@@ -69,6 +72,7 @@ class Votes(ClassifierMixin, Searching):  # type: ignore[misc]
         raise NotImplementedError
 
     def _counts(self, X: Any) -> list[Array]:
+        check_is_fitted(self)
         ballot = self._ballot(X)
         return [count(ballot, codes, len(classes)) for codes, classes in self._outputs()]
 
@@ -241,7 +245,7 @@ class RadiusNeighborsClassifier(Votes, RadiusQuestions):
         **METRIC_RULES,
         "radius": [NOT_NEGATIVE],
         "weights": WEIGHTS,
-        "outlier_label": [object],
+        "outlier_label": [Real, str, np.generic, "array-like", None],
     }
 
     def __init__(
@@ -284,6 +288,7 @@ class RadiusNeighborsClassifier(Votes, RadiusQuestions):
         return of_radius(self._within(X, None), self.row_weight_, self.weights)
 
     def _counts(self, X: Any) -> list[Array]:
+        check_is_fitted(self)
         ballot = self._ballot(X)
         alone = np.bincount(ballot.query, weights=ballot.weight != 0, minlength=ballot.n_queries) == 0
         if alone.any() and self.outlier_label_ is None:
@@ -315,8 +320,9 @@ class RadiusNeighborsClassifier(Votes, RadiusQuestions):
     def predict(self, X: Any) -> Array:
         """Return the class with most votes; of equals the first in `classes_`; outliers as asked."""
         columns = []
-        labels = _each(self.outlier_label_, len(self._outputs()))
-        for votes, (_, classes), label in zip(self._counts(X), self._outputs(), labels, strict=True):
+        outputs = self._outputs()
+        labels = _each(self.outlier_label_, len(outputs))
+        for votes, (_, classes), label in zip(self._counts(X), outputs, labels, strict=True):
             alone = votes.sum(axis=1) == 0
             if alone.any():
                 chosen = classes[votes.argmax(axis=1)].astype(np.result_type(classes, np.asarray(label)))

@@ -44,9 +44,11 @@ def normalized(logs: Array) -> Array:
 
 def squared_distances(Q: Array, X: Array, metric: str = "euclidean") -> Array:
     """Return squared distances of the rows of Q to the rows of X."""
-    if metric == "euclidean":
-        return pairwise(Q, X, "sqeuclidean")
-    return pairwise(Q, X, metric) ** 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = pairwise(Q, X, "sqeuclidean") if metric == "euclidean" else pairwise(Q, X, metric) ** 2
+    if not np.isfinite(squares.sum()) and not np.isfinite(squares).all():
+        raise DataError("squared distances of rows of X are too large for floats; scale the columns.")
+    return squares
 
 
 def in_blocks(function: Callable[[slice], Any], n: int, width: int) -> Iterator[Any]:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import ModelFileError
 from gnomon.core.linalg import Array
@@ -51,6 +52,7 @@ class Averages(RegressorMixin, Searching):  # type: ignore[misc]
         mean : array of shape (n,) or (n, t)
         std : array of the same shape, where asked for
         """
+        check_is_fitted(self)
         mean, spread = average(self._ballot(X), self._columns())
         self._warn_empty(mean)
         if self.targets_.ndim == 1:
@@ -77,6 +79,7 @@ class Averages(RegressorMixin, Searching):  # type: ignore[misc]
         -------
         lower, upper : arrays of shape (n,) or (n, t)
         """
+        check_is_fitted(self)
         ballot, y = self._ballot(X), self._columns()
         ends = [quantiles(ballot, y[:, j], level) for j in range(y.shape[1])]
         lower, upper = (np.column_stack(end) for end in zip(*ends, strict=True))

@@ -202,7 +202,7 @@ class ProductIndex(Index):
         top = max(
             float(np.abs(part - self.shift).max(initial=0.0)) for part in (X[s] for s in _tasks(len(X), 8192))
         )
-        self.scale = 2.0 ** -float(np.frexp(top)[1]) if top > 0 and np.isfinite(top) else 1.0
+        self.scale = 2.0 ** -float(max(np.frexp(top)[1], -1000)) if 0 < top < np.inf else 1.0
         self.single = self._centered(X).astype(np.float32)
         norms = np.empty(len(X))
         for task in _tasks(len(X), 8192):

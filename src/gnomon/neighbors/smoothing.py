@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Options, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
@@ -70,8 +71,8 @@ class KernelRegressor(RegressorMixin, OneStep):  # type: ignore[misc]
         "gamma": [POSITIVE, StrOptions({"loo"})],
         "kernel": [StrOptions(set(KERNELS)), callable],
         "normalize": ["boolean"],
-        "degree": [Options(int, {0, 1})],
-        "n_jobs": [int, None],
+        "degree": [Interval(Integral, 0, 1, closed="both")],
+        "n_jobs": [Integral, None],
     }
 
     def __init__(

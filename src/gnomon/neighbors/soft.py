@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import POSITIVE, Reads
+from gnomon.core.validate import POSITIVE, Reads, check_fitted
 from gnomon.loops.distances import METRICS
 from gnomon.neighbors.kernel_weights import (
     KERNELS,
@@ -64,7 +65,7 @@ class SoftNeighborsClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
         "gamma": [POSITIVE, StrOptions({"loo"})],
         "kernel": [StrOptions(set(KERNELS)), callable],
         "metric": [StrOptions(set(METRICS) - {"nan_euclidean"})],
-        "n_jobs": [int, None],
+        "n_jobs": [Integral, None],
     }
 
     def __init__(
@@ -126,9 +127,9 @@ class SoftNeighborsClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """Return P(c | x), (n, K)."""
-        members = np.zeros((len(self.targets_), len(self.classes_))) if hasattr(self, "classes_") else None
-        if members is not None:
-            members[np.arange(len(members)), self.targets_] = 1.0
+        check_fitted(self)
+        members = np.zeros((len(self.targets_), len(self.classes_)))
+        members[np.arange(len(members)), self.targets_] = 1.0
 
         def shares(p: Array) -> Array:
             P = p @ members
@@ -139,7 +140,8 @@ class SoftNeighborsClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class; of equals the first."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        P = self.predict_proba(X)
+        return self.classes_[P.argmax(axis=1)]
 
     def decision_function(self, X: Any) -> Array:
         """Return P(second class) − P(first class) for two classes, the probabilities for more."""
