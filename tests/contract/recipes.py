@@ -113,6 +113,7 @@ RECIPES: dict[str, Recipe] = {
     "GaussianHMM": Recipe(data=numbers, sequence=20),
     "GaussianMixture": Recipe(settings=each("covariance_type", "full", "tied", "diag", "spherical")),
     "GaussianRandomWalk": Recipe(data=walks, sequence=20, answers=("covariance_", "n_features_in_")),
+    "GaussianProcessRegressor": Recipe(arguments={"alpha": 0.01}),  # rounded rows meet with different targets
     "HMM": Recipe(data=numbers, sequence=20),
     "HMMClassifier": Recipe(data=labeled_sequences),
     "HMMTagger": Recipe(data=tagged_sentences),

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.gaussian_process.kernels import CompoundKernel
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
-from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -127,13 +126,10 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     _reads: ClassVar[Reads] = Reads(y="class")
 
-    def __sklearn_tags__(self) -> Tags:
-        return super().__sklearn_tags__()
-
     def _read(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
     ) -> Any:
-        if self.kernel is None or self.kernel.requires_vector_input or _is_matrix(X):
+        if getattr(self.kernel, "requires_vector_input", True) or _is_matrix(X):
             return super()._read(X, y, sample_weight, reset=reset, **options)
         if reset:
             check_parameters(self)
@@ -257,8 +253,7 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         }
 
     def _keep(self, run: Any, data: Any) -> None:
-        super()._keep(run, data)
-        self.n_classes_ = len(self.classes_)
+        self._adopt({**self._learned(run), "n_classes_": len(data.classes)}, data)
 
     @property
     def kernel_(self) -> Any:

@@ -34,7 +34,8 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
     r"""Regression by a Gaussian process: a distribution over functions, conditioned on the data.
 
     .. math:: f \sim GP(0, k),\quad y = f(x) + \varepsilon,\qquad
-        \bar f(x) = k_x^T A^{-1} y,\quad \operatorname{var} f(x) = k(x,x) - k_x^T A^{-1} k_x,\quad A = K + \operatorname{diag}(\alpha)
+        \bar f(x) = k_x^T A^{-1} y,\quad \operatorname{var} f(x) = k(x,x) - k_x^T A^{-1} k_x,\quad
+        A = K + \operatorname{diag}(\alpha)
 
     The kernel says what functions are likely; its free hyper-parameters are found by climbing the log evidence
     :math:`\ln p(y) = -\frac12 y^TA^{-1}y - \frac12\ln|A| - \frac n2\ln 2\pi`, from the given start and from random
@@ -47,13 +48,13 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
     Parameters
     ----------
     kernel : Kernel, optional
-        Of `gnomon.kernels` or of scikit-learn; by default 1 · RBF(1) with nothing to learn. Noise is a `WhiteKernel` that
-        is added, or `alpha`.
+        Of `gnomon.kernels` or of scikit-learn; by default 1 · RBF(1) with nothing to learn. Noise is a
+        `WhiteKernel` that is added, or `alpha`.
     alpha : float or array of shape (n,), default=1e-10
         Variance of the noise beside the kernel's: of all rows, or known for each.
     optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
-        The built-in climb (quasi-Newton within bounds), a function ``(objective, theta, bounds)`` that returns theta and
-        the least of minus the log evidence, or None: the kernel is taken as it is.
+        The built-in climb (quasi-Newton within bounds), a function ``(objective, theta, bounds)`` that returns
+        theta and the least of minus the log evidence, or None: the kernel is taken as it is.
     n_restarts_optimizer : int, default=0
         Further starts, drawn uniformly in the logarithms between the bounds.
     normalize_y : bool, default=False
@@ -154,7 +155,7 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
     def _read(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
     ) -> Any:
-        if self.kernel is None or self.kernel.requires_vector_input or _is_matrix(X):
+        if getattr(self.kernel, "requires_vector_input", True) or _is_matrix(X):
             return super()._read(X, y, sample_weight, reset=reset, **options)
         if reset:
             check_parameters(self)
@@ -251,14 +252,13 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
         }
 
     def _keep(self, run: Any, data: Any) -> None:
-        super()._keep(run, data)
-        work = prepared(self, data, self.kernel_)
-        y_shape = work.flat
-        self.y_mean_, self.y_scale_ = work.plan.shift, work.plan.scale
-        self.flat_ = y_shape
-        if hasattr(self, "L_"):
-            self.y_train_ = self.fit_.y[:, 0] if y_shape else self.fit_.y
-            self.alpha_ = self.fit_.dual[:, 0] if y_shape else self.fit_.dual
+        found = self._learned(run)
+        work, fit = prepared(self, data, found["kernel_"]), found["fit_"]
+        found.update(y_mean_=work.plan.shift, y_scale_=work.plan.scale, flat_=work.flat)
+        if isinstance(fit, exact.Exact):
+            found["y_train_"] = fit.y[:, 0] if work.flat else fit.y
+            found["alpha_"] = fit.dual[:, 0] if work.flat else fit.dual
+        self._adopt(found, data)
 
     def _check_loaded(self) -> None:
         fit = getattr(self, "fit_", None)

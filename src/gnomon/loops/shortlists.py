@@ -56,7 +56,7 @@ def decide(Q, X, norms, limit, used, places, scale, slack, floor, values, labels
         for t in range(used[i]):
             place = places[i, t]
             found = square(Q[i], X[place])
-            if not found == found:
+            if np.isnan(found):
                 found = np.inf
             if found < value[k - 1] or (found == value[k - 1] and place < label[k - 1]):
                 insert(found, place, value, label)

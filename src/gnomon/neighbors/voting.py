@@ -84,7 +84,7 @@ def count(ballot: Ballot, codes: Array, n_classes: int) -> Array:
     """Return the votes for every class, (n, n_classes)."""
     place = ballot.query * n_classes + codes[ballot.rows]
     votes = np.bincount(place, weights=ballot.weight, minlength=ballot.n_queries * n_classes)
-    return votes.reshape(ballot.n_queries, n_classes)
+    return votes.astype(np.float64).reshape(ballot.n_queries, n_classes)  # of nobody NumPy counts in integers
 
 
 def average(ballot: Ballot, y: Array) -> tuple[Array, Array]:

@@ -16,6 +16,7 @@ _FILES = {
     "frames": ["animate"],
     "linear_hulls": ["hulls"],
     "mixtures": ["em_bound", "imputed_matrix", "mixture"],
+    "nearby": ["neighbors"],
     "regression": ["descent", "fit_plane", "penalty_contours", "projection"],
     "regions": ["decision_regions", "ellipses"],
     "sequence": [
