@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.bayes.class_moments import class_weights
 from gnomon.bayes.classifier import FamilyClassifier, class_priors
 from gnomon.core.errors import DataError
-from gnomon.core.linalg import Array
+from gnomon.core.linalg import Array, log_sum_exp
+from gnomon.core.parameters import StrOptions
 from gnomon.core.rows import Rows
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER, Reads
@@ -367,6 +367,10 @@ class PoissonNB(CountClassifier):
         rates = np.where(sums.weight[:, None] + self.rate > 0, rates, 0.0)
         return {"rates_": rates}, np.log(rates), -rates.sum(axis=1)
 
+    def joint_log_likelihood(self, X: Any) -> Array:
+        """Return ln π_k + ln p(x | k) for every row and class, shape (n, K)."""
+        return self._joint(X) - per_row(log_factorials, self._rows(X))[:, None]
+
     def score_samples(self, X: Any) -> Array:
         """Return ln p(x), the log-evidence of every row."""
-        return super().score_samples(X) - per_row(log_factorials, self._rows(X))
+        return log_sum_exp(self.joint_log_likelihood(X))

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, log_sum_exp
+from gnomon.core.parameters import Interval
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.validate import Reads

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import stats
 from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 
 from gnomon.core.errors import DataError, DivergenceError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Hidden, Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import total_weight
 from gnomon.core.validate import POSITIVE, Reads, warn

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import check_cv
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import POSITIVE, Reads

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import total_weight

@@ -17,9 +17,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
 from gnomon.linear.least_squares import LinearPrediction

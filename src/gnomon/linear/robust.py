@@ -7,9 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg, optimize, special, stats
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import stats
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_class_weight
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import StrOptions
 from gnomon.trees import categories as cats
 from gnomon.trees.absolute import grow_absolute
 from gnomon.trees.base import CONSTRAINTS, TreeModel, positive
