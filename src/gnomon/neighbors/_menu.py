@@ -12,3 +12,5 @@ MENU: dict[str, dict[str, dict[str, list[Any]]]] = {
         "KNeighborsRegressor": {"n_neighbors": [3, 5, 15, 45], "weights": ["uniform", "distance"]},
     },
 }
+
+ROWS = {"KNeighborsClassifier": 200_000, "KNeighborsRegressor": 200_000}

@@ -70,8 +70,8 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):  # type: ignore[misc]
     >>> model = LocalOutlierFactor(n_neighbors=2)
     >>> model.fit_predict([[-1.1], [0.2], [101.1], [0.3]])
     array([ 1,  1, -1,  1])
-    >>> model.negative_outlier_factor_.round(4)
-    array([ -0.9822,  -1.037 , -73.3697,  -0.9822])
+    >>> model.negative_outlier_factor_.round(3)
+    array([ -0.982,  -1.037, -73.37 ,  -0.982])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

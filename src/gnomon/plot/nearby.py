@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 
 def neighbors(
-    model: Any, queries: Any, X: Any, y: Any = None, ax: Axes | None = None, *, truth: Any = None, shape: Any = None
+    model: Any,
+    queries: Any,
+    X: Any,
+    y: Any = None,
+    ax: Axes | None = None,
+    *,
+    truth: Any = None,
+    shape: Any = None,
 ) -> Any:
     """Draw queries and lines to the training rows that decide about them; or their mistakes, as pictures.
 
@@ -57,7 +64,9 @@ def neighbors(
     if shape is not None:
         return _gallery(model, queries, X, y, rows, truth, shape)
     if X.shape[1] != 2:
-        raise DataError(f"the plane has two columns, X has {X.shape[1]}; give shape=(height, width) for images.")
+        raise DataError(
+            f"the plane has two columns, X has {X.shape[1]}; give shape=(height, width) for images."
+        )
     ax = style.axes(ax, x="x0", y="x1", size=(5.5, 4.5))
     _points(ax, X, y)
     for query, near in zip(queries, rows):
@@ -81,7 +90,9 @@ def _points(ax: Axes, X: np.ndarray, y: Any) -> None:
     ax.legend(frameon=False, fontsize="small")
 
 
-def _gallery(model: Any, queries: np.ndarray, X: np.ndarray, y: Any, rows: np.ndarray, truth: Any, shape: Any) -> Any:
+def _gallery(
+    model: Any, queries: np.ndarray, X: np.ndarray, y: Any, rows: np.ndarray, truth: Any, shape: Any
+) -> Any:
     """Every query in a line of its own, with its neighbors; titles say the classes."""
     from matplotlib import pyplot
 
@@ -90,7 +101,9 @@ def _gallery(model: Any, queries: np.ndarray, X: np.ndarray, y: Any, rows: np.nd
     figure.set_layout_engine("constrained")
     said = model.predict(queries[:count]) if hasattr(model, "predict") else None
     for i in range(count):
-        titles = [_title(said, truth, i)] + ["" if y is None else str(np.asarray(y)[row]) for row in rows[i, :k]]
+        titles = [_title(said, truth, i)] + [
+            "" if y is None else str(np.asarray(y)[row]) for row in rows[i, :k]
+        ]
         for ax, image, title in zip(axes[i], [queries[i], *X[rows[i, :k]]], titles):
             ax.imshow(np.reshape(image, shape), cmap="gray_r")
             ax.set_title(title, fontsize="small")

@@ -60,7 +60,12 @@ def decision_regions(
         if truth is not None:
             best = np.asarray(truth(grid)).reshape(resolution, resolution)
             for name in classes[1:]:
-                look = {"colors": ["black"], "linestyles": "--", "linewidths": 1.2, "zorder": 3}
+                look: dict[str, Any] = {
+                    "colors": ["black"],
+                    "linestyles": "--",
+                    "linewidths": 1.2,
+                    "zorder": 3,
+                }
                 ax.contour(xs, ys, (best == name).astype(float), levels=[0.5], **look)
     ax.set(xlim=(xs[0], xs[-1]), ylim=(ys[0], ys[-1]))
     return ax
