@@ -22,7 +22,7 @@ def test_five_points():
     np.testing.assert_allclose(model.fits_[0].mode, mode, atol=1e-7)
     assert model.log_marginal_likelihood_value_ == pytest.approx(-3.7111330, abs=1e-7)
     Q = [[0.0], [1.5], [4.0]]
-    mean, variance = model.latent(Q)
+    mean, variance = model.latent_mean_and_variance(Q)
     np.testing.assert_allclose(mean, [-0.0325166, 0.0971344, 0.0552634], atol=1e-7)
     np.testing.assert_allclose(variance, [0.7059283, 0.7144556, 0.9963612], atol=1e-7)
     np.testing.assert_allclose(model.predict_proba(Q)[:, 1], [0.4929585, 0.5209943, 0.5114231], atol=1e-7)

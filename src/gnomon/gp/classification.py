@@ -22,6 +22,7 @@ from gnomon.core.validate import COUNT, Reads, check_parameters, encode
 from gnomon.gp.ascent import Ascent, Objective, begin, climb, slope
 from gnomon.gp.laplace import Laplace, approximate, evidence_gradient, latent, probability
 from gnomon.gp.regression import _is_matrix, default_kernel
+from gnomon.gp.work import warn_at_bounds
 from gnomon.kernels.base import things
 
 
@@ -152,7 +153,12 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         -------
         self
         """
-        return self._learn(self._read(X, y), X=X, y=y)
+        if isinstance(self.kernel, CompoundKernel):
+            raise ValueError("kernel cannot be a CompoundKernel")
+        self._learn(self._read(X, y), X=X, y=y)
+        for fit in self.fits_ if self.optimizer is not None else ():
+            warn_at_bounds(fit.kernel)
+        return self
 
     def iterate(self, X: Any, y: Any) -> Any:
         """Yield a fitted copy of the model at the start and after every step of the climb."""
@@ -281,7 +287,7 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
             return self._rows(X).X
         return things(X)
 
-    def latent(self, X: Any) -> tuple[Array, Array]:
+    def latent_mean_and_variance(self, X: Any) -> tuple[Array, Array]:
         """Return mean and variance of the latent function: (q,) each for two classes, else (q, questions)."""
         rows = self._asked(X)
         found = [latent(fit, rows) for fit in self.fits_]
@@ -304,7 +310,7 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
                 "one_vs_one multi-class mode does not support predicting probability estimates. Use one_vs_rest mode "
                 "instead."
             )
-        mean, variance = self.latent(X)
+        mean, variance = self.latent_mean_and_variance(X)
         if mean.ndim == 1:
             p = probability(mean, variance, method)
             return np.column_stack([1.0 - p, p])
@@ -313,7 +319,7 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class; of equals the first."""
-        mean, variance = self.latent(X)
+        mean, variance = self.latent_mean_and_variance(X)
         if mean.ndim == 1:
             return self.classes_[(mean > 0).astype(int)]
         if self.multi_class == "one_vs_rest":
@@ -340,7 +346,7 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         eval_gradient : bool, default=False
             Also return the gradient by theta; for two classes.
         clone_kernel : bool, default=True
-            Kept for scikit-learn; the fitted kernel is never changed.
+            False: the fitted kernels themselves take these hyper-parameters, as in scikit-learn.
         """
         check_is_fitted(self)
         if theta is None:
@@ -362,6 +368,8 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         for k, fit in enumerate(self.fits_):
             part = theta if len(theta) == size else theta[k * size : (k + 1) * size]
             question = Question(fit.X, fit.labels, (0, 1))
+            if not clone_kernel:
+                fit.kernel.theta = part
             values.append(self._objective(fit.kernel, question, eval_gradient)(part))
         value = float(np.mean([one[0] for one in values]))
         return (value, values[0][1]) if eval_gradient else value

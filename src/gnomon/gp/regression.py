@@ -20,7 +20,7 @@ from gnomon.core.validate import COUNT, Reads, check_parameters
 from gnomon.gp import exact, inducing
 from gnomon.gp.ascent import Ascent, begin, climb, slope
 from gnomon.gp.queries import Queries
-from gnomon.gp.work import Work, outside_optimum, prepared
+from gnomon.gp.work import Work, outside_optimum, prepared, warn_at_bounds
 from gnomon.kernels import RBF, ConstantKernel
 from gnomon.kernels.base import things
 
@@ -177,7 +177,10 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
         -------
         self
         """
-        return self._learn(self._read(X, y), X=X, y=y)
+        self._learn(self._read(X, y), X=X, y=y)
+        if self.optimizer is not None:
+            warn_at_bounds(self.kernel_)
+        return self
 
     def iterate(self, X: Any, y: Any) -> Any:
         """Yield a fitted copy of the model at the start and after every step of the climb."""
@@ -283,7 +286,7 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
         eval_gradient : bool, default=False
             Also return the gradient by theta.
         clone_kernel : bool, default=True
-            Kept for scikit-learn; the fitted kernel is never changed.
+            False: the fitted kernel itself takes these hyper-parameters, as in scikit-learn.
         """
         if theta is None:
             if eval_gradient:
@@ -293,7 +296,9 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
             raise DataError(
                 "the evidence of a sparse process needs the rows, which are not kept; read trace_."
             )
-        kernel = self.kernel_.clone_with_theta(np.asarray(theta, dtype=np.float64))
+        theta = np.asarray(theta, dtype=np.float64)
+        kernel = self.kernel_.clone_with_theta(theta) if clone_kernel else self.kernel_
+        kernel.theta = theta
         try:
             fit = exact.posterior(kernel, self.fit_.X, self.fit_.y, self.fit_.noise)
         except DegenerateError:

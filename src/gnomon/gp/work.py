@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.data import Data
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import Rows
 from gnomon.core.sums import Chunk, total
+from gnomon.core.validate import warn
 from gnomon.gp import exact, inducing
 from gnomon.gp.ascent import Ascent, Objective
 
@@ -131,7 +133,7 @@ def prepared(model: Any, data: Data, kernel: Any) -> Work:
 def _target_shape(data: Any) -> tuple[int, bool]:
     if hasattr(data, "y"):
         y = np.asarray(data.y)
-        return (1, True) if y.ndim == 1 else (y.shape[1], False)
+        return (1, True) if y.ndim == 1 or y.shape[1] == 1 else (y.shape[1], False)
     return 1, True  # a column of a table
 
 
@@ -146,6 +148,27 @@ def _moments(data: Any, t: int) -> tuple[Array, Array]:
         square = ((y - mean) ** 2).mean(axis=0)
     scale = np.sqrt(square)
     return mean, np.where(scale > 10 * np.finfo(float).eps * np.maximum(1.0, np.abs(mean)), scale, 1.0)
+
+
+def warn_at_bounds(kernel: Any) -> None:
+    """Warn of hyper-parameters that the climb left at a bound: the answer may be that of the bound."""
+    bounds = np.asarray(kernel.bounds, dtype=np.float64).reshape(-1, 2)
+    place = 0
+    for one in kernel.hyperparameters:
+        if one.fixed:
+            continue
+        for j in range(one.n_elements):
+            theta, (low, high) = kernel.theta[place], bounds[place]
+            side = "lower" if np.isclose(theta, low) else "upper" if np.isclose(theta, high) else None
+            if side is not None:
+                limit, change = (low, "Decreasing") if side == "lower" else (high, "Increasing")
+                part = f"dimension {j} of parameter {one.name}"
+                warn(
+                    f"The optimal value found for {part} is close to the specified {side} bound {np.exp(limit):.6g}. "
+                    f"{change} the bound and calling fit again may find a better value.",
+                    ConvergenceWarning,
+                )
+            place += 1
 
 
 def outside_optimum(optimizer: Any, work: Work, theta: Array, bounds: Array) -> Array:

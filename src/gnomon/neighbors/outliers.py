@@ -18,12 +18,16 @@ from gnomon.neighbors.nearest import NearestQuestions
 from gnomon.neighbors.searching import METRIC_RULES
 
 
-def _for_novelty(model: Any) -> bool:
-    if not model.novelty:
-        raise AttributeError(
-            f"{type(model).__name__} predicts new rows with novelty=True only; fit_predict judges the training rows."
-        )
-    return True
+def _for_novelty(method: str) -> Any:
+    def offered(model: Any) -> bool:
+        if not model.novelty:
+            raise AttributeError(
+                f"{method} is not available when novelty=False, use novelty=True to judge new rows; fit_predict "
+                "judges the training rows."
+            )
+        return True
+
+    return available_if(offered)
 
 
 def _for_training(model: Any) -> bool:
@@ -126,7 +130,10 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):  # type: ignore[misc]
         found = super()._solve(data)
         n = len(data)
         if n < 2:
-            raise ValueError(f"Found array with n_samples = {n}: LocalOutlierFactor needs at least two rows.")
+            raise ValueError(
+                "Expected n_neighbors < n_samples_fit, but n_neighbors = 1, n_samples_fit = 1, n_samples = 1: "
+                "a row is not its own neighbor."
+            )
         if self.n_neighbors > n:
             warn(
                 f"n_neighbors ({self.n_neighbors}) is greater than the total number of samples ({n}). "
@@ -169,7 +176,7 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):  # type: ignore[misc]
         """Fit, and return −1 for outliers among the rows and 1 for the rest."""
         return _signs(self.fit(X).negative_outlier_factor_ - self.offset_)
 
-    @available_if(_for_novelty)
+    @_for_novelty("score_samples")
     def score_samples(self, X: Any) -> Array:
         """Return minus the factor of new rows; the training rows are taken for new ones too."""
         check_is_fitted(self)
@@ -177,12 +184,12 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):  # type: ignore[misc]
         density = _density(values, self.reach_[rows])
         return -np.mean(self.density_[rows] / density[:, None], axis=1)
 
-    @available_if(_for_novelty)
+    @_for_novelty("decision_function")
     def decision_function(self, X: Any) -> Array:
         """Return how far a new row is above the threshold; negative for outliers."""
         return self.score_samples(X) - self.offset_
 
-    @available_if(_for_novelty)
+    @_for_novelty("predict")
     def predict(self, X: Any) -> Array:
         """Return −1 for outliers and 1 for the rest, of new rows."""
         return _signs(self.decision_function(X))
