@@ -203,6 +203,8 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
                     "Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite."
                 )
             theta = kernel.theta if index == 0 else rng.uniform(bounds[:, 0], bounds[:, 1])
+            if self.optimizer is not None and len(theta):  # a start outside its bounds begins at them
+                theta = np.clip(theta, bounds[:, 0], bounds[:, 1])
             state = begin(self._objective(kernel, question, self.optimizer is not None), theta)
             if state.fit is None:
                 raise DegenerateError(
@@ -371,7 +373,7 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
             if not clone_kernel:
                 fit.kernel.theta = part
             values.append(self._objective(fit.kernel, question, eval_gradient)(part))
-        value = float(np.mean([one[0] for one in values]))
+        value = np.mean([one[0] for one in values])
         return (value, values[0][1]) if eval_gradient else value
 
     def plot(self, X: Any, y: Any = None, ax: Any = None) -> Any:

@@ -194,8 +194,10 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
 
     def _first_state(self, work: Work, seed: int, index: int) -> Ascent:
         theta = work.kernel.theta
-        if index > 0:
+        if self._climbs(work):  # a start outside its bounds begins at them
             bounds = self._finite_bounds(work)
+            theta = np.clip(theta, bounds[:, 0], bounds[:, 1])
+        if index > 0:
             theta = stream(seed, index).uniform(bounds[:, 0], bounds[:, 1])
         return begin(work.objective(self._climbs(work)), theta)
 
@@ -303,7 +305,8 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
             fit = exact.posterior(kernel, self.fit_.X, self.fit_.y, self.fit_.noise)
         except DegenerateError:
             return (-np.inf, np.zeros_like(kernel.theta)) if eval_gradient else -np.inf
-        return (fit.evidence, exact.evidence_gradient(fit)) if eval_gradient else fit.evidence
+        value = np.float64(fit.evidence)
+        return (value, exact.evidence_gradient(fit)) if eval_gradient else value
 
     def loo_predict(self) -> tuple[Array, Array]:
         r"""Return mean and variance of every training target given all others, in closed form.

@@ -33,7 +33,7 @@ def _for_novelty(method: str) -> Any:
 def _for_training(model: Any) -> bool:
     if model.novelty:
         raise AttributeError(
-            "fit_predict is not available with novelty=True: use fit, then predict new rows."
+            "fit_predict is not available when novelty=True: use fit, then predict new rows."
         )
     return True
 
@@ -162,7 +162,7 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):  # type: ignore[misc]
             "n_neighbors_": k,
             "reach_": reach,
             "density_": density,
-            "negative_outlier_factor_": factor,
+            "negative_outlier_factor_": factor.astype(getattr(data, "dtype", np.float64), copy=False),
             "offset_": offset,
         }
 

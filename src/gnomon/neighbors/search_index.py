@@ -203,10 +203,11 @@ class ProductIndex(Index):
             float(np.abs(part - self.shift).max(initial=0.0)) for part in (X[s] for s in _tasks(len(X), 8192))
         )
         self.scale = 2.0 ** -float(max(np.frexp(top)[1], -1000)) if 0 < top < np.inf else 1.0
-        self.single = self._centered(X).astype(np.float32)
-        norms = np.empty(len(X))
+        self.single, norms = np.empty(X.shape, dtype=np.float32), np.empty(len(X))
         for task in _tasks(len(X), 8192):
-            norms[task] = np.einsum("ij,ij->i", (C := self._centered(X[task])), C)
+            centered = self._centered(X[task])
+            self.single[task] = centered
+            norms[task] = np.einsum("ij,ij->i", centered, centered)
         self.norms = norms
 
     def _centered(self, X: Array) -> Array:

@@ -17,7 +17,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, check_parameters, encode, weights
 from gnomon.neighbors.metrics import NAMES, SEQUENCES, resolve
-from gnomon.neighbors.search_index import Found, Index, build
+from gnomon.neighbors.search_index import Found, Index, build, len_of
 
 METRIC_RULES: dict[str, Any] = {
     "algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree", "vp_tree"})],
@@ -146,7 +146,7 @@ class Searching(OneStep):
 
     def _nearest(self, X: Any, k: int | None) -> tuple[Array, Array]:
         """Return distances and positions in the index; without X, of the training rows without themselves."""
-        k = self._check_k(k, X is None)
+        k = self._check_k(k, X is None, X)
         with self._threads():
             if X is not None:
                 return self.index_.nearest(self._query(X), k)
@@ -154,7 +154,7 @@ class Searching(OneStep):
             values, rows = self.index_.nearest(self.index_.rows, k + 1, prepared=True)
         return without_self(values, rows)
 
-    def _check_k(self, k: Any, own: bool) -> int:
+    def _check_k(self, k: Any, own: bool, X: Any = None) -> int:
         check_is_fitted(self)
         k = self.n_neighbors if k is None else k  # type: ignore[attr-defined]
         if isinstance(k, bool) or not isinstance(k, Integral):
@@ -166,7 +166,7 @@ class Searching(OneStep):
             sign, rest = ("<", ": a row is not its own neighbor") if own else ("<=", "")
             raise DataError(
                 f"Expected n_neighbors {sign} n_samples_fit, but n_neighbors = {k}, n_samples_fit = {n}, "
-                f"n_samples = {n}{rest}. Lower n_neighbors."
+                f"n_samples = {n if X is None else len_of(X)}{rest}. Lower n_neighbors."
             )
         return int(k)
 

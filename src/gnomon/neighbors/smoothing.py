@@ -110,13 +110,20 @@ class KernelRegressor(RegressorMixin, OneStep):  # type: ignore[misc]
 
     # the smoother
 
-    def _smoother(self, Q: Array, X: Array, weight: Array, gamma: float) -> Array:
-        """Return S with ŷ = S y for a block of queries; NaN where no row is in reach."""
+    def _smoother(self, Q: Array, X: Array, weight: Array, gamma: float, own: Any = None) -> Array:
+        """Return S with ŷ = S y for a block of queries; NaN where no row is in reach.
+
+        With `own`, the queries are these training rows, and one copy of each is left out of its own fit.
+        """
         logs = log_kernel(squared_distances(Q, X), gamma, self.kernel)
-        if not self.normalize:
-            return np.exp(logs) * weight
         with np.errstate(divide="ignore"):
-            p = normalized(logs + np.log(weight))
+            logs = logs + np.log(weight)
+            if own is not None:
+                less = np.log(np.maximum(weight[own] - 1.0, 0.0)) - np.log(weight[own])
+                logs[np.arange(len(Q)), own] += less
+        if not self.normalize:
+            return np.exp(logs)
+        p = normalized(logs)
         if self.degree:
             p = np.stack([_local_line(Q[i], X, p[i]) for i in range(len(Q))])
         p[~p.any(axis=1)] = np.nan
@@ -139,13 +146,8 @@ class KernelRegressor(RegressorMixin, OneStep):  # type: ignore[misc]
 
     def _loo_fits(self, X: Array, y: Array, weight: Array, gamma: float) -> Array:
         def fits(part: slice) -> Array:
-            rows = []
-            for i in range(part.start, part.stop):
-                less = weight.copy()
-                less[i] = max(less[i] - 1.0, 0.0)
-                with np.errstate(divide="ignore"):
-                    rows.append(self._smoother(X[i : i + 1], X, less, gamma)[0])
-            return np.stack(rows) @ y
+            own = np.arange(part.start, part.stop)
+            return self._smoother(X[part], X, weight, gamma, own) @ y
 
         with np.errstate(invalid="ignore"):
             return np.concatenate(list(in_blocks(fits, len(X), len(X))))
