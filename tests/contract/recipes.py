@@ -113,6 +113,7 @@ RECIPES: dict[str, Recipe] = {
     "GaussianHMM": Recipe(data=numbers, sequence=20),
     "GaussianMixture": Recipe(settings=each("covariance_type", "full", "tied", "diag", "spherical")),
     "GaussianRandomWalk": Recipe(data=walks, sequence=20, answers=("covariance_", "n_features_in_")),
+    "GaussianProcessRegressor": Recipe(arguments={"alpha": 0.01}),  # rounded rows meet with different targets
     "HMM": Recipe(data=numbers, sequence=20),
     "HMMClassifier": Recipe(data=labeled_sequences),
     "HMMTagger": Recipe(data=tagged_sentences),
@@ -129,6 +130,8 @@ RECIPES: dict[str, Recipe] = {
     "MarkovRanker": Recipe(data=games, answers=("scores_", "ranking_")),
     "MultinomialHMM": Recipe(data=trials, sequence=20),
     "PoissonHMM": Recipe(data=counts, sequence=20),
+    "RadiusNeighborsClassifier": Recipe(arguments={"radius": 40.0}),  # somebody is always in reach
+    "RadiusNeighborsRegressor": Recipe(arguments={"radius": 40.0}),
     "RandomWalkClassifier": Recipe(arguments={"width": 10.0}),
     "TokenClassifier": Recipe(data=tagged_sentences),
     "WordRecognizer": Recipe(arguments={"n_states": 2, "n_codes": 8, "n_iter": 3}, data=sounds),

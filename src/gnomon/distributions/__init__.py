@@ -7,6 +7,7 @@ _WHERE = {
     "overdispersed": ["BetaBinomial", "NegativeBinomial"],
     "sampled": ["Empirical"],
     "bounded": ["Beta", "Uniform"],
+    "conditioning": ["condition_gaussian"],
     "discrete": ["Categorical", "DirichletMultinomial", "Multinomial"],
     "positive": ["Exponential", "Gamma", "InverseGamma"],
     "simplex": ["Dirichlet"],

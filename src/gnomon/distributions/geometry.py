@@ -7,11 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
 
 from gnomon.core.errors import DataError
-from gnomon.core.linalg import cholesky
 from gnomon.distributions.base import Array, Family, as_rows, in_base
+from gnomon.distributions.conditioning import condition_gaussian
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -45,13 +44,12 @@ class Geometry(Family):
         if len(a) == 0:
             raise DataError("condition: at least one column must be left.")
         values = np.broadcast_to(np.asarray(values, dtype=np.float64), b.shape)
-        means, matrices = [], []
-        for mean, C in zip(self.means, self.covariance_matrices(), strict=True):
-            L, _ = cholesky(C[np.ix_(b, b)], what="covariance of the given columns")
-            half = linalg.solve_triangular(L, C[np.ix_(b, a)], lower=True)
-            means.append(mean[a] + half.T @ linalg.solve_triangular(L, values - mean[b], lower=True))
-            matrices.append(C[np.ix_(a, a)] - half.T @ half)
-        return type(self)(np.stack(means), np.stack([(C + C.T) / 2.0 for C in matrices]))
+        pairs = [
+            condition_gaussian(mean, C, b, values)
+            for mean, C in zip(self.means, self.covariance_matrices(), strict=True)
+        ]
+        means, matrices = (np.stack(part) for part in zip(*pairs, strict=True))
+        return type(self)(means, matrices)
 
     def transform(self, A: ArrayLike, b: ArrayLike = 0.0) -> Self:
         """Return the distribution of A x + b, which is N(Aμ + b, A Σ Aᵀ)."""

@@ -13,6 +13,9 @@ import numpy as np
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.threads import in_order
 from gnomon.loops._compile import compiled
+from gnomon.loops.edits import edit_table
+
+__all__ = ["METRICS", "check_metric", "edit_table", "nearest_rows", "pairwise"]
 
 BLOCK = 2**18  # distances computed by one task
 STRIP = 256  # distances looked over at once
@@ -126,41 +129,6 @@ def smallest(D, first, index, value):
                     value[i, at] = d
                     index[i, at] = first + start + j
                     worst = value[i, k - 1]
-
-
-@compiled
-def edits(a, b, costs, row):
-    """Cheapest way from a to b by insertions, deletions and substitutions; row is scratch of length b.size
-    + 1.
-    """
-    for j in range(b.size + 1):
-        row[j] = j * costs[0]
-    for i in range(a.size):
-        diagonal = row[0]
-        row[0] = (i + 1) * costs[1]
-        for j in range(b.size):
-            change = diagonal + (0.0 if a[i] == b[j] else costs[2])
-            diagonal = row[j + 1]
-            row[j + 1] = min(change, min(row[j] + costs[0], diagonal + costs[1]))
-    return row[b.size]
-
-
-def edit_table(X: Any, Y: Any, costs: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> Any:
-    """Return the edit distances between the sequences of X and of Y (insert, delete, substitute).
-
-    >>> edit_table(["kitten"], ["sitting", "kitten"])
-    array([[3., 0.]])
-    """
-    codes: dict[Any, int] = {}
-    ours, theirs = (
-        [np.array([codes.setdefault(c, len(codes)) for c in word]) for word in words] for words in (X, Y)
-    )
-    row = np.empty(max((len(word) for word in theirs), default=0) + 1)
-    prices = np.asarray(costs, dtype=np.float64)
-    ours, theirs = ([word.astype(np.int64) for word in words] for words in (ours, theirs))
-    return np.array([[edits(a, b, prices, row) for b in theirs] for a in ours]).reshape(
-        len(ours), len(theirs)
-    )
 
 
 class Prepared:

@@ -68,7 +68,7 @@ def pairwise_distances(X: Any, Y: Any = None, metric: Any = "euclidean", **param
     if X.shape[1] != Z.shape[1]:
         raise DataError(f"X has {X.shape[1]} columns and Y has {Z.shape[1]}; they must agree.")
     if metric in ("mahalanobis", "seuclidean"):
-        whiten = _whitener(X, metric, **params)
+        whiten = whitener(X, metric, **params)
         return _mirrored(pairwise(X @ whiten, Z @ whiten), Y)
     p = float(params.pop("p", 2.0))
     if params:
@@ -89,7 +89,7 @@ def _mirrored(D: Array, Y: Any) -> Array:
     return D
 
 
-def _whitener(X: Array, metric: str, V: Any = None, VI: Any = None) -> Array:
+def whitener(X: Array, metric: str, V: Any = None, VI: Any = None) -> Array:
     """Return W with (x − z)ᵀV⁻¹(x − z) = ‖(x − z)W‖²."""
     if metric == "seuclidean":
         V = X.var(axis=0, ddof=1) if V is None else np.asarray(V, dtype=np.float64)
@@ -103,6 +103,104 @@ def _whitener(X: Array, metric: str, V: Any = None, VI: Any = None) -> Array:
         except linalg.LinAlgError:
             raise DataError("mahalanobis needs a positive definite V; drop collinear columns.") from None
     return linalg.cholesky(np.asarray(VI, dtype=np.float64), lower=True)
+
+
+def cosine_similarity(X: Any, Y: Any = None) -> Array:
+    r"""Return the cosine of the angle between every row of X and every row of Y.
+
+    .. math:: \cos(x, z) = \frac{x\cdot z}{\lVert x\rVert\,\lVert z\rVert}
+
+    It is the cosine, not the angle: 1 for rows of one direction, 0 for perpendicular ones. A row of zeros has no
+    direction; its cosine is 0 with all but its like.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    Y : array of shape (m, d), optional
+        X itself by default.
+
+    Returns
+    -------
+    array of shape (n, m)
+
+    Examples
+    --------
+    >>> cosine_similarity([[1.0, 0.0]], [[2.0, 0.0], [0.0, 3.0], [-1.0, 0.0]])
+    array([[ 1.,  0., -1.]])
+    """
+    return 1.0 - pairwise_distances(X, Y, "cosine")
+
+
+def edit_distance(a: Any, b: Any, *, costs: Any = (1.0, 1.0, 1.0)) -> float:
+    """Return the fewest insertions, deletions and substitutions that turn one sequence into another.
+
+    Parameters
+    ----------
+    a, b : str, or sequences of hashable symbols
+    costs : three numbers, default=(1, 1, 1)
+        Of an insertion, a deletion and a substitution; then the distance is the cheapest way.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> edit_distance("intention", "execution")
+    5.0
+    """
+    return float(edit_table([a], [b], _prices(costs))[0, 0])
+
+
+def _prices(costs: Any) -> Array:
+    prices = np.asarray(costs, dtype=np.float64)
+    if prices.shape != (3,) or not np.isfinite(prices).all() or (prices < 0).any():
+        raise DataError(
+            f"costs must be three numbers (insert, delete, substitute), none negative; got {costs}."
+        )
+    return prices
+
+
+def edit_script(a: Any, b: Any, *, costs: Any = (1.0, 1.0, 1.0)) -> list[tuple[str, Any, Any]]:
+    """Return a cheapest way from one sequence to another, step by step.
+
+    Parameters
+    ----------
+    a, b, costs
+        As in `edit_distance`.
+
+    Returns
+    -------
+    list of (operation, old symbol, new symbol)
+        Operations are "keep", "substitute", "delete" and "insert". Of equally cheap steps, looked at from the
+        end, a kept or substituted symbol comes before a deletion, and a deletion before an insertion.
+
+    Examples
+    --------
+    >>> [step for step in edit_script("flaw", "lawn") if step[0] != "keep"]
+    [('delete', 'f', None), ('insert', None, 'n')]
+    """
+    insert, delete, substitute = _prices(costs)
+    table = np.zeros((len(a) + 1, len(b) + 1))
+    table[:, 0], table[0] = delete * np.arange(len(a) + 1), insert * np.arange(len(b) + 1)
+    for i, old in enumerate(a):
+        for j, new in enumerate(b):
+            change = table[i, j] + (0.0 if old == new else substitute)
+            table[i + 1, j + 1] = min(change, table[i, j + 1] + delete, table[i + 1, j] + insert)
+    script: list[tuple[str, Any, Any]] = []
+    i, j = len(a), len(b)
+    while i or j:
+        same = i and j and a[i - 1] == b[j - 1]
+        if i and j and table[i, j] == table[i - 1, j - 1] + (0.0 if same else substitute):
+            i, j = i - 1, j - 1
+            script.append(("keep" if same else "substitute", a[i], b[j]))
+        elif i and table[i, j] == table[i - 1, j] + delete:
+            i -= 1
+            script.append(("delete", a[i], None))
+        else:
+            j -= 1
+            script.append(("insert", None, b[j]))
+    return script[::-1]
 
 
 def metric_names() -> list[str]:

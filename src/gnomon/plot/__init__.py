@@ -17,6 +17,7 @@ _FILES = {
     "kernel_shapes": ["kernel_curves", "kernel_slice"],
     "linear_hulls": ["hulls"],
     "mixtures": ["em_bound", "imputed_matrix", "mixture"],
+    "nearby": ["neighbors"],
     "regression": ["descent", "fit_plane", "penalty_contours", "projection"],
     "regions": ["decision_regions", "ellipses"],
     "sequence": [

@@ -56,17 +56,21 @@ def predictive_band(
     level: float = 0.95,
     label: str | None = None,
     points: int = 200,
+    draws: int = 0,
 ) -> Axes:
     """Draw the prediction of a model of one feature with its interval for a new observation.
 
     Parameters
     ----------
     model : fitted regressor
-        With ``predict`` and ``predict_interval(X, level)``.
+        With ``predict`` and ``predict_interval(X, level)``. A Gaussian process may also be unfitted: then its prior
+        is drawn.
     X, y, ax, label, points
         As in :func:`fit_line`.
     level : float
         Probability that the band covers a new observation.
+    draws : int
+        How many functions to draw from a model with ``sample_y``.
 
     Returns
     -------
@@ -78,6 +82,9 @@ def predictive_band(
     _, grid = _grid(X, points)
     lower, upper = (np.ravel(end) for end in model.predict_interval(grid, level))
     color = ax.lines[-1].get_color()
+    if draws:
+        functions = model.sample_y(grid, draws)
+        ax.plot(column_of(grid), functions.reshape(len(functions), -1), color=color, linewidth=0.8, alpha=0.6)
     ax.fill_between(column_of(grid), lower, upper, color=color, alpha=0.2, linewidth=0, label=f"{level:.0%}")
     ax.legend(frameon=False, fontsize="small")
     return ax

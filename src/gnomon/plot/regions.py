@@ -16,7 +16,7 @@ MARKERS = "osD^v<>P"
 
 
 def decision_regions(
-    model: Any, X: Any, y: Any = None, ax: Axes | None = None, *, resolution: int = 200
+    model: Any, X: Any, y: Any = None, ax: Axes | None = None, *, resolution: int = 200, truth: Any = None
 ) -> Axes:
     """Draw what a model of two features predicts over the plane, and the data on top.
 
@@ -35,6 +35,8 @@ def decision_regions(
         Where to draw.
     resolution : int
         Number of grid lines in each direction.
+    truth : callable, optional
+        The best rule there is, from rows to classes; its border is drawn dashed over the regions.
 
     Returns
     -------
@@ -55,6 +57,16 @@ def decision_regions(
     else:
         _draw_classes(ax, xs, ys, answer, _lead(model, grid, answer, classes), classes)
         _draw_points(ax, points, y, classes)
+        if truth is not None:
+            best = np.asarray(truth(grid)).reshape(resolution, resolution)
+            for name in classes[1:]:
+                look: dict[str, Any] = {
+                    "colors": ["black"],
+                    "linestyles": "--",
+                    "linewidths": 1.2,
+                    "zorder": 3,
+                }
+                ax.contour(xs, ys, (best == name).astype(float), levels=[0.5], **look)
     ax.set(xlim=(xs[0], xs[-1]), ylim=(ys[0], ys[-1]))
     return ax
 

@@ -175,7 +175,7 @@ def compare(
     problem = pose(frame, target, task, sequence)
     repeats = repeats or (2 if len(problem.frame) <= 1000 else 1)
     contest = _Contest(problem, folds, repeats, random_state, begin, time_budget, watch)
-    winner, entries = contest.run(candidates(problem.menu, models, random_state))
+    winner, entries = contest.run(candidates(problem.menu, models, random_state, len(problem.frame)))
     model, settings = contest.refit(winner)
     importance = contest.importance()
     seconds = time.monotonic() - begin

@@ -1,8 +1,9 @@
 """The menu: which models of the library take part in a comparison, and which of their settings are tried.
 
 A family takes part by having a file ``_menu.py`` with a table ``MENU``: kind of problem -> class -> grid of
-settings, and a number ``COST``: cheap families go first, before the time is over. A family without that file takes
-part with every public model that needs no argument to be made, last.
+settings, and a number ``COST``: cheap families go first, before the time is over. A table ``ROWS`` names models that
+stay away from tables with more rows, unless they are asked for by name. A family without that file takes part with
+every public model that needs no argument to be made, last.
 """
 
 from __future__ import annotations
@@ -48,8 +49,10 @@ def families() -> list[str]:
     return [name for name in gnomon._subpackages() if name not in FLOORS]
 
 
-def candidates(menu: str, names: list[str] | None = None, random_state: int = 0) -> list[Candidate]:
-    """Return the models for one kind of problem, baseline first, or only those that are named.
+def candidates(
+    menu: str, names: list[str] | None = None, random_state: int = 0, n_rows: int | None = None
+) -> list[Candidate]:
+    """Return the models for one kind of problem that can bear so many rows, baseline first, or those named.
 
     >>> [candidate.name for candidate in candidates("regression", ["Ridge", "LinearRegression"])]
     ['always the mean', 'Ridge', 'LinearRegression']
@@ -58,7 +61,12 @@ def candidates(menu: str, names: list[str] | None = None, random_state: int = 0)
 
     first = [Candidate(BASELINES[menu].name, BASELINES[menu].make(), {}, True)] if menu in BASELINES else []
     if names is None:
-        chosen = [pair for family in sorted(families(), key=_cost) for pair in _served(family, menu)]
+        chosen = [
+            pair
+            for family in sorted(families(), key=_cost)
+            for pair in _served(family, menu)
+            if n_rows is None or n_rows <= _most_rows(family).get(pair[0].__name__, n_rows)
+        ]
     else:
         chosen = [_named(name, menu) for name in names]
     return first + [Candidate(cls.__name__, make(cls, random_state), grid) for cls, grid in chosen]
@@ -67,6 +75,12 @@ def candidates(menu: str, names: list[str] | None = None, random_state: int = 0)
 def _cost(family: str) -> int:
     module = f"gnomon.{family}._menu"
     return int(import_module(module).COST) if find_spec(module) else 9
+
+
+def _most_rows(family: str) -> dict[str, int]:
+    """Return up to how many rows models of a family take part."""
+    module = f"gnomon.{family}._menu"
+    return getattr(import_module(module), "ROWS", {}) if find_spec(module) else {}
 
 
 def _served(family: str, menu: str) -> Iterator[tuple[type, dict[str, list[Any]]]]:
