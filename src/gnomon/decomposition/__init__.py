@@ -1,0 +1,23 @@
+"""Many columns by few: projections, factor models, kernels, non-negative parts."""
+
+from gnomon._lazy import attach
+
+_FILES = {
+    "factor": ["FactorAnalysis"],
+    "pca": ["PCA"],
+    "ppca": ["ProbabilisticPCA"],
+    "rotations": ["rotate_components"],
+    "singular": ["svd"],
+    "subspaces": [
+        "kernel_qr",
+        "principal_angles",
+        "project",
+        "projection_matrix",
+        "qr",
+        "rayleigh_quotient",
+        "subspace_distance",
+        "top_eigenvectors",
+    ],
+}
+
+__getattr__, __dir__, __all__ = attach(__name__, {name: file for file in _FILES for name in _FILES[file]})
