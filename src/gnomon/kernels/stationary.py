@@ -1,0 +1,492 @@
+"""Kernels of a distance, a constant and noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.special import gamma as gamma_function
+from scipy.special import kv
+from sklearn.gaussian_process.kernels import Hyperparameter
+
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.kernels.algebra import needed
+from gnomon.kernels.base import Kernel, is_free, numeric, positive
+from gnomon.kernels.monomials import exponents, monomials
+from gnomon.kernels.tiles import dense, scaled, square_norms, squared_distances
+
+WIDE = (1e-5, 1e5)  # the usual bounds
+
+
+class ConstantKernel(Kernel):
+    r"""The constant :math:`k(x, z) = c`: an offset in sums, a scale in products.
+
+    Parameters
+    ----------
+    constant_value : float, default=1.0
+        c, at least 0.
+    constant_value_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+
+    Examples
+    --------
+    >>> ConstantKernel(2.0)([[0.0], [1.0]])
+    array([[2., 2.],
+           [2., 2.]])
+    """
+
+    def __init__(self, constant_value: float = 1.0, constant_value_bounds: Any = WIDE) -> None:
+        self.constant_value = constant_value
+        self.constant_value_bounds = constant_value_bounds
+
+    @property
+    def hyperparameter_constant_value(self) -> Hyperparameter:
+        """The constant."""
+        return numeric(self, "constant_value")
+
+    @property
+    def requires_vector_input(self) -> bool:
+        """Rows may be anything."""
+        return False
+
+    @property
+    def is_psd(self) -> bool | None:
+        """A constant is a kernel where it is not negative."""
+        return bool(self.constant_value >= 0)
+
+    def is_stationary(self) -> bool:
+        """Return True."""
+        return True
+
+    def _tile(self, A: Any, B: Any, same: bool) -> Array:
+        return np.full((A.shape[0], B.shape[0]), float(self.constant_value))
+
+    def _diag(self, A: Any) -> Array:
+        return np.full(A.shape[0], float(self.constant_value))
+
+    def _gradients(self, A: Any, K: Array) -> Iterator[Array]:
+        if is_free(self, "constant_value"):
+            yield K.copy()
+
+    def _weighted(self, A: Any, W: Array) -> Array:
+        return np.full(self.n_dims, float(self.constant_value * W.sum()))
+
+    def _map(self, A: Array, max_degree: int | None) -> Array:
+        return np.full((len(A), 1), np.sqrt(self.constant_value))
+
+
+class WhiteKernel(Kernel):
+    r"""Independent noise: :math:`\sigma^2` for a row and itself, else 0.
+
+    "Itself" means the same row of one call ``k(X)``. In ``k(X, Z)`` all entries are 0, even where values agree:
+    two measurements at one place have two noises.
+
+    Parameters
+    ----------
+    noise_level : float, default=1.0
+        The variance σ².
+    noise_level_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+
+    Examples
+    --------
+    >>> WhiteKernel(0.5)([[1.0], [1.0]])
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    """
+
+    def __init__(self, noise_level: float = 1.0, noise_level_bounds: Any = WIDE) -> None:
+        self.noise_level = noise_level
+        self.noise_level_bounds = noise_level_bounds
+
+    @property
+    def hyperparameter_noise_level(self) -> Hyperparameter:
+        """The variance."""
+        return numeric(self, "noise_level")
+
+    @property
+    def requires_vector_input(self) -> bool:
+        """Rows may be anything."""
+        return False
+
+    @property
+    def is_psd(self) -> bool | None:
+        """A variance is not negative."""
+        return bool(self.noise_level >= 0)
+
+    def is_stationary(self) -> bool:
+        """Return True."""
+        return True
+
+    def _tile(self, A: Any, B: Any, same: bool) -> Array:
+        K = np.zeros((A.shape[0], B.shape[0]))
+        if same:
+            np.fill_diagonal(K, float(self.noise_level))
+        return K
+
+    def _diag(self, A: Any) -> Array:
+        return np.full(A.shape[0], float(self.noise_level))
+
+    def _gradients(self, A: Any, K: Array) -> Iterator[Array]:
+        if is_free(self, "noise_level"):
+            yield K.copy()
+
+    def _weighted(self, A: Any, W: Array) -> Array:
+        return np.full(self.n_dims, float(self.noise_level * np.trace(W)))
+
+
+class Radial(Kernel):
+    """A kernel g(s) of the scaled squared distance s = Σ (x_j − z_j)²/ℓ_j²."""
+
+    length_scale: Any
+
+    def _value(self, s: Array) -> Array:
+        """Return g(s); may write to s."""
+        raise NotImplementedError
+
+    def _slope(self, s: Array) -> Array:
+        """Return −2 g′(s), times s zero at zero; may write to s."""
+        raise NotImplementedError
+
+    @property
+    def hyperparameter_length_scale(self) -> Hyperparameter:
+        """The length scale, or one for each column."""
+        return numeric(self, "length_scale")
+
+    def is_stationary(self) -> bool:
+        """Return True."""
+        return True
+
+    def _check(self, d: int) -> None:
+        positive(self, "length_scale")
+        count = np.size(self.length_scale)
+        if np.ndim(self.length_scale) > 1:
+            raise ValueError("length_scale cannot be of dimension greater than 1")
+        if np.ndim(self.length_scale) and count not in (1, d):
+            raise DataError(
+                f"Anisotropic kernel must have the same number of dimensions as data ({count}!={d}): "
+                f"length_scale has {count} entries and the rows have {d} columns."
+            )
+
+    def _scaled(self, A: Any) -> Any:
+        return scaled(A, np.asarray(self.length_scale, dtype=np.float64))
+
+    def _squares(self, A: Any, B: Any, same: bool) -> Array:
+        return squared_distances(A, B, same, self.length_scale)
+
+    def _tile(self, A: Any, B: Any, same: bool) -> Array:
+        return self._value(self._squares(A, B, same))
+
+    def _diag(self, A: Any) -> Array:
+        return np.ones(A.shape[0])
+
+    def _length_gradients(self, A: Any) -> Iterator[Array]:
+        if not is_free(self, "length_scale"):
+            return
+        s = self._squares(A, A, True)
+        if np.size(self.length_scale) == 1:
+            yield self._slope(s.copy()) * s
+            return
+        slope, columns = self._slope(s), dense(self._scaled(A))
+        for x in columns.T:
+            yield slope * (x[:, None] - x) ** 2
+
+    def _gradients(self, A: Any, K: Array) -> Iterator[Array]:
+        yield from self._length_gradients(A)
+
+    def _length_weighted(self, A: Any, W: Array) -> Array:
+        """Σ_ij M_ij (x_i − x_j)² of every column is 2(Σ_i r_i x_i² − xᵀM x), r the row sums of M."""
+        if not is_free(self, "length_scale"):
+            return np.zeros(0)
+        s = self._squares(A, A, True)
+        if np.size(self.length_scale) == 1:
+            return np.array([float(np.vdot(W, self._slope(s.copy()) * s))])
+        M = self._slope(s)
+        M *= W
+        x = dense(self._scaled(A))
+        x = x - x.mean(axis=0)
+        return 2.0 * (M.sum(axis=1) @ x**2 - np.einsum("ij,ij->j", x, M @ x))
+
+    def _weighted(self, A: Any, W: Array) -> Array:
+        return self._length_weighted(A, W)
+
+
+class RBF(Radial):
+    r"""The Gaussian kernel :math:`\exp(-\frac12\sum_j (x_j-z_j)^2/\ell_j^2)`.
+
+    The kernel to begin with: smooth, and able to separate any labels of distinct points. Widths of other books:
+    ``gamma`` :math:`= 1/(2\ell^2)`, so that :math:`e^{-\lVert x-z\rVert^2/2\sigma^2}` has ℓ = σ and
+    :math:`e^{-\lVert x-z\rVert^2/b}` has ℓ = √(b/2).
+
+    Parameters
+    ----------
+    length_scale : float or array of one a column, default=1.0
+    length_scale_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+
+    Examples
+    --------
+    >>> RBF(1.0)([[0.0]], [[0.8]]).round(7)
+    array([[0.726149]])
+    """
+
+    def __init__(self, length_scale: Any = 1.0, length_scale_bounds: Any = WIDE) -> None:
+        self.length_scale = length_scale
+        self.length_scale_bounds = length_scale_bounds
+
+    @property
+    def anisotropic(self) -> bool:
+        """Whether every column has a length scale of its own."""
+        return bool(np.iterable(self.length_scale) and len(self.length_scale) > 1)
+
+    def _value(self, s: Array) -> Array:
+        s *= -0.5
+        return np.exp(s, out=s)
+
+    _slope = _value
+
+    def _map(self, A: Array, max_degree: int | None) -> Array:
+        A = dense(self._scaled(A))
+        terms = exponents(A.shape[1], range(needed(max_degree, "RBF") + 1))
+        return np.exp(-0.5 * square_norms(A))[:, None] * monomials(A, terms, "factorial")
+
+    def feature_dim(self, d: int, max_degree: int | None = None) -> int:
+        """Return how many features up to a degree there are."""
+        top = needed(max_degree, "RBF")
+        return comb(d + top, top)
+
+
+class Matern(Radial):
+    r"""The Matérn kernel, whose functions are differentiable ⌈ν⌉ − 1 times.
+
+    .. math:: k = \frac{2^{1-\nu}}{\Gamma(\nu)} t^\nu K_\nu(t),\quad t = \sqrt{2\nu}\,r,\;
+              r^2 = \textstyle\sum_j (x_j-z_j)^2/\ell_j^2
+
+    ν = ½ is :math:`e^{-r}`, 3/2 :math:`(1+\sqrt3r)e^{-\sqrt3r}`, 5/2
+    :math:`(1+\sqrt5r+\frac53r^2)e^{-\sqrt5r}`, ∞ the RBF. These are fast; others take Bessel functions.
+
+    Parameters
+    ----------
+    length_scale : float or array of one a column, default=1.0
+    length_scale_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+    nu : float, default=1.5
+        Smoothness; not optimized.
+
+    Examples
+    --------
+    >>> Matern(1.0, nu=2.5)([[0.0]], [[0.8]]).round(7)
+    array([[0.6444563]])
+    """
+
+    def __init__(self, length_scale: Any = 1.0, length_scale_bounds: Any = WIDE, nu: float = 1.5) -> None:
+        self.length_scale = length_scale
+        self.length_scale_bounds = length_scale_bounds
+        self.nu = nu
+
+    def _check(self, d: int) -> None:
+        super()._check(d)
+        positive(self, "nu")
+
+    def _value(self, s: Array) -> Array:
+        if self.nu == np.inf:
+            return np.exp(-0.5 * s)
+        t = np.sqrt(2.0 * self.nu * s)
+        if self.nu == 0.5:
+            return np.exp(-t)
+        if self.nu == 1.5:
+            return (1.0 + t) * np.exp(-t)
+        if self.nu == 2.5:
+            return (1.0 + t + t * t / 3.0) * np.exp(-t)
+        return bessel_part(self.nu, t)
+
+    def _slope(self, s: Array) -> Array:
+        nu = self.nu
+        if nu == np.inf:
+            return np.exp(-0.5 * s)
+        t = np.sqrt(2.0 * nu * s)
+        if nu == 0.5:
+            return np.divide(np.exp(-t), t, out=np.zeros_like(t), where=t > 0)
+        if nu == 1.5:
+            return 3.0 * np.exp(-t)
+        if nu == 2.5:
+            return 5.0 / 3.0 * (1.0 + t) * np.exp(-t)
+        safe = np.where(t > 0, t, 1.0)
+        near = 2.0 * nu * (2.0 ** (1.0 - nu) / gamma_function(nu)) * safe ** (nu - 1.0) * kv(nu - 1.0, safe)
+        return np.where(t > 0, near, nu / (nu - 1.0) if nu > 1 else 0.0)
+
+
+def bessel_part(nu: float, t: Array) -> Array:
+    """Return 2^{1−ν} t^ν K_ν(t)/Γ(ν), which is 1 at 0 and 0 far away."""
+    safe = np.where(t > 0, t, 1.0)
+    found = 2.0 ** (1.0 - nu) / gamma_function(nu) * safe**nu * kv(nu, safe)
+    found = np.where(np.isfinite(found), found, 0.0)
+    return np.where(t > np.finfo(float).eps, found, 1.0)
+
+
+class RationalQuadratic(Radial):
+    r"""The rational quadratic kernel :math:`(1 + \frac{\lVert x-z\rVert^2}{2\alpha\ell^2})^{-\alpha}`.
+
+    A mixture of RBF kernels of all length scales; for α → ∞ one RBF is left.
+
+    Parameters
+    ----------
+    length_scale : float, default=1.0
+    alpha : float, default=1.0
+    length_scale_bounds, alpha_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+
+    Examples
+    --------
+    >>> RationalQuadratic(1.0, alpha=1.0)([[0.0]], [[0.8]]).round(7)
+    array([[0.7575758]])
+    """
+
+    def __init__(
+        self,
+        length_scale: float = 1.0,
+        alpha: float = 1.0,
+        length_scale_bounds: Any = WIDE,
+        alpha_bounds: Any = WIDE,
+    ) -> None:
+        self.length_scale = length_scale
+        self.alpha = alpha
+        self.length_scale_bounds = length_scale_bounds
+        self.alpha_bounds = alpha_bounds
+
+    @property
+    def hyperparameter_alpha(self) -> Hyperparameter:
+        """The weight of far scales."""
+        return numeric(self, "alpha")
+
+    def _check(self, d: int) -> None:
+        if np.size(self.length_scale) > 1:
+            raise AttributeError(
+                "RationalQuadratic kernel only supports isotropic version, please use a single scalar for "
+                "length_scale"
+            )
+        super()._check(d)
+        positive(self, "alpha")
+
+    def _value(self, s: Array) -> Array:
+        return np.exp(-self.alpha * np.log1p(s / (2.0 * self.alpha)))
+
+    def _slope(self, s: Array) -> Array:
+        return np.exp(-(self.alpha + 1.0) * np.log1p(s / (2.0 * self.alpha)))
+
+    def _alpha_gradients(self, A: Any, K: Array) -> Iterator[Array]:
+        if is_free(self, "alpha"):
+            s = self._squares(A, A, True)
+            base = s / (2.0 * self.alpha)
+            yield K * (s / (2.0 * (1.0 + base)) - self.alpha * np.log1p(base))
+
+    def _gradients(self, A: Any, K: Array) -> Iterator[Array]:
+        yield from self._alpha_gradients(A, K)
+        yield from self._length_gradients(A)
+
+    def _weighted(self, A: Any, W: Array) -> Array:
+        return Kernel._weighted(self, A, W)
+
+
+class ExpSineSquared(Kernel):
+    r"""The periodic kernel :math:`\exp(-2\sin^2(\pi\lVert x-z\rVert/p)/\ell^2)`.
+
+    Parameters
+    ----------
+    length_scale : float, default=1.0
+    periodicity : float, default=1.0
+        p, after which functions repeat.
+    length_scale_bounds, periodicity_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+
+    Examples
+    --------
+    >>> ExpSineSquared(1.0, 3.0)([[0.0]], [[0.8]]).round(7)
+    array([[0.3313671]])
+    """
+
+    def __init__(
+        self,
+        length_scale: float = 1.0,
+        periodicity: float = 1.0,
+        length_scale_bounds: Any = WIDE,
+        periodicity_bounds: Any = WIDE,
+    ) -> None:
+        self.length_scale = length_scale
+        self.periodicity = periodicity
+        self.length_scale_bounds = length_scale_bounds
+        self.periodicity_bounds = periodicity_bounds
+
+    @property
+    def hyperparameter_length_scale(self) -> Hyperparameter:
+        """The length scale."""
+        return numeric(self, "length_scale")
+
+    @property
+    def hyperparameter_periodicity(self) -> Hyperparameter:
+        """The period."""
+        return numeric(self, "periodicity")
+
+    def is_stationary(self) -> bool:
+        """Return True."""
+        return True
+
+    @property
+    def is_psd(self) -> bool | None:
+        """Known for rows of one column; of several, the sine of a distance need not give a kernel."""
+        return None
+
+    def _check(self, d: int) -> None:
+        positive(self, "length_scale", "periodicity")
+
+    def _angle(self, A: Any, B: Any, same: bool) -> Array:
+        return np.pi * np.sqrt(squared_distances(A, B, same)) / self.periodicity
+
+    def _tile(self, A: Any, B: Any, same: bool) -> Array:
+        return np.exp(-2.0 * (np.sin(self._angle(A, B, same)) / self.length_scale) ** 2)
+
+    def _diag(self, A: Any) -> Array:
+        return np.ones(A.shape[0])
+
+    def _gradients(self, A: Any, K: Array) -> Iterator[Array]:
+        angle = self._angle(A, A, True)
+        sine = np.sin(angle)
+        if is_free(self, "length_scale"):
+            yield 4.0 * (sine / self.length_scale) ** 2 * K
+        if is_free(self, "periodicity"):
+            yield 4.0 * angle / self.length_scale**2 * np.cos(angle) * sine * K
+
+
+class Laplacian(Kernel):
+    r"""The Laplacian kernel :math:`e^{-\gamma\lVert x-z\rVert_1}`; ``gamma=None`` is 1/columns.
+
+    Examples
+    --------
+    >>> Laplacian(1.0)([[0.0, 0.0]], [[1.0, -1.0]]).round(4)
+    array([[0.1353]])
+    """
+
+    def __init__(self, gamma: float | None = None, gamma_bounds: Any = "fixed") -> None:
+        self.gamma = gamma
+        self.gamma_bounds = gamma_bounds
+
+    @property
+    def hyperparameter_gamma(self) -> Hyperparameter:
+        """The inverse width."""
+        return numeric(self, "gamma")
+
+    def is_stationary(self) -> bool:
+        """Return True."""
+        return True
+
+    def _check(self, d: int) -> None:
+        positive(self, "gamma")
+
+    def _tile(self, A: Any, B: Any, same: bool) -> Array:
+        gamma = 1.0 / A.shape[1] if self.gamma is None else float(self.gamma)
+        return np.exp(-gamma * cdist(dense(A), dense(B), "cityblock"))
+
+    def _diag(self, A: Any) -> Array:
+        return np.ones(A.shape[0])
+
+    def _gradients(self, A: Any, K: Array) -> Iterator[Array]:
+        if is_free(self, "gamma"):
+            yield K * np.log(np.maximum(K, 1e-300))
