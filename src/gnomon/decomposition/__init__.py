@@ -3,10 +3,16 @@
 from gnomon._lazy import attach
 
 _FILES = {
+    "cca": ["CCA", "KernelCCA"],
     "factor": ["FactorAnalysis"],
+    "fisher": ["FisherProjection"],
+    "incremental": ["IncrementalPCA"],
+    "kernel_pca": ["KernelPCA"],
+    "nmf": ["NMF", "nmf_step", "normalize_topics"],
     "pca": ["PCA"],
     "ppca": ["ProbabilisticPCA"],
     "rotations": ["rotate_components"],
+    "scaling": ["ClassicalMDS", "MDS"],
     "singular": ["svd"],
     "subspaces": [
         "kernel_qr",
@@ -18,6 +24,7 @@ _FILES = {
         "subspace_distance",
         "top_eigenvectors",
     ],
+    "truncated": ["TruncatedSVD"],
 }
 
 __getattr__, __dir__, __all__ = attach(__name__, {name: file for file in _FILES for name in _FILES[file]})

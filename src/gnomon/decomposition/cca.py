@@ -21,7 +21,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.steps import OneStep
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads, check_fitted, matrix, warn
-from gnomon.decomposition._kernels import KERNELS, centered_kernel, kernel_matrix
+from gnomon.decomposition._kernels import KERNELS, centered_kernel, kernel_of
 from gnomon.decomposition._scatter import Scatter, check_scatter, scatter_sums
 from gnomon.decomposition.pca import scores_of
 
@@ -285,9 +285,6 @@ class CCA(
             "n_samples_": float(sums.weight),
         }
 
-    def _learned(self, run: Any) -> dict[str, Any]:
-        return super()._learned(run)
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None) -> Any:
         """Learn the pairs from two blocks of the same rows.
 
@@ -398,7 +395,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
     ----------
     n_components : int, default=2
     kernel : str or callable, default="rbf"
-        "linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", or a function of two matrices.
+        A name such as "linear", "poly" or "rbf", a kernel of `gnomon.kernels`, or a function of two rows.
     gamma, degree, coef0
         Of the kernel, as in `KernelPCA`.
     reg : float, default=1.0
@@ -486,7 +483,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         }
 
     def _gram(self, A: Array, B: Array) -> Array:
-        return kernel_matrix(A, B, self.kernel, self.gamma, self.degree, self.coef0, None)
+        kernel = kernel_of(self.kernel, A.shape[1], self.gamma, self.degree, self.coef0)
+        return np.asarray(kernel(A) if A is B else kernel(A, B))
 
     def transform(self, X: Any, y: Any = None) -> Any:
         """Return the scores of the first block, or a pair of scores where the second block is given."""

@@ -91,7 +91,7 @@ class ProbabilisticPCA(LatentLinear):
     (0.559534, -27.105576)
     >>> X[1, 1] = np.nan
     >>> ProbabilisticPCA(1, tol=1e-10).fit(X).impute(X)[1].round(4)
-    array([2.    , 2.6775, 1.    ])
+    array([2.   , 2.892, 1.   ])
     """
 
     _stop: ClassVar[str] = "relative"
