@@ -139,7 +139,7 @@ def pass_over(chunk: Chunk, H: Array, W: Array | None, o: Options) -> tuple[Arra
         return _descended(X, chunk.weight, H, W, o)
     if o.beta == 2.0 and not o.holes:
         way = _multiplied_squares
-    elif o.beta == 1.0 and not o.holes and not o.penalty.w2 and _mostly_zero(X):
+    elif o.beta == 1.0 and not o.holes and not o.penalty.w2 and (o.fresh or _mostly_zero(X)):
         way = _by_entries
     else:
         way = _multiplied
@@ -211,15 +211,7 @@ def _multiplied(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[
         block = X[part].toarray() if sparse.issparse(X) else np.asarray(X[part], dtype=np.float64)
         V, w = W[part], weight[part]
         value += _block_value(block, V, H, w, o.beta)
-        for turn in range(o.sweeps):
-            before = V
-            if simple:
-                top = (block / np.maximum(V @ H, TINY)) @ H.T
-                V = V * ratio(top, column_sums + o.penalty.w1 + o.penalty.w2 * V)
-            else:
-                V = multiply_W(block, V, H, o.beta, o.penalty)
-            if turn and np.abs(V - before).sum() <= o.ratio * V.sum():
-                break
+        V = _improved(block, V, H, o, column_sums if simple else None)
         W[part] = V
         dV = _weighted(V, w)
         a, b = shares(block, V, H, o.beta)
@@ -231,6 +223,24 @@ def _multiplied(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[
     if simple:
         second = np.broadcast_to(mass[:, None], (K, p)).copy()
     return W, HalfStep(first, second, value, 0.0, sums, mass)
+
+
+def _improved(X: Array, V: Array, H: Array, o: Options, column_sums: Array | None) -> Array:
+    """Multiplicative rounds on W; a row rests once it has settled, whatever the others do."""
+    V, busy = V.copy(), np.arange(len(V))
+    for turn in range(o.sweeps):
+        x, v = (X, V) if len(busy) == len(V) else (X[busy], V[busy])
+        if column_sums is not None:
+            top = (x / np.maximum(v @ H, TINY)) @ H.T
+            fresh = v * ratio(top, column_sums + o.penalty.w1 + o.penalty.w2 * v)
+        else:
+            fresh = multiply_W(x, v, H, o.beta, o.penalty)
+        V[busy] = fresh
+        if turn + 1 < o.sweeps:
+            busy = busy[np.abs(fresh - v).sum(axis=1) > o.ratio * fresh.sum(axis=1)]
+            if not len(busy):
+                break
+    return V
 
 
 def _block_value(X: Array, W: Array, H: Array, weight: Array, beta: float) -> float:

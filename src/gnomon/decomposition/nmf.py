@@ -360,11 +360,12 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         W = np.zeros((0, K))
         if rows.in_memory:
             W = np.maximum(np.asarray(source.X @ V, dtype=np.float64), 0.0) * factors
+        level = np.sqrt(mean / K)  # the size of an entry of W or H, whatever the scale of X
         if init == "nndsvda" or (init == "nndsvd" and self.solver == "mu"):
-            H, W = np.where(H == 0, mean, H), np.where(W == 0, mean, W)
+            H, W = np.where(H == 0, 0.1 * level, H), np.where(W == 0, 0.1 * level, W)
         elif init == "nndsvdar":
-            H = np.where(H == 0, mean * rng.random(H.shape) / 100.0, H)
-            W = np.where(W == 0, mean / 200.0, W)
+            H = np.where(H == 0, level * rng.random(H.shape) / 100.0, H)
+            W = np.where(W == 0, level / 200.0, W)
         return W, H
 
     def _mean(self, work: NonNegativeWork) -> float:
@@ -496,8 +497,9 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         p = rows.n_features
         l1, l2 = self.l1_ratio, 1.0 - self.l1_ratio
         penalty = nn.Penalty(self.alpha_W * l1 * p, self.alpha_W * l2 * p)
-        o = nn.Options(self._beta(), penalty, self.solver, holes or not rows.in_memory, 1000, 1e-7, True)
-        if self.solver == "cd":
+        solver = "cd" if self._beta() == 2.0 else "mu"  # one optimum, and this way is quick
+        o = nn.Options(self._beta(), penalty, solver, holes or not rows.in_memory, 2000, 1e-7, True)
+        if solver == "cd":
             o = self._exact(o)
         found = per_row(usage, rows, np.asarray(self.components_, dtype=np.float64), o)
         return found.astype(rows.dtype, copy=False)

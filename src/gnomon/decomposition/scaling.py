@@ -199,10 +199,11 @@ class ClassicalMDS(OneStep):
 
 
 class ScalingState(NamedTuple):
-    """Points and their stress."""
+    """Points, their stress, and the distances they are to have."""
 
     Z: Array
     stress: float
+    D: Array
 
 
 class ScalingWork(NamedTuple):
@@ -211,6 +212,7 @@ class ScalingWork(NamedTuple):
     D: Array
     weights: Array | None
     inverse: Array | None
+    given: Any  # points to start from
 
 
 class MDS(Learner):
@@ -329,9 +331,11 @@ class MDS(Learner):
         D = distances(rows.X, self.metric, self.metric_params)
         if not np.isfinite((D**2).sum()):
             raise DataError("X has entries so large that squared distances overflow; scale its columns.")
-        self._given = getattr(rows, "given", None)
+        given = getattr(rows, "given", None)
+        if given is None and not isinstance(self.init, str):
+            given = self.init
         if self.weights is None:
-            return ScalingWork(D, None, None)
+            return ScalingWork(D, None, None, given)
         w = np.asarray(self.weights, dtype=np.float64)
         if w.shape != D.shape or (w < 0).any() or not np.allclose(w, w.T):
             raise DataError(
@@ -340,7 +344,7 @@ class MDS(Learner):
         w = np.where(np.eye(len(w), dtype=bool), 0.0, w)
         V = np.diag(w.sum(axis=1)) - w
         ones = np.ones_like(V) / len(V)
-        return ScalingWork(D, w, linalg.pinvh(V + ones) - ones)
+        return ScalingWork(D, w, linalg.pinvh(V + ones) - ones, given)
 
     def _starts(self) -> int:
         fixed = not isinstance(self.init, str) or self.init == "classical_mds"
@@ -348,11 +352,8 @@ class MDS(Learner):
 
     def _start(self, work: ScalingWork, rng: np.random.Generator) -> ScalingState:
         n, K = len(work.D), int(self.n_components)
-        given = getattr(self, "_given", None)
-        if given is None and not isinstance(self.init, str):
-            given = self.init
-        if given is not None:
-            Z = np.array(given, dtype=np.float64)
+        if work.given is not None:
+            Z = np.array(work.given, dtype=np.float64)
             if Z.shape != (n, K):
                 raise DataError(f"init matrix should be of shape ({n}, {K}); its shape is {Z.shape}.")
         elif self.init == "classical_mds":
@@ -363,7 +364,7 @@ class MDS(Learner):
             Z[:, :m] = fix_signs(vectors[:, ::-1]) * np.sqrt(np.maximum(values[::-1], 0.0))
         else:
             Z = rng.uniform(size=(n, K)) * float(work.D.mean() or 1.0)
-        return ScalingState(Z, np.inf)
+        return ScalingState(Z, np.inf, work.D)
 
     def _step(self, work: ScalingWork, state: ScalingState) -> tuple[ScalingState, Report]:
         D, w, n = work.D, work.weights, len(work.D)
@@ -383,11 +384,7 @@ class MDS(Learner):
         size = float((d**2).sum() if w is None else (w * d**2).sum()) / 2.0
         change = (state.stress - stress) / max(size, 1e-300)
         done = np.isfinite(state.stress) and change < self.eps
-        return ScalingState(Z, stress), Report(stress, done=bool(done), change=change)
-
-    def _finish(self, work: ScalingWork, state: ScalingState) -> ScalingState:
-        self._matrix = work.D
-        return state
+        return ScalingState(Z, stress, D), Report(stress, done=bool(done), change=change)
 
     def _attributes(self, state: ScalingState) -> dict[str, Any]:
         normalized = self.normalized_stress is True or (
@@ -396,7 +393,7 @@ class MDS(Learner):
         stress = state.stress
         if normalized and np.isfinite(stress) and len(state.Z) > 1:
             stress = float(np.sqrt(stress / max(float((pdist(state.Z) ** 2).sum()), 1e-300)))
-        return {"embedding_": state.Z, "stress_": float(stress)}
+        return {"embedding_": state.Z, "stress_": float(stress), "dissimilarity_matrix_": state.D}
 
 
 def disparities(D: Array, d: Array) -> Array:
