@@ -163,8 +163,8 @@ def test_em_climbs_to_the_closed_form(seed):
 def test_holes_that_are_not_there_change_no_step():
     X = factor_rows(40, 4, 2)
     start = (X.mean(axis=0), np.random.default_rng(0).normal(size=(4, 2)), 0.7)
-    from gnomon.decomposition._latent import em_on_covariance, em_on_rows, latent_sums
     from gnomon.core.rows import Chunk
+    from gnomon.decomposition._latent import em_on_covariance, em_on_rows, latent_sums
 
     mean, W, noise = start
     psi = np.full(4, noise)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from gnomon.core.linalg import Array
 from gnomon.kernels.base import Kernel
 from gnomon.kernels.names import NAMES, as_kernel

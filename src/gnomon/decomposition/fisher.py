@@ -198,7 +198,7 @@ class FisherProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Additi
         )
 
     def plot(self, X: Any, y: Any, ax: Any = None) -> Any:
-        """Draw the rows along the first axes; return the Axes."""
+        """Draw histograms of the classes along the first axis; return the Axes."""
         import importlib
 
-        return importlib.import_module("gnomon.plot").projected_classes(self, X, y, ax=ax)
+        return importlib.import_module("gnomon.plot").projected_classes(X, y, self.components_[0], ax=ax)

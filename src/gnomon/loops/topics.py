@@ -168,9 +168,9 @@ def count_topics(words, offsets, z, by_word, totals):
 def gibbs_sweep(words, offsets, z, by_word, totals, alpha, eta, eta_sum, seed, fixed):
     """One sweep of collapsed Gibbs over the documents of a block; by_word and totals are the block's own copies.
 
-    Three buckets (Yao, Mimno and McCallum 2009): s = Σ α_k η_w/(n_k + η̄), r = Σ n_dk η_w/(n_k + η̄), over the topics of the
-    document, and q = Σ n_kw (α_k + n_dk)/(n_k + η̄) over the topics. With symmetric η the first two are kept up to date in
-    O(1); the last is K multiplications with coefficients that change in one place. `fixed` leaves the topics alone.
+    P(k) ∝ (n_dk + α_k)(n_kw + η_w)/(n_k + η̄) is split in two (after Yao, Mimno and McCallum 2009): the coefficients
+    c_k = (n_dk + α_k)/(n_k + η̄) change in one place a move and so does their sum, which η_w multiplies; Σ n_kw c_k is
+    added up anew. `fixed` leaves the topics alone.
     """
     K = totals.shape[0]
     counts = np.zeros(K, dtype=np.int64)

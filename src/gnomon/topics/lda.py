@@ -480,7 +480,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def assign(self, X: Any) -> tuple[Array, Array, Array]:
         """Return document, word and topic probabilities of every distinct word of every document.
 
-        Arrays of shapes (m,), (m,) and (m, K): the responsibilities φ ∝ e^{E ln θ}e^{E ln β}, or θβ for point estimates.
+        Arrays of shapes (m,), (m,) and (m, K): responsibilities φ ∝ e^{E ln θ}e^{E ln β}, or θβ for point estimates.
         """
         rows = self._rows(X)
         S = sparse.coo_array(sparse.csr_array(rows.X))
