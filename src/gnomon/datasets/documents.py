@@ -21,26 +21,8 @@ SUBJECTS = {
     "space": "rocket orbit moon satellite launch planet telescope crew mission engine star probe",
 }
 COMMON = [
-    "the",
-    "of",
-    "and",
-    "to",
-    "in",
-    "a",
-    "that",
-    "it",
-    "was",
-    "for",
-    "on",
-    "said",
-    "with",
-    "as",
-    "new",
-    "year",
-    "people",
-    "today",
-    "report",
-    "week",
+    *("the", "of", "and", "to", "in", "a", "that", "it", "was", "for"),
+    *("on", "said", "with", "as", "new", "year", "people", "today", "report", "week"),
 ]
 
 

@@ -35,9 +35,9 @@ def compare_image_bases(
 ) -> dict[str, ImageBasis]:
     """Explain images by K basis images in several ways: image ≈ Σ coefficient × basis image.
 
-    "pca" takes off the mean and allows both signs (eigenfaces, through the small matrix of inner products where there are
-    fewer images than pixels), "svd" is the same about zero, "nmf" only adds, and "kmeans" uses exactly one basis image,
-    once: coefficients are a single 1.
+    "pca" takes off the mean and allows both signs (eigenfaces, through the small matrix of inner products where there
+    are fewer images than pixels), "svd" is the same about zero, "nmf" only adds, and "kmeans" uses exactly one basis
+    image, once: coefficients are a single 1.
 
     Parameters
     ----------

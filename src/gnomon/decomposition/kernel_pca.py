@@ -38,8 +38,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
     n_components : int, optional
         Components to keep; all with a positive eigenvalue when not given.
     kernel : str, kernel or callable, default="linear"
-        "linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomputed", ..., a kernel of `gnomon.kernels`, or a
-        function of two rows.
+        "linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomputed", ..., a kernel of `gnomon.kernels`,
+        or a function of two rows.
     gamma : float, optional
         exp(−γ‖x − z‖²): γ = 1/c for exp(−‖·‖²/c), 1/(2σ²) for a deviation σ; 1/p when not given.
     degree, coef0
