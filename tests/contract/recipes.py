@@ -117,7 +117,6 @@ RECIPES: dict[str, Recipe] = {
     "CategoricalNB": Recipe(data=categories),
     "CodewordHistogram": Recipe(arguments={"n_codes": 4}, data=songs),
     "FactorAnalysis": Recipe(arguments={"n_components": 1}),
-    "FisherProjection": Recipe(arguments={"n_components": 1}),
     "IncrementalPCA": Recipe(arguments={"n_components": 1}),
     "KernelCCA": Recipe(arguments={"n_components": 1}),
     "KernelPCA": Recipe(settings=({}, {"kernel": "rbf", "gamma": 0.05})),

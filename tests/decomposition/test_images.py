@@ -1,6 +1,6 @@
 """Patches, galleries, sparse components and the pictures of the family."""
 
-import matplotlib
+import matplotlib.pyplot
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -11,11 +11,11 @@ from gnomon.core.errors import DataError
 from gnomon.datasets import make_bars_corpus, make_news
 from gnomon.decomposition import (
     CCA,
+    NMF,
     PCA,
     FactorAnalysis,
     FisherProjection,
     KernelPCA,
-    NMF,
     ProbabilisticPCA,
     SparsePCA,
     compare_image_bases,
@@ -83,8 +83,11 @@ def test_eighty_per_cent_of_the_pixels_are_missing():
     assert_allclose(found.image[~gone], WAVES[~gone])
     assert np.sqrt(np.mean((found.image - WAVES)[gone] ** 2)) < 0.15 * WAVES.std()
     assert (found.std[~gone] == 0).all() and (found.std[gone] > 0).all()
-    smooth = inpaint_image(np.where(gone, np.nan, WAVES), model=ProbabilisticPCA(4), keep_observed=False)
-    assert not np.allclose(smooth.image[~gone], WAVES[~gone], atol=1e-12)
+    noisy = WAVES + 0.1 * np.random.default_rng(1).normal(size=WAVES.shape)
+    smooth = inpaint_image(
+        np.where(gone, np.nan, noisy), model=ProbabilisticPCA(4), keep_observed=False, stride=2
+    )
+    assert np.std((smooth.image - WAVES)[~gone]) < np.std((noisy - WAVES)[~gone])
     colors = np.stack([WAVES, WAVES**2, 1 - WAVES], axis=-1)
     assert (
         inpaint_image(colors, gone, size=(4, 4), stride=2, model=ProbabilisticPCA(4)).image.shape

@@ -226,6 +226,12 @@ class CCA(
                 f"`n_components` upper bound is {bound}, the smallest of columns of X, columns of Y and rows. Got "
                 f"{K} instead. Reduce `n_components`."
             )
+        for part, name in ((slice(0, p), "X"), (slice(p, None), "Y")):
+            if not (sums.scatter.diagonal()[part] > 0).any():
+                raise DegenerateError(
+                    f"every column of {name} is constant, or so small that its squares vanish; nothing can correlate "
+                    "with it."
+                )
         std = np.ones(p + q)
         if self.scale:
             size = np.sqrt(sums.scatter.diagonal() / max(sums.weight - 1.0, 1.0))
@@ -452,7 +458,10 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         Y = rows.y if rows.y.ndim == 2 else rows.y[:, None]
         blocks = []
         for Z in (np.asarray(rows.X, dtype=np.float64), Y):
-            K, means, grand = centered_kernel(self._gram(Z, Z))
+            G = self._gram(Z, Z)
+            if not np.isfinite(G).all():
+                raise DataError("the kernel of X or Y has values that are not finite; scale the columns.")
+            K, means, grand = centered_kernel(G)
             values, vectors = linalg.eigh(K)
             good = values > 1e-12 * max(float(values[-1]), 1e-300) * len(values)
             if not good.any():

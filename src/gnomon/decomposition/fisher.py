@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError
@@ -26,14 +26,15 @@ def class_moments(chunk: Chunk, n_classes: int) -> FullMoments:
     return full_moments(np.asarray(chunk.X, dtype=np.float64), weights, None)
 
 
-class FisherProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Additive):
+class FisherProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, Additive):
     r"""Projection onto the axes that separate classes best.
 
     .. math:: J(w) = \frac{w^T S_b w}{w^T S_w w}, \qquad S_b w = J\, S_w w
 
     The leading generalized eigenvectors; with q classes at most q − 1 have J > 0. Two classes give
     :math:`w \propto S_w^{-1}(\mu_2 - \mu_1)` and the threshold half-way between the projected means. Unlike `PCA` it
-    looks at the labels. As a classifier use `gnomon.bayes.LinearDiscriminantAnalysis`, whose axes these are.
+    looks at the labels. `predict` gives the class whose mean is nearest in the projection; for probabilities use
+    `gnomon.bayes.LinearDiscriminantAnalysis`, whose axes these are.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ class FisherProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Additi
 
     def _statistics(self, rows: Any) -> FullMoments:
         if len(rows.classes) < 2:
-            raise DataError(f"y must hold at least 2 classes; it holds {len(rows.classes)}.")
+            raise DataError(f"y must hold at least 2 classes; it holds one class, {rows.classes[0]!r}.")
         return total(class_moments, rows, len(rows.classes))
 
     def _estimate(self, sums: FullMoments) -> dict[str, Any]:
@@ -185,17 +186,22 @@ class FisherProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Additi
         return per_row(scores_of, self._rows(X), self.xbar_, self.scalings_)
 
     def decision_function(self, X: Any) -> Array:
-        """Return w·x − threshold for two classes: positive on the side of the second."""
+        """Return w·x − threshold for two classes, positive on the side of the second; else minus half the squared
+        distance to every projected mean.
+        """
         check_fitted(self)
-        if not hasattr(self, "direction_"):
-            raise DataError(
-                f"decision_function is for two classes, and y had {len(self.classes_)}; use "
-                "gnomon.bayes.LinearDiscriminantAnalysis."
-            )
-        return (
-            per_row(scores_of, self._rows(X), np.zeros(self.n_features_in_), self.direction_)
-            - self.threshold_
-        )
+        rows = self._rows(X)
+        if hasattr(self, "direction_"):
+            return per_row(scores_of, rows, np.zeros(self.n_features_in_), self.direction_) - self.threshold_
+        Z = per_row(scores_of, rows, self.xbar_, self.scalings_)
+        centers = (self.means_ - self.xbar_) @ self.scalings_
+        return -0.5 * ((Z[:, None, :] - centers) ** 2).sum(axis=2)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class whose mean is nearest in the projection; ties go to the first."""
+        found = self.decision_function(X)
+        codes = (found > 0).astype(int) if found.ndim == 1 else found.argmax(axis=1)
+        return self.classes_[codes]
 
     def plot(self, X: Any, y: Any, ax: Any = None) -> Any:
         """Draw histograms of the classes along the first axis; return the Axes."""

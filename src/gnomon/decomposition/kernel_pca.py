@@ -410,9 +410,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         scores = self._scores_of(K, self.dual_coef_, self.offset_)
         if self.coordinates == "eigenvalue":
             scores = scores / np.where(self.eigenvalues_ > 0, np.sqrt(self.eigenvalues_), np.inf)
+        size = np.abs(own) + self.grand_mean_
         if self.center:
             own = own - 2.0 * self._mean_similarity(K) + self.grand_mean_
-        return np.maximum(own - (scores**2).sum(axis=1), 0.0)
+        left = own - (scores**2).sum(axis=1)
+        return np.where(left > 1e-11 * size, left, 0.0)  # below that it is rounding
 
     def _mean_similarity(self, K: Array) -> Array:
         """The inner product of φ(x) with the mean of the training features."""

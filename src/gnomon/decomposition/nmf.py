@@ -352,7 +352,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             init = "nndsvda" if fits else "random"
         mean = self._mean(work)
         if init == "random" or mean == 0:
-            level = np.sqrt(max(mean, nn.TINY) / K)
+            level = np.sqrt(mean / K) if mean > 0 else 1.0
             H = level * np.abs(rng.standard_normal((K, p)))
             return (np.full((rows.n_rows, K), level) if rows.in_memory else np.zeros((0, K))), H
         source = rows if work.fill is None else _replaced(rows, work.fill)

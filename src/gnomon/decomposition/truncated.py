@@ -17,7 +17,7 @@ from gnomon.core.steps import OneStep
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted
 from gnomon.decomposition import _spectra, singular
-from gnomon.decomposition._scatter import scatter_sums
+from gnomon.decomposition._scatter import check_scatter, scatter_sums
 
 
 def products(chunk: Chunk, axes: Array) -> Array:
@@ -135,9 +135,9 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
     def _vectors(self, rows: Any, K: int) -> tuple[Array, Array]:
         n, p = rows.n_rows, rows.n_features
         if not rows.in_memory or (self.algorithm == "randomized" and p <= 1000 and n >= p):
-            found = _spectra.of_scatter(total(scatter_sums, rows).about_origin(), K)
-            if not np.isfinite(found.total):
-                raise DataError("X has entries so large that their squares overflow; scale its columns.")
+            sums = total(scatter_sums, rows).about_origin()
+            check_scatter(sums, rows)
+            found = _spectra.of_scatter(sums, K)
             if not rows.in_memory or found.values[-1] > 1e-12 * found.values[0]:
                 return np.sqrt(found.values), found.vectors
         X: Any = (

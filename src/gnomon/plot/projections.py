@@ -84,9 +84,11 @@ def biplot(model: Any, X: Any, ax: Axes | None = None, *, y: Any = None, n: int 
     loadings = np.asarray(model.components_)[:2].T
     scale = 0.8 * np.abs(scores[:, :2]).max() / max(float(np.linalg.norm(loadings, axis=1).max()), 1e-300)
     names = style.feature_names(model, X, len(loadings))
-    for j in np.argsort(-np.linalg.norm(loadings, axis=1), kind="stable")[:n]:
-        tip = loadings[j] * scale
-        ax.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": style.QUIET})
+    shown = np.argsort(-np.linalg.norm(loadings, axis=1), kind="stable")[:n]
+    tips = loadings[shown] * scale
+    zero = np.zeros(len(tips))
+    ax.quiver(zero, zero, *tips.T, angles="xy", scale_units="xy", scale=1, color=style.QUIET, width=0.004)
+    for j, tip in zip(shown, tips):
         ax.text(*(1.08 * tip), names[j], ha="center", va="center", fontsize="small")
     if y is not None:
         ax.legend(frameon=False)
