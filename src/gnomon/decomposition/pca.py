@@ -187,7 +187,8 @@ class BasePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         values = found.values[:k]
         if not found.total > 0:
             warn("X has no variance: all its rows are equal. Every ratio of explained variance is 0.")
-        rest = max(found.total - values.sum(), 0.0) if k < min(p, found.n_rows) else 0.0
+        most = min(p, W)
+        rest = max(found.total - values.sum(), 0.0) if k < most else 0.0
         whole = found.total if found.total > 0 else 1.0
         return {
             "components_": np.ascontiguousarray(found.vectors[:k]),
@@ -197,7 +198,7 @@ class BasePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
             "explained_variance_": values / divisor,
             "explained_variance_ratio_": values / whole,
             "singular_values_": np.sqrt(values),
-            "noise_variance_": float(rest / divisor / (min(p, found.n_rows) - k)) if rest > 0 else 0.0,
+            "noise_variance_": float(rest / divisor / (most - k)) if rest > 0 else 0.0,
             "n_components_": int(k),
             "n_samples_": int(round(W)),
         }
