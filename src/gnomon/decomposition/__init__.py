@@ -3,13 +3,16 @@
 from gnomon._lazy import attach
 
 _FILES = {
-    "cca": ["CCA", "KernelCCA"],
+    "cca": ["CCA"],
+    "classical": ["ClassicalMDS"],
     "factor": ["FactorAnalysis"],
     "fisher": ["FisherProjection"],
     "images": ["compare_image_bases"],
     "incremental": ["IncrementalPCA"],
+    "kernel_cca": ["KernelCCA"],
     "kernel_pca": ["KernelPCA"],
-    "nmf": ["NMF", "nmf_step", "normalize_topics"],
+    "multiplicative": ["nmf_step", "normalize_topics"],
+    "nmf": ["NMF"],
     "patches": [
         "denoise_image",
         "extract_patches",
@@ -20,7 +23,7 @@ _FILES = {
     "pca": ["PCA"],
     "ppca": ["ProbabilisticPCA"],
     "rotations": ["rotate_components"],
-    "scaling": ["ClassicalMDS", "MDS"],
+    "scaling": ["MDS"],
     "singular": ["svd"],
     "sparse_pca": ["SparsePCA"],
     "subspaces": [

@@ -15,7 +15,7 @@ from gnomon.core.linalg import Array, fix_signs
 from gnomon.core.steps import Additive
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import COUNT, Reads, check_fitted
-from gnomon.decomposition.pca import scores_of
+from gnomon.decomposition._projecting import scores_of
 from gnomon.distributions.moments import FullMoments, full_moments
 
 

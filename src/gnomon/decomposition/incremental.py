@@ -13,8 +13,8 @@ from gnomon.core.sums import merge
 from gnomon.core.trace import Trace
 from gnomon.core.validate import COUNT, Reads
 from gnomon.decomposition import _spectra, singular
+from gnomon.decomposition._projecting import BasePCA
 from gnomon.decomposition._scatter import sum_scatter
-from gnomon.decomposition.pca import BasePCA
 
 NARROW = 2000  # columns up to which the whole scatter matrix is kept
 

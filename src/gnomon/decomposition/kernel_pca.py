@@ -18,7 +18,7 @@ from gnomon.core.linalg import Array, fix_signs
 from gnomon.core.randomness import generator
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, NUMBER, Reads, check_fitted, matrix, warn
-from gnomon.decomposition._kernels import KERNELS, kernel_of
+from gnomon.decomposition._kernels import KERNELS, chosen_landmarks, kernel_of
 
 ROWS = 2048  # of new points whose kernel rows are held at once
 
@@ -299,18 +299,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         if self.kernel == "precomputed":
             raise DataError("n_landmarks needs the rows themselves, not kernel='precomputed'.")
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-        k = self._kernel(X.shape[1])
-        left = np.asarray(k.diag(X), dtype=np.float64).copy()
-        m = int(self.n_landmarks)  # type: ignore[arg-type]
-        R, pivots, start = np.zeros((m, len(X))), [], float(left.sum())
-        while len(pivots) < m and left.sum() > 1e-10 * start:
-            r, j = len(pivots), int(left.argmax())
-            row = np.asarray(k(X[j : j + 1], X))[0]
-            R[r] = (row - R[:r, j] @ R[:r]) / np.sqrt(left[j])
-            pivots.append(j)
-            left = np.maximum(left - R[r] ** 2, 0.0)
-            left[pivots] = 0.0
-        F = R[: len(pivots)].T  # features of the rows
+        R, pivots, left = chosen_landmarks(self._kernel(X.shape[1]), X, int(self.n_landmarks))  # type: ignore[arg-type]
+        F = R.T  # features of the rows
         mean = F.mean(axis=0) if self.center else np.zeros(F.shape[1])
         C = F - mean
         values, V = linalg.eigh(C.T @ C)
@@ -336,7 +326,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
             "feature_mean_": mean,
             "column_means_": np.zeros(len(pivots)),
             "grand_mean_": float(mean @ mean),
-            "residual_trace_": float(left.sum()),
+            "residual_trace_": left,
             "gamma_": float(self.gamma if self.gamma is not None else 1.0 / X.shape[1]),
         }
 

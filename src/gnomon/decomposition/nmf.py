@@ -17,6 +17,15 @@ from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import Chunk, per_row, total, total_weight
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted, matrix
 from gnomon.decomposition import _nonnegative as nn
+from gnomon.decomposition._nonnegative_rows import (
+    NonNegativeWork,
+    dense_rows,
+    entry_sums,
+    replaced_rows,
+    smallest_entry,
+    squared_errors,
+)
+from gnomon.decomposition.multiplicative import normalize_topics
 
 
 class NMFState(NamedTuple):
@@ -31,112 +40,9 @@ class NMFState(NamedTuple):
     kkt: float
 
 
-class NonNegativeWork(NamedTuple):
-    """The rows, their squared norm, whether entries are missing, and the penalties."""
-
-    rows: Any
-    squares: float
-    holes: bool
-    fill: Array | None  # column means of observed entries, where some are missing
-    penalty: nn.Penalty
-    smallest: float
-
-
-class EntrySums(NamedTuple):
-    """Squares, missing entries, and observed sums of the columns."""
-
-    squares: float
-    holes: float
-    counts: Array
-    sums: Array
-
-
-def entry_sums(chunk: Chunk) -> EntrySums:
-    """What is known of the entries before the first step."""
-    X, w = chunk.X, chunk.weight
-    p = X.shape[1]
-    if sparse.issparse(X):
-        row = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-        return EntrySums(float(w @ row), 0.0, np.full(p, w.sum()), np.asarray(X.T @ w, dtype=np.float64))
-    seen = ~np.isnan(X)
-    Z = np.where(seen, X, 0.0).astype(np.float64)
-    return EntrySums(float(w @ (Z * Z).sum(axis=1)), float((~seen).sum()), w @ seen, w @ Z)
-
-
-def smallest_entry(chunk: Chunk) -> Array:
-    """The smallest entry of every row."""
-    X = chunk.X
-    least = X.min(axis=1).toarray().ravel() if sparse.issparse(X) else np.nanmin(X, axis=1, initial=np.inf)
-    return np.asarray(least, dtype=np.float64)
-
-
 def usage(chunk: Chunk, H: Array, o: nn.Options) -> Array:
     """W of new rows, the parts held fixed."""
     return nn.pass_over(chunk, H, None, o)[0]
-
-
-def nmf_step(X: Any, W: Any, H: Any, beta_loss: Any = "frobenius", *, update_order: str = "WH") -> Any:
-    r"""One multiplicative iteration: new W and H, and the objective after it.
-
-    .. math:: W \leftarrow W \circ \left(\frac{(R^{\beta-2} \circ X) H^T}{R^{\beta-1} H^T}\right)^{\gamma},
-        \qquad R = WH
-
-    then H likewise with the new W (Lee and Seung 2001; γ as in Févotte and Idier 2011). No entry becomes negative
-    and the objective does not rise.
-
-    Parameters
-    ----------
-    X, W, H : arrays of shapes (n, p), (n, K), (K, p)
-        NaN in X marks entries that do not count.
-    beta_loss : str or float
-        As in `NMF`.
-    update_order : {"WH", "HW"}
-        Which factor moves first.
-
-    Examples
-    --------
-    >>> X = [[1.0, 2.0], [3.0, 4.0]]
-    >>> W, H, value = nmf_step(X, [[1.0], [1.0]], [[1.0, 1.0]], "kullback-leibler")
-    >>> (W @ H).round(6), round(value, 6)
-    (array([[1.2, 1.8],
-           [2.8, 4.2]]), 0.040217)
-    """
-    beta = nn.beta_of(_checked_loss(beta_loss))
-    X = np.asarray(matrix(X, nan=True), dtype=np.float64)
-    W, H = np.array(W, dtype=np.float64), np.array(H, dtype=np.float64)
-    if update_order not in ("WH", "HW"):
-        raise DataError(f"update_order must be 'WH' or 'HW'; got {update_order!r}.")
-    none = nn.Penalty()
-    for letter in update_order:
-        if letter == "W":
-            W = nn.multiply_W(X, W, H, beta, none)
-        else:
-            first, second = nn.shares(X, W, H, beta)
-            H = nn.multiply_H(W.T @ first, W.T @ second, H, beta, none)
-    return W, H, nn.divergence(X, W @ H, beta)
-
-
-def normalize_topics(W: Any, H: Any) -> tuple[Array, Array]:
-    """Return W and H with every row of H summing to one and the product unchanged.
-
-    Examples
-    --------
-    >>> W, H = normalize_topics([[1, 3], [2, 4]], [[2, 2, 4], [1, 3, 0]])
-    >>> W, H
-    (array([[ 8., 12.],
-           [16., 16.]]), array([[0.25, 0.25, 0.5 ],
-           [0.25, 0.75, 0.  ]]))
-    """
-    W, H = np.asarray(W, dtype=np.float64), np.asarray(H, dtype=np.float64)
-    scale = H.sum(axis=1)
-    safe = np.where(scale > 0, scale, 1.0)
-    return W * safe, H / safe[:, None]
-
-
-def _checked_loss(beta_loss: Any) -> Any:
-    if isinstance(beta_loss, str) and beta_loss not in nn.BETAS:
-        raise DataError(f"beta_loss must be a number or one of {', '.join(nn.BETAS)}; got {beta_loss!r}.")
-    return beta_loss
 
 
 class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
@@ -306,7 +212,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
                 "solver='mu'."
             )
         if rows.in_memory and sparse.issparse(rows.X) and np.isnan(rows.X.data).any():
-            rows = _dense(rows)
+            rows = dense_rows(rows)
         sums = total(entry_sums, rows)
         if not np.isfinite(sums.squares):
             raise DataError("X has entries so large that their squares overflow; scale its columns.")
@@ -355,7 +261,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             level = np.sqrt(mean / K) if mean > 0 else 1.0
             H = level * np.abs(rng.standard_normal((K, p)))
             return (np.full((rows.n_rows, K), level) if rows.in_memory else np.zeros((0, K))), H
-        source = rows if work.fill is None else _replaced(rows, work.fill)
+        source = rows if work.fill is None else replaced_rows(rows, work.fill)
         H, V, factors = nn.nndsvd(source, K, rng)
         W = np.zeros((0, K))
         if rows.in_memory:
@@ -492,7 +398,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         """Return the usage W of new rows, the parts held fixed; every row is solved on its own."""
         rows = self._rows(X)
         if rows.in_memory and sparse.issparse(rows.X) and np.isnan(rows.X.data).any():
-            rows = _dense(rows)
+            rows = dense_rows(rows)
         holes = rows.in_memory and not sparse.issparse(rows.X) and bool(np.isnan(rows.X).any())
         p = rows.n_features
         l1, l2 = self.l1_ratio, 1.0 - self.l1_ratio
@@ -553,31 +459,3 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         import importlib
 
         return importlib.import_module("gnomon.plot").images(self, shape, ax=ax)
-
-
-def squared_errors(chunk: Chunk, W: Array, H: Array) -> Array:
-    """½ Σ w ‖x − Wh‖² over observed entries."""
-    X = chunk.X.toarray() if sparse.issparse(chunk.X) else chunk.X
-    gap = X - W[chunk.start : chunk.start + len(X)] @ H
-    gap = np.where(np.isnan(gap), 0.0, gap)
-    return np.asarray(0.5 * (chunk.weight @ (gap * gap).sum(axis=1)))
-
-
-def _dense(rows: Any) -> Any:
-    if rows.n_rows * rows.n_features > 2**26:
-        raise DataError("X is sparse, large, and has missing entries (NaN); fill them, or use a dense X.")
-    return _with_matrix(rows, rows.X.toarray())
-
-
-def _replaced(rows: Any, fill: Array) -> Any:
-    if not rows.in_memory:
-        raise DataError("X has missing entries (NaN): with rows not in memory use init='random'.")
-    return _with_matrix(rows, np.where(np.isnan(rows.X), fill, rows.X))
-
-
-def _with_matrix(rows: Any, X: Array) -> Any:
-    from gnomon.core.rows import MemoryRows
-
-    fresh = MemoryRows(X, None, rows.weight if rows.weighted else None, feature_names=rows.feature_names)
-    fresh.given = getattr(rows, "given", (None, None))  # type: ignore[attr-defined]
-    return fresh

@@ -14,7 +14,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted
-from gnomon.decomposition.pca import scores_of
+from gnomon.decomposition._projecting import scores_of
 
 
 class SparseState(NamedTuple):
