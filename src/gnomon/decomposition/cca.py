@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg, stats
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     MultiOutputMixin,
     RegressorMixin,
@@ -17,11 +16,11 @@ from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
-from gnomon.core.steps import OneStep
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted, matrix, warn
 from gnomon.decomposition._projecting import scores_of
 from gnomon.decomposition._scatter import Scatter, check_scatter, scatter_sums
+from gnomon.decomposition.singular import thin_svd
 
 TRUSTED = 1e-10  # smallest eigenvalue of a correlation matrix at which cross-products keep enough digits
 
@@ -77,19 +76,16 @@ def canonical_directions(Sx: Array, Sy: Array, Sxy: Array, reg: float) -> Canoni
 
 
 def from_rows(X: Array, Y: Array, weight: Array, Sx: Array, Sy: Array) -> Canonical:
-    """The same by QR of the (centered, weighted) rows: for blocks whose cross-products have lost their digits."""
+    """The same from the (centered, weighted) rows themselves: for blocks whose cross-products have lost digits."""
     root = np.sqrt(weight)[:, None]
     found = []
     for block, name in ((X * root, "X"), (Y * root, "Y")):
         scale = np.where(np.linalg.norm(block, axis=0) > 0, np.linalg.norm(block, axis=0), 1.0)
-        Q, R, pivots = linalg.qr(block / scale, mode="economic", pivoting=True)
-        size = np.abs(R.diagonal())
-        rank = int((size > 1e-13 * max(block.shape) * max(float(size[0]), 1e-300)).sum())
+        Q, s, Vt = thin_svd(block / scale)  # the shortest weights, where they are not unique
+        rank = int((s > 1e-13 * max(block.shape) * max(float(s[0]), 1e-300)).sum())
         if rank < block.shape[1]:
             warn(f"{name} has rank {rank}: some of its columns are constant or depend on the others.")
-        back = np.zeros((block.shape[1], rank))
-        back[pivots[:rank]] = linalg.solve_triangular(R[:rank, :rank], np.eye(rank))
-        found.append((Q[:, :rank], back / scale[:, None], rank))
+        found.append((Q[:, :rank], Vt[:rank].T / s[:rank] / scale[:, None], rank))
     (Qx, Mx, rx), (Qy, My, ry) = found
     left, D, right = linalg.svd(Qx.T @ Qy, full_matrices=False)
     return Canonical(Mx @ left, My @ right.T, np.clip(D, 0.0, 1.0), (rx, ry))
@@ -125,7 +121,6 @@ class CCA(
     MultiOutputMixin,
     RegressorMixin,
     OneStep,
-    BaseEstimator,
 ):
     r"""Canonical correlation analysis (Hotelling 1936), and regression through it.
 
@@ -133,7 +128,7 @@ class CCA(
 
     in successive uncorrelated pairs. The correlations are the cosines of the principal angles between the column
     spaces of the centered blocks, so invertible maps of either block change nothing. One pass over the rows and one
-    small SVD, not an iteration; blocks that are nearly dependent are solved by QR of the rows. With fewer rows than
+    small SVD, not an iteration; blocks that are nearly dependent are solved from the rows. With fewer rows than
     columns every correlation would be 1: use `reg`.
 
     Parameters
@@ -245,7 +240,8 @@ class CCA(
                 "X or Y has as many independent columns as there are rows, so correlations of 1 mean nothing; "
                 "set reg, or reduce the columns first."
             )
-        return self._named(found, S, about, std, p, K)
+        one = not rows.in_memory or rows.y.ndim == 1
+        return {**self._named(found, S, about, std, p, K), "one_target_": one and q == 1, "n_iter_": [1] * K}
 
     def _directions(self, rows: Any, S: Array, mean: Array, std: Array, p: int) -> Canonical:
         trusted = all(_smallest(block) > TRUSTED for block in (S[:p, :p], S[p:, p:]))
@@ -306,9 +302,8 @@ class CCA(
         self
             The fitted model.
         """
-        target = Y if y is None else y
-        super().fit(X, target, sample_weight)
-        self._one_target_ = np.ndim(target) == 1
+        rows = self._read(X, Y if y is None else y, sample_weight)
+        self._adopt(self._solve(rows), rows)
         return self
 
     def transform(self, X: Any, y: Any = None, Y: Any = None) -> Any:
@@ -348,7 +343,7 @@ class CCA(
         """Return the second block predicted from the first."""
         self._width()
         found = per_row(affine, self._rows(X), self.coef_, self.intercept_)
-        return found.ravel() if self._one_target_ else found
+        return found.ravel() if self.one_target_ else found
 
     def test(self) -> CanonicalTest:
         """Test for every j that the correlations from j on are zero (Bartlett's χ² of Wilks' lambda)."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
@@ -58,7 +59,7 @@ def additive_constant(D: Array) -> float:
     return float(max(np.real(linalg.eigvals(block)).max(), 0.0))
 
 
-class ClassicalMDS(OneStep):
+class ClassicalMDS(TransformerMixin, OneStep):
     r"""Classical multidimensional scaling (Torgerson 1952).
 
     .. math:: B = -\tfrac12 H D^{(2)} H = V \Lambda V^T, \qquad \text{coordinates } \sqrt{\lambda_k}\, v_k

@@ -10,11 +10,11 @@ from scipy import linalg
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, fix_signs
 from gnomon.core.steps import Additive
 from gnomon.core.sums import Chunk, per_row, total
-from gnomon.core.validate import COUNT, Reads, check_fitted
+from gnomon.core.validate import COUNT, Reads, check_fitted, warn
 from gnomon.decomposition._projecting import scores_of
 from gnomon.distributions.moments import FullMoments, full_moments
 
@@ -46,7 +46,7 @@ class FisherProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfo
     criterion : {"fisher", "mean_difference"}
         "mean_difference" takes w ∝ μ_2 − μ_1 (more classes: the axes of the means), the baseline to compare with.
     shrinkage : float or "auto", optional
-        s of (1 − s)S_w + s·tr(S_w)/p·I, for a singular S_w; "auto" takes p/(p + n).
+        s of (1 − s)S_w + s·tr(S_w)/p·I; "auto" takes p/(p + n), as does, with a warning, a singular S_w.
     solver : {"eigen"}
         Kept for scikit-learn.
 
@@ -159,13 +159,17 @@ class FisherProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfo
             s = p / (p + n) if self.shrinkage == "auto" else float(self.shrinkage)
             Sw = (1.0 - s) * Sw + s * Sw.trace() / p * np.eye(p)
         size = np.sqrt(Sw.diagonal())
-        scaled = Sw / np.where(size > 0, size, 1.0)[:, None] / np.where(size > 0, size, 1.0)
-        if not (size > 0).all() or linalg.eigvalsh(scaled, subset_by_index=[0, 0])[0] < 1e-12:
-            raise DegenerateError(
-                "the scatter within the classes is singular: columns of X are constant or repeat others, or there are "
-                "fewer rows than columns. Set shrinkage, or apply PCA first."
-            )
-        return Sw
+        safe = np.where(size > 0, size, 1.0)
+        scaled = Sw / safe[:, None] / safe
+        if (size > 0).all() and linalg.eigvalsh(scaled, subset_by_index=[0, 0])[0] >= 1e-12:
+            return Sw
+        warn(
+            "the scatter within the classes is singular: columns of X are constant or repeat others, or there are fewer "
+            "rows than columns. It is shrunk a little; set shrinkage, or apply PCA first."
+        )
+        share = p / (p + n)
+        mean = float(Sw.trace()) / p
+        return (1.0 - share) * Sw + share * (mean if mean > 0 else 1.0) * np.eye(p)
 
     def _axes_of_means(
         self, sums: FullMoments, Sw: Array, Sb: Array, center: Array, n: Array, K: int
@@ -175,6 +179,26 @@ class FisherProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfo
         W = W / np.sqrt(np.einsum("pk,pq,qk->k", W, Sw, W))
         values = np.einsum("pk,pq,qk->k", W, Sb, W)
         return values, W, float(linalg.eigh(Sb, Sw, eigvals_only=True).sum())
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Learn from more rows; the result is the same as from all of them at once.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : array, optional
+            All classes, where the first rows do not have every one.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
+        first = not hasattr(self, "sums_")
+        return self._add(
+            self._read(X, y, sample_weight, reset=first, classes=classes if first else self.classes_)
+        )
 
     @property
     def _n_features_out(self) -> int:

@@ -170,6 +170,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
             raise DataError(
                 "Cannot fit_inverse_transform with a precomputed kernel; give the rows themselves."
             )
+        if rows.n_rows < 2 and self.center:
+            raise DataError(
+                "KernelPCA needs at least 2 rows of X to find a direction about their mean; n_samples=1."
+            )
         X = rows.X
         if self.n_landmarks is not None and self.n_landmarks < rows.n_rows:
             found = self._by_landmarks(X)
@@ -365,7 +369,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         """Fit, and return the coordinates of the rows."""
         self.fit(X)
         size = np.sqrt(self.eigenvalues_) if self.coordinates == "unit" else self.eigenvalues_
-        return self.eigenvectors_ * size
+        return (self.eigenvectors_ * size).astype(self.X_fit_.dtype, copy=False)
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the components.

@@ -163,7 +163,7 @@ class PCA(BasePCA):
         if count < 2 and self.center:
             raise DataError(
                 "PCA needs at least 2 samples (rows of positive weight) to find a direction about their mean; "
-                f"got {count:g}."
+                f"got n_samples={count:g}."
             )
 
     def _wanted(self, most: int) -> int:
@@ -243,18 +243,24 @@ class PCA(BasePCA):
         Returns
         -------
         self
-            The fitted model. Until there are two rows, only the sums are kept.
+            The fitted model. After a fit by another route than "covariance_eigh" it goes on from the fitted covariance,
+            which is exact where all components were kept.
         """
         fitted = hasattr(self, "n_features_in_")
-        if fitted and not hasattr(self, "sums_"):
-            raise DataError(
-                "partial_fit goes on from partial_fit, or from a fit with svd_solver='covariance_eigh'; this "
-                "model was fitted by another svd_solver and kept no sums."
-            )
         rows = self._read(X, sample_weight=sample_weight, reset=not fitted)
         sums = sum_scatter(rows)
-        self._keep_sums(merge(self.sums_, sums) if fitted else sums, rows)
+        self._keep_sums(merge(self._known_sums(), sums) if fitted else sums, rows)
         return self
+
+    def _known_sums(self) -> Scatter:
+        """The sums behind the model; where another route kept none, those of the model's covariance."""
+        if hasattr(self, "sums_"):
+            return self.sums_
+        weight = float(self.n_samples_)
+        noise = self.noise_variance_ * max(weight - 1.0, 1.0)
+        V, extra = self.components_, np.maximum(self.scatter_eigenvalues_ - noise, 0.0)
+        about = Scatter(weight, weight, self.mean_, (V.T * extra) @ V + noise * np.eye(V.shape[1]))
+        return about
 
     @classmethod
     def from_sums(cls, sums: Scatter, **parameters: Any) -> Self:

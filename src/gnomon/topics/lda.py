@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
@@ -41,6 +42,11 @@ class LDAWork(NamedTuple):
     corpus: Any  # None where documents are not in memory
     tokens: Any  # of gibbs
     n_documents: float
+
+
+def _is_variational(model: Any) -> bool:
+    """Tell whether a model can learn batch by batch."""
+    return model.learning_method in VARIATIONAL
 
 
 def chunk_sums(chunk: Chunk, words: Array, alpha: Array, limit: int, tol: float) -> inference.DocumentSums:
@@ -394,6 +400,7 @@ class LatentDirichletAllocation(TopicQueries, Learner):
 
     # learning on
 
+    @available_if(_is_variational)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from one more batch of documents, by steps of "online".
 
@@ -411,10 +418,6 @@ class LatentDirichletAllocation(TopicQueries, Learner):
         """
         first = not hasattr(self, "components_")
         rows = self._read(X, reset=first)
-        if self.learning_method not in VARIATIONAL:
-            raise DataError(
-                f"partial_fit is for learning_method='online'; this model has {self.learning_method!r}."
-            )
         work = LDAWork(rows, inference.corpus_of(rows.X), None, float(self.total_samples))
         if first:
             state = self._start(work, generator(self.random_state))
