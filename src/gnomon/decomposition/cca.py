@@ -120,7 +120,7 @@ class CCA(
     TransformerMixin,
     MultiOutputMixin,
     RegressorMixin,
-    OneStep,
+    Estimator,
 ):
     r"""Canonical correlation analysis (Hotelling 1936), and regression through it.
 

@@ -164,8 +164,8 @@ class FisherProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfo
         if (size > 0).all() and linalg.eigvalsh(scaled, subset_by_index=[0, 0])[0] >= 1e-12:
             return Sw
         warn(
-            "the scatter within the classes is singular: columns of X are constant or repeat others, or there are fewer "
-            "rows than columns. It is shrunk a little; set shrinkage, or apply PCA first."
+            "the scatter within the classes is singular: columns of X are constant or repeat others, or there are "
+            "fewer rows than columns. It is shrunk a little; set shrinkage, or apply PCA first."
         )
         share = p / (p + n)
         mean = float(Sw.trace()) / p
