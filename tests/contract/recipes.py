@@ -104,10 +104,29 @@ def sounds(n, d, seed):
     return make_toy_words(["one", "two"], 5, random_state=seed)
 
 
+def word_counts(n, d, seed):
+    """Short documents about one of three subjects."""
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.full(d, 0.5), size=3)[rng.permutation(np.arange(n) % 3)]
+    return (np.array([rng.multinomial(12, share) for share in shares], dtype=float),)
+
+
 RECIPES: dict[str, Recipe] = {
+    "CCA": Recipe(arguments={"n_components": 1}),  # of one target
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
     "CodewordHistogram": Recipe(arguments={"n_codes": 4}, data=songs),
+    "FactorAnalysis": Recipe(arguments={"n_components": 1}),
+    "IncrementalPCA": Recipe(arguments={"n_components": 1}),
+    "KernelCCA": Recipe(arguments={"n_components": 1}),
+    "KernelPCA": Recipe(settings=({}, {"kernel": "rbf", "gamma": 0.05})),
+    "LatentDirichletAllocation": Recipe(settings=each("learning_method", "batch", "em"), data=word_counts),
+    "NMF": Recipe(
+        settings=({}, {"solver": "mu", "beta_loss": "kullback-leibler"}), arguments={"max_iter": 50}
+    ),
+    "PCA": Recipe(arguments={"n_components": 1}, settings=({}, {"svd_solver": "full"})),
+    "ProbabilisticPCA": Recipe(arguments={"n_components": 1}),
+    "TruncatedSVD": Recipe(arguments={"n_components": 1}),
     "ElasticNetCV": Recipe(arguments={"alphas": [0.1, 10.0]}),  # whatever the folds, the choice is plain
     "GMMHMM": Recipe(data=numbers, sequence=20),
     "GaussianHMM": Recipe(data=numbers, sequence=20),

@@ -10,6 +10,7 @@ _FILES = {
     "classification": ["load_toy", "make_far_points"],
     "tables": ["load_lesson", "make_coin_triples"],
     "classes": ["make_pattern"],
+    "documents": ["make_bars_corpus", "make_news"],
     "mixtures": ["make_mixture"],
     "real": ["load_earthquakes", "load_old_faithful"],
     "sequence": [

@@ -12,6 +12,7 @@ _WHERE = {
     "positive": ["Exponential", "Gamma", "InverseGamma"],
     "simplex": ["Dirichlet"],
     "normal": ["Gaussian"],
+    "factors": ["LowRankGaussian"],
     "robust": ["Laplace", "MultivariateStudentT", "StudentT"],
     "columnwise": ["Product"],
     "conjugate": ["Conjugate", "compare_priors"],

@@ -1,0 +1,139 @@
+"""Topic models against scikit-learn, gensim, lda and tomotopy: one corpus, one held-out perplexity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from case import Case
+
+K = 20
+
+
+def corpus():
+    """4000 documents of about 100 words to learn from, 500 to be judged by."""
+    from gnomon.topics import sample_corpus
+
+    rng = np.random.default_rng(0)
+    drawn = sample_corpus(
+        4500,
+        rng.poisson(100, size=4500),
+        n_topics=K,
+        n_words=5000,
+        topic_word_prior=0.05,
+        doc_topic_prior=0.1,
+        random_state=0,
+    )
+    return drawn.counts[:4000].tocsr(), drawn.counts[4000:].tocsr()
+
+
+class Found:
+    """Topics of a peer, asked by the same folding-in as ours."""
+
+    def __init__(self, topics):
+        from gnomon.topics import LatentDirichletAllocation
+
+        self.model = LatentDirichletAllocation(K, doc_topic_prior=0.1, mean_change_tol=1e-6)
+        self.model._adopt(
+            {
+                "components_": topics * 1e6 + 1e-3,
+                "topic_word_": topics / topics.sum(axis=1, keepdims=True),
+                "doc_topic_prior_": np.full(K, 0.1),
+                "topic_word_prior_": np.full(topics.shape[1], 0.05),
+                "seed_": 0,
+                "n_features_in_": topics.shape[1],
+            }
+        )
+
+
+def ours(method, **options):
+    def run(data):
+        from gnomon.topics import LatentDirichletAllocation
+
+        model = LatentDirichletAllocation(
+            K, learning_method=method, doc_topic_prior=0.1, topic_word_prior=0.05, random_state=0, **options
+        ).fit(data[0])
+        return Found(model.topic_word_)
+
+    return run
+
+
+def scikit_learn(method, **options):
+    def run(data):
+        from sklearn.decomposition import LatentDirichletAllocation
+
+        model = LatentDirichletAllocation(
+            K, learning_method=method, doc_topic_prior=0.1, topic_word_prior=0.05, random_state=0, **options
+        ).fit(data[0])
+        return Found(model.components_)
+
+    return run
+
+
+def gensim(data):
+    from gensim.matutils import Sparse2Corpus
+    from gensim.models import LdaModel
+
+    model = LdaModel(
+        Sparse2Corpus(data[0], documents_columns=False), K, id2word={j: str(j) for j in range(data[0].shape[1])},
+        alpha=0.1, eta=0.05, passes=10, random_state=0,
+    )  # fmt: skip
+    return Found(model.get_topics())
+
+
+def tomotopy(data):
+    import tomotopy
+
+    model = tomotopy.LDAModel(k=K, alpha=0.1, eta=0.05, seed=0)
+    X = data[0]
+    for d in range(X.shape[0]):
+        part = slice(X.indptr[d], X.indptr[d + 1])
+        model.add_doc([str(w) for w in np.repeat(X.indices[part], X.data[part])])
+    model.train(200, workers=1)
+    topics = np.full((K, X.shape[1]), 1e-9)
+    for k in range(K):
+        topics[k, [int(w) for w in model.used_vocabs]] = model.get_topic_word_dist(k)
+    return Found(topics)
+
+
+def lda(data):
+    import lda as package
+
+    model = package.LDA(K, n_iter=200, alpha=0.1, eta=0.05, random_state=0)
+    model.fit(data[0].toarray().astype(np.int64))
+    return Found(model.topic_word_)
+
+
+def held_out(found, data):
+    return found.model.perplexity(data[1])
+
+
+CASES = [
+    Case(
+        "LDA variational 4000 documents K=20, 20 passes",
+        data=corpus,
+        ours=ours("batch", max_iter=20),
+        peers={"scikit-learn": scikit_learn("batch", max_iter=20), "gensim": gensim},
+        quality=held_out,
+        tolerance=0.02,
+        goal=8.0,
+    ),
+    Case(
+        "LDA online 4000 documents K=20, 10 passes",
+        data=corpus,
+        ours=ours("online", max_iter=10),
+        peers={"scikit-learn": scikit_learn("online", max_iter=10)},
+        quality=held_out,
+        tolerance=0.02,
+        goal=8.0,
+    ),
+    Case(
+        "LDA collapsed Gibbs 4000 documents K=20, 200 sweeps",
+        data=corpus,
+        ours=ours("gibbs", n_burn=180, n_samples=4, thin=5),
+        peers={"tomotopy": tomotopy, "lda": lda},
+        quality=held_out,
+        tolerance=0.02,
+        goal=1.5,
+        note="tomotopy and lda on one thread; ours on all",
+    ),
+]

@@ -1,0 +1,42 @@
+"""Many columns by few: projections, factor models, kernels, non-negative parts."""
+
+from gnomon._lazy import attach
+
+_FILES = {
+    "cca": ["CCA"],
+    "classical": ["ClassicalMDS"],
+    "factor": ["FactorAnalysis"],
+    "fisher": ["FisherProjection"],
+    "images": ["compare_image_bases"],
+    "incremental": ["IncrementalPCA"],
+    "kernel_cca": ["KernelCCA"],
+    "kernel_pca": ["KernelPCA"],
+    "multiplicative": ["nmf_step", "normalize_topics"],
+    "nmf": ["NMF"],
+    "patches": [
+        "denoise_image",
+        "extract_patches",
+        "inpaint_image",
+        "psnr",
+        "reconstruct_from_patches",
+    ],
+    "pca": ["PCA"],
+    "ppca": ["ProbabilisticPCA"],
+    "rotations": ["rotate_components"],
+    "scaling": ["MDS"],
+    "singular": ["svd"],
+    "sparse_pca": ["SparsePCA"],
+    "subspaces": [
+        "kernel_qr",
+        "principal_angles",
+        "project",
+        "projection_matrix",
+        "qr",
+        "rayleigh_quotient",
+        "subspace_distance",
+        "top_eigenvectors",
+    ],
+    "truncated": ["TruncatedSVD"],
+}
+
+__getattr__, __dir__, __all__ = attach(__name__, {name: file for file in _FILES for name in _FILES[file]})

@@ -1,0 +1,416 @@
+"""The mathematics of X ≈ WH with all entries at least 0: losses, half-steps over chunks of rows, starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.special import gammaln, xlogy
+
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.core.sums import Chunk, merge, total
+from gnomon.decomposition import singular
+from gnomon.decomposition._scatter import scatter_sums
+from gnomon.loops.nonnegative import descend_rows, descend_rows_with_holes, divergence_rows
+
+TINY = 1e-300
+BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
+
+
+class Penalty(NamedTuple):
+    """L1 and L2 weights of W (per row) and of H (per column)."""
+
+    w1: float = 0.0
+    w2: float = 0.0
+    h1: float = 0.0
+    h2: float = 0.0
+
+    def value(self, W_sums: Array, H: Array) -> float:
+        """The penalty; W_sums holds Σ|w| and Σw² over the rows."""
+        return float(
+            self.w1 * W_sums[0]
+            + 0.5 * self.w2 * W_sums[1]
+            + self.h1 * H.sum()
+            + 0.5 * self.h2 * (H * H).sum()
+        )
+
+
+def beta_of(beta_loss: Any) -> float:
+    """β from a name or a number."""
+    return BETAS[beta_loss] if isinstance(beta_loss, str) else float(beta_loss)
+
+
+def divergence(X: Any, R: Any, beta: float) -> float:
+    """Σ d_β(x, r) over the entries that are not NaN."""
+    X, R = np.asarray(X, dtype=np.float64), np.asarray(R, dtype=np.float64)
+    seen = ~np.isnan(X)
+    x, r = X[seen], np.maximum(R[seen], 0.0 if beta == 2.0 else TINY)
+    if beta == 2.0:
+        return 0.5 * float(((x - r) ** 2).sum())
+    if beta == 1.0:
+        return float((xlogy(x, x / r) - x + r).sum())
+    if beta == 0.0:
+        q = x / r
+        return float((q - np.log(q) - 1.0).sum())
+    top = x**beta + (beta - 1.0) * r**beta - beta * x * r ** (beta - 1.0)
+    return float(top.sum() / (beta * (beta - 1.0)))
+
+
+def exponent(beta: float) -> float:
+    """The power that keeps multiplicative steps monotone (Févotte and Idier 2011)."""
+    return 1.0 / (2.0 - beta) if beta < 1 else 1.0 if beta <= 2 else 1.0 / (beta - 1.0)
+
+
+def ratio(top: Array, bottom: Array) -> Array:
+    """top/bottom, with the smallest number added where the bottom is 0."""
+    return top / np.where(bottom == 0, np.finfo(np.float64).eps, bottom)
+
+
+def shares(X: Any, W: Array, H: Array, beta: float) -> tuple[Array, Array]:
+    """R^{β−2}∘X and R^{β−1}, zero where X is missing: what both multiplicative steps multiply."""
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    seen = ~np.isnan(X)
+    whole = bool(seen.all())
+    R = W @ H
+    filled = X if whole else np.where(seen, X, 0.0)
+    if beta == 2.0:
+        return filled, R if whole else np.where(seen, R, 0.0)
+    R = np.maximum(R, TINY ** (1.0 / max(1.0, 2.0 - beta)) if beta < 1 else TINY)
+    first = filled / R if beta == 1.0 else filled * R ** (beta - 2.0)
+    second = np.ones_like(R) if beta == 1.0 else R ** (beta - 1.0)
+    return first, second if whole else np.where(seen, second, 0.0)
+
+
+def multiply_W(X: Any, W: Array, H: Array, beta: float, penalty: Penalty) -> Array:
+    """One multiplicative step of W."""
+    first, second = shares(X, W, H, beta)
+    bottom = second @ H.T + penalty.w1 + penalty.w2 * W
+    return W * ratio(first @ H.T, bottom) ** exponent(beta)
+
+
+def multiply_H(top: Array, bottom: Array, H: Array, beta: float, penalty: Penalty) -> Array:
+    """One multiplicative step of H from its two sums over rows."""
+    return H * ratio(top, bottom + penalty.h1 + penalty.h2 * H) ** exponent(beta)
+
+
+class HalfStep(NamedTuple):
+    """What a pass over rows leaves for H, and the objective before it (or pieces of it)."""
+
+    first: Array  # WᵀX, or the numerator of the multiplicative step (K, p)
+    second: Array  # WᵀW, or its denominator (K, K) or (K, p)
+    value: float
+    violation: float
+    W_sums: Array  # Σ w, Σ w²
+    mass: Array  # Σ w_k over rows (K,)
+
+
+class Options(NamedTuple):
+    """How a pass treats its rows."""
+
+    beta: float
+    penalty: Penalty
+    solver: str
+    holes: bool
+    sweeps: int  # rounds on W at most; 0 leaves W
+    ratio: float
+    fresh: bool  # W is not kept: start every row anew
+
+
+def start_rows(X: Any, K: int, H: Array, beta: float) -> Array:
+    """A positive W with row sums of about the right size."""
+    sums = np.asarray(X.sum(axis=1)).ravel() if sparse.issparse(X) else np.nansum(X, axis=1)
+    level = np.maximum(np.asarray(sums, dtype=np.float64), TINY) / max(float(H.sum()), TINY)
+    return np.repeat(level[:, None], K, axis=1)
+
+
+def pass_over(chunk: Chunk, H: Array, W: Array | None, o: Options) -> tuple[Array, HalfStep]:
+    """Improve W of a chunk for this H, and add up what H needs."""
+    X = chunk.X
+    K = len(H)
+    if o.fresh or W is None:
+        W = start_rows(X, K, H, o.beta)
+    else:
+        W = W[chunk.start : chunk.start + X.shape[0]].copy()
+    if o.solver == "cd":
+        return _descended(X, chunk.weight, H, W, o)
+    if o.beta == 2.0 and not o.holes:
+        way = _multiplied_squares
+    elif o.beta == 1.0 and not o.holes and not o.penalty.w2 and (o.fresh or _mostly_zero(X)):
+        way = _by_entries
+    else:
+        way = _multiplied
+    W, found = way(X, chunk.weight, H, W, o)
+    return way(X, chunk.weight, H, W, o._replace(sweeps=0)) if o.fresh else (W, found)
+
+
+def _mostly_zero(X: Any) -> bool:
+    return sparse.issparse(X) or np.count_nonzero(X) < 0.25 * X.size
+
+
+def _weighted(W: Array, weight: Array) -> Array:
+    return W if bool((weight == 1.0).all()) else W * weight[:, None]
+
+
+def _descended(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[Array, HalfStep]:
+    p = o.penalty
+    if o.holes:
+        Ht = np.ascontiguousarray(H.T)
+        dense = np.ascontiguousarray(X, dtype=np.float64)
+        violation = descend_rows_with_holes(dense, Ht, W, p.w1, p.w2, o.sweeps, o.ratio)
+        dW = _weighted(W, weight)
+        seen = ~np.isnan(dense)
+        first = dW.T @ np.where(seen, dense, 0.0)
+        second = np.einsum("nk,np,nl->pkl", dW, seen.astype(np.float64), W)
+        gap = np.where(seen, dense - W @ H, 0.0)
+        value = 0.5 * float(weight @ (gap * gap).sum(axis=1))
+    else:
+        G = H @ H.T + p.w2 * np.eye(len(H))
+        B = np.asarray(X @ H.T, dtype=np.float64) - p.w1
+        violation = descend_rows(G, np.ascontiguousarray(B), W, o.sweeps, o.ratio)
+        dW = _weighted(W, weight)
+        first = np.asarray((X.T @ dW).T if sparse.issparse(X) else dW.T @ X, dtype=np.float64)
+        second, value = dW.T @ W, 0.0
+    sums = np.array([dW.sum(), float((dW * W).sum())])
+    return W, HalfStep(first, second, value, float(violation), sums, dW.sum(axis=0))
+
+
+def _multiplied_squares(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[Array, HalfStep]:
+    """Multiplicative steps of the squared loss, from products with X alone."""
+    G, B = H @ H.T, np.asarray(X @ H.T, dtype=np.float64)
+    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
+    value = 0.5 * float(
+        weight
+        @ (np.asarray(squares, dtype=np.float64) - 2.0 * (B * W).sum(axis=1) + ((W @ G) * W).sum(axis=1))
+    )
+    for _ in range(o.sweeps):
+        W_new = W * ratio(B, W @ G + o.penalty.w1 + o.penalty.w2 * W)
+        moved = np.abs(W_new - W).sum()
+        W = W_new
+        if moved <= o.ratio * W.sum():
+            break
+    dW = _weighted(W, weight)
+    first = np.asarray((X.T @ dW).T if sparse.issparse(X) else dW.T @ X, dtype=np.float64)
+    sums = np.array([dW.sum(), float((dW * W).sum())])
+    return W, HalfStep(first, (dW.T @ W) @ H, max(value, 0.0), 0.0, sums, dW.sum(axis=0))
+
+
+def _multiplied(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[Array, HalfStep]:
+    """Dense multiplicative steps, in blocks that stay in cache."""
+    K, p = H.shape
+    first, second = np.zeros((K, p)), np.zeros((K, p))
+    size = max(64, 2**17 // max(1, p))
+    simple = o.beta == 1.0 and not o.holes
+    column_sums = H.sum(axis=1)
+    value, sums, mass = 0.0, np.zeros(2), np.zeros(K)
+    for start in range(0, X.shape[0], size):
+        part = slice(start, start + size)
+        block = X[part].toarray() if sparse.issparse(X) else np.asarray(X[part], dtype=np.float64)
+        V, w = W[part], weight[part]
+        value += _block_value(block, V, H, w, o.beta)
+        V = _improved(block, V, H, o, column_sums if simple else None)
+        W[part] = V
+        dV = _weighted(V, w)
+        a, b = shares(block, V, H, o.beta)
+        first += dV.T @ a
+        if not simple:
+            second += dV.T @ b
+        mass += dV.sum(axis=0)
+        sums += [dV.sum(), float((dV * V).sum())]
+    if simple:
+        second = np.broadcast_to(mass[:, None], (K, p)).copy()
+    return W, HalfStep(first, second, value, 0.0, sums, mass)
+
+
+def _improved(X: Array, V: Array, H: Array, o: Options, column_sums: Array | None) -> Array:
+    """Multiplicative rounds on W; a row rests once it has settled, whatever the others do."""
+    V, busy = V.copy(), np.arange(len(V))
+    for turn in range(o.sweeps):
+        x, v = (X, V) if len(busy) == len(V) else (X[busy], V[busy])
+        if column_sums is not None:
+            top = (x / np.maximum(v @ H, TINY)) @ H.T
+            fresh = v * ratio(top, column_sums + o.penalty.w1 + o.penalty.w2 * v)
+        else:
+            fresh = multiply_W(x, v, H, o.beta, o.penalty)
+        V[busy] = fresh
+        if turn + 1 < o.sweeps:
+            busy = busy[np.abs(fresh - v).sum(axis=1) > o.ratio * fresh.sum(axis=1)]
+            if not len(busy):
+                break
+    return V
+
+
+def _block_value(X: Array, W: Array, H: Array, weight: Array, beta: float) -> float:
+    if bool((weight == 1.0).all()):
+        return divergence(X, W @ H, beta)
+    return sum(
+        w * divergence(x[None], (v @ H)[None], beta) for w, x, v in zip(weight, X, W, strict=True) if w > 0
+    )
+
+
+def _by_entries(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[Array, HalfStep]:
+    """The divergence over the entries that are not zero; WH is never formed."""
+    S = sparse.csr_array(X, dtype=np.float64)
+    Ht = np.ascontiguousarray(H.T)
+    top = np.zeros_like(Ht)
+    column_sums = H.sum(axis=1)
+    value = float((_weighted(W, weight).sum(axis=0) * column_sums).sum())
+    below = column_sums + o.penalty.w1
+    value += divergence_rows(S.data, S.indices, S.indptr, Ht, below, weight, W, o.sweeps, o.ratio, top, True)
+    dW = _weighted(W, weight)
+    mass = dW.sum(axis=0)
+    sums = np.array([dW.sum(), float((dW * W).sum())])
+    second = np.broadcast_to(mass[:, None], H.shape).copy()
+    return W, HalfStep(top.T.copy(), second, float(value), 0.0, sums, mass)
+
+
+def gathered(parts: Iterable[tuple[Array, HalfStep]], keep: bool) -> tuple[Array | None, HalfStep]:
+    """Rows one below the other, sums added in order."""
+    tables, found = [], None
+    for W, half in parts:
+        if keep:
+            tables.append(W)
+        found = half if found is None else merge(found, half)
+    return np.concatenate(tables) if keep else None, found  # type: ignore[return-value]
+
+
+def sweep(
+    rows: Any, H: Array, W: Array | None, o: Options, keep: bool = True
+) -> tuple[Array | None, HalfStep]:
+    """A pass over all rows."""
+    return rows.gather(pass_over, (H, W, o), partial(gathered, keep=keep))
+
+
+def descend_H(found: HalfStep, H: Array, penalty: Penalty, sweeps: int, ratio: float) -> tuple[Array, float]:
+    """Coordinate descent of H from WᵀX and WᵀW (one Gram matrix, or one a column where entries are missing)."""
+    Ht = np.ascontiguousarray(H.T)
+    B = np.ascontiguousarray(found.first.T) - penalty.h1
+    K = len(H)
+    if found.second.ndim == 2:
+        G = found.second + penalty.h2 * np.eye(K)
+        violation = float(descend_rows(G, B, Ht, sweeps, ratio))
+        return np.ascontiguousarray(Ht.T), violation
+    violation = 0.0
+    for j in range(len(Ht)):
+        G = found.second[j] + penalty.h2 * np.eye(K)
+        violation += float(descend_rows(G, B[j : j + 1], Ht[j : j + 1], sweeps, ratio))
+    return np.ascontiguousarray(Ht.T), violation
+
+
+def squared_value(squares: float, found: HalfStep, H: Array) -> float:
+    """½‖X − WH‖² from the sums of a pass."""
+    inner = float((found.first * H).sum())
+    if found.second.ndim == 2:
+        outer = float((found.second * (H @ H.T)).sum())
+    else:
+        outer = float(np.einsum("pkl,kp,lp->", found.second, H, H))
+    return max(0.5 * (squares - 2.0 * inner + outer), 0.0)
+
+
+def poisson_constant(X: Any) -> float:
+    """Σ ln x! + Σ (x − x ln x): what turns minus the divergence into a Poisson log-likelihood."""
+    x = X.data if sparse.issparse(X) else np.asarray(X)[~np.isnan(np.asarray(X, dtype=np.float64))]
+    x = np.asarray(x, dtype=np.float64)
+    return float(gammaln(x + 1.0).sum() + (x - xlogy(x, x)).sum())
+
+
+class Gradients(NamedTuple):
+    """Worst violation and largest size of ∇_W over the rows, and ∇_H summed over them."""
+
+    worst: float
+    size: float
+    H: Array
+    H_size: Array
+
+    def merge(self, other: Gradients) -> Gradients:
+        """Return the record of both sets of rows."""
+        return Gradients(
+            max(self.worst, other.worst),
+            max(self.size, other.size),
+            self.H + other.H,
+            self.H_size + other.H_size,
+        )
+
+
+def gradients(chunk: Chunk, H: Array, W: Array, o: Options) -> Gradients:
+    """∇ of the objective in W and H, and how far W is from its optimality conditions min(w, ∇) = 0."""
+    X, V, p = chunk.X, W[chunk.start : chunk.start + chunk.X.shape[0]], o.penalty
+    dV = _weighted(V, chunk.weight)
+    if sparse.issparse(X) and o.beta == 1.0:
+        S = sparse.coo_array(X)
+        r = np.maximum(np.einsum("ik,ik->i", V[S.row], H.T[S.col]), TINY)
+        Q = sparse.csr_array((S.data / r, (S.row, S.col)), shape=S.shape)
+        plus, minus = np.broadcast_to(H.sum(axis=1), V.shape), Q @ H.T
+        up, down = np.broadcast_to(dV.sum(axis=0)[:, None], H.shape), (Q.T @ dV).T
+    elif o.beta == 2.0 and not o.holes:
+        plus, minus = V @ (H @ H.T), np.asarray(X @ H.T)
+        up, down = (dV.T @ V) @ H, np.asarray((X.T @ dV).T if sparse.issparse(X) else dV.T @ X)
+    else:
+        a, b = shares(X, V, H, o.beta)
+        plus, minus, up, down = b @ H.T, a @ H.T, dV.T @ b, dV.T @ a
+    slope = plus - minus + p.w1 + p.w2 * V
+    size = float(np.abs(minus).max(initial=0.0))
+    relative = np.abs(np.minimum(V, slope))
+    return Gradients(float(relative.max(initial=0.0)), size, up - down, np.abs(down))
+
+
+# starts
+
+
+def direction_parts(chunk: Chunk, V: Array, s: Array) -> Array:
+    """Σ w u₊² and Σ w u₋² of the left vectors."""
+    U = (chunk.X @ V) / s
+    return np.stack([chunk.weight @ np.maximum(U, 0.0) ** 2, chunk.weight @ np.minimum(U, 0.0) ** 2])
+
+
+def filled(rows: Any, fill: Array | None) -> Any:
+    """The matrix with NaN replaced by column means, for starts only."""
+    return rows.X if fill is None else np.where(np.isnan(rows.X), fill, rows.X)
+
+
+def nndsvd(rows: Any, K: int, seed: Any) -> tuple[Array, Array, Array]:
+    """Non-negative parts of the leading singular vectors (Boutsidis and Gallopoulos 2008).
+
+    Returns H, and V and factors such that W = max(±(X V), 0)·factors.
+    """
+    p = rows.n_features
+    if p <= 1500 or not rows.in_memory:
+        second = total(scatter_sums, rows).about_origin().scatter
+        values, V = linalg.eigh(second, subset_by_index=[p - K, p - 1])
+        s, V = np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1]
+    else:
+        X = rows.X if not rows.weighted else sparse.diags_array(np.sqrt(rows.weight)) @ rows.X
+        _, s, Vt = singular.randomized(X, K, seed)
+        V = Vt.T
+    V = V * np.where(V[np.abs(V).argmax(axis=0), np.arange(K)] < 0, -1.0, 1.0)
+    s = np.where(s > 1e-12 * max(float(s[0]), TINY), s, 0.0)
+    safe = np.where(s > 0, s, np.inf)
+    up, down = np.sqrt(total(direction_parts, rows, V, safe))
+    H, factors, V_signed = np.zeros((K, p)), np.zeros(K), np.zeros_like(V)
+    for k in range(K):
+        sides = [(up[k], np.maximum(V[:, k], 0.0), 1.0), (down[k], np.maximum(-V[:, k], 0.0), -1.0)]
+        u, v, sign = max(sides, key=lambda side: side[0] * np.linalg.norm(side[1]))
+        length = float(np.linalg.norm(v))
+        if s[k] == 0 or length == 0 or u == 0:
+            continue
+        H[k] = np.sqrt(s[k] * u * length) * v / length
+        factors[k] = np.sqrt(s[k] * u * length) / u / s[k]
+        V_signed[:, k] = sign * V[:, k]
+    return H, V_signed, factors
+
+
+def check_start(table: Any, shape: tuple[int, int], name: str, solver: str) -> Array:
+    """A given W or H: of the right shape, not negative, and positive for multiplicative steps."""
+    values = np.array(table, dtype=np.float64)
+    if values.shape != shape:
+        raise DataError(
+            f"Array with wrong shape passed to NMF ({name}): expected {shape}, got {values.shape}."
+        )
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise DataError(f"Negative values in data passed to NMF ({name}); starts must be at least 0.")
+    if values.max(initial=0.0) == 0:
+        raise DataError(f"Array passed to NMF ({name}) is full of zeros; zeros never leave.")
+    return values

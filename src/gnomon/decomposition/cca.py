@@ -1,0 +1,382 @@
+"""Canonical correlations: the directions of two blocks that agree most, and predicting one block from the other."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import linalg, stats
+from sklearn.base import (
+    ClassNamePrefixFeaturesOutMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils._param_validation import StrOptions
+
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.estimator import Estimator
+from gnomon.core.linalg import Array
+from gnomon.core.sums import Chunk, per_row, total
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted, matrix, warn
+from gnomon.decomposition._projecting import scores_of
+from gnomon.decomposition._scatter import Scatter, check_scatter, scatter_sums
+from gnomon.decomposition.singular import thin_svd
+
+TRUSTED = 1e-10  # smallest eigenvalue of a correlation matrix at which cross-products keep enough digits
+
+
+def joint_scatter(chunk: Chunk) -> Scatter:
+    """Moments of both blocks side by side."""
+    Y = chunk.y if chunk.y.ndim == 2 else chunk.y[:, None]
+    return scatter_sums(chunk._replace(X=np.hstack([np.asarray(chunk.X, dtype=np.float64), Y])))
+
+
+class Whitening(NamedTuple):
+    """A map to coordinates of unit scatter, and the rank they span."""
+
+    map: Array  # (p, r): XW has orthonormal columns
+    rank: int
+
+
+def whitening(S: Array, reg: float, name: str) -> Whitening:
+    """Whiten a block through the eigenvectors of its scaled scatter; directions without data are left out."""
+    size = np.sqrt(S.diagonal())
+    alive = size > 1e-12 * max(float(size.max(initial=0.0)), 1e-300)
+    if not alive.any():
+        raise DegenerateError(f"every column of {name} is constant; nothing can correlate with it.")
+    scale = np.where(alive, size, 1.0)
+    values, vectors = linalg.eigh(S / scale[:, None] / scale)
+    good = values > 1e-13 * len(S) * values[-1]
+    if reg > 0:
+        inner = S + reg * np.eye(len(S))
+        L = linalg.cholesky(inner, lower=True)
+        return Whitening(linalg.solve_triangular(L, np.eye(len(S)), lower=True).T, int(good.sum()))
+    if not good.all():
+        lost = len(S) - int(good.sum())
+        warn(
+            f"{name} has rank {int(good.sum())}: {lost} of its columns are constant or depend on the others."
+        )
+    return Whitening(vectors[:, good] / np.sqrt(values[good]) / scale[:, None], int(good.sum()))
+
+
+class Canonical(NamedTuple):
+    """Directions U, V of unit scatter, their correlations, and the ranks."""
+
+    U: Array  # (p, K)
+    V: Array  # (q, K)
+    correlations: Array  # (r,) all of them
+    ranks: tuple[int, int]
+
+
+def canonical_directions(Sx: Array, Sy: Array, Sxy: Array, reg: float) -> Canonical:
+    """Solve max uᵀS_xy v, uᵀS_x u = vᵀS_y v = 1 by whitening both blocks and one small SVD."""
+    A, B = whitening(Sx, reg, "X"), whitening(Sy, reg, "Y")
+    left, D, right = linalg.svd(A.map.T @ Sxy @ B.map, full_matrices=False)
+    return Canonical(A.map @ left, B.map @ right.T, np.clip(D, 0.0, 1.0), (A.rank, B.rank))
+
+
+def from_rows(X: Array, Y: Array, weight: Array, Sx: Array, Sy: Array) -> Canonical:
+    """The same from the (centered, weighted) rows themselves: for blocks whose cross-products have lost digits."""
+    root = np.sqrt(weight)[:, None]
+    found = []
+    for block, name in ((X * root, "X"), (Y * root, "Y")):
+        scale = np.where(np.linalg.norm(block, axis=0) > 0, np.linalg.norm(block, axis=0), 1.0)
+        Q, s, Vt = thin_svd(block / scale)  # the shortest weights, where they are not unique
+        rank = int((s > 1e-13 * max(block.shape) * max(float(s[0]), 1e-300)).sum())
+        if rank < block.shape[1]:
+            warn(f"{name} has rank {rank}: some of its columns are constant or depend on the others.")
+        found.append((Q[:, :rank], Vt[:rank].T / s[:rank] / scale[:, None], rank))
+    (Qx, Mx, rx), (Qy, My, ry) = found
+    left, D, right = linalg.svd(Qx.T @ Qy, full_matrices=False)
+    return Canonical(Mx @ left, My @ right.T, np.clip(D, 0.0, 1.0), (rx, ry))
+
+
+def score_scales(S: Array, U: Array, rank: int) -> tuple[Array, Array]:
+    """scikit-learn's weights and score lengths: t = g/‖pinv(X_k) g‖ with earlier variates projected out."""
+    weights, lengths = np.zeros_like(U), np.ones(U.shape[1])
+    for k in range(U.shape[1]):
+        done = S @ U[:, :k]
+        left = S - done @ done.T
+        values, vectors = linalg.eigh((left + left.T) / 2.0)
+        keep = slice(len(values) - max(rank - k, 1), None)
+        b = vectors[:, keep].T @ (S @ U[:, k])
+        a = vectors[:, keep] @ (b / np.maximum(values[keep], 1e-300))
+        lengths[k] = 1.0 / np.linalg.norm(a)
+        weights[:, k] = a * lengths[k]
+    return weights, lengths
+
+
+class CanonicalTest(NamedTuple):
+    """Tests that the correlations from each one on are all zero."""
+
+    wilks: Array
+    statistic: Array
+    dof: Array
+    pvalue: Array
+
+
+class CCA(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    Estimator,
+):
+    r"""Canonical correlation analysis (Hotelling 1936), and regression through it.
+
+    .. math:: \max_{u, v} u^T X^T Y v \quad \text{subject to} \quad \lVert Xu \rVert = \lVert Yv \rVert = 1
+
+    in successive uncorrelated pairs. The correlations are the cosines of the principal angles between the column
+    spaces of the centered blocks, so invertible maps of either block change nothing. One pass over the rows and one
+    small SVD, not an iteration; blocks that are nearly dependent are solved from the rows. With fewer rows than
+    columns every correlation would be 1: use `reg`.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Pairs to keep.
+    scale : bool, default=True
+        Standardize columns first. It changes weights and loadings, not the correlations.
+    max_iter, tol, copy
+        Kept for scikit-learn; nothing is iterated.
+    center : bool, default=True
+        Whether means are taken off first.
+    reg : float, default=0.0
+        Added to the diagonals of both scatter matrices.
+    normalize : {"weights", "unit", "variance"}, default="weights"
+        Length of the scores: scikit-learn's, 1, or unit sample variance.
+    regression : {"least_squares", "canonical"}, default="least_squares"
+        `predict` by :math:`\hat y = \bar y + (x-\bar x) U_q D_q V_q^T S_{yy}` (all pairs: ordinary least squares;
+        fewer: reduced rank), or by solving :math:`U_q^T(x-\bar x) = V_q^T(y-\bar y)` for the shortest y.
+
+    Attributes
+    ----------
+    canonical_correlations_, angles_ : arrays
+        All correlations, largest first, and their angles.
+    x_weights_, y_weights_, x_loadings_, y_loadings_, x_rotations_, y_rotations_ : arrays
+        As in scikit-learn.
+    coef_ : array of shape (q, p)
+    intercept_ : array of shape (q,)
+    n_samples_ : float
+
+    Examples
+    --------
+    >>> X = [[1, 2], [2, 1], [3, 5], [4, 3], [5, 6], [6, 8]]
+    >>> Y = [[1, 0], [3, 1], [2, 2], [5, 1], [4, 3], [7, 2]]
+    >>> model = CCA(2).fit(X, Y)
+    >>> model.canonical_correlations_.round(4), model.predict([[3, 3]]).round(4)
+    (array([0.9884, 0.4223]), array([[3.4005, 1.2014]]))
+    """
+
+    _reads = Reads(y="numbers", scales=True, min_rows=2)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [COUNT],
+        "scale": ["boolean"],
+        "max_iter": [COUNT],
+        "tol": [NOT_NEGATIVE],
+        "copy": ["boolean"],
+        "center": ["boolean"],
+        "reg": [NOT_NEGATIVE],
+        "normalize": [StrOptions({"weights", "unit", "variance"})],
+        "regression": [StrOptions({"least_squares", "canonical"})],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        scale: bool = True,
+        max_iter: int = 500,
+        tol: float = 1e-06,
+        copy: bool = True,
+        center: bool = True,
+        reg: float = 0.0,
+        normalize: str = "weights",
+        regression: str = "least_squares",
+    ) -> None:
+        self.n_components = n_components
+        self.scale = scale
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy = copy
+        self.center = center
+        self.reg = reg
+        self.normalize = normalize
+        self.regression = regression
+
+    def _solve(self, rows: Any) -> dict[str, Any]:
+        sums = total(joint_scatter, rows)
+        check_scatter(sums, rows)
+        about = sums if self.center else sums.about_origin()
+        p = rows.n_features
+        K = int(self.n_components)
+        q = len(about.mean) - p
+        if sums.n_rows < 2:
+            raise DataError("CCA needs at least 2 samples (rows of positive weight).")
+        bound = min(p, q, int(sums.n_rows))
+        if K > bound:
+            raise DataError(
+                f"`n_components` upper bound is {bound}, the smallest of columns of X, columns of Y and rows. Got "
+                f"{K} instead. Reduce `n_components`."
+            )
+        for part, name in ((slice(0, p), "X"), (slice(p, None), "Y")):
+            if not (sums.scatter.diagonal()[part] > 0).any():
+                raise DegenerateError(
+                    f"every column of {name} is constant, or so small that its squares vanish; nothing can correlate "
+                    "with it."
+                )
+        std = np.ones(p + q)
+        if self.scale:
+            size = np.sqrt(sums.scatter.diagonal() / max(sums.weight - 1.0, 1.0))
+            std = np.where(size > 0, size, 1.0)
+        S = about.scatter / std[:, None] / std
+        found = self._directions(rows, S, about.mean, std, p)
+        if min(found.ranks) < K:
+            raise DataError(
+                f"n_components={K} exceeds the rank of a block of columns, {min(found.ranks)}; lower it, or set reg."
+            )
+        if sums.n_rows - int(self.center) <= max(found.ranks) and self.reg == 0:
+            warn(
+                "X or Y has as many independent columns as there are rows, so correlations of 1 mean nothing; "
+                "set reg, or reduce the columns first."
+            )
+        one = not rows.in_memory or rows.y.ndim == 1
+        return {**self._named(found, S, about, std, p, K), "one_target_": one and q == 1, "n_iter_": [1] * K}
+
+    def _directions(self, rows: Any, S: Array, mean: Array, std: Array, p: int) -> Canonical:
+        trusted = all(_smallest(block) > TRUSTED for block in (S[:p, :p], S[p:, p:]))
+        if self.reg > 0 or trusted or not rows.in_memory:
+            return canonical_directions(S[:p, :p], S[p:, p:], S[:p, p:], self.reg)
+        Y = rows.y if rows.y.ndim == 2 else rows.y[:, None]
+        X = (rows.X - mean[:p]) / std[:p]
+        return from_rows(X, (Y - mean[p:]) / std[p:], rows.weight, S[:p, :p], S[p:, p:])
+
+    def _named(self, found: Canonical, S: Array, sums: Scatter, std: Array, p: int, K: int) -> dict[str, Any]:
+        Sx, Sy = S[:p, :p], S[p:, p:]
+        U, V, D = found.U[:, :K], found.V[:, :K], found.correlations[:K]
+        x_weights, x_size = score_scales(Sx, U, found.ranks[0])
+        y_weights, y_size = score_scales(Sy, V, found.ranks[1])
+        signs = np.where(x_weights[np.abs(x_weights).argmax(axis=0), np.arange(K)] < 0, -1.0, 1.0)
+        U, V, x_weights, y_weights = U * signs, V * signs, x_weights * signs, y_weights * signs
+        if self.normalize == "unit":
+            x_size = y_size = np.ones(K)
+        elif self.normalize == "variance":
+            x_size = y_size = np.full(K, np.sqrt(max(sums.weight - 1.0, 1.0)))
+        x_rotations, y_rotations = U * x_size, V * y_size
+        if self.regression == "least_squares":
+            B = (U * D) @ (V.T @ Sy)
+        else:
+            B = U @ linalg.pinv(V)
+        coef = (B / std[:p, None] * std[p:]).T
+        return {
+            "x_weights_": x_weights,
+            "y_weights_": y_weights,
+            "x_rotations_": x_rotations,
+            "y_rotations_": y_rotations,
+            "x_loadings_": (Sx @ U) / x_size,
+            "y_loadings_": (Sy @ V) / y_size,
+            "canonical_correlations_": found.correlations,
+            "angles_": np.arccos(found.correlations),
+            "coef_": coef,
+            "intercept_": sums.mean[p:] - coef @ sums.mean[:p],
+            "mean_": sums.mean,
+            "scale_": std,
+            "ranks_": np.array(found.ranks),
+            "n_samples_": float(sums.weight),
+        }
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None) -> Any:
+        """Learn the pairs from two blocks of the same rows.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            The first block.
+        y : array of shape (n,) or (n, q)
+            The second block; `Y` is another name for it.
+        sample_weight : array, optional
+            How many times each row counts.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
+        rows = self._read(X, Y if y is None else y, sample_weight)
+        self._adopt(self._solve(rows), rows)
+        return self
+
+    def transform(self, X: Any, y: Any = None, Y: Any = None) -> Any:
+        """Return the scores of the first block, or a pair of scores where the second block is given."""
+        p = self._width()
+        axes = self.x_rotations_ / self.scale_[:p, None]
+        scores = per_row(scores_of, self._rows(X), self.mean_[:p], axes)
+        other = Y if y is None else y
+        if other is None:
+            return scores
+        return scores, self._second(other)
+
+    def _second(self, Y: Any) -> Array:
+        p = self._width()
+        Y = np.asarray(matrix(np.reshape(Y, (len(Y), -1)), name="Y"), dtype=np.float64)
+        if Y.shape[1] != len(self.mean_) - p:
+            raise DataError(f"Y has {Y.shape[1]} columns; the model was fitted with {len(self.mean_) - p}.")
+        return ((Y - self.mean_[p:]) / self.scale_[p:]) @ self.y_rotations_
+
+    def _width(self) -> int:
+        check_fitted(self)
+        return int(self.n_features_in_)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and return the scores of both blocks."""
+        return self.fit(X, y, sample_weight).transform(X, y)
+
+    def inverse_transform(self, X: Any, y: Any = None) -> Any:
+        """Return the columns that scores stand for: scores · loadingsᵀ, back on the scale of the data."""
+        p = self._width()
+        first = np.asarray(X, dtype=np.float64) @ self.x_loadings_.T * self.scale_[:p] + self.mean_[:p]
+        if y is None:
+            return first
+        return first, np.asarray(y, dtype=np.float64) @ self.y_loadings_.T * self.scale_[p:] + self.mean_[p:]
+
+    def predict(self, X: Any) -> Array:
+        """Return the second block predicted from the first."""
+        self._width()
+        found = per_row(affine, self._rows(X), self.coef_, self.intercept_)
+        return found.ravel() if self.one_target_ else found
+
+    def test(self) -> CanonicalTest:
+        """Test for every j that the correlations from j on are zero (Bartlett's χ² of Wilks' lambda)."""
+        p = self._width()
+        q = len(self.mean_) - p
+        rho = self.canonical_correlations_
+        j = np.arange(len(rho))
+        with np.errstate(divide="ignore"):
+            logs = np.cumsum(np.log1p(-(rho**2))[::-1])[::-1]
+        statistic = -(self.n_samples_ - 1.0 - (p + q + 1) / 2.0) * logs
+        dof = (p - j) * (q - j)
+        return CanonicalTest(np.exp(logs), statistic, dof, stats.chi2.sf(statistic, dof))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.x_rotations_.shape[1]
+
+    def plot(self, X: Any, Y: Any, ax: Any = None) -> Any:
+        """Draw the pairs of variates; return the Axes."""
+        import importlib
+
+        return importlib.import_module("gnomon.plot").canonical_pairs(self, X, Y, ax=ax)
+
+
+def affine(chunk: Chunk, coef: Array, intercept: Array) -> Array:
+    """x · coefᵀ + intercept."""
+    return np.asarray(chunk.X, dtype=np.float64) @ coef.T + intercept
+
+
+def _smallest(S: Array) -> float:
+    """The smallest eigenvalue of the block as a correlation matrix; 0 where a column is constant."""
+    size = np.sqrt(S.diagonal())
+    if not (size > 0).all():
+        return 0.0
+    return float(linalg.eigvalsh(S / size[:, None] / size, subset_by_index=[0, 0])[0])

@@ -1,0 +1,448 @@
+"""Kernel principal components: PCA of features that need not be written down."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.randomness import generator
+from gnomon.core.steps import OneStep
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, NUMBER, Reads, check_fitted, matrix, warn
+from gnomon.decomposition._kernels import KERNELS, chosen_landmarks, kernel_of
+
+ROWS = 2048  # of new points whose kernel rows are held at once
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
+    r"""Kernel principal component analysis (Schölkopf, Smola and Müller 1998).
+
+    .. math:: K_c a_k = \lambda_k a_k, \quad \lVert a_k \rVert = 1, \qquad
+        y_k(x) = \sum_i \frac{a_{ki}}{\sqrt{\lambda_k}}\, k_c(x_i, x)
+
+    PCA of φ(x) through the n × n matrix of inner products, centered in feature space unless ``center=False``. With the
+    linear kernel it is `PCA`; with a Gaussian one it unrolls rings and curves. The squared distance of a point to the
+    subspace, `residual`, is a novelty score. Memory is n²; take `n_landmarks` for many rows.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Components to keep; all with a positive eigenvalue when not given.
+    kernel : str, kernel or callable, default="linear"
+        "linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomputed", ..., a kernel of `gnomon.kernels`,
+        or a function of two rows.
+    gamma : float, optional
+        exp(−γ‖x − z‖²): γ = 1/c for exp(−‖·‖²/c), 1/(2σ²) for a deviation σ; 1/p when not given.
+    degree, coef0
+        Of the polynomial and sigmoid kernels.
+    kernel_params : dict, optional
+        Named arguments of a function.
+    alpha : float, default=1.0
+        Ridge of the pre-image regression.
+    fit_inverse_transform : bool, default=False
+        Learn pre-images: a kernel ridge regression from coordinates back to rows.
+    eigen_solver : {"auto", "dense", "arpack", "randomized"}
+        "auto" is dense for up to 2000 rows or many components, Lanczos otherwise; both are exact.
+    tol, max_iter
+        Of Lanczos.
+    iterated_power : int or "auto"
+        Power steps of "randomized".
+    remove_zero_eig : bool, default=False
+        Drop components of eigenvalue 0 even where n_components asks for them.
+    random_state : int, RandomState, Generator or None
+        For "arpack" and "randomized".
+    copy_X, n_jobs
+        Kept for scikit-learn.
+    center : bool, default=True
+        Whether features are centered.
+    coordinates : {"unit", "eigenvalue"}
+        Coordinates along unit axes, √λ a, or the other usual scaling, λ a.
+    n_landmarks : int, optional
+        Work in the span of so many rows, chosen by pivoted Cholesky (Nyström); `residual_trace_` says what is lost.
+
+    Attributes
+    ----------
+    eigenvalues_ : array of shape (K,)
+    eigenvectors_ : array of shape (n, K)
+    dual_coef_ : array of shape (m, K)
+        Coordinates are k(x, X_fit_)·dual_coef_ − offset_.
+    offset_ : array of shape (K,)
+    X_fit_ : array of shape (m, p)
+        The rows (or landmarks) behind the kernel.
+    X_transformed_fit_ : array of shape (n, K)
+        Where pre-images were learned.
+    residual_trace_ : float
+        Trace of the kernel matrix that the landmarks miss; 0 without them.
+
+    Examples
+    --------
+    >>> model = KernelPCA(kernel="rbf", gamma=1.0, center=False).fit([[0.0], [1.0], [3.0]])
+    >>> model.eigenvalues_.round(6), model.residual([[2.0]]).round(6)
+    (array([1.368341, 0.999988, 0.631671]), array([0.719]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [COUNT, None],
+        "kernel": [StrOptions({*KERNELS, "precomputed"}), SklearnKernel, callable],
+        "gamma": [Interval(Real, 0, None, closed="left"), None],
+        "degree": [Interval(Real, 0, None, closed="left")],
+        "coef0": [NUMBER],
+        "kernel_params": [dict, None],
+        "alpha": [NOT_NEGATIVE],
+        "fit_inverse_transform": ["boolean"],
+        "eigen_solver": [StrOptions({"auto", "dense", "arpack", "randomized"})],
+        "tol": [NOT_NEGATIVE],
+        "max_iter": [COUNT, None],
+        "iterated_power": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "remove_zero_eig": ["boolean"],
+        "random_state": ["random_state"],
+        "copy_X": ["boolean"],
+        "n_jobs": [None, Integral],
+        "center": ["boolean"],
+        "coordinates": [StrOptions({"unit", "eigenvalue"})],
+        "n_landmarks": [COUNT, None],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        alpha: float = 1.0,
+        fit_inverse_transform: bool = False,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        iterated_power: Any = "auto",
+        remove_zero_eig: bool = False,
+        random_state: Any = None,
+        copy_X: bool = True,
+        n_jobs: int | None = None,
+        center: bool = True,
+        coordinates: str = "unit",
+        n_landmarks: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.remove_zero_eig = remove_zero_eig
+        self.random_state = random_state
+        self.copy_X = copy_X
+        self.n_jobs = n_jobs
+        self.center = center
+        self.coordinates = coordinates
+        self.n_landmarks = n_landmarks
+
+    _reads = Reads(sparse=True)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    # fitting
+
+    def _solve(self, rows: Any) -> dict[str, Any]:
+        if self.fit_inverse_transform and self.kernel == "precomputed":
+            raise DataError(
+                "Cannot fit_inverse_transform with a precomputed kernel; give the rows themselves."
+            )
+        if rows.n_rows < 2 and self.center:
+            raise DataError(
+                "KernelPCA needs at least 2 rows of X to find a direction about their mean; n_samples=1."
+            )
+        X = rows.X
+        if self.n_landmarks is not None and self.n_landmarks < rows.n_rows:
+            found = self._by_landmarks(X)
+        else:
+            found = self._exact(X)
+        if self.fit_inverse_transform:
+            found |= self._learn_pre_images(X, found)
+        return found
+
+    def _gram(self, A: Any, B: Any = None) -> Array:
+        """k between the rows of A and B, or among those of A."""
+        if self.kernel == "precomputed":
+            return np.asarray(A.toarray() if sparse.issparse(A) else A, dtype=np.float64)
+        k = self._kernel(A.shape[1])
+        A = A if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
+        return np.asarray(k(A) if B is None else k(A, B), dtype=np.float64)
+
+    def _kernel(self, d: int) -> Any:
+        return kernel_of(self.kernel, d, self.gamma, self.degree, self.coef0, self.kernel_params)
+
+    def _exact(self, X: Any) -> dict[str, Any]:
+        K = self._gram(X)
+        self._check_gram(K)
+        n = len(K)
+        means = K.mean(axis=0) if self.center else np.zeros(n)
+        grand = float(means.mean())
+        values, vectors = self._eigen(K, means, grand)
+        values, vectors = self._kept(values, vectors)
+        dual = self._dual(vectors, values)
+        if self.center:
+            offset = means @ dual - grand * dual.sum(axis=0)
+            dual = dual - dual.mean(axis=0)
+        else:
+            offset = np.zeros(dual.shape[1])
+        return {
+            "eigenvalues_": values,
+            "eigenvectors_": vectors,
+            "dual_coef_": dual,
+            "offset_": offset,
+            "X_fit_": X.copy() if self.kernel != "precomputed" else K,
+            "column_means_": means,
+            "grand_mean_": grand,
+            "residual_trace_": 0.0,
+            "gamma_": float(self.gamma if self.gamma is not None else 1.0 / X.shape[1]),
+        }
+
+    def _check_gram(self, K: Array) -> None:
+        if not np.isfinite(K).all():
+            raise DataError("the kernel of X has values that are not finite; scale the columns of X.")
+        if self.kernel != "precomputed":
+            return
+        if K.shape[0] != K.shape[1]:
+            raise DataError(
+                f"X must be a square kernel matrix with kernel='precomputed'; its shape is {K.shape}."
+            )
+        if np.abs(K - K.T).max() > 1e-8 * max(float(np.abs(K).max()), 1e-300):
+            raise DataError("X must be symmetric with kernel='precomputed'; take (X + X.T) / 2.")
+
+    def _eigen(self, K: Array, means: Array, grand: float) -> tuple[Array, Array]:
+        n = len(K)
+        wanted = n if self.n_components is None else min(n, int(self.n_components))
+        solver = self.eigen_solver
+        if solver == "auto":
+            solver = "dense" if n <= 600 or wanted > n / 8 else "arpack"
+        if solver == "dense" or wanted >= n:
+            C = K - means - means[:, None] + grand if self.center else K
+            values, vectors = linalg.eigh((C + C.T) / 2.0, subset_by_index=[n - wanted, n - 1])
+            if wanted < n:
+                self._refuse_negative(
+                    linalg.eigvalsh(C, subset_by_index=[0, 0])[0] if n <= 600 else 0.0, values[-1]
+                )
+            return values[::-1], vectors[:, ::-1]
+        center = self.center
+
+        def times(V: Array) -> Array:
+            V = V - V.mean(axis=0) if center else V
+            out = K @ V
+            return out - out.mean(axis=0) if center else out
+
+        if solver == "randomized":
+            return self._randomized(times, n, wanted)
+        start = generator(self.random_state).standard_normal(n)
+        operator = LinearOperator((n, n), matvec=times, matmat=times, dtype=np.float64)
+        values, vectors = eigsh(operator, k=wanted, which="LA", tol=self.tol, maxiter=self.max_iter, v0=start)
+        order = np.argsort(-values)
+        return values[order], vectors[:, order]
+
+    def _randomized(self, times: Any, n: int, wanted: int) -> tuple[Array, Array]:
+        Q = generator(self.random_state).standard_normal((n, min(n, wanted + 10)))
+        for _ in range(4 if self.iterated_power == "auto" else int(self.iterated_power)):
+            Q = linalg.qr(times(Q), mode="economic")[0]
+        Q = linalg.qr(times(Q), mode="economic")[0]
+        values, small = linalg.eigh(Q.T @ times(Q))
+        return values[::-1][:wanted], (Q @ small[:, ::-1])[:, :wanted]
+
+    def _refuse_negative(self, smallest: float, largest: float) -> None:
+        if smallest < -1e-8 * max(largest, 1e-300) and self.kernel != "sigmoid":
+            raise DegenerateError(
+                f"the kernel of X is not positive semi-definite: its smallest eigenvalue is {smallest:.3g}. Choose "
+                "another kernel, or add to the diagonal."
+            )
+
+    def _kept(self, values: Array, vectors: Array) -> tuple[Array, Array]:
+        n = len(vectors)
+        top = float(values[0]) if len(values) else 0.0
+        self._refuse_negative(float(values.min(initial=0.0)), top)
+        positive = values > max(n * np.finfo(np.float64).eps * max(top, 0.0), 1e-12 * max(top, 1e-300))
+        if not positive.any():
+            raise DegenerateError("the rows of X are all one point in feature space; there is no component.")
+        lost = int((~positive).sum())
+        if self.remove_zero_eig or self.n_components is None:
+            values, vectors = values[positive], vectors[:, positive]
+        elif lost:
+            warn(
+                f"only {len(values) - lost} eigenvalues are positive, fewer than n_components={self.n_components}; the "
+                "other coordinates are 0."
+            )
+            values = np.where(positive, values, 0.0)
+        return values, fix_signs(vectors)
+
+    def _dual(self, vectors: Array, values: Array) -> Array:
+        root = np.where(values > 0, np.sqrt(np.maximum(values, 1e-300)), np.inf)
+        return vectors / root if self.coordinates == "unit" else np.where(values > 0, vectors, 0.0)
+
+    def _by_landmarks(self, X: Any) -> dict[str, Any]:
+        """Pivoted incomplete Cholesky without the whole matrix, then PCA of the features it leaves."""
+        if self.kernel == "precomputed":
+            raise DataError("n_landmarks needs the rows themselves, not kernel='precomputed'.")
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        R, pivots, left = chosen_landmarks(self._kernel(X.shape[1]), X, int(self.n_landmarks))  # type: ignore[arg-type]
+        F = R.T  # features of the rows
+        mean = F.mean(axis=0) if self.center else np.zeros(F.shape[1])
+        C = F - mean
+        values, V = linalg.eigh(C.T @ C)
+        K = len(values) if self.n_components is None else min(int(self.n_components), len(values))
+        values, V = values[::-1][:K], V[:, ::-1][:, :K]
+        good = values > 1e-12 * values[0]
+        values, V = values[good], V[:, good]
+        vectors = (C @ V) / np.sqrt(values)
+        signs = np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))] < 0, -1.0, 1.0)
+        V, vectors = V * signs, vectors * signs
+        size = np.ones(len(values)) if self.coordinates == "unit" else np.sqrt(values)
+        dual = linalg.solve_triangular(
+            F[pivots].T, V * size
+        )  # features of x are solve(F_mᵀ, k(landmarks, x))
+        return {
+            "eigenvalues_": values,
+            "eigenvectors_": vectors,
+            "dual_coef_": dual,
+            "offset_": mean @ (V * size),
+            "X_fit_": X[pivots],
+            "landmarks_": np.array(pivots),
+            "feature_factor_": F[pivots],
+            "feature_mean_": mean,
+            "column_means_": np.zeros(len(pivots)),
+            "grand_mean_": float(mean @ mean),
+            "residual_trace_": left,
+            "gamma_": float(self.gamma if self.gamma is not None else 1.0 / X.shape[1]),
+        }
+
+    def _learn_pre_images(self, X: Any, found: dict[str, Any]) -> dict[str, Any]:
+        dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        Z = self._scores_of(self._gram(X, found["X_fit_"]), found["dual_coef_"], found["offset_"])
+        kernel = kernel_of(
+            self.kernel, Z.shape[1], found["gamma_"], self.degree, self.coef0, self.kernel_params
+        )
+        K = np.asarray(kernel(Z))
+        K[np.diag_indices(len(K))] += self.alpha
+        solved = linalg.solve(K, dense, assume_a="pos" if self.alpha > 0 else "sym")
+        return {"X_transformed_fit_": Z, "pre_image_coef_": solved}
+
+    @staticmethod
+    def _scores_of(K: Array, dual: Array, offset: Array) -> Array:
+        return K @ dual - offset
+
+    # what a fitted model does
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.eigenvalues_)
+
+    def transform(self, X: Any) -> Array:
+        """Return the coordinates of the rows along the components."""
+        X = self._rows(X).X
+        parts = [self._block(X[i : i + ROWS]) for i in range(0, X.shape[0], ROWS)]
+        return np.concatenate(parts).astype(X.dtype, copy=False)
+
+    def _block(self, X: Any) -> Array:
+        K = self._gram(X) if self.kernel == "precomputed" else self._gram(X, self.X_fit_)
+        return self._scores_of(K, self.dual_coef_, self.offset_)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Fit, and return the coordinates of the rows."""
+        self.fit(X)
+        size = np.sqrt(self.eigenvalues_) if self.coordinates == "unit" else self.eigenvalues_
+        return (self.eigenvectors_ * size).astype(self.X_fit_.dtype, copy=False)
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learn the components.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n, p)
+            The rows, or their kernel matrix with ``kernel="precomputed"``.
+        y : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
+        return self._learn(self._read(X), X=X)
+
+    def residual(self, X: Any, diagonal: Any = None) -> Array:
+        r"""Return the squared distance of every point to the principal subspace in feature space.
+
+        :math:`k_c(x, x) - \lVert y(x) \rVert^2`, at least 0. With ``kernel="precomputed"`` the rows of X are k(x, x_i),
+        and `diagonal` holds k(x, x).
+        """
+        X = self._rows(X).X
+        if self.kernel == "precomputed":
+            if diagonal is None:
+                raise DataError("residual with kernel='precomputed' needs `diagonal`, the values k(x, x).")
+            own, K = np.asarray(diagonal, dtype=np.float64), self._gram(X)
+        else:
+            own, K = np.asarray(self._kernel(X.shape[1]).diag(X)), self._gram(X, self.X_fit_)
+        scores = self._scores_of(K, self.dual_coef_, self.offset_)
+        if self.coordinates == "eigenvalue":
+            scores = scores / np.where(self.eigenvalues_ > 0, np.sqrt(self.eigenvalues_), np.inf)
+        size = np.abs(own) + self.grand_mean_
+        if self.center:
+            own = own - 2.0 * self._mean_similarity(K) + self.grand_mean_
+        left = own - (scores**2).sum(axis=1)
+        return np.where(left > 1e-11 * size, left, 0.0)  # below that it is rounding
+
+    def _mean_similarity(self, K: Array) -> Array:
+        """The inner product of φ(x) with the mean of the training features."""
+        if hasattr(self, "feature_mean_"):
+            return K @ linalg.solve_triangular(self.feature_factor_.T, self.feature_mean_)
+        return K.mean(axis=1)
+
+    def score_samples(self, X: Any) -> Array:
+        """Return minus the residual: small for points unlike the training rows."""
+        if self.kernel == "precomputed":
+            raise DataError("score_samples needs the rows themselves; use residual(X, diagonal).")
+        return -self.residual(X)
+
+    def novelty(self, X: Any, quantile: float = 0.95, *, reference: Any = None) -> Array:
+        """Return which points lie farther from the subspace than this quantile of the reference points."""
+        known = self.residual(self.X_fit_ if reference is None else reference)
+        return self.residual(X) > np.quantile(known, quantile)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return approximate pre-images of coordinates, by the regression learned with fit_inverse_transform."""
+        check_fitted(self)
+        if not self.fit_inverse_transform:
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(
+                "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
+                "transform is not available."
+            )
+        Z = np.asarray(matrix(X), dtype=np.float64)
+        kernel = kernel_of(self.kernel, Z.shape[1], self.gamma_, self.degree, self.coef0, self.kernel_params)
+        return np.asarray(kernel(Z, self.X_transformed_fit_)) @ self.pre_image_coef_
+
+    def plot(self, X: Any, y: Any = None, ax: Any = None) -> Any:
+        """Draw the first two coordinates of the rows; return the Axes."""
+        import importlib
+
+        return importlib.import_module("gnomon.plot").kernel_coordinates(self, X, y, ax=ax)

@@ -1,0 +1,154 @@
+"""Sweeps of non-negative factorization. Arrays in, arrays out; every row is a problem of its own.
+
+H comes transposed, (p, K), so that what belongs to one column of X lies together.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gnomon.loops._compile import compiled
+
+
+@compiled(fastmath=True)
+def descend_rows(G, B, W, sweeps, ratio):
+    """Coordinate descent on ½ w G wᵀ − b·w, w ≥ 0, for every row of W; return Σ|projected gradient| before.
+
+    At most `sweeps` rounds a row; it ends when a round moves less than `ratio` times what the first one did.
+    """
+    n, K = W.shape
+    violation = 0.0
+    for i in range(n):
+        first = 0.0
+        for sweep in range(sweeps):
+            moved = 0.0
+            for k in range(K):
+                gradient = -B[i, k]
+                for l in range(K):
+                    gradient += G[k, l] * W[i, l]
+                if sweep == 0:
+                    pull = gradient if W[i, k] > 0.0 else min(0.0, gradient)
+                    violation += abs(pull)
+                if G[k, k] > 0.0:
+                    fresh = max(W[i, k] - gradient / G[k, k], 0.0)
+                    moved += abs(fresh - W[i, k]) * G[k, k]
+                    W[i, k] = fresh
+                elif gradient > 0.0:
+                    moved += W[i, k]
+                    W[i, k] = 0.0
+            if sweep == 0:
+                first = moved
+            if moved <= ratio * first:
+                break
+    return violation
+
+
+@compiled
+def descend_rows_with_holes(X, Ht, W, l1, l2, sweeps, ratio):
+    """The same where NaN marks entries of X that do not count: every row has a Gram matrix of its own."""
+    n, K = W.shape
+    p = Ht.shape[0]
+    G, b = np.empty((K, K)), np.empty(K)
+    violation = 0.0
+    for i in range(n):
+        for k in range(K):
+            b[k] = -l1
+            for l in range(k + 1):
+                G[k, l] = l2 if k == l else 0.0
+        for j in range(p):
+            x = X[i, j]
+            if not math.isnan(x):
+                for k in range(K):
+                    b[k] += x * Ht[j, k]
+                    for l in range(k + 1):
+                        G[k, l] += Ht[j, k] * Ht[j, l]
+        for k in range(K):
+            for l in range(k):
+                G[l, k] = G[k, l]
+        first = 0.0
+        for sweep in range(sweeps):
+            moved = 0.0
+            for k in range(K):
+                gradient = -b[k]
+                for l in range(K):
+                    gradient += G[k, l] * W[i, l]
+                if sweep == 0:
+                    pull = gradient if W[i, k] > 0.0 else min(0.0, gradient)
+                    violation += abs(pull)
+                if G[k, k] > 0.0:
+                    fresh = max(W[i, k] - gradient / G[k, k], 0.0)
+                    moved += abs(fresh - W[i, k]) * G[k, k]
+                    W[i, k] = fresh
+                elif gradient > 0.0:
+                    moved += W[i, k]
+                    W[i, k] = 0.0
+            if sweep == 0:
+                first = moved
+            if moved <= ratio * first:
+                break
+    return violation
+
+
+@compiled(fastmath=True)
+def divergence_rows(data, indices, indptr, Ht, below, weight, W, rounds, ratio, top, update):
+    """Multiplicative steps of the divergence over stored entries: W first, then what H needs is added to `top`.
+
+    below[k] = Σ_j H_kj + penalty. top[j, k] += weight · x/r · w_k with the new w. Returns
+    Σ weight·(x ln(x/r) − x) with r from the W that came in (of which Σ r is left to the caller).
+    """
+    n, K = W.shape
+    share = np.empty(K)
+    total = 0.0
+    for i in range(n):
+        if indptr[i] == indptr[i + 1]:
+            for k in range(K):
+                if below[k] > 0.0 and rounds > 0:
+                    W[i, k] = 0.0
+            continue
+        first = 0.0
+        for turn in range(max(1, rounds)):
+            for k in range(K):
+                share[k] = 0.0
+            for at in range(indptr[i], indptr[i + 1]):
+                j, x = indices[at], data[at]
+                if x <= 0.0:
+                    continue
+                r = 0.0
+                for k in range(K):
+                    r += W[i, k] * Ht[j, k]
+                if r <= 0.0:
+                    r = 1e-300
+                q = x / r
+                if turn == 0:
+                    total += weight[i] * (x * math.log(q) - x)
+                for k in range(K):
+                    share[k] += q * Ht[j, k]
+            if rounds == 0:
+                break
+            moved, size = 0.0, 0.0
+            for k in range(K):
+                fresh = W[i, k] * share[k] / below[k] if below[k] > 0.0 else W[i, k]
+                moved += abs(fresh - W[i, k])
+                size += fresh
+                W[i, k] = fresh
+            if turn == 0:
+                first = size
+            if moved <= ratio * max(size, first):
+                break
+        if not update:
+            continue
+        for at in range(indptr[i], indptr[i + 1]):
+            j, x = indices[at], data[at]
+            if x <= 0.0:
+                continue
+            r = 0.0
+            for k in range(K):
+                r += W[i, k] * Ht[j, k]
+            if r <= 0.0:
+                r = 1e-300
+            q = weight[i] * x / r
+            for k in range(K):
+                top[j, k] += q * W[i, k]
+    return total

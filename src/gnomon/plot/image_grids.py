@@ -1,0 +1,156 @@
+"""Pictures of images: galleries, one image at several stages, basis × coefficients = reconstruction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gnomon.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def images(
+    source: Any,
+    shape: tuple[int, ...] | None = None,
+    titles: Sequence[str] | None = None,
+    ax: Axes | None = None,
+    *,
+    columns: int = 10,
+    each: bool = True,
+) -> Axes:
+    """Draw images in a grid: the components of a model, a gallery, or one image at several stages.
+
+    Images with both signs get a diverging color map with zero in its middle, others a gray one.
+
+    Parameters
+    ----------
+    source : fitted model with `components_`, or images of shape (n, pixels) or (n, height, width[, 3])
+    shape : tuple, optional
+        Height and width, where images come as rows; the nearest square when not given.
+    titles : sequence of str, optional
+        One above every image; a model with `explained_variance_` shows these.
+    ax : Axes, optional
+        Where to draw.
+    columns : int, default=10
+        Images in a row.
+    each : bool, default=True
+        Scale the gray levels of every image on its own.
+
+    Examples
+    --------
+    >>> ax = images(np.eye(4), (2, 2), ["a", "b", "c", "d"])
+    >>> len(ax.texts)
+    4
+    """
+    if hasattr(source, "components_"):
+        if titles is None and hasattr(source, "explained_variance_"):
+            titles = [f"{value:.3g}" for value in source.explained_variance_]
+        source = source.components_
+    stack = np.asarray(source, dtype=np.float64)
+    if stack.ndim == 2:
+        if shape is None:
+            side = int(round(np.sqrt(stack.shape[1])))
+            shape = (side, stack.shape[1] // max(side, 1))
+        stack = stack.reshape(len(stack), *shape)
+    signed = bool(np.nanmin(stack) < 0)
+    count, (h, w) = len(stack), stack.shape[1:3]
+    columns = min(columns, count)
+    lines = -(-count // columns)
+    gap, head = max(1, h // 16), max(1, h // 5) if titles is not None else 0
+    canvas = np.full((lines * (h + gap + head), columns * (w + gap), *stack.shape[3:]), np.nan)
+    ax = style.axes(ax, size=(0.9 * columns + 0.5, 0.9 * lines * (h + gap + head) / (w + gap) + 0.3))
+    for i, image in enumerate(stack):
+        top, left = (i // columns) * (h + gap + head) + head, (i % columns) * (w + gap)
+        canvas[top : top + h, left : left + w] = _leveled(image, signed, stack, each)
+        if titles is not None and i < len(titles):
+            ax.text(left + w / 2, top - 0.3, titles[i], ha="center", va="bottom", fontsize="x-small")
+    if stack.ndim == 4:
+        ax.imshow(np.where(np.isnan(canvas), 1.0, canvas))
+    else:
+        ax.imshow(canvas, cmap=style.DIVERGING if signed else "gray", vmin=-1 if signed else 0, vmax=1)
+    ax.set_axis_off()
+    return ax
+
+
+def _leveled(image: np.ndarray, signed: bool, stack: np.ndarray, each: bool) -> np.ndarray:
+    """An image with levels from −1 (or 0) to 1."""
+    among = image if each else stack
+    if signed:
+        return image / max(float(np.nanmax(np.abs(among))), 1e-300)
+    low, high = float(np.nanmin(among)), float(np.nanmax(among))
+    return (image - low) / (high - low) if high > low else np.zeros_like(image)
+
+
+def reconstructions(
+    model: Any,
+    x: Any,
+    shape: tuple[int, ...] | None = None,
+    steps: Sequence[int] = (1, 2, 5, 10, 20, 50),
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one image rebuilt from ever more pieces, the mean counted as the first, and the image itself at the end.
+
+    Parameters
+    ----------
+    model : fitted PCA
+    x : array of shape (pixels,)
+        The image.
+    shape : tuple, optional
+        Height and width.
+    steps : sequence of int
+        Numbers of pieces.
+    ax : Axes, optional
+        Where to draw.
+
+    Examples
+    --------
+    >>> from gnomon.decomposition import PCA
+    >>> X = np.arange(20.0).reshape(5, 4) ** 1.5
+    >>> len(reconstructions(PCA().fit(X), X[0], (2, 2), [1, 2]).texts)
+    3
+    """
+    row = np.asarray(x, dtype=np.float64).reshape(1, -1)
+    most = len(model.components_) + 1
+    kept = [int(m) for m in steps if m <= most]
+    stages = [model.reconstruct(row, m, count_mean=True)[0] for m in kept]
+    names = [*map(str, kept), "image"]
+    stack = np.clip(np.stack([*stages, row[0]]), row.min(), row.max())
+    return images(stack - row.min(), shape, names, ax, columns=len(names), each=False)
+
+
+def factor_triptych(
+    bases: Any, index: int = 0, shape: tuple[int, ...] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw basis images × coefficients = reconstruction of one image, a line for every model.
+
+    Parameters
+    ----------
+    bases : dict
+        What `gnomon.decomposition.compare_image_bases` returns.
+    index : int, default=0
+        Which image.
+    shape : tuple, optional
+        Height and width.
+    ax : Axes, optional
+        Where to draw.
+
+    Examples
+    --------
+    >>> from gnomon.decomposition import compare_image_bases
+    >>> found = compare_image_bases(np.kron(np.eye(2), np.ones((3, 4))), 2, ("svd", "nmf"))
+    >>> ax = factor_triptych(found, 0, (2, 4))
+    >>> len(ax.texts) > 0
+    True
+    """
+    lines, names = [], []
+    width = max(len(one.basis) for one in bases.values()) + 1
+    for name, one in bases.items():
+        order = np.argsort(-np.abs(one.coefficients[index]), kind="stable")
+        blank = [np.full(one.basis.shape[1], np.nan)] * (width - 1 - len(order))
+        lines += [*one.basis[order], *blank, one.reconstruction[index]]
+        names += [f"{one.coefficients[index, k]:.2g} ×" for k in order] + [""] * len(blank) + [f"= {name}"]
+    return images(np.stack(lines), shape, names, ax, columns=width)

@@ -1,0 +1,442 @@
+"""Latent Dirichlet allocation: documents as mixtures of topics, by four ways of inference."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.core.randomness import draw_seed, generator
+from gnomon.core.steps import Learner, Report
+from gnomon.core.sums import Chunk, total, total_weight
+from gnomon.core.trace import Trace
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads
+from gnomon.topics import _inference as inference
+from gnomon.topics.queries import VARIATIONAL, TopicQueries
+
+
+class LDAState(NamedTuple):
+    """Topics, what is kept of the documents, and where the run stands."""
+
+    topics: Array  # (K, V): pseudo-counts λ, for em probabilities, for gibbs summed estimates
+    documents: Array  # (D, K): γ or π; empty where documents are not kept
+    alpha: Array  # (K,)
+    eta: Array  # (V,)
+    value: float
+    step: int
+    chain: Any  # of gibbs
+    saved: int  # states averaged
+    seed: int
+    probabilities: Array  # (K, V) averaged P(word | topic) of gibbs
+
+
+class LDAWork(NamedTuple):
+    """The documents in the form that the method wants."""
+
+    rows: Any
+    corpus: Any  # None where documents are not in memory
+    tokens: Any  # of gibbs
+    n_documents: float
+
+
+def _is_variational(model: Any) -> bool:
+    """Tell whether a model can learn batch by batch."""
+    return model.learning_method in VARIATIONAL
+
+
+def chunk_sums(chunk: Chunk, words: Array, alpha: Array, limit: int, tol: float) -> inference.DocumentSums:
+    """The E-step of a chunk of documents that are not kept."""
+    corpus = inference.corpus_of(chunk.X, chunk.weight)
+    gamma = inference.fresh_gamma(corpus, alpha)
+    return inference.variational_block(corpus, gamma, words, alpha, limit, tol, True)[1]
+
+
+class LatentDirichletAllocation(TopicQueries, Learner):
+    r"""Latent Dirichlet allocation (Blei, Ng and Jordan 2003).
+
+    .. math:: \beta_k \sim \mathrm{Dir}(\eta), \quad \theta_d \sim \mathrm{Dir}(\alpha), \quad
+        z_n \sim \mathrm{Cat}(\theta_d), \quad w_n \sim \mathrm{Cat}(\beta_{z_n})
+
+    Every document is a mixture θ of topics, every topic a distribution β over words; equivalently the counts of a
+    document are multinomial with probabilities θB, for the topic z of a token sums out of the marginal. X is a
+    documents × words table of counts, sparse or dense.
+
+    ``learning_method`` chooses the inference: "batch" and "online" variational Bayes (as in scikit-learn, faster),
+    "gibbs" (collapsed sampling: usually the best topics), "em" (most probable point; needs priors of at least 1). All
+    answer the same questions, and `perplexity` measures all of them by one rule: half of each unseen document predicts
+    the other half.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of topics K.
+    doc_topic_prior : float or array of shape (K,), optional
+        α; 1/K when not given (1 for "em"). "em" adds α − 1 to counts, the others α.
+    topic_word_prior : float or array of shape (V,), optional
+        η; 1/K when not given (1 for "em").
+    learning_method : {"batch", "online", "gibbs", "em"}, default="batch"
+    learning_decay, learning_offset : float
+        κ and τ of the step ρ_t = (τ + t)^(−κ) of "online".
+    max_iter : int, default=10
+        Passes over the documents of "batch", "online" and "em".
+    batch_size : int, default=128
+        Documents a step of "online".
+    evaluate_every, perp_tol
+        Every so many passes, stop where exp(−bound per word) fell by less than perp_tol; never for values below 1.
+    total_samples : float, default=1e6
+        Documents in all, for `partial_fit`.
+    mean_change_tol, max_doc_update_iter
+        End of the loop over one document: mean change of γ, and rounds at most.
+    n_jobs, verbose
+        Threads, and kept for scikit-learn. The number of threads changes no bit.
+    random_state : int, RandomState, Generator or None
+    n_burn, n_samples, thin : int
+        Gibbs: sweeps before the first state is kept, states kept, sweeps between them.
+    n_chunks : int or "auto"
+        Gibbs: blocks of documents that sweep side by side with counts merged after each sweep. They are set by the data
+        alone; 1 is the exact sampler.
+    optimize_priors : bool, default=False
+        Learn α (one number a topic) and η (one number) along the way.
+
+    Attributes
+    ----------
+    components_ : array of shape (K, V)
+        Pseudo-counts λ (em: the probabilities; gibbs: mean counts plus η).
+    topic_word_ : array of shape (K, V)
+        P(word | topic); rows sum to one.
+    doc_topic_prior_, topic_word_prior_ : arrays of shape (K,), (V,)
+    bound_ : float
+        The last objective: evidence lower bound, log joint of Gibbs, or penalized log-likelihood.
+    n_batch_iter_ : int
+        Updates of "online".
+    trace_ : Trace
+        The objective in every pass (gibbs: every tenth sweep).
+
+    Notes
+    -----
+    Rows in another order give the same model with "batch" and "em". "online" visits documents as they come, and "gibbs"
+    draws for tokens as they come.
+
+    Examples
+    --------
+    >>> X = np.array([[4, 2, 0, 0], [0, 0, 3, 1], [5, 1, 0, 0], [0, 0, 2, 4]])
+    >>> model = LatentDirichletAllocation(2, random_state=0, max_iter=50).fit(X)
+    >>> np.sort(model.transform(X)[0].round(2))
+    array([0.07, 0.93])
+    """
+
+    _sense: ClassVar[str] = "max"
+    _stop: ClassVar[str] = "self"
+    _unit: ClassVar[str] = "sweep"
+    _reads = Reads(sparse=True, positive=True, scales=True)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [COUNT],
+        "doc_topic_prior": [None, POSITIVE, "array-like"],
+        "topic_word_prior": [None, POSITIVE, "array-like"],
+        "learning_method": [StrOptions({"batch", "online", "gibbs", "em"})],
+        "learning_decay": [Interval(Real, 0, 1, closed="both")],
+        "learning_offset": [Interval(Real, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [COUNT],
+        "evaluate_every": [Integral],
+        "total_samples": [POSITIVE],
+        "perp_tol": [NOT_NEGATIVE],
+        "mean_change_tol": [NOT_NEGATIVE],
+        "max_doc_update_iter": [COUNT],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "n_burn": [Interval(Integral, 0, None, closed="left")],
+        "n_samples": [COUNT],
+        "thin": [COUNT],
+        "n_chunks": [COUNT, StrOptions({"auto"})],
+        "optimize_priors": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        doc_topic_prior: Any = None,
+        topic_word_prior: Any = None,
+        learning_method: str = "batch",
+        learning_decay: float = 0.7,
+        learning_offset: float = 10.0,
+        max_iter: int = 10,
+        batch_size: int = 128,
+        evaluate_every: int = -1,
+        total_samples: float = 1e6,
+        perp_tol: float = 0.1,
+        mean_change_tol: float = 1e-3,
+        max_doc_update_iter: int = 100,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+        n_burn: int = 100,
+        n_samples: int = 20,
+        thin: int = 5,
+        n_chunks: Any = "auto",
+        optimize_priors: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.learning_method = learning_method
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.evaluate_every = evaluate_every
+        self.total_samples = total_samples
+        self.perp_tol = perp_tol
+        self.mean_change_tol = mean_change_tol
+        self.max_doc_update_iter = max_doc_update_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_burn = n_burn
+        self.n_samples = n_samples
+        self.thin = thin
+        self.n_chunks = n_chunks
+        self.optimize_priors = optimize_priors
+
+    # the hooks
+
+    def _limit(self) -> int:
+        if self.learning_method == "gibbs":
+            return int(self.n_burn + self.n_samples * self.thin)
+        return int(self.max_iter)
+
+    def _prepare(self, rows: Any) -> LDAWork:
+        n = total_weight(rows)
+        if not rows.in_memory:
+            if self.learning_method not in VARIATIONAL:
+                raise DataError(
+                    f"learning_method={self.learning_method!r} keeps every document and needs X in memory; use "
+                    "'batch' or 'online'."
+                )
+            return LDAWork(rows, None, None, n)
+        weight = rows.weight if rows.weighted else None
+        if self.learning_method == "gibbs" and weight is not None:
+            raise DataError("learning_method='gibbs' takes no sample_weight; repeat the rows of X instead.")
+        corpus = inference.corpus_of(rows.X, weight)
+        if not np.isfinite(corpus.data.sum()):
+            raise DataError("X has counts so large that their sum overflows.")
+        tokens = None
+        if self.learning_method == "gibbs":
+            if (corpus.data != np.round(corpus.data)).any() or corpus.data.sum() > 2**31:
+                raise DataError(
+                    "learning_method='gibbs' needs whole counts in X, at most 2³¹ in all; use 'batch'."
+                )
+            tokens = inference.tokens_of(corpus, self.n_chunks)
+        return LDAWork(rows, corpus, tokens, n)
+
+    def _start(self, work: LDAWork, rng: np.random.Generator) -> LDAState:
+        V, K = work.rows.n_features, int(self.n_components)
+        alpha = self._prior(self.doc_topic_prior, K, "doc_topic_prior", K)
+        eta = self._prior(self.topic_word_prior, V, "topic_word_prior", K)
+        seed = draw_seed(rng)
+        topics, none = rng.gamma(100.0, 0.01, size=(K, V)), np.zeros((0, K))
+        documents, chain = none, None
+        if self.learning_method == "em":
+            topics = topics / topics.sum(axis=1, keepdims=True)
+            documents = np.full((work.corpus.shape[0], K), 1.0 / K)
+        elif self.learning_method == "gibbs":
+            chain = inference.first_chain(work.tokens, V, K, seed)
+            topics = np.zeros((K, V))
+        elif self.learning_method == "batch" and work.corpus is not None:
+            documents = inference.fresh_gamma(work.corpus, alpha)
+        return LDAState(topics, documents, alpha, eta, -np.inf, 0, chain, 0, seed, np.zeros((0, V)))
+
+    def _prior(self, given: Any, size: int, name: str, K: int) -> Array:
+        default = 1.0 if self.learning_method == "em" else 1.0 / K
+        values = np.asarray(default if given is None else given, dtype=np.float64)
+        if values.ndim > 1 or (values.ndim == 1 and values.shape != (size,)):
+            raise DataError(f"{name} must be a number or hold {size} of them; its shape is {values.shape}.")
+        if not (values > 0).all() or not np.isfinite(values).all():
+            raise DataError(f"{name} must be positive; got {given!r}.")
+        if self.learning_method == "em" and (values < 1).any():
+            raise DataError(
+                f"{name} must be at least 1 with learning_method='em': below 1 the most probable point lies on the "
+                "border. Use 'batch' or 'gibbs'."
+            )
+        return np.array(np.broadcast_to(values, (size,)))
+
+    def _step(self, work: LDAWork, state: LDAState) -> tuple[LDAState, Report]:
+        step = {"batch": self._batch, "online": self._online, "gibbs": self._gibbs, "em": self._em}
+        fresh, value = step[self.learning_method](work, state)
+        done = False
+        if self.evaluate_every > 0 and fresh.step % self.evaluate_every == 0 and work.corpus is not None:
+            words = float(work.corpus.data.sum())
+            done = np.isfinite(state.value) and abs(
+                np.exp(-fresh.value / words) - np.exp(-state.value / words)
+            ) < (self.perp_tol)
+        return fresh, Report(value, done=bool(done))
+
+    def _batch(self, work: LDAWork, state: LDAState) -> tuple[LDAState, float]:
+        words = inference.topic_weights(state.topics)
+        limit, tol = int(self.max_doc_update_iter), float(self.mean_change_tol)
+        if work.corpus is not None:
+            gamma, found = inference.variational_pass(
+                work.corpus, state.documents, words, state.alpha, limit, tol
+            )
+        else:
+            found = total(chunk_sums, work.rows, words, state.alpha, limit, tol)
+            gamma = state.documents
+        value = float(found.value) + inference.topics_bound(state.topics, state.eta)
+        alpha, eta = state.alpha, state.eta
+        topics = eta + found.counts.T
+        if self.optimize_priors:
+            alpha = inference.learned_alpha(found.logs / found.weight, alpha)
+            eta = inference.learned_eta(topics, eta)
+            topics = eta + found.counts.T
+        return state._replace(
+            topics=topics, documents=gamma, alpha=alpha, eta=eta, value=value, step=state.step + 1
+        ), value
+
+    def _online(self, work: LDAWork, state: LDAState) -> tuple[LDAState, float]:
+        value, topics, count = 0.0, state.topics, state.saved
+        for corpus in self._batches(work):
+            topics, part = self._update(corpus, topics, state.alpha, state.eta, count + 1, work.n_documents)
+            count, value = count + 1, value + part
+        value += inference.topics_bound(topics, state.eta)
+        return state._replace(topics=topics, value=value, step=state.step + 1, saved=count), value
+
+    def _batches(self, work: LDAWork) -> Any:
+        size = int(self.batch_size)
+        if work.corpus is not None:
+            for start in range(0, work.corpus.shape[0], size):
+                yield work.corpus.part(slice(start, min(start + size, work.corpus.shape[0])))
+            return
+        for chunk in work.rows.chunks():
+            whole = inference.corpus_of(chunk.X, chunk.weight)
+            for start in range(0, whole.shape[0], size):
+                yield whole.part(slice(start, min(start + size, whole.shape[0])))
+
+    def _update(
+        self, corpus: Any, topics: Array, alpha: Array, eta: Array, t: int, documents: float
+    ) -> tuple[Array, float]:
+        """One natural-gradient step from a batch; t counts from 1."""
+        gamma = inference.fresh_gamma(corpus, alpha)
+        _, found = inference.variational_pass(
+            corpus,
+            gamma,
+            inference.topic_weights(topics),
+            alpha,
+            int(self.max_doc_update_iter),
+            float(self.mean_change_tol),
+        )
+        rho = (self.learning_offset + t) ** (-self.learning_decay)
+        share = documents / max(float(corpus.weight.sum()), 1e-300)
+        return (1.0 - rho) * topics + rho * (eta + share * found.counts.T), float(found.value)
+
+    def _em(self, work: LDAWork, state: LDAState) -> tuple[LDAState, float]:
+        words = np.ascontiguousarray(state.topics.T)
+        pi, found = inference.em_pass(work.corpus, state.documents, words, state.alpha - 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = [
+                np.where(extra > 0, extra * np.log(table), 0.0)
+                for extra, table in ((state.alpha - 1.0, state.documents), (state.eta - 1.0, state.topics))
+            ]
+        value = float(found.value + work.corpus.weight @ logs[0].sum(axis=1) + logs[1].sum())
+        topics = state.eta - 1.0 + found.counts.T
+        mass = topics.sum(axis=1, keepdims=True)
+        topics = np.where(mass > 0, topics / np.where(mass > 0, mass, 1.0), state.topics)
+        return state._replace(topics=topics, documents=pi, value=value, step=state.step + 1), value
+
+    def _gibbs(self, work: LDAWork, state: LDAState) -> tuple[LDAState, Any]:
+        index = state.step + 1
+        chain = inference.sweep(work.tokens, state.chain, state.alpha, state.eta, state.seed, index)
+        alpha, eta = state.alpha, state.eta
+        if self.optimize_priors and index % 5 == 0:
+            counts = inference.document_counts(work.tokens, chain.z, len(alpha))
+            alpha = inference.minka_step(counts, alpha)
+            eta = np.full(len(eta), inference.minka_symmetric(chain.by_word.T, float(eta[0])))
+        value = None
+        if index % 10 == 0 or index == self._limit():
+            value = inference.log_joint(work.tokens, chain, alpha, eta)
+        fresh = state._replace(
+            chain=chain, alpha=alpha, eta=eta, value=state.value if value is None else value, step=index
+        )
+        if index > self.n_burn and (index - self.n_burn) % self.thin == 0:
+            pseudo = chain.by_word.T + eta
+            shares = pseudo / pseudo.sum(axis=1, keepdims=True)
+            first = state.saved == 0
+            fresh = fresh._replace(
+                topics=pseudo if first else state.topics + pseudo,
+                probabilities=shares if first else state.probabilities + shares,
+                saved=state.saved + 1,
+            )
+        return fresh, value
+
+    def _attributes(self, state: LDAState) -> dict[str, Any]:
+        topics, probabilities, updates = state.topics, None, state.step
+        if self.learning_method == "gibbs":
+            if state.saved:
+                topics, probabilities = topics / state.saved, state.probabilities / state.saved
+            else:
+                topics = state.chain.by_word.T + state.eta
+        elif self.learning_method == "online":
+            updates = state.saved
+        if probabilities is None:
+            probabilities = topics / topics.sum(axis=1, keepdims=True)
+        return {
+            "components_": topics,
+            "topic_word_": probabilities,
+            "doc_topic_prior_": state.alpha,
+            "topic_word_prior_": state.eta,
+            "bound_": float(state.value),
+            "n_batch_iter_": int(updates),
+            "seed_": int(state.seed % 2**63),
+            "exp_dirichlet_component_": inference.topic_weights(topics).T
+            if self.learning_method in VARIATIONAL
+            else probabilities,
+        }
+
+    # learning on
+
+    @available_if(_is_variational)
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from one more batch of documents, by steps of "online".
+
+        Parameters
+        ----------
+        X : array or sparse matrix of counts
+            The batch; `total_samples` says how many documents there are in all.
+        y : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
+        first = not hasattr(self, "components_")
+        rows = self._read(X, reset=first)
+        work = LDAWork(rows, inference.corpus_of(rows.X), None, float(self.total_samples))
+        if first:
+            state = self._start(work, generator(self.random_state))
+        else:
+            state = LDAState(
+                self.components_,
+                np.zeros((0, len(self.components_))),
+                self.doc_topic_prior_,
+                self.topic_word_prior_,
+                self.bound_,
+                self.n_iter_,
+                None,
+                self.n_batch_iter_,
+                self.seed_,
+                np.zeros((0, self.components_.shape[1])),
+            )
+        fresh, value = self._online(work, state)
+        names = {"feature_names_in_": self.feature_names_in_} if hasattr(self, "feature_names_in_") else {}
+        facts = {"trace_": Trace([value], [0.0]), "n_iter_": max(1, fresh.step), "converged_": False}
+        learned = {**self._attributes(fresh), "n_batch_iter_": int(fresh.saved)}
+        self._adopt({**names, **facts, **learned}, rows)
+        return self

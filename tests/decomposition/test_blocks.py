@@ -1,0 +1,424 @@
+"""CCA, Fisher, scaling, kernel PCA, truncated SVD: numbers by hand, twins, properties."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse as sp
+from scipy.spatial.distance import pdist, squareform
+from sklearn.datasets import load_digits, load_linnerud
+
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.decomposition import (
+    CCA,
+    MDS,
+    PCA,
+    ClassicalMDS,
+    FisherProjection,
+    IncrementalPCA,
+    KernelCCA,
+    KernelPCA,
+    TruncatedSVD,
+    principal_angles,
+    svd,
+)
+
+A6 = np.array([(1, 2), (2, 1), (3, 5), (4, 3), (5, 6), (6, 8)], dtype=float)
+B6 = np.array([(1, 0), (3, 1), (2, 2), (5, 1), (4, 3), (7, 2)], dtype=float)
+F10 = np.array(
+    [(4, 2), (2, 4), (2, 3), (3, 6), (4, 4), (9, 10), (6, 8), (9, 5), (8, 7), (10, 8)], dtype=float
+)
+F10_Y = np.repeat([1, 2], 5)
+
+
+def seeded(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+# canonical correlations
+
+
+def test_two_blocks_by_hand():
+    assert_allclose(CCA(2).fit(A6, B6).canonical_correlations_, [0.9884219019, 0.4222738054], rtol=1e-9)
+    plain = CCA(2, center=False, scale=False).fit(A6, B6)
+    assert_allclose(plain.canonical_correlations_, [0.9977565264, 0.4233531161], rtol=1e-9)
+    assert_allclose(plain.angles_, [0.0669972084, 1.1336530383], rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "regression, q, expected",
+    [
+        ("least_squares", 2, (3.4004524887, 1.2013574661)),
+        ("least_squares", 1, (3.2457173560, 1.3362185273)),
+        ("canonical", 2, (3.6072196517, 1.0149312778)),
+        ("canonical", 1, (3.4007431269, 1.1948881032)),
+    ],
+)
+def test_predictions_by_hand(regression, q, expected):
+    model = CCA(q, regression=regression, scale=False).fit(A6, B6)
+    assert_allclose(model.predict([[3, 3]]), [expected], rtol=1e-9)
+
+
+def test_linear_image_is_predicted_exactly():
+    Y = A6 @ np.array([[1, 2], [0, -1]])
+    model = CCA(2, center=False, scale=False, regression="canonical").fit(A6, Y)
+    assert_allclose(model.canonical_correlations_, [1, 1])
+    assert_allclose(model.predict([[3, 4]]), [[3, 2]], atol=1e-9)
+
+
+def test_linnerud():
+    data = load_linnerud()
+    model = CCA(3).fit(data.data, data.target)
+    assert_allclose(model.canonical_correlations_, [0.7956081544, 0.2005560411, 0.0725702862], rtol=1e-8)
+    told = model.test()
+    assert_allclose(told.wilks[0], np.prod(1 - model.canonical_correlations_**2))
+    assert_allclose(told.pvalue, [0.0635, 0.9491, 0.7748], atol=0.02)
+    assert list(told.dof) == [9, 4, 1]
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=15, deadline=None)
+def test_correlations_are_cosines(seed):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(30, 4)) + 3, rng.normal(size=(30, 3))
+    Y[:, 0] += X[:, 1]
+    model = CCA(3, normalize="unit", scale=False).fit(X, Y)
+    D = model.canonical_correlations_
+    Xc, Yc = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    assert_allclose(np.cos(principal_angles(Xc, Yc).angles), D, atol=1e-9)
+    s, t = model.transform(X, Y)
+    assert_allclose(s.T @ s, np.eye(3), atol=1e-9)
+    assert_allclose(t.T @ t, np.eye(3), atol=1e-9)
+    assert_allclose(s.T @ t, np.diag(D), atol=1e-9)
+    moved = CCA(3).fit(X @ rng.normal(size=(4, 4)) + 7, Y * [1, 100, 0.01])
+    assert_allclose(moved.canonical_correlations_, D, atol=1e-7)
+    ordinary = np.linalg.lstsq(np.c_[np.ones(30), X], Y, rcond=None)[0]
+    assert_allclose(model.predict(X), np.c_[np.ones(30), X] @ ordinary, atol=1e-8)
+    assert_allclose(np.var(CCA(3, normalize="variance").fit_transform(X, Y)[0], axis=0, ddof=1), 1)
+
+
+def test_nearly_dependent_columns_take_the_sure_road():
+    X = seeded(50, 3)
+    wide = np.c_[X, X[:, 0] + 1e-7 * seeded(50, seed=2)]
+    Y = X[:, :2] + seeded(50, 2, seed=1)
+    exact = CCA(2).fit(np.c_[X, seeded(50, seed=2)], Y).canonical_correlations_
+    assert_allclose(CCA(2).fit(wide, Y).canonical_correlations_, exact, atol=1e-6)
+    with pytest.warns(UserWarning, match="rank 3"):
+        model = CCA(2).fit(np.c_[X, X[:, 0]], Y)
+    assert_allclose(model.canonical_correlations_, CCA(2).fit(X, Y).canonical_correlations_, atol=1e-9)
+
+
+def test_awkward_blocks():
+    with pytest.warns(UserWarning, match="mean nothing"):
+        CCA(1).fit(seeded(4, 6), seeded(4, 2, seed=1))
+    ridge = CCA(1, reg=1.0).fit(seeded(4, 6), seeded(4, 2, seed=1))
+    assert ridge.canonical_correlations_[0] < 1
+    with pytest.raises(DataError, match="upper bound is 2"):
+        CCA(3).fit(A6, B6)
+    with pytest.raises(DataError, match="columns"):
+        CCA(1).fit(A6, B6).transform(A6, B6[:, :1])
+    one = CCA(1).fit(A6, B6[:, 0])
+    assert one.predict(A6).shape == (6,)
+    back = CCA(2).fit(A6, B6)
+    s, t = back.transform(A6, B6)
+    x, y = back.inverse_transform(s, t)
+    assert_allclose(x, A6, atol=1e-9)
+    assert_allclose(y, B6, atol=1e-9)
+
+
+def test_linear_kernel_cca_is_ridge_cca():
+    X, Y = seeded(40, 3), seeded(40, 2, seed=1)
+    Y[:, 0] += X[:, 0]
+    dual, primal = KernelCCA(2, kernel="linear", reg=2.0).fit(X, Y), CCA(2, reg=2.0, scale=False).fit(X, Y)
+    assert_allclose(dual.canonical_correlations_, primal.canonical_correlations_, atol=1e-9)
+    s, t = dual.transform(X, Y)
+    unit = CCA(2, reg=2.0, scale=False, normalize="unit").fit(X, Y)
+    assert_allclose(np.abs(s), np.abs(unit.transform(X)), atol=1e-8)
+    assert_allclose(np.abs(t), np.abs(unit.transform(X, Y)[1]), atol=1e-8)
+    with pytest.raises(DataError, match="rank"):
+        KernelCCA(9, kernel="linear").fit(X, Y)
+    curve = np.linspace(-1, 1, 60)[:, None]
+    assert KernelCCA(1, gamma=2.0, reg=0.01).fit(curve, curve**2).canonical_correlations_[0] > 0.99
+    assert CCA(1).fit(curve, curve**2).canonical_correlations_[0] < 0.01
+
+
+# Fisher
+
+
+def test_two_classes_by_hand():
+    model = FisherProjection(weighting="class").fit(F10, F10_Y)
+    assert_allclose(model.within_, [[2.64, -0.24], [-0.24, 4.4]])
+    assert_allclose(model.between_, [[7.29, 5.13], [5.13, 3.61]])
+    assert_allclose(model.criterion_values_, [3.8127076412], rtol=1e-9)
+    assert_allclose(-model.direction_, [-2.134551, -0.980066], rtol=1e-6)
+    assert -model.threshold_ == pytest.approx(-17.753322, rel=1e-7)
+    sample = FisherProjection().fit(F10, F10_Y)
+    assert_allclose(sample.within_, model.within_ / 2)
+    assert_allclose(sample.criterion_values_, [7.6254152824], rtol=1e-9)
+    assert_allclose(sample.components_, [[0.9087855843, 0.4172634200]], rtol=1e-9)
+    side = sample.decision_function(F10) > 0
+    assert_allclose(side, F10_Y == 2)
+
+
+def test_mean_difference_is_no_better():
+    plain = FisherProjection(criterion="mean_difference").fit(F10, F10_Y)
+    gap = F10[5:].mean(axis=0) - F10[:5].mean(axis=0)
+    assert_allclose(plain.direction_, gap)
+    assert plain.criterion_values_[0] < FisherProjection().fit(F10, F10_Y).criterion_values_[0]
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=15, deadline=None)
+def test_criterion_is_stationary_and_invariant(seed):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2], [10, 15, 20])
+    X = rng.normal(size=(45, 4)) + rng.normal(size=(3, 4))[y] * 2
+    model = FisherProjection().fit(X, y)
+    J = model.criterion_values_
+    assert len(J) == 2
+    w = model.scalings_
+    assert_allclose(model.between_ @ w, model.within_ @ w * J, atol=1e-8)
+    assert_allclose(w.T @ model.within_ @ w, np.eye(2), atol=1e-9)
+    moved = FisherProjection().fit(X @ rng.normal(size=(4, 4)) + 5, y)
+    assert_allclose(moved.criterion_values_, J, rtol=1e-6)
+    scatter = FisherProjection(weighting="scatter").fit(X, y)
+    assert_allclose(scatter.criterion_values_, J, rtol=1e-9)
+
+
+def test_weightings_differ_for_classes_of_different_size():
+    y = np.repeat([0, 1, 2], [5, 30, 60])
+    X = seeded(95, 3) * (1 + y)[:, None] + seeded(3, 3, seed=1)[y]
+    a, b = FisherProjection().fit(X, y).components_, FisherProjection(weighting="class").fit(X, y).components_
+    assert not np.allclose(np.abs(a), np.abs(b), atol=1e-2)
+
+
+def test_awkward_classes():
+    with pytest.warns(UserWarning, match="shrinkage"):
+        FisherProjection().fit(np.c_[F10, F10], F10_Y)
+    assert FisherProjection(shrinkage="auto").fit(np.c_[F10, F10], F10_Y).components_.shape == (1, 4)
+    with pytest.raises(DataError, match="n_components=2"):
+        FisherProjection(2).fit(F10, F10_Y)
+    with pytest.raises(DataError, match="2 classes"):
+        FisherProjection().fit(F10, np.ones(10))
+    three = FisherProjection().fit(F10, np.arange(10) % 3)
+    assert three.decision_function(F10).shape == (10, 3)
+    assert_allclose(FisherProjection().fit(F10, F10_Y).predict(F10), F10_Y)
+    parts = FisherProjection().partial_fit(F10[::2], F10_Y[::2]).partial_fit(F10[1::2], F10_Y[1::2])
+    assert_allclose(parts.components_, FisherProjection().fit(F10, F10_Y).components_)
+
+
+# scaling
+
+
+def test_rectangle_and_city_blocks():
+    corners = np.array([[0, 0], [4, 0], [4, 3], [0, 3.0]])
+    model = ClassicalMDS().fit(corners)
+    assert_allclose(model.eigenvalues_, [16, 9, 0, 0], atol=1e-10)
+    square = np.array([[0, 1, 1, 2], [1, 0, 2, 1], [1, 2, 0, 1], [2, 1, 1, 0.0]])
+    blocks = ClassicalMDS(metric="precomputed").fit(square)
+    assert_allclose(blocks.eigenvalues_, [2, 2, 0, -1], atol=1e-10)
+    assert blocks.negative_mass_ == pytest.approx(0.2)
+    for correction in ("additive", "sqrt"):
+        mended = ClassicalMDS(metric="precomputed", correction=correction).fit(square)
+        assert mended.negative_mass_ < 1e-6
+    assert ClassicalMDS(metric="cityblock").fit([[0, 0], [0, 1], [1, 0], [1, 1.0]]).negative_mass_ == (
+        pytest.approx(0.2)
+    )
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=10, deadline=None)
+def test_classical_scaling_is_pca(seed):
+    X = np.random.default_rng(seed).normal(size=(15, 3))
+    model = ClassicalMDS(3).fit(X)
+    assert_allclose(np.abs(model.embedding_), np.abs(PCA().fit_transform(X)), atol=1e-8)
+    assert_allclose(pdist(model.embedding_), pdist(X), atol=1e-9)
+    assert_allclose(model.transform(X), model.embedding_, atol=1e-8)
+    assert model.stress_ == pytest.approx(0, abs=1e-15)
+
+
+def test_stress_never_rises():
+    X = seeded(25, 5)
+    for options in ({"metric_mds": True}, {"weights": np.random.default_rng(0).random((25, 25))}):
+        if "weights" in options:
+            options["weights"] = options["weights"] + options["weights"].T
+        model = MDS(2, init="random", random_state=0, eps=0, max_iter=50, **options).fit(X)
+        assert (np.diff(model.trace_.objective) <= 1e-9).all()
+    order = MDS(2, metric_mds=False, random_state=0).fit(X)
+    assert 0 < order.stress_ < 0.3
+    exact = MDS(5, eps=1e-12).fit(X)
+    assert_allclose(pdist(exact.embedding_), pdist(X), atol=1e-6)
+    unknown = np.ones((25, 25))
+    unknown[0, 1] = unknown[1, 0] = 0
+    D = squareform(pdist(X))
+    D[0, 1] = D[1, 0] = 99
+    kept = MDS(5, metric="precomputed", weights=unknown, eps=1e-14, max_iter=3000).fit(D)
+    assert abs(squareform(pdist(kept.embedding_))[2, 3] - D[2, 3]) < 1e-2
+
+
+def test_bad_distances():
+    for kind in (ClassicalMDS, MDS):
+        with pytest.raises(DataError, match="symmetric"):
+            kind(metric="precomputed").fit([[0, 1], [2, 0.0]])
+        with pytest.raises(DataError, match="negative"):
+            kind(metric="precomputed").fit([[0, -1], [-1, 0.0]])
+        with pytest.raises(DataError, match="diagonal"):
+            kind(metric="precomputed").fit([[1, 1], [1, 1.0]])
+        with pytest.raises(DataError, match="square"):
+            kind(metric="precomputed").fit([[0, 1, 1], [1, 0, 1.0]])
+    with pytest.raises(DataError, match="weights"):
+        MDS(weights=np.ones((2, 2))).fit(A6)
+    with pytest.raises(DataError, match="init matrix"):
+        MDS(init=np.ones((2, 2))).fit(A6)
+
+
+# kernel PCA
+
+LINE = np.array([[0.0], [1.0], [3.0]])
+
+
+def test_three_points_uncentered():
+    model = KernelPCA(kernel="rbf", gamma=1.0, center=False).fit(LINE)
+    assert_allclose(model.eigenvalues_, [1.3683412495, 0.9999877420, 0.6316710085], rtol=1e-9)
+    assert_allclose(np.abs(model.transform([[2.0]])), [[0.2445667260, 0.3663931702, 0.2948607460]], rtol=1e-8)
+    residuals = [
+        KernelPCA(k, kernel="rbf", gamma=1.0, center=False).fit(LINE).residual([[2.0]])[0] for k in (1, 2, 3)
+    ]
+    assert_allclose(residuals, [0.9401871165, 0.8059431613, 0.7190003018], rtol=1e-8)
+    other = KernelPCA(kernel="rbf", gamma=1.0, center=False, coordinates="eigenvalue").fit(LINE)
+    assert_allclose(np.abs(other.transform([[2.0]])), [[0.2860846653, 0.3663909246, 0.2343486372]], rtol=1e-8)
+    assert_allclose(other.residual([[2.0]]), residuals[-1:], rtol=1e-8)
+
+
+def test_three_points_centered():
+    model = KernelPCA(kernel="rbf", gamma=1.0).fit(LINE)
+    assert_allclose(model.eigenvalues_, [1.1105643602, 0.6318899799], rtol=1e-9)
+    expected = [
+        (0.4464768103, 0.5548319059),
+        (0.4137671078, 0.5690769841),
+        (0.8602439181, 0.0142450781),
+    ]
+    assert_allclose(np.abs(model.fit_transform(LINE)), expected, rtol=1e-7)
+    assert_allclose(np.abs(model.transform([[2.0]])), [[0.2330508413, 0.298846913]], rtol=1e-8)
+    one = KernelPCA(1, kernel="rbf", gamma=1.0).fit(LINE)
+    assert_allclose(one.residual([[2.0]]), [0.8621528445], rtol=1e-8)
+    assert_allclose(model.residual([[2.0]]), [0.7728433672], rtol=1e-8)
+
+
+def test_square_kernel_is_monomials():
+    X = np.array([[1, 0], [0, 1], [1, 1.0]])
+    model = KernelPCA(kernel="poly", degree=2, gamma=1, coef0=0, center=False).fit(X)
+    assert_allclose(model.eigenvalues_, [4.5615528128, 1, 0.4384471872], rtol=1e-9)
+    monomials = np.c_[X**2, np.sqrt(2) * X[:, 0] * X[:, 1]]
+    plain = PCA(center=False, svd_solver="full").fit(monomials)
+    assert_allclose(plain.scatter_eigenvalues_, model.eigenvalues_, rtol=1e-9)
+    assert_allclose(np.abs(plain.transform(monomials)), np.abs(model.transform(X)), atol=1e-9)
+
+
+@given(st.integers(0, 1000), st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_linear_kernel_is_pca(seed, center):
+    X = np.random.default_rng(seed).normal(size=(20, 4)) + 1
+    model = KernelPCA(center=center).fit(X)
+    plain = PCA(center=center).fit(X)
+    assert_allclose(np.abs(model.transform(X)), np.abs(plain.transform(X)), atol=1e-7)
+    assert_allclose(model.transform(X), model.fit_transform(X), atol=1e-8)
+    assert_allclose(model.residual(X), 0, atol=1e-8)
+    assert (KernelPCA(2, center=center).fit(X).residual(X) >= 0).all()
+
+
+def test_spectral_embedding_is_a_kernel_pca():
+    K = np.exp(-squareform(pdist(seeded(30, 2)) ** 2))
+    scale = 1 / np.sqrt(K.sum(axis=1))
+    normal = K * scale[:, None] * scale
+    found = KernelPCA(3, kernel="precomputed", center=False).fit_transform(normal)
+    values, vectors = np.linalg.eigh(normal)
+    assert_allclose(np.abs(found / np.linalg.norm(found, axis=0)), np.abs(vectors[:, ::-1][:, :3]), atol=1e-8)
+
+
+def test_solvers_and_landmarks():
+    X = seeded(150, 3)
+    exact = KernelPCA(4, kernel="rbf", gamma=0.2, eigen_solver="dense").fit(X)
+    for solver in ("arpack", "randomized"):
+        model = KernelPCA(
+            4, kernel="rbf", gamma=0.2, eigen_solver=solver, random_state=0, iterated_power=20
+        ).fit(X)
+        assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-6)
+        assert_allclose(model.transform(X), exact.transform(X), atol=1e-4)
+    few = KernelPCA(4, kernel="rbf", gamma=0.2, n_landmarks=60).fit(X)
+    assert few.X_fit_.shape == (60, 3) and few.residual_trace_ < 0.5
+    assert_allclose(few.eigenvalues_, exact.eigenvalues_, rtol=1e-3)
+    assert_allclose(np.abs(few.transform(X)), np.abs(exact.transform(X)), atol=1e-2)
+    assert_allclose(few.transform(X), few.fit_transform(X), atol=1e-8)
+    assert_allclose(few.residual(X[:5]), exact.residual(X[:5]), atol=2e-2)
+
+
+def test_pre_images_and_novelty():
+    angle = np.linspace(0, 2 * np.pi, 80, endpoint=False)
+    ring = np.c_[np.cos(angle), np.sin(angle)]
+    model = KernelPCA(8, kernel="rbf", gamma=2.0, fit_inverse_transform=True, alpha=1e-3).fit(ring)
+    assert_allclose(model.inverse_transform(model.transform(ring)), ring, atol=0.05)
+    assert model.residual([[0.0, 0.0]])[0] > 2 * model.residual(ring).max()
+    assert model.novelty([[3.0, 3.0], [1.0, 0.0]], 0.999).tolist() == [True, False]
+    assert_allclose(model.score_samples(ring), -model.residual(ring))
+
+
+def test_bad_kernels():
+    with pytest.raises(DegenerateError, match="not positive semi-definite"):
+        KernelPCA(kernel="precomputed", center=False).fit([[0.0, 1.0], [1.0, 0.0]])
+    with pytest.raises(DataError, match="symmetric"):
+        KernelPCA(kernel="precomputed").fit([[1.0, 0.0], [1.0, 1.0]])
+    with pytest.raises(DegenerateError, match="one point"):
+        KernelPCA(1).fit(np.ones((3, 2)))
+    with pytest.raises(DataError, match="precomputed"):
+        KernelPCA(kernel="precomputed", fit_inverse_transform=True).fit(np.eye(2))
+    with pytest.raises(DataError, match="diagonal"):
+        KernelPCA(kernel="precomputed").fit(np.eye(3)).residual(np.eye(3))
+    with pytest.warns(UserWarning, match="fewer than n_components=3"):
+        model = KernelPCA(3).fit(A6)
+    assert_allclose(model.transform(A6)[:, 2], 0, atol=1e-12)
+
+
+# truncated and incremental
+
+
+def test_truncated_svd_is_the_svd():
+    X = np.abs(seeded(40, 12))
+    exact = svd(X)
+    for data in (X, sp.csr_array(X)):
+        for algorithm in ("randomized", "arpack"):
+            model = TruncatedSVD(3, algorithm=algorithm, random_state=0).fit(data)
+            assert_allclose(model.singular_values_, exact.s[:3], rtol=1e-8)
+            assert_allclose(model.transform(data), X @ exact.Vt[:3].T, atol=1e-7)
+            assert_allclose(model.explained_variance_, np.var(model.transform(data), axis=0), rtol=1e-7)
+    ratio = np.var(X @ exact.Vt[:3].T, axis=0) / np.var(X, axis=0).sum()
+    assert_allclose(model.explained_variance_ratio_, ratio, rtol=1e-7)
+    assert_allclose(model.inverse_transform(model.transform(X)), exact.low_rank(3)[0], atol=1e-7)
+    with pytest.raises(DataError, match="n_components"):
+        TruncatedSVD(13).fit(X)
+
+
+def test_batches_of_incremental_pca():
+    X = load_digits().data[:300]
+    whole = PCA(5).fit(X)
+    model = IncrementalPCA(5, batch_size=50).fit(X)
+    assert_allclose(model.components_, whole.components_, atol=1e-8)
+    assert_allclose(model.explained_variance_ratio_, whole.explained_variance_ratio_, rtol=1e-9)
+    parts = IncrementalPCA(5)
+    for block in np.array_split(X, 4):
+        parts.partial_fit(block)
+    assert_allclose(parts.components_, whole.components_, atol=1e-8)
+    assert parts.n_samples_seen_ == 300
+    assert_allclose(parts.var_, X.var(axis=0))
+    assert_allclose(parts.noise_variance_, whole.noise_variance_)
+
+
+def test_wide_batches_keep_the_leading_directions(monkeypatch):
+    monkeypatch.setattr("gnomon.decomposition.incremental.NARROW", 10)
+    X = seeded(200, 4) @ seeded(4, 30, seed=1) * 3 + 0.1 * seeded(200, 30, seed=2) + 5
+    whole, model = PCA(4).fit(X), IncrementalPCA(4, batch_size=40).fit(X)
+    assert_allclose(model.explained_variance_, whole.explained_variance_, rtol=1e-4)
+    assert_allclose(model.mean_, whole.mean_)
+    assert_allclose(model.var_, X.var(axis=0), rtol=1e-8)
+    assert np.max(principal_angles(model.components_.T, whole.components_.T).angles) < 0.01

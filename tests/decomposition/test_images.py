@@ -1,0 +1,186 @@
+"""Patches, galleries, sparse components and the pictures of the family."""
+
+import matplotlib.pyplot
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits, load_iris
+
+from gnomon import plot
+from gnomon.core.errors import DataError
+from gnomon.datasets import make_bars_corpus, make_news
+from gnomon.decomposition import (
+    CCA,
+    NMF,
+    PCA,
+    FactorAnalysis,
+    FisherProjection,
+    KernelPCA,
+    ProbabilisticPCA,
+    SparsePCA,
+    compare_image_bases,
+    denoise_image,
+    extract_patches,
+    inpaint_image,
+    psnr,
+    reconstruct_from_patches,
+)
+from gnomon.topics import LatentDirichletAllocation
+
+matplotlib.use("Agg")
+WAVES = np.sin(np.linspace(0, 4, 40))[:, None] * np.cos(np.linspace(0, 5, 36)) * 0.5 + 0.5
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    matplotlib.pyplot.close("all")
+
+
+def test_number_of_patches_of_a_color_image():
+    shape = (480, 320, 3)
+    image = np.arange(np.prod(shape), dtype=float).reshape(shape)
+    patches = extract_patches(image, (8, 8))
+    assert patches.shape == (148_049, 192)
+    assert_allclose(reconstruct_from_patches(patches, shape), image, rtol=1e-12)
+
+
+def test_patches_by_hand():
+    A = np.arange(6.0).reshape(2, 3)
+    assert extract_patches(A, (2, 2)).tolist() == [[0, 1, 3, 4], [1, 2, 4, 5]]
+    assert extract_patches(A, (1, 1), stride=2).tolist() == [[0], [2]]
+    assert extract_patches(A, (1, 2), max_patches=2, random_state=0).shape == (2, 2)
+    moved = reconstruct_from_patches([[0, 0, 0, 0], [2, 2, 2, 2]], (2, 3))
+    assert moved.tolist() == [[0, 1, 2], [0, 1, 2]]
+    for call, match in [
+        (lambda: extract_patches(A, (3, 3)), "fit"),
+        (lambda: extract_patches(A, (1, 1), stride=0), "stride"),
+        (lambda: extract_patches(A[0]), "image"),
+        (lambda: reconstruct_from_patches([[0.0]], (2, 3)), "patches must"),
+        (lambda: reconstruct_from_patches(np.zeros((4, 1)), (3, 3), stride=2), "lower"),
+        (lambda: denoise_image(np.full((9, 9), np.nan)), "inpaint"),
+        (lambda: inpaint_image(np.full((9, 9), np.nan)), "no observed"),
+        (lambda: inpaint_image(WAVES, np.ones((2, 2))), "mask"),
+    ]:
+        with pytest.raises(DataError, match=match):
+            call()
+
+
+@pytest.mark.parametrize("model", [None, FactorAnalysis(4), PCA(4), NMF(4, max_iter=50)])
+def test_noise_goes(model):
+    noisy = WAVES + 0.1 * np.random.default_rng(0).normal(size=WAVES.shape)
+    found = denoise_image(np.abs(noisy), size=(6, 6), stride=2, model=model)
+    assert psnr(found.image, WAVES) > psnr(noisy, WAVES) + 3
+    assert found.image.shape == found.std.shape == WAVES.shape
+    known = denoise_image(noisy, size=(6, 6), stride=2, noise_variance=0.01)
+    assert known.noise == pytest.approx(0.1)
+    assert psnr(WAVES, WAVES) == np.inf
+
+
+def test_eighty_per_cent_of_the_pixels_are_missing():
+    gone = np.random.default_rng(0).random(WAVES.shape) < 0.8
+    found = inpaint_image(WAVES, gone, model=ProbabilisticPCA(4, tol=1e-4))
+    assert_allclose(found.image[~gone], WAVES[~gone])
+    assert np.sqrt(np.mean((found.image - WAVES)[gone] ** 2)) < 0.15 * WAVES.std()
+    assert (found.std[~gone] == 0).all() and (found.std[gone] > 0).all()
+    noisy = WAVES + 0.1 * np.random.default_rng(1).normal(size=WAVES.shape)
+    smooth = inpaint_image(
+        np.where(gone, np.nan, noisy), model=ProbabilisticPCA(4), keep_observed=False, stride=2
+    )
+    assert np.std((smooth.image - WAVES)[~gone]) < np.std((noisy - WAVES)[~gone])
+    colors = np.stack([WAVES, WAVES**2, 1 - WAVES], axis=-1)
+    assert (
+        inpaint_image(colors, gone, size=(4, 4), stride=2, model=ProbabilisticPCA(4)).image.shape
+        == colors.shape
+    )
+
+
+def test_bases_of_digits():
+    X = load_digits().data[:150]
+    found = compare_image_bases(X, 8, ("pca", "svd", "nmf", "kmeans"))
+    assert found["svd"].error <= found["nmf"].error <= found["kmeans"].error
+    assert found["pca"].error <= found["svd"].error * 1.05
+    assert_allclose(found["kmeans"].coefficients.sum(axis=1), 1)
+    assert set(np.unique(found["kmeans"].coefficients)) == {0.0, 1.0}
+    assert (found["nmf"].basis >= 0).all() and (found["svd"].basis < 0).any()
+    for one in found.values():
+        assert one.error == pytest.approx(np.sum((X - one.reconstruction) ** 2))
+    with pytest.raises(DataError, match="Did you mean 'kmeans'"):
+        compare_image_bases(X, 2, ("kmean",))
+
+
+def test_eigenfaces_take_the_small_problem():
+    rng = np.random.default_rng(0)
+    faces = rng.normal(size=(100, 2500))
+    model = PCA().fit(faces)
+    assert (model.explained_variance_ > 1e-10 * model.explained_variance_[0]).sum() == 99
+    assert_allclose(model.components_[:99] @ model.components_[:99].T, np.eye(99), atol=1e-8)
+
+
+def test_sparse_components():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(100, 2)) * [3, 2]
+    X = np.c_[Z[:, [0, 0, 0]], Z[:, [1, 1]], np.zeros((100, 2))] + 0.1 * rng.normal(size=(100, 7))
+    model = SparsePCA(2, alpha=3).fit(X)
+    assert (model.components_[0, 3:] == 0).all() and (model.components_[1, :3] == 0).all()
+    assert (np.diff(model.error_) <= 1e-9 * model.error_[0]).all()
+    assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
+    dense = SparsePCA(2, alpha=0, ridge_alpha=0).fit(X)
+    span = dense.components_.T @ np.linalg.pinv(dense.components_.T)
+    plain = PCA(2).fit(X).components_
+    assert_allclose(span, plain.T @ plain, atol=1e-6)
+    back = model.inverse_transform(model.transform(X))
+    assert np.mean((X - back) ** 2) < 0.1
+    with pytest.raises(DataError, match="U_init"):
+        SparsePCA(2, U_init=np.ones((2, 2)), V_init=np.ones((2, 2))).fit(X)
+
+
+def test_pictures():
+    X, y = load_iris(return_X_y=True)
+    model = PCA().fit(X)
+    assert plot.scree(model, criterion=True).get_ylabel() == "variance"
+    assert model.plot() is not None and model.plot(X) is not None
+    assert len(plot.biplot(model, X, y=y).texts) == 4
+    assert plot.pca_plane(PCA(2).fit(X[:, :3]), X[:, :3]).name == "3d"
+    assert len(plot.forgotten_mean(X[:, :2] + 5).lines) == 2
+    assert len(ProbabilisticPCA(2).fit(X).plot(X[:9]).patches) == 9
+    assert len(plot.latent_map(FactorAnalysis(2).fit(X), X[:5], y=y[:5]).patches) == 5
+    kernel = KernelPCA(2, kernel="rbf", gamma=0.5).fit(X[:, :2])
+    assert kernel.plot(X[:, :2], y).get_xlabel() == "kernel component 1"
+    assert plot.kernel_coordinates(kernel, X[:, :2], y, residual=True, points=10).get_xlabel() == "x0"
+    assert "correlation" in CCA(1).fit(X[:, :2], X[:, 2:]).plot(X[:, :2], X[:, 2:]).get_title()
+    assert FisherProjection().fit(X, y).plot(X, y).get_xlabel() == "projection"
+    assert len(plot.nmf_update(X[:4], np.ones((4, 2)), np.ones((2, 4))).texts) == 7
+    for call in (
+        lambda: plot.pca_plane(model, X),
+        lambda: plot.forgotten_mean(X),
+        lambda: plot.biplot(PCA(1).fit(X), X),
+        lambda: plot.latent_map(ProbabilisticPCA(1).fit(X), X),
+        lambda: plot.kernel_coordinates(kernel, X, residual=True),
+    ):
+        with pytest.raises(ValueError, match="columns|two components|features"):
+            call()
+
+
+def test_pictures_of_images():
+    digits = load_digits().data[:60]
+    model = PCA().fit(digits)
+    assert len(plot.images(PCA(6).fit(digits), (8, 8)).texts) == 6
+    assert len(plot.reconstructions(model, digits[0], (8, 8), [1, 2, 5, 20]).texts) == 5
+    found = compare_image_bases(digits, 4, ("kmeans", "svd", "nmf"))
+    assert len(plot.factor_triptych(found, 3, (8, 8)).texts) == 15
+    assert plot.images(np.random.default_rng(0).random((2, 8, 8, 3))) is not None
+    assert plot.images([WAVES, WAVES], titles=["holes", "filled"], each=False) is not None
+    assert NMF(3, max_iter=20).fit(digits).plot((8, 8)) is not None
+
+
+def test_pictures_of_topics():
+    bars = make_bars_corpus(3, 60, 40, random_state=0)
+    model = LatentDirichletAllocation(6, random_state=0).fit(bars.data)
+    assert len(model.plot().patches) == 6 * 8
+    assert len(plot.topics(model, documents=bars.data[:5]).patches) == 30
+    assert len(plot.topics(model, document=bars.data[:1]).texts) == bars.data[:1].nnz
+    with pytest.raises(DataError, match="size"):
+        make_bars_corpus(1)
+    news = make_news(5, 20, random_state=0)
+    assert len(news.data) == 5 and news.shares.shape == (5, 8)

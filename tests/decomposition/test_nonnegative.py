@@ -1,0 +1,274 @@
+"""Non-negative factorization: numbers by hand, monotone steps, holes, sparse rows, certificates."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse as sp
+from scipy.stats import poisson
+
+from gnomon.core.errors import DataError
+from gnomon.decomposition import NMF, nmf_step, normalize_topics
+from gnomon.decomposition._nonnegative import divergence
+from gnomon.mixture import AspectModel
+
+X34 = np.array([[1, 0, 2, 3], [0, 1, 1, 0], [4, 1, 0, 2]], dtype=float)
+W0 = np.array([[1, 0.5], [0.5, 1], [1, 1]])
+H0 = np.array([[1, 1, 0.5, 1], [0.5, 1, 1, 1]])
+SQUARE = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+def parts(n=40, p=12, K=3, seed=0, noise=0.0):
+    rng = np.random.default_rng(seed)
+    W, H = rng.gamma(1.0, size=(n, K)), rng.gamma(0.5, size=(K, p))
+    return W @ H + noise * rng.random((n, p))
+
+
+def counts(n=60, p=15, K=3, seed=0):
+    return np.random.default_rng(seed).poisson(3 * parts(n, p, K, seed)).astype(float)
+
+
+def test_squared_step_by_hand():
+    W, H, value = nmf_step(X34, W0, H0)
+    assert_allclose(W, [[1.0526315789, 0.5945945946], [0.1621621622, 0.4210526316], [1.12, 0.8]], rtol=1e-9)
+    assert_allclose(
+        H,
+        [
+            (1.7377372049, 0.3222405480, 0.4071464620, 1.3566307048),
+            (0.8720872871, 0.4422507945, 0.8190813424, 1.2255663910),
+        ],
+        rtol=1e-9,
+    )
+    assert 2 * divergence(X34, W0 @ H0, 2.0) == pytest.approx(18.625)
+    assert 2 * value == pytest.approx(9.3609825957, rel=1e-9)
+    assert 2 * nmf_step(X34, W, H)[2] == pytest.approx(8.3520742348, rel=1e-9)
+    assert 2 * nmf_step(X34, W0, H0, update_order="HW")[2] == pytest.approx(9.0998461147, rel=1e-9)
+
+
+def test_divergence_step_by_hand():
+    W, H, value = nmf_step(X34, W0, H0, "kullback-leibler")
+    expected = [
+        [1.0857142857, 0.6285714286],
+        [0.1523809524, 0.4190476190],
+        [1.1904761905, 0.8095238095],
+    ]
+    assert_allclose(W, expected, rtol=1e-9)
+    assert_allclose(
+        H,
+        [
+            (1.5484761069, 0.3549019608, 0.4449839974, 1.2725490196),
+            (0.6673773987, 0.6128205128, 1.0334824650, 1.0282051282),
+        ],
+        rtol=1e-9,
+    )
+    assert divergence(X34, W0 @ H0, 1.0) == pytest.approx(8.3441535236, rel=1e-9)
+    assert value == pytest.approx(5.2645290035, rel=1e-9)
+    assert nmf_step(X34, W, H, "kullback-leibler")[2] == pytest.approx(4.5600184343, rel=1e-9)
+    other = nmf_step(X34, W0, H0, "kullback-leibler", update_order="HW")[2]
+    assert other == pytest.approx(5.3041490222, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+@pytest.mark.parametrize("order", ["WH", "HW"])
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_model_makes_the_same_steps(loss, order, form):
+    model = NMF(2, init="custom", solver="mu", beta_loss=loss, max_iter=3, tol=0, update_order=order)
+    model.fit(form(X34), W=W0, H=H0)
+    W, H, values = W0, H0, [divergence(X34, W0 @ H0, {"frobenius": 2.0}.get(loss, 1.0))]
+    for _ in range(3):
+        W, H, value = nmf_step(X34, W, H, loss, update_order=order)
+        values.append(value)
+    assert_allclose(model.components_, H, rtol=1e-9)
+    assert_allclose(model.trace_.objective, values[:3], rtol=1e-9)
+    assert model.loss_ == pytest.approx(values[3], rel=1e-9)
+    assert model.reconstruction_err_ == pytest.approx(np.sqrt(2 * values[3]), rel=1e-9)
+
+
+def test_rank_one():
+    model = NMF(1, solver="mu", beta_loss="kullback-leibler", tol=1e-14, max_iter=500).fit(SQUARE)
+    R = model.inverse_transform(model.transform(SQUARE))
+    assert_allclose(R, [[1.2, 1.8], [2.8, 4.2]], rtol=1e-6)
+    assert model.loss_ == pytest.approx(0.0402174323, rel=1e-7)
+    assert model.loglik(SQUARE) == pytest.approx(-5.4758692408, rel=1e-8)
+    assert model.aic(SQUARE) == pytest.approx(18.9517384817, rel=1e-8)
+    assert model.bic(SQUARE) == pytest.approx(16.4969159262, rel=1e-8)
+    square = NMF(1, tol=1e-12, max_iter=2000).fit(SQUARE)
+    assert_allclose(
+        square.inverse_transform(square.transform(SQUARE)),
+        [[1.2735737131, 1.8072073528], [2.8789792277, 4.0852856614]],
+        rtol=1e-6,
+    )
+    assert square.reconstruction_err_**2 == pytest.approx(0.1339312527, rel=1e-6)
+
+
+def test_price_of_a_rank():
+    X = parts(100, 50, 5)
+    model = NMF(5, max_iter=50).fit(X)
+    L = model.loglik(X)
+    assert model.aic(X, scale="half") + L == pytest.approx(750)
+    assert model.bic(X, scale="half") + L == pytest.approx(3193.9474467811, rel=1e-9)
+    assert model.n_parameters_ == 750
+    with pytest.raises(DataError, match="scale"):
+        model.aic(X, scale="double")
+
+
+def test_topics_sum_to_one():
+    W, H = normalize_topics([[1, 3], [2, 4]], [[2, 2, 4], [1, 3, 0]])
+    assert_allclose(H, [[0.25, 0.25, 0.5], [0.25, 0.75, 0]])
+    assert_allclose(W, [[8, 12], [16, 16]])
+    assert_allclose(W @ H, [[5, 11, 4], [8, 16, 8]])
+    model = NMF(2, solver="mu", beta_loss="kullback-leibler", normalize="topics").fit(counts())
+    assert_allclose(model.components_.sum(axis=1), 1)
+    assert [len(words) for words in model.top_features(4)] == [4, 4]
+
+
+@given(st.integers(0, 1000), st.sampled_from([-0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0]), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_steps_never_raise_the_objective(seed, beta, missing):
+    rng = np.random.default_rng(seed)
+    X = rng.gamma(1.0, size=(6, 5)) + 0.01
+    if missing:
+        X[rng.random(X.shape) < 0.3] = np.nan
+    W, H = rng.random((6, 2)) + 0.01, rng.random((2, 5)) + 0.01
+    before = divergence(X, W @ H, beta)
+    for _ in range(5):
+        W, H, value = nmf_step(X, W, H, beta)
+        assert value <= before * (1 + 1e-10) + 1e-12
+        assert (W >= 0).all() and (H >= 0).all()
+        before = value
+
+
+@pytest.mark.parametrize(
+    "solver, loss", [("cd", "frobenius"), ("mu", "frobenius"), ("mu", "kullback-leibler")]
+)
+def test_solvers_reach_a_stationary_point(solver, loss):
+    X = parts(30, 8, 2, noise=0.3)
+    model = NMF(2, solver=solver, beta_loss=loss, tol=1e-12, max_iter=20_000).fit(X)
+    assert model.kkt_residual_ < 1e-4
+    objective = model.trace_.objective
+    assert (np.diff(objective) <= 1e-9 * objective[0]).all()
+    scaled = NMF(2, solver=solver, beta_loss=loss, tol=1e-12, max_iter=20_000).fit(X * 1000)
+    assert_allclose(scaled.inverse_transform(scaled.transform(X * 1000)) / 1000,
+                    model.inverse_transform(model.transform(X)), rtol=1e-2)  # fmt: skip
+
+
+def test_margins_at_a_divergence_optimum():
+    X = counts()
+    model = NMF(3, solver="mu", beta_loss="kullback-leibler", tol=0, max_iter=3000).fit(X)
+    R = model.inverse_transform(model.transform(X))
+    assert_allclose(R.sum(axis=1), X.sum(axis=1), rtol=1e-4)
+    assert_allclose(R.sum(axis=0), X.sum(axis=0), rtol=1e-2)
+    gap = model.loglik(X) - poisson(np.maximum(R, 1e-300)).logpmf(X).sum()
+    assert gap == pytest.approx(0, abs=1e-6)
+
+
+def test_divergence_factors_are_the_aspect_model():
+    X = counts(20, 8, 2)
+    nmf = NMF(2, solver="mu", beta_loss="kullback-leibler", init="random", random_state=0, n_init=5, tol=0,
+              max_iter=4000).fit(X)  # fmt: skip
+    aspects = AspectModel(2, random_state=0, n_init=5, max_iter=20_000, tol=1e-13).fit(X)
+    table = aspects.joint_table() * X.sum()
+    assert nmf.loss_ == pytest.approx(divergence(X, table, 1.0), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "solver, loss", [("cd", "frobenius"), ("mu", "frobenius"), ("mu", "kullback-leibler")]
+)
+def test_sparse_rows_and_penalties(solver, loss):
+    X = counts() * (np.random.default_rng(1).random((60, 15)) < 0.3)
+    for options in ({}, {"alpha_W": 0.01, "alpha_H": 0.02, "l1_ratio": 0.5}):
+        a = NMF(3, solver=solver, beta_loss=loss, max_iter=60, tol=0, **options).fit(X)
+        b = NMF(3, solver=solver, beta_loss=loss, max_iter=60, tol=0, **options).fit(sp.csr_array(X))
+        assert_allclose(a.components_, b.components_, rtol=1e-6, atol=1e-9)
+        assert a.loss_ == pytest.approx(b.loss_, rel=1e-8)
+    assert (
+        a.components_.sum()
+        < NMF(3, solver=solver, beta_loss=loss, max_iter=60, tol=0).fit(X).components_.sum()
+    )
+
+
+@pytest.mark.parametrize(
+    "solver, loss", [("cd", "frobenius"), ("mu", "frobenius"), ("mu", "kullback-leibler")]
+)
+def test_missing_entries_are_found_again(solver, loss):
+    X = parts(80, 10, 2) + 0.1
+    holed = X.copy()
+    gone = np.random.default_rng(1).random(X.shape) < 0.25
+    holed[gone] = np.nan
+    model = NMF(2, solver=solver, beta_loss=loss, max_iter=3000, tol=1e-10).fit(holed)
+    R = model.inverse_transform(model.transform(holed))
+    assert np.sqrt(np.mean((R - X)[gone] ** 2)) < 0.4 * X[gone].std()  # a mean would leave 1
+    objective = model.trace_.objective
+    assert (np.diff(objective) <= 1e-9 * objective[0]).all()
+    assert_allclose(model.fit(X.astype(float)).loss_, NMF(2, solver=solver, beta_loss=loss, max_iter=3000,
+                    tol=1e-10).fit(X).loss_)  # fmt: skip
+
+
+@pytest.mark.parametrize("init", ["nndsvd", "nndsvda", "nndsvdar", "random"])
+@pytest.mark.parametrize("solver", ["cd", "mu"])
+def test_starts(init, solver):
+    X = parts(noise=0.1)
+    model = NMF(3, init=init, solver=solver, random_state=0, max_iter=300).fit(X)
+    assert model.reconstruction_err_ < 0.2 * np.linalg.norm(X)
+    assert (model.components_ >= 0).all()
+
+
+def test_weights_repeat_rows():
+    X, w = counts(30, 6, 2), np.random.default_rng(0).integers(0, 3, 30)
+    for options in (
+        {},
+        {"solver": "mu", "beta_loss": "kullback-leibler"},
+        {"alpha_W": 0.01, "alpha_H": 0.03},
+    ):
+        a = NMF(2, max_iter=40, tol=0, **options).fit(X, sample_weight=w.astype(float))
+        b = NMF(2, max_iter=40, tol=0, **options).fit(np.repeat(X, w, axis=0))
+        assert_allclose(a.components_, b.components_, rtol=1e-6, atol=1e-10)
+
+
+def test_rows_on_disk(tmp_path):
+    import pandas as pd
+
+    X = parts(3000, 6, 2, noise=0.05)
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame(X, columns=list("abcdef")).to_parquet(path)
+    for options in ({}, {"solver": "mu", "beta_loss": "kullback-leibler"}):
+        there = NMF(2, max_iter=300, tol=1e-6, **options).fit(str(path))
+        here = NMF(2, max_iter=300, tol=1e-6, **options).fit(X)
+        loss = [divergence(X, m.inverse_transform(m.transform(X)), m._beta()) for m in (there, here)]
+        assert loss[0] <= 1.02 * loss[1]  # rows on disk are solved to the end in every pass
+
+
+def test_bad_input():
+    with pytest.raises(DataError, match="Negative"):
+        NMF(1).fit([[1.0, -1.0]])
+    with pytest.raises(DataError, match="mu"):
+        NMF(1, beta_loss=1.5).fit(SQUARE)
+    with pytest.raises(DataError, match="zeros"):
+        NMF(1, solver="mu", beta_loss="itakura-saito").fit(X34)
+    with pytest.raises(DataError, match="zeros"):
+        NMF(1, init="custom").fit(SQUARE, W=np.zeros((2, 1)), H=np.ones((1, 2)))
+    with pytest.raises(DataError, match="shape"):
+        NMF(1, init="custom").fit(SQUARE, W=np.ones((3, 1)), H=np.ones((1, 2)))
+    with pytest.raises(DataError, match="both"):
+        NMF(1, init="custom").fit(SQUARE)
+    with pytest.raises(DataError, match="nndsvd"):
+        NMF(5, init="nndsvd").fit(SQUARE)
+    with pytest.raises(DataError, match="no observed"):
+        NMF(1).fit([[1.0, np.nan], [1.0, np.nan]])
+    with pytest.raises(DataError, match="beta_loss"):
+        nmf_step(SQUARE, [[1.0], [1.0]], [[1.0, 1.0]], "euclid")
+    with pytest.raises(DataError, match="update_order"):
+        nmf_step(SQUARE, [[1.0], [1.0]], [[1.0, 1.0]], update_order="WW")
+
+
+def test_empty_rows_and_columns():
+    X = counts(20, 6, 2)
+    X[3], X[:, 2] = 0, 0
+    for options in ({}, {"solver": "mu", "beta_loss": "kullback-leibler"}):
+        model = NMF(2, max_iter=200, **options).fit(X)
+        assert_allclose(model.transform(X)[3], 0, atol=1e-10)
+        assert_allclose(model.components_[:, 2], 0, atol=1e-3)
+        assert np.isfinite(model.components_).all()
+    more = NMF(9, max_iter=50).fit(X)
+    assert more.components_.shape == (9, 6)

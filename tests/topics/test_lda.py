@@ -1,0 +1,472 @@
+"""Latent Dirichlet allocation: numbers by hand, exact posteriors of tiny corpora, properties, awkward documents."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse as sp
+from scipy.special import digamma, gammaln
+
+from gnomon.core.errors import DataError
+from gnomon.core.threads import threads
+from gnomon.topics import (
+    LatentDirichletAllocation,
+    codeword_counts,
+    coherence,
+    document_mixture,
+    perplexity,
+    sample_corpus,
+    sample_topics,
+    top_words,
+)
+from gnomon.topics import _inference as inference
+
+C3 = np.array([[4, 2, 0, 0], [0, 0, 3, 1], [2, 1, 1, 2]], dtype=float)
+TINY = np.array([[2, 1], [0, 2]])  # documents [0, 0, 1] and [1, 1]
+METHODS = ("batch", "online", "gibbs", "em")
+
+
+def started(model, X, topics, documents=None):
+    """The work and a state with these topics."""
+    work = model._prepare(model._read(X))
+    state = model._start(work, np.random.default_rng(0))
+    state = state._replace(topics=np.asarray(topics, dtype=float))
+    return work, state if documents is None else state._replace(documents=np.asarray(documents, dtype=float))
+
+
+def steps(model, work, state, count):
+    values = []
+    for _ in range(count):
+        state, report = model._step(work, state)
+        values.append(report.objective)
+    return state, values
+
+
+# expectation–maximization
+
+
+def test_penalized_em_by_hand():
+    model = LatentDirichletAllocation(
+        2, learning_method="em", doc_topic_prior=1.3, topic_word_prior=1.2, max_iter=2
+    )
+    work, state = started(model, C3, [[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
+    after, values = steps(model, work, state, 1)
+    assert_allclose(after.documents[:, 0], [0.7121212121, 0.3695652174, 0.5], rtol=1e-9)
+    assert_allclose(
+        after.topics,
+        [[0.5208333333, 0.2083333333, 0.1875, 0.0833333333], [0.175, 0.175, 0.325, 0.325]],
+        rtol=1e-9,
+    )
+    _, values = steps(model, work, state, 3000)
+    assert_allclose(values[:2], [-25.8412893196, -24.0704041866], rtol=1e-10)
+    assert values[-1] == pytest.approx(-21.3819143379, rel=1e-8)
+    assert (np.diff(values) >= -1e-9).all()
+
+
+def test_maximum_likelihood_em_by_hand():
+    model = LatentDirichletAllocation(2, learning_method="em")
+    work, state = started(model, C3, [[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
+    after, _ = steps(model, work, state, 1)
+    assert_allclose(after.documents[:, 0], [0.7333333333, 0.35, 0.5], rtol=1e-9)
+    assert_allclose(after.topics[0], [0.5454545455, 0.2045454545, 0.1818181818, 0.0681818182], rtol=1e-8)
+    assert_allclose(after.topics[1], [1 / 6, 1 / 6, 1 / 3, 1 / 3])
+    assert_allclose(steps(model, work, state, 2)[1], [-22.1807097779, -20.0766928947], rtol=1e-10)
+
+
+def test_one_topic_is_the_word_totals():
+    model = LatentDirichletAllocation(1, learning_method="em", topic_word_prior=2.0, max_iter=5).fit(C3)
+    assert_allclose(model.topic_word_[0], (C3.sum(axis=0) + 1) / (C3.sum() + 4))
+    with pytest.raises(DataError, match="at least 1"):
+        LatentDirichletAllocation(2, learning_method="em", doc_topic_prior=0.5).fit(C3)
+
+
+# variational Bayes
+
+LAMBDA = np.array([[5.0, 3, 1, 1], [1, 1, 4, 4]])
+
+
+def test_variational_documents_by_hand():
+    words = inference.topic_weights(LAMBDA)
+    assert_allclose(
+        words.T,
+        [
+            (0.4744329770, 0.2647502755, 0.0590737714, 0.0590737714),
+            (0.0590737714, 0.0590737714, 0.3694887740, 0.3694887740),
+        ],
+        rtol=1e-9,
+    )
+    corpus, alpha = inference.corpus_of(C3), np.full(2, 0.5)
+    gamma, _ = inference.variational_pass(corpus, np.ones((3, 2)), words, alpha, 1, 0.0)
+    assert_allclose(gamma[0], [5.6922396805, 1.3077603195], rtol=1e-9)
+    gamma, _ = inference.variational_pass(corpus, np.ones((3, 2)), words, alpha, 5000, 1e-13)
+    expected = [(6.4751923966, 0.5248076034), (0.5252204944, 4.4747795056), (3.5180031134, 3.4819968866)]
+    assert_allclose(gamma, expected, rtol=1e-8)
+
+
+def test_batch_iterations_by_hand():
+    model = LatentDirichletAllocation(
+        2, doc_topic_prior=0.5, topic_word_prior=0.1, mean_change_tol=1e-12, max_doc_update_iter=5000
+    )
+    work, state = started(model, C3, LAMBDA, np.ones((3, 2)))
+    after, _ = steps(model, work, state, 1)
+    assert_allclose(
+        after.topics,
+        [
+            (5.8677768896, 2.9076344725, 0.2581767534, 0.3848278888),
+            (0.3322231104, 0.2923655275, 3.9418232466, 2.8151721112),
+        ],
+        rtol=1e-7,
+    )
+    _, values = steps(model, work, state, 300)
+    assert_allclose(values[:3], [-31.7291182648, -27.8061059708, -25.9756349785], rtol=1e-9)
+    assert values[-1] == pytest.approx(-25.8832000869, rel=1e-9)
+    assert (np.diff(values) >= -1e-9).all()
+
+
+def test_digamma_of_the_loops_is_scipys():
+    from gnomon.loops.topics import exp_psi, psi
+
+    for x in (1e-4, 0.01, 0.3, 1.0, 4.9, 6.0, 77.0, 1e5):
+        assert psi(x) == pytest.approx(digamma(x), rel=1e-11)
+        assert exp_psi(x) == pytest.approx(np.exp(digamma(x)), rel=1e-10)
+
+
+def evidence(X, K, alpha, eta):
+    """ln p(w) and p(z | w) of every assignment, by enumeration."""
+    docs = [np.repeat(np.arange(X.shape[1]), row) for row in X]
+    words, owner = np.concatenate(docs), np.repeat(np.arange(len(docs)), [len(d) for d in docs])
+    V, logs, every = X.shape[1], [], list(product(range(K), repeat=len(words)))
+    for z in every:
+        z = np.array(z)
+        n_dk, n_kw = np.zeros((len(docs), K)), np.zeros((K, V))
+        np.add.at(n_dk, (owner, z), 1)
+        np.add.at(n_kw, (z, words), 1)
+        value = 0.0
+        for table, prior in ((n_dk, alpha), (n_kw, eta)):
+            m = table.shape[1]
+            value += (gammaln(table + prior) - gammaln(prior)).sum()
+            value += (gammaln(m * prior) - gammaln(table.sum(axis=1) + m * prior)).sum()
+        logs.append(value)
+    logs = np.array(logs)
+    total = np.log(np.exp(logs).sum())
+    return total, np.exp(logs - total), np.array(every), logs
+
+
+def test_exact_posterior_of_five_tokens():
+    total, posterior, every, logs = evidence(TINY, 2, 0.5, 0.1)
+    assert total == pytest.approx(-4.2489768576, rel=1e-9)
+    agree = lambda a, b: posterior[every[:, a] == every[:, b]].sum()  # noqa: E731
+    pairs = [agree(0, 1), agree(0, 2), agree(2, 3), agree(3, 4)]
+    assert_allclose(pairs, [0.9456186179, 0.2818807884, 0.7938731893, 0.9361196865], rtol=1e-8)
+    tokens = inference.tokens_of(inference.corpus_of(TINY), 1)
+    alpha, eta = np.full(2, 0.5), np.full(2, 0.1)
+    for z, expected in (((0, 0, 1, 1, 1), -5.3602551060), ((0, 0, 0, 1, 1), -6.7953396313)):
+        by_word = np.zeros((2, 2), dtype=np.int32)
+        np.add.at(by_word, (tokens.words, np.array(z)), 1)
+        chain = inference.Chain(np.array(z, dtype=np.int32), by_word, by_word.sum(axis=0).astype(np.int64))
+        value = inference.log_joint(tokens, chain, alpha, eta)
+        assert value == pytest.approx(expected, rel=1e-9)
+        assert value == pytest.approx(logs[(every == z).all(axis=1)][0])
+
+
+def test_bound_is_below_the_evidence():
+    total, *_ = evidence(TINY, 2, 0.5, 0.1)
+    for seed in range(5):
+        model = LatentDirichletAllocation(
+            2,
+            doc_topic_prior=0.5,
+            topic_word_prior=0.1,
+            max_iter=200,
+            mean_change_tol=1e-10,
+            random_state=seed,
+        ).fit(TINY)
+        assert model.bound_ <= total + 1e-9
+
+
+def test_long_gibbs_run_has_the_exact_posterior():
+    from gnomon.loops.topics import gibbs_sweep
+
+    tokens = inference.tokens_of(inference.corpus_of(TINY), 1)
+    alpha, eta = np.full(2, 0.5), np.full(2, 0.1)
+    chain = inference.first_chain(tokens, 2, 2, 0)
+    z, by_word, totals = chain.z.copy(), chain.by_word.copy(), chain.totals.copy()
+    hits, sweeps, seeds = (
+        np.zeros(4),
+        60_000,
+        np.random.default_rng(0).integers(2**63, size=60_000, dtype=np.uint64),
+    )
+    batches = np.zeros((60, 4))
+    for i in range(sweeps):
+        gibbs_sweep(tokens.words, tokens.offsets, z, by_word, totals, alpha, eta, 0.2, seeds[i], False)
+        hits = np.array([z[0] == z[1], z[0] == z[2], z[2] == z[3], z[3] == z[4]])
+        batches[i // 1000] += hits / 1000
+    exact = np.array([0.9456186179, 0.2818807884, 0.7938731893, 0.9361196865])
+    error = batches.std(axis=0, ddof=1) / np.sqrt(60)
+    assert (np.abs(batches.mean(axis=0) - exact) < 4 * error).all()
+    assert totals.sum() == 5 and by_word.sum() == 5
+    assert_allclose(by_word.sum(axis=1), [2, 3])
+
+
+def test_conditional_of_one_token():
+    words = np.array([0, 0, 1, 1, 1], dtype=np.int32)
+    counts = np.zeros(2)
+    from gnomon.loops.topics import gibbs_sweep
+
+    draws = 20_000
+    for seed in range(draws):  # a document whose only token is the third: the others stay
+        by_word, totals = np.array([[2, 0], [0, 2]], dtype=np.int32), np.array([2, 2])
+        z = np.array([0, 0, 1, 1, 1], dtype=np.int32)
+        by_word[1, 1] += 1
+        totals = np.array([2, 3])
+        gibbs_sweep(words, np.array([2, 3]), z, by_word, totals, np.array([2.5, 0.5]), np.full(2, 0.1), 0.2,
+                    np.uint64(seed * 7919 + 1), False)  # fmt: skip
+        counts[z[2]] += 1
+    assert counts[1] / draws == pytest.approx(0.8076923077, abs=4 * np.sqrt(0.155 / draws))
+
+
+# one estimator
+
+
+@pytest.fixture(scope="module")
+def bars():
+    topics = np.zeros((6, 9))
+    for i in range(3):
+        topics[i, 3 * i : 3 * i + 3] = 1 / 3
+        topics[3 + i, i::3] = 1 / 3
+    return sample_corpus(400, 60, topics, doc_topic_prior=0.15, random_state=0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_finds_the_bars(bars, method):
+    model = LatentDirichletAllocation(
+        6,
+        learning_method=method,
+        random_state=1,
+        max_iter=100 if method != "online" else 20,
+        doc_topic_prior=1.1 if method == "em" else 0.15,
+        topic_word_prior=1.01 if method == "em" else 0.1,
+    ).fit(bars.counts[:300])
+    B = model.topic_word_
+    assert_allclose(B.sum(axis=1), 1)
+    theta = model.transform(bars.counts)
+    assert_allclose(theta.sum(axis=1), 1)
+    assert_allclose((theta @ B).sum(axis=1), 1)
+    test = bars.counts[300:]
+    found, true = perplexity(model, test), 0.0
+    one, other = __import__("gnomon.topics.tables", fromlist=["halves"]).halves(test, 0)
+    S = sp.coo_array(other)
+    chance = (bars.shares[300:] @ bars.topics)[S.row, S.col]
+    true = np.exp(-(S.data @ np.log(chance)) / S.data.sum())
+    assert found < 1.25 * true
+    assert found == model.perplexity(test)
+    assert found < 9
+    again = model.transform(bars.counts[5:6])
+    assert_allclose(again[0], theta[5], rtol=1e-9)
+    rows, words, topic = model.assign(bars.counts[:3])
+    assert_allclose(topic.sum(axis=1), 1)
+    assert len(rows) == bars.counts[:3].nnz == len(words)
+    shares, table = model.as_matrix_factorization(bars.counts[:2])
+    assert_allclose((shares @ table).sum(axis=1), 1)
+    assert np.isfinite(model.score(bars.counts))
+    drawn = model.sample(5, 20, random_state=0)
+    assert_allclose(drawn.sum(axis=1), 20)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_threads_change_no_bit(bars, method):
+    options = dict(
+        learning_method=method, random_state=0, max_iter=3, n_burn=5, n_samples=2, thin=2, n_chunks=3
+    )
+    with threads(1):
+        one = LatentDirichletAllocation(4, **options).fit(bars.counts)
+        said = one.transform(bars.counts)
+    with threads(3):
+        many = LatentDirichletAllocation(4, **options).fit(bars.counts)
+        assert (said == many.transform(bars.counts)).all()
+    assert (one.components_ == many.components_).all()
+
+
+def test_topics_in_another_order_change_nothing(bars):
+    model = LatentDirichletAllocation(4, random_state=0, max_iter=5).fit(bars.counts)
+    before = model.score(bars.counts), model.perplexity(bars.counts)
+    order = [2, 0, 3, 1]
+    model.components_, model.topic_word_ = model.components_[order], model.topic_word_[order]
+    assert model.score(bars.counts) == pytest.approx(before[0], rel=1e-6)
+    assert model.perplexity(bars.counts) == pytest.approx(before[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["batch", "gibbs"])
+def test_priors_are_learned(method):
+    alpha = np.array([2.0, 0.1, 0.1])
+    topics = np.kron(np.eye(3), np.full(4, 0.25))
+    X = sample_corpus(500, 80, topics, doc_topic_prior=alpha, random_state=0).counts
+    model = LatentDirichletAllocation(
+        3, learning_method=method, optimize_priors=True, max_iter=60, random_state=0, n_burn=150
+    ).fit(X)
+    found = np.sort(model.doc_topic_prior_)
+    assert found[-1] > 5 * found[0] and 0.4 < found[-1] < 4.0
+    assert np.ptp(model.topic_word_prior_) == 0
+    if method == "batch":
+        assert (np.diff(model.trace_.objective) >= -1e-2).all()
+
+
+def test_augmentation_leaves_the_marginal():
+    topics, theta = np.array([[0.5, 0.5, 0], [0, 0.2, 0.8]]), np.array([0.3, 0.7])
+    joint = theta[:, None] * topics  # P(topic, word)
+    assert_allclose(joint.sum(axis=0), theta @ topics)
+    given_word = joint / joint.sum(axis=0)
+    assert_allclose((given_word * (theta @ topics)).sum(axis=1), theta)
+
+
+def test_online_is_partial_fit(bars):
+    options = dict(random_state=0, learning_method="online", batch_size=50)
+    model = LatentDirichletAllocation(4, total_samples=400, **options)
+    whole = LatentDirichletAllocation(4, max_iter=1, **options).fit(bars.counts)
+    for start in range(0, 400, 50):
+        model.partial_fit(bars.counts[start : start + 50])
+    assert model.n_batch_iter_ == whole.n_batch_iter_ == 8
+    assert perplexity(model, bars.counts) < 9
+    by_hand = LatentDirichletAllocation(2, doc_topic_prior=0.5, topic_word_prior=0.1, learning_method="online",
+                                        batch_size=3, mean_change_tol=1e-12, max_doc_update_iter=5000)  # fmt: skip
+    work, state = started(by_hand, C3, LAMBDA)
+    after, _ = by_hand._online(work, state)
+    rho = 11.0**-0.7
+    batch = np.array([
+        (5.8677768896, 2.9076344725, 0.2581767534, 0.3848278888),
+        (0.3322231104, 0.2923655275, 3.9418232466, 2.8151721112),
+    ])  # fmt: skip
+    assert_allclose(after.topics, (1 - rho) * LAMBDA + rho * batch, rtol=1e-6)
+
+
+def test_rows_on_disk(tmp_path, bars):
+    import pandas as pd
+
+    path = tmp_path / "counts.parquet"
+    frame = pd.DataFrame(bars.counts.toarray().astype(float), columns=[f"w{j}" for j in range(9)])
+    frame.to_parquet(path)
+    for method in ("batch", "online"):
+        model = LatentDirichletAllocation(6, learning_method=method, random_state=0, max_iter=10).fit(
+            str(path)
+        )
+        assert perplexity(model, bars.counts) < 9
+    with pytest.raises(DataError, match="memory"):
+        LatentDirichletAllocation(2, learning_method="gibbs").fit(str(path))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_awkward_documents(method):
+    options = dict(learning_method=method, random_state=0, n_burn=5, n_samples=2)
+    X = np.array([[3, 0, 1], [0, 0, 0], [0, 2, 2]])
+    model = LatentDirichletAllocation(2, **options).fit(X)
+    assert_allclose(model.transform(X)[1], 0.5)
+    assert np.isfinite(model.components_).all()
+    one = LatentDirichletAllocation(2, **options).fit(X[:1])
+    assert_allclose(one.transform(X[:1]).sum(axis=1), 1)
+    with pytest.raises(DataError, match="[Nn]egative"):
+        LatentDirichletAllocation(2, **options).fit([[1, -1]])
+    with pytest.raises(DataError, match="doc_topic_prior"):
+        LatentDirichletAllocation(2, doc_topic_prior=[1.0, 1.0, 1.0], **options).fit(X)
+    with pytest.raises(ValueError, match="features"):
+        model.transform(X[:, :2])
+    more = LatentDirichletAllocation(7, **options).fit(X)
+    assert more.transform(X).shape == (3, 7)
+
+
+def test_fractions_and_weights():
+    X = np.array([[1.5, 0.5], [0.0, 2.5]])
+    for method in ("batch", "em", "online"):
+        LatentDirichletAllocation(2, learning_method=method).fit(X)
+    with pytest.raises(DataError, match="whole counts"):
+        LatentDirichletAllocation(2, learning_method="gibbs").fit(X)
+    with pytest.raises(DataError, match="sample_weight"):
+        LatentDirichletAllocation(2, learning_method="gibbs").fit(C3, sample_weight=[1, 2, 1])
+    for method in ("batch", "em"):
+        a = LatentDirichletAllocation(2, learning_method=method, random_state=0).fit(
+            C3, sample_weight=[2, 0, 1]
+        )
+        b = LatentDirichletAllocation(2, learning_method=method, random_state=0).fit(C3[[0, 0, 2]])
+        assert_allclose(a.components_, b.components_, rtol=1e-8)
+
+
+def test_kinds_of_perplexity(bars):
+    model = LatentDirichletAllocation(3, random_state=0).fit(bars.counts)
+    bound = model.perplexity(bars.counts, method="bound")
+    assert bound == pytest.approx(np.exp(-model.score(bars.counts) / bars.counts.sum()))
+    assert perplexity(model, bars.counts, method="bound") == bound
+    with pytest.raises(DataError, match="method"):
+        model.perplexity(bars.counts, method="guess")
+    with pytest.raises(DataError, match="method"):
+        perplexity(model, bars.counts, method="guess")
+    gibbs = LatentDirichletAllocation(2, learning_method="gibbs", n_burn=1, n_samples=1).fit(bars.counts)
+    with pytest.raises(DataError, match="bound"):
+        gibbs.perplexity(bars.counts, method="bound")
+    with pytest.raises(DataError, match="posterior"):
+        gibbs.posterior(bars.counts)
+    assert not hasattr(gibbs, "partial_fit")
+    with pytest.raises(DataError, match="few tokens"):
+        perplexity(model, np.zeros((1, 9)))
+
+
+def test_early_stop(bars):
+    model = LatentDirichletAllocation(3, random_state=0, max_iter=200, evaluate_every=1, perp_tol=0.01)
+    model.fit(bars.counts)
+    assert model.n_iter_ < 200 and model.converged_
+
+
+# tables
+
+
+def test_tables():
+    table = top_words([[3, 1, 2], [0, 5, 1]], ["ball", "vote", "team"], 2)
+    assert table["topic 1"].tolist() == ["vote", "team"]
+    assert_allclose(document_mixture([[1, 3], [0, 0]]), [[0.25, 0.75], [0.5, 0.5]])
+    assert codeword_counts([0, 1, 1, 2], ["a", "a", "b", "b"]).tolist() == [[1, 1, 0], [0, 1, 1]]
+    assert codeword_counts([0], ["a"], 3).tolist() == [[1, 0, 0]]
+    X = np.array([[1, 1, 0], [2, 1, 0], [0, 0, 1]])
+    umass = coherence([[3, 2, 1]], X, n_words=3)[0]
+    assert umass == pytest.approx((np.log(3 / 2) + np.log(1 / 2) + np.log(1 / 2)) / 3)
+    assert_allclose(coherence([[3, 2, 0]], X, "npmi", 2), [1.0])
+    for call, match in [
+        (lambda: coherence([[1, 2]], X), "agree"),
+        (lambda: coherence([[1, 2, 3]], X, "c_v"), "measure"),
+        (lambda: top_words([1, 2]), "table"),
+        (lambda: top_words([[1, 2]], ["a"]), "names"),
+        (lambda: document_mixture([[-1.0]]), "negative"),
+        (lambda: codeword_counts([0.5], [0]), "integers"),
+        (lambda: codeword_counts([0], [0, 1]), "groups"),
+        (lambda: codeword_counts([5], [0], 2), "n_codes"),
+    ]:
+        with pytest.raises(DataError, match=match):
+            call()
+
+
+# drawing
+
+
+def test_variance_of_dirichlet_entries():
+    expected = {1: 0.0081818182, 10: 0.0008910891, 0.1: 0.045, 100: 0.0000899101, 0.01: 0.0818181818}
+    for concentration, variance in expected.items():
+        draws = sample_topics(20_000, 10, concentration, random_state=0)
+        assert_allclose(draws.sum(axis=1), 1)
+        assert draws.var() == pytest.approx(variance, rel=0.05)
+    assert np.isfinite(sample_topics(100, 10, 1e-6, random_state=0)).all()
+
+
+@pytest.mark.parametrize("mode", ["counts", "tokens"])
+def test_moments_of_drawn_counts(mode):
+    topics = np.array([[0.5, 0.5, 0], [0, 0.2, 0.8]])
+    drawn = sample_corpus(40_000, 10, topics, doc_topic_prior=1.0, mode=mode, random_state=0)
+    X = drawn.counts.toarray()
+    assert_allclose(X.mean(axis=0), [2.5, 3.5, 4], atol=0.05)
+    assert_allclose(np.cov(X.T), [[3.75, 0.25, -4], [0.25, 2.95, -3.2], [-4, -3.2, 7.2]], atol=0.15)
+    assert len(drawn.words) == (400_000 if mode == "tokens" else 0)
+    for call, match in [
+        (lambda: sample_corpus(2, 3, topics, mode="words"), "mode"),
+        (lambda: sample_corpus(2, -1, topics), "lengths"),
+        (lambda: sample_corpus(2, 3, topics * 2), "sum to one"),
+        (lambda: sample_corpus(2, 3, topics, doc_topic_prior=0.0), "doc_topic_prior"),
+        (lambda: sample_topics(2, 3, 0.0), "prior"),
+    ]:
+        with pytest.raises(DataError, match=match):
+            call()
