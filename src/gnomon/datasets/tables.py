@@ -31,6 +31,7 @@ _TABLES: dict[str, dict[str, Any]] = {
         "probabilities": [[0.5, 0.4, 0.05, 0.05], [0.1, 0.1, 0.5, 0.3]],
         "classes": ["pets", "flowers"],
     },
+    "concepts": {"table": [[1, 1, 1], [0, 1, 1], [1, 0, 0], [0, 0, 0]]},
     "test_kit": {"sensitivity": 0.98, "specificity": 0.97, "prevalence": 0.01},
 }
 
