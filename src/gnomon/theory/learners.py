@@ -171,6 +171,11 @@ class ConjunctionLearner(TwoClasses):
     def __init__(self, *, binarize: float | None = 0.0) -> None:
         self.binarize = binarize
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # a single odd positive row deletes what matters
+        return tags
+
     def _bits(self, X: Any) -> Array:
         X = np.asarray(X, dtype=float)
         if self.binarize is not None:
