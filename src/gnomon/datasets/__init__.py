@@ -9,7 +9,9 @@ from gnomon._lazy import attach
 _FILES = {
     "classification": ["load_toy", "make_far_points"],
     "tables": ["load_lesson", "make_coin_triples"],
-    "classes": ["make_pattern"],
+    "classes": ["clouds_posterior", "make_pattern"],
+    "external": ["load_external"],
+    "simulated": ["make_images", "make_series", "make_table", "make_text"],
     "mixtures": ["make_mixture"],
     "real": ["load_earthquakes", "load_old_faithful"],
     "sequence": [

@@ -8,6 +8,7 @@ import numpy as np
 
 from gnomon.core.errors import nearest
 from gnomon.core.randomness import generator
+from gnomon.datasets.lessons import LESSONS
 
 _TABLES: dict[str, dict[str, Any]] = {
     "bmi": {
@@ -51,7 +52,8 @@ _TABLES: dict[str, dict[str, Any]] = {
     "test_kit": {"sensitivity": 0.98, "specificity": 0.97, "prevalence": 0.01},
 }
 
-_NAMES = {"axes", "levels", "words", "classes", "names"}  # lists that stay lists
+_TABLES |= LESSONS
+_NAMES = {"axes", "levels", "words", "classes", "names", "kinds"}  # lists that stay lists
 
 
 def load_lesson(name: str) -> dict[str, Any]:
@@ -59,9 +61,14 @@ def load_lesson(name: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    name : {"bmi", "weather", "spam_words", "pets", "test_kit"}
-        Which: counts of weight classes under two hypotheses; rain and sky; words in a spam and an ordinary
-        message; two word models and a document; a diagnostic test.
+    name : str
+        Tables: "bmi", "weather", "spam_words", "pets", "test_kit", "dice or roulette", "coin hypotheses", "coin flips",
+        "split", "class scores", "concepts", "model orders", "survey". Points: "boosting a", "boosting b",
+        "discriminant", "linkage", "components", "iris ratios". Matrices and games: "ratings", "rank one",
+        "games", "graph", "baskets".
+        Chains and networks: "casino", "tagging", "two states", "sprinkler", "alarm", "two coins". Decisions: "two-state
+        process", "six-state process". Arguments of `make_mixture`: "heights", "lengths", "clusters", "four clusters",
+        "two classes", "three classes".
 
     Returns
     -------
@@ -77,6 +84,8 @@ def load_lesson(name: str) -> dict[str, Any]:
     >>> round(base_rate(**load_lesson("test_kit")).given_positive, 4)
     0.2481
     """
+    if name == "iris ratios":
+        return _iris_ratios()
     if name not in _TABLES:
         raise ValueError(f"no lesson {name!r}; there are {', '.join(_TABLES)}.{nearest(name, _TABLES)}")
     lesson = dict(_TABLES[name])
@@ -84,6 +93,14 @@ def load_lesson(name: str) -> dict[str, Any]:
         if isinstance(value, list) and key not in _NAMES:
             lesson[key] = np.array(value)
     return lesson
+
+
+def _iris_ratios() -> dict[str, Any]:
+    from sklearn.datasets import load_iris
+
+    iris = load_iris()
+    ratios = np.column_stack([iris.data[:, 0] / iris.data[:, 1], iris.data[:, 2] / iris.data[:, 3]])
+    return {"data": ratios, "target": iris.target, "names": ["sepal length/width", "petal length/width"]}
 
 
 def make_coin_triples(

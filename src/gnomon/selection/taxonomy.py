@@ -67,7 +67,7 @@ def describe(family: str, cls: type) -> dict[str, Any]:
     samples = any(hasattr(cls, name) for name in ("sample", "simulate"))
     density = any(hasattr(cls, name) for name in ("score_samples", "log_likelihood", "log_density"))
     labels = kind == "classifier"
-    reads = getattr(cls, "_reads", None)
+    reads = _reads(cls)
     setting = "supervised" if kind in ("classifier", "regressor") else "unsupervised"
     if family in SEQUENTIAL:
         setting = "sequential"
@@ -90,6 +90,14 @@ def describe(family: str, cls: type) -> dict[str, Any]:
         "sparse": bool(getattr(reads, "sparse", False)),
         "missing": bool(getattr(reads, "nan", False)),
     }
+
+
+def _reads(cls: type) -> Any:
+    """Return what data the model takes; some know it only when they are made."""
+    try:
+        return getattr(cls(), "_reads", None)
+    except TypeError:  # needs arguments
+        return getattr(cls, "_reads", None)
 
 
 def _kind(cls: type) -> str | None:
