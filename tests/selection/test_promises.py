@@ -238,12 +238,14 @@ def test_intervals_of_a_model_are_mended():
     rng = np.random.default_rng(0)
     X, y = line(2000, rng)
     y = y + 1.5 * (rng.exponential(size=2000) ** 2 - 2)  # its intervals assume a normal error
-    model = ConformalRegressor(LinearRegression(), score="interval", random_state=0).fit(X[:1000], y[:1000])
+    model = ConformalRegressor(LinearRegression(), residual="interval", random_state=0).fit(
+        X[:1000], y[:1000]
+    )
     assert abs(model.coverage(X[1000:], y[1000:], 0.9)["coverage"].iloc[0] - 0.9) < 0.04
     with pytest.raises(DataError, match="predict_interval"):
         from sklearn.linear_model import LinearRegression as Theirs
 
-        ConformalRegressor(Theirs(), score="interval").fit(X, y)
+        ConformalRegressor(Theirs(), residual="interval").fit(X, y)
 
 
 @pytest.mark.parametrize("score", ["lac", "aps"])
@@ -253,7 +255,7 @@ def test_sets_cover(score, method):
     for seed in range(12):
         X, y = three_classes(240, seed)
         test_X, test_y = three_classes(800, 1000 + seed)
-        model = ConformalClassifier(GaussianNB(), score=score, method=method, random_state=seed).fit(X, y)
+        model = ConformalClassifier(GaussianNB(), rule=score, method=method, random_state=seed).fit(X, y)
         sets = model.predict_set(test_X, 0.9)
         covered.append(sets[np.arange(800), test_y].mean())
         sizes.append(sets.sum(axis=1).mean())
@@ -278,7 +280,7 @@ def test_sets_are_the_same_on_any_number_of_threads():
     found = []
     for count in (1, 2):
         with threads(count):
-            model = ConformalClassifier(GaussianNB(), score="aps", method="cv+", random_state=0).fit(X, y)
+            model = ConformalClassifier(GaussianNB(), rule="aps", method="cv+", random_state=0).fit(X, y)
             found.append(model.predict_set(X).tobytes())
     assert found[0] == found[1]
 

@@ -9,16 +9,18 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.promises import Promises
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_parameters, encode
 from gnomon.core.validate import weights as check_weights
 from gnomon.selection.areas import two_classes
+from gnomon.selection.conformal import indexable_rows
 from gnomon.selection.intervals import error_interval
 
 METHODS = ("isotonic", "sigmoid", "beta", "temperature")
@@ -318,6 +320,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         "cv": ["cv_object"],
     }
 
+    _promises: ClassVar[Promises] = Promises(order="no: folds are cut by place", weights="no: takes none")
+
     def __init__(self, estimator: Any = None, *, method: str = "sigmoid", cv: Any = 5) -> None:
         self.estimator = estimator
         self.method = method
@@ -331,13 +335,18 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         X, y : rows and labels
         """
         check_parameters(self)
-        fitted = clone(self._base()).fit(X, y)
-        classes, codes = encode(y)
+        if y is None:
+            raise DataError(
+                "y is missing: this classifier requires y to be passed, but the target y is None."
+            )
+        rows = indexable_rows(X, self._base())
+        classes, codes = encode(column_or_1d(y, warn=True))
+        check_consistent_length(rows, codes)
         if len(classes) < 2:
             raise DegenerateError(
                 f"calibration needs two classes or more; y has only one class, {classes[0]!r}."
             )
-        rows = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X)
+        fitted = clone(self._base()).fit(X, codes)
         least = int(np.bincount(codes).min())
         cv = min(self.cv, least) if isinstance(self.cv, int) and least > 1 else self.cv
         folds = list(check_cv(cv, codes, classifier=True).split(rows, codes))

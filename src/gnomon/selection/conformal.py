@@ -9,12 +9,20 @@ import numpy as np
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, LeaveOneOut, check_cv
-from sklearn.utils import Tags, assert_all_finite, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import (
+    Tags,
+    assert_all_finite,
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    get_tags,
+)
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
+from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_parameters, encode
@@ -24,15 +32,27 @@ ROWS_AT_ONCE = 512
 SHARE = Interval(Real, 0, 1, closed="neither")
 
 
-def indexable_rows(X: Any) -> Any:
-    """Return rows that can be taken by number: a data frame, CSR, or an array."""
+def indexable_rows(X: Any, estimator: Any = None) -> Any:
+    """Return rows that can be taken by number: a data frame, CSR, or an array, checked as the estimator asks for."""
     if hasattr(X, "iloc"):
         return X
-    return X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    if estimator is None:
+        return X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    tags = get_tags(estimator).input_tags
+    kind = {
+        "accept_sparse": "csr" if tags.sparse else False,
+        "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
+    }
+    plain = hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.dtype.kind in "fiub")
+    return check_array(X, dtype=None if plain else "numeric", estimator=estimator, input_name="X", **kind)
 
 
 class Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What both wrappers share: a fitted model, held-out scores, and groups with quantiles of their own."""
+
+    _promises: ClassVar[Promises] = Promises(
+        order="no: rows are parted by their place", weights="no: takes none"
+    )
 
     def _take(self, X: Any, index: Array) -> Any:
         return X.iloc[index] if hasattr(X, "iloc") else X[index]
@@ -151,7 +171,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
         One part of the rows calibrates; or every row does, by fits that left its fold (or itself) out, at the price of
         a guarantee of :math:`1 - 2\alpha` (Barber, Candès, Ramdas and Tibshirani, Predictive inference with the
         jackknife+, 2021).
-    score : {"absolute", "interval"}, default="absolute"
+    residual : {"absolute", "interval"}, default="absolute"
         "interval" widens (or narrows) the intervals of an estimator that has `predict_interval`, so that their width
         follows x; for "split".
     calibration_size : float, default=0.25
@@ -182,7 +202,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "method": [StrOptions({"split", "cv+", "jackknife+"})],
-        "score": [StrOptions({"absolute", "interval"})],
+        "residual": [StrOptions({"absolute", "interval"})],
         "calibration_size": [SHARE],
         "cv": ["cv_object"],
         "random_state": ["random_state", np.random.Generator],
@@ -193,14 +213,14 @@ class ConformalRegressor(RegressorMixin, Conformal):
         estimator: Any = None,
         *,
         method: str = "split",
-        score: str = "absolute",
+        residual: str = "absolute",
         calibration_size: float = 0.25,
         cv: Any = 5,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.method = method
-        self.score = score
+        self.residual = residual
         self.calibration_size = calibration_size
         self.cv = cv
         self.random_state = random_state
@@ -217,8 +237,8 @@ class ConformalRegressor(RegressorMixin, Conformal):
         check_parameters(self)
         X_, y_ = self._arrays(X, y)
         if self.method != "split":
-            if groups is not None or self.score != "absolute":
-                raise DataError("groups and score='interval' need method='split'.")
+            if groups is not None or self.residual != "absolute":
+                raise DataError("groups and residual='interval' need method='split'.")
             self.estimator_ = clone(self._base()).fit(X, y)
             return self._fit_folds(X_, y_)
         train, held = self._parts(len(y_))
@@ -229,14 +249,14 @@ class ConformalRegressor(RegressorMixin, Conformal):
     def _arrays(self, X: Any, y: Any) -> tuple[Any, Array]:
         if y is None:
             raise DataError("y is missing: this regressor requires y to be passed, but the target y is None.")
-        rows = indexable_rows(X)
+        rows = indexable_rows(X, self._base())
         y = column_or_1d(y, warn=True, dtype=np.float64)
         check_consistent_length(rows, y)
         assert_all_finite(y, input_name="y")
         return rows, y
 
     def _score(self, model: Any, X: Any, y: Array) -> Array:
-        if self.score == "absolute":
+        if self.residual == "absolute":
             return np.abs(y - np.ravel(model.predict(X)))
         low, high = self._base_interval(model, X)
         return np.maximum(low - y, y - high)
@@ -244,7 +264,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
     def _base_interval(self, model: Any, X: Any) -> tuple[Array, Array]:
         if not hasattr(model, "predict_interval"):
             raise DataError(
-                f"score='interval' needs an estimator with predict_interval; {type(model).__name__} has none."
+                f"residual='interval' needs an estimator with predict_interval; {type(model).__name__} has none."
             )
         low, high = model.predict_interval(X)
         return np.ravel(low), np.ravel(high)
@@ -288,7 +308,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
         check_level(level)
         if self.method != "split":
             return self._from_folds(X, level)
-        if self.score == "interval":
+        if self.residual == "interval":
             low, high = self._base_interval(self.estimator_, X)
         else:
             low = high = np.ravel(self.estimator_.predict(X))
@@ -337,7 +357,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     estimator : classifier with `predict_proba`
         Gaussian naive Bayes when not given.
     method : {"split", "cv+"}, default="split"
-    score : {"lac", "aps"}, default="lac"
+    rule : {"lac", "aps"}, default="lac"
         "lac", one minus the probability of the class: the smallest sets on average. "aps", the probabilities of all
         classes at least as likely, added up: sets whose size follows the difficulty of the row (Romano, Sesia and
         Candès, Classification with valid and adaptive coverage, 2020).
@@ -363,7 +383,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
         "method": [StrOptions({"split", "cv+"})],
-        "score": [StrOptions({"lac", "aps"})],
+        "rule": [StrOptions({"lac", "aps"})],
         "randomized": ["boolean"],
         "conditional": [StrOptions({"class"}), None],
         "calibration_size": [SHARE],
@@ -376,7 +396,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         estimator: Any = None,
         *,
         method: str = "split",
-        score: str = "lac",
+        rule: str = "lac",
         randomized: bool = True,
         conditional: str | None = None,
         calibration_size: float = 0.25,
@@ -385,7 +405,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     ) -> None:
         self.estimator = estimator
         self.method = method
-        self.score = score
+        self.rule = rule
         self.randomized = randomized
         self.conditional = conditional
         self.calibration_size = calibration_size
@@ -406,7 +426,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
             raise DataError(
                 "y is missing: this classifier requires y to be passed, but the target y is None."
             )
-        rows = indexable_rows(X)
+        rows = indexable_rows(X, self._base())
         classes, codes = encode(column_or_1d(y, warn=True))
         check_consistent_length(rows, codes)
         if len(classes) < 2:
@@ -445,7 +465,12 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         train, held = self._parts(len(codes))
         missing = np.setdiff1d(np.arange(codes.max() + 1), codes[train])
         back = [held[codes[held] == k][0] for k in missing]
-        return np.sort(np.append(train, back).astype(int)), np.setdiff1d(held, back)
+        kept = np.setdiff1d(held, back)
+        if not len(kept):
+            raise DataError(
+                f"n_samples={len(codes)} is too few: every class must be learned from, and some rows calibrate."
+            )
+        return np.sort(np.append(train, back).astype(int)), kept
 
     def _probabilities(self, model: Any, X: Any) -> Array:
         found = model.predict_proba(X)
@@ -458,7 +483,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
 
     def _scores(self, P: Array, salt: int) -> Array:
         """Return the score of every class for every row: how unlikely it is, given what is likelier."""
-        if self.score == "lac":
+        if self.rule == "lac":
             return 1.0 - P
         order = np.argsort(-P, axis=1, kind="stable")
         ranked = np.take_along_axis(P, order, axis=1)
