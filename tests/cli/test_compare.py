@@ -3,14 +3,12 @@
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 import gnomon as library
 from gnomon.report import compare
 from gnomon.report.columns import QuestionError, describe
 from gnomon.report.encoder import TableEncoder, TableModel
 from gnomon.report.menu import candidates, families, find_model
-from gnomon.report.significance import holm, interval, paired_p_value
 from gnomon.report.tasks import pose
 
 QUICK = ["--models", "GaussianNB,LinearDiscriminantAnalysis"]
@@ -199,28 +197,6 @@ def test_same_seed_same_numbers_on_one_thread_or_two(flowers):
         one = told()
     with library.threads(2):
         assert told() == one
-
-
-# Intervals and tests against their formulas
-
-
-def test_interval_and_test_are_the_corrected_resampled_t():
-    rng = np.random.default_rng(0)
-    a, b, ratio = rng.normal(0.8, 0.1, 10), rng.normal(0.7, 0.1, 10), 0.25
-    error = np.sqrt((1 / 10 + ratio) * np.var(a, ddof=1))
-    low, high = stats.t.interval(0.95, 9, loc=a.mean(), scale=error)
-    assert interval(a, ratio) == pytest.approx((a.mean(), low, high))
-    t = (a - b).mean() / np.sqrt((1 / 10 + ratio) * np.var(a - b, ddof=1))
-    assert paired_p_value(a, b, ratio) == pytest.approx(2 * stats.t.sf(abs(t), 9))
-    assert paired_p_value(a, a, ratio) == 1.0 and paired_p_value(a + 0, a - 1, ratio) < 1e-12
-    assert interval(a, 0.0).high - interval(a, 0.0).mean == pytest.approx(
-        stats.sem(a) * stats.t.ppf(0.975, 9)
-    )
-
-
-def test_holm_by_hand():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([]).tolist() == []
 
 
 # The menu comes from the library

@@ -17,7 +17,6 @@ from gnomon.ensemble import (
     VotingClassifier,
     VotingRegressor,
     average_variance,
-    bootstrap,
     ensemble_correlation,
     ensemble_experiment,
     hypothesis_space_demo,
@@ -263,33 +262,6 @@ def test_forest_as_exact_as_scikit_learn():
         peer = Peer(40, random_state=seed).fit(X[:1500], y[:1500])
         gaps.append(ours.score(X[1500:], y[1500:]) - peer.score(X[1500:], y[1500:]))
     assert np.mean(gaps) > -0.012
-
-
-def test_exact_bootstrap_of_the_median():
-    found = bootstrap(np.median, [1, 2, 4], exact=True)
-    for value, probability in ((1, 7 / 27), (2, 13 / 27), (4, 7 / 27)):
-        assert found.probabilities[found.replicates == value].sum() == pytest.approx(probability)
-    assert found.mean == pytest.approx(2.2592593, abs=1e-6)
-    assert found.variance == pytest.approx(1.2290809, abs=1e-6)
-
-
-def test_exact_bootstrap_of_the_mean():
-    data = np.array([1.0, 2, 4, 8])
-    found = bootstrap(np.mean, data, exact=True)
-    assert found.mean == pytest.approx(3.75)
-    assert found.variance == pytest.approx(1.796875) == pytest.approx(data.var() / 4)
-    drawn = bootstrap(np.mean, data, n_resamples=4000, random_state=0)
-    assert drawn.mean == pytest.approx(found.mean, abs=0.1)
-    assert drawn.variance == pytest.approx(found.variance, rel=0.1)
-    low, high = drawn.interval(0.9)
-    assert low < 3.75 < high
-
-
-def test_bootstrap_refuses_nan_and_follows_weights():
-    with pytest.raises(DataError, match="NaN"):
-        bootstrap(lambda x: np.nan, [1, 2], n_resamples=5)
-    found = bootstrap(np.mean, [0.0, 1.0], weights=[1, 3], exact=True)
-    assert found.mean == pytest.approx(0.75)
 
 
 def test_variance_of_averages():

@@ -11,6 +11,9 @@ _FILES = {
     "tables": ["load_lesson", "make_coin_triples"],
     "classes": ["make_pattern"],
     "documents": ["make_bars_corpus", "make_news"],
+    "classes": ["clouds_posterior", "make_pattern"],
+    "external": ["load_external"],
+    "simulated": ["make_images", "make_series", "make_table", "make_text"],
     "mixtures": ["make_mixture"],
     "real": ["load_earthquakes", "load_old_faithful"],
     "sequence": [

@@ -9,19 +9,27 @@ from gnomon.core.randomness import generator
 
 
 def make_pattern(
-    kind: str = "xor", n_samples: int = 200, *, noise: float = 0.1, random_state=None
+    kind: str = "xor",
+    n_samples: int = 200,
+    *,
+    noise: float = 0.1,
+    n_labeled: int | None = None,
+    random_state=None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw a pattern of two classes in the plane.
 
     Parameters
     ----------
-    kind : {"xor", "quadrants", "rings", "spirals", "moons"}
+    kind : {"xor", "quadrants", "rings", "spirals", "moons", "clouds"}
         "xor": four clumps, opposite ones alike. "quadrants": the square, class 1 in two opposite quarters.
         "rings": a disk inside a ring. "spirals": two arms. "moons": two half circles.
+        "clouds": each class is ten small Gaussians around centers of its own (see `clouds_posterior`).
     n_samples : int
         Number of points; the classes are equally likely.
     noise : float
         Standard deviation of the blur laid over the points.
+    n_labeled : int, optional
+        Keep so many labels of either class; the others are -1, unknown.
     random_state : None, int, RandomState or Generator
         Where the randomness comes from.
 
@@ -43,7 +51,34 @@ def make_pattern(
     rng = generator(random_state)
     y = rng.integers(2, size=n_samples)
     X = _PATTERNS[kind](rng, y)
-    return X + noise * rng.normal(size=X.shape), y
+    X = X + noise * rng.normal(size=X.shape)
+    if n_labeled is not None:
+        ranks = np.empty(n_samples, dtype=int)
+        for label in (0, 1):
+            mine = np.flatnonzero(y == label)
+            ranks[mine] = np.argsort(rng.random(len(mine)))
+        y = np.where(ranks < n_labeled, y, -1)
+    return X, y
+
+
+CLOUD_CENTERS = np.random.default_rng(1).normal(size=(2, 10, 2)) + [[[1.0, 0.0]], [[0.0, 1.0]]]
+
+
+def clouds_posterior(X, noise: float = 0.1) -> np.ndarray:
+    """Return the true probability of class 1 of the pattern "clouds": its half is the best boundary there is.
+
+    >>> X, y = make_pattern("clouds", 2000, noise=0.3, random_state=0)
+    >>> bool(np.mean((clouds_posterior(X, 0.3) > 0.5) == y) > 0.9)
+    True
+    """
+    X = np.asarray(X, dtype=float)
+    squares = ((X[:, None, None] - CLOUD_CENTERS) ** 2).sum(axis=-1) / (2 * noise**2)
+    logs = -squares.min(axis=2) + np.log(np.exp(squares.min(axis=2, keepdims=True) - squares).sum(axis=2))
+    return 1.0 / (1.0 + np.exp(np.clip(logs[:, 0] - logs[:, 1], -700, 700)))
+
+
+def _clouds(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
+    return CLOUD_CENTERS[y, rng.integers(0, 10, len(y))]
 
 
 def _xor(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
@@ -75,4 +110,11 @@ def _moons(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
     return np.where(y[:, None] == 1, np.array([1.0, 0.5]) - points, points)
 
 
-_PATTERNS = {"xor": _xor, "quadrants": _quadrants, "rings": _rings, "spirals": _spirals, "moons": _moons}
+_PATTERNS = {
+    "xor": _xor,
+    "quadrants": _quadrants,
+    "rings": _rings,
+    "spirals": _spirals,
+    "moons": _moons,
+    "clouds": _clouds,
+}

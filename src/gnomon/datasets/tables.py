@@ -8,6 +8,7 @@ import numpy as np
 
 from gnomon.core.errors import nearest
 from gnomon.core.randomness import generator
+from gnomon.datasets.lessons import LESSONS
 
 _TABLES: dict[str, dict[str, Any]] = {
     "bmi": {
@@ -31,8 +32,28 @@ _TABLES: dict[str, dict[str, Any]] = {
         "probabilities": [[0.5, 0.4, 0.05, 0.05], [0.1, 0.1, 0.5, 0.3]],
         "classes": ["pets", "flowers"],
     },
+    "model orders": {
+        "names": [*(f"HMM {k}" for k in range(1, 7)), *(f"mixture {k}" for k in range(2, 5))],
+        "neg_log_likelihood": [
+            391.9189,
+            342.3183,
+            329.4603,
+            327.8316,
+            325.9000,
+            324.2270,
+            360.3690,
+            356.8489,
+            356.7337,
+        ],
+        "n_parameters": [1, 4, 9, 16, 25, 36, 3, 5, 7],
+        "n_samples": 107,
+    },
+    "concepts": {"table": [[1, 1, 1], [0, 1, 1], [1, 0, 0], [0, 0, 0]]},
     "test_kit": {"sensitivity": 0.98, "specificity": 0.97, "prevalence": 0.01},
 }
+
+_TABLES |= LESSONS
+_NAMES = {"axes", "levels", "words", "classes", "names", "kinds"}  # lists that stay lists
 
 
 def load_lesson(name: str) -> dict[str, Any]:
@@ -40,9 +61,14 @@ def load_lesson(name: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    name : {"bmi", "weather", "spam_words", "pets", "test_kit"}
-        Which: counts of weight classes under two hypotheses; rain and sky; words in a spam and an ordinary
-        message; two word models and a document; a diagnostic test.
+    name : str
+        Tables: "bmi", "weather", "spam_words", "pets", "test_kit", "dice or roulette", "coin hypotheses", "coin flips",
+        "split", "class scores", "concepts", "model orders", "survey". Points: "boosting a", "boosting b",
+        "discriminant", "linkage", "components", "iris ratios". Matrices and games: "ratings", "rank one",
+        "games", "graph", "baskets".
+        Chains and networks: "casino", "tagging", "two states", "sprinkler", "alarm", "two coins". Decisions: "two-state
+        process", "six-state process". Arguments of `make_mixture`: "heights", "lengths", "clusters", "four clusters",
+        "two classes", "three classes".
 
     Returns
     -------
@@ -58,13 +84,23 @@ def load_lesson(name: str) -> dict[str, Any]:
     >>> round(base_rate(**load_lesson("test_kit")).given_positive, 4)
     0.2481
     """
+    if name == "iris ratios":
+        return _iris_ratios()
     if name not in _TABLES:
         raise ValueError(f"no lesson {name!r}; there are {', '.join(_TABLES)}.{nearest(name, _TABLES)}")
     lesson = dict(_TABLES[name])
-    for key in ("counts", "probabilities"):
-        if key in lesson:
-            lesson[key] = np.array(lesson[key])
+    for key, value in lesson.items():
+        if isinstance(value, list) and key not in _NAMES:
+            lesson[key] = np.array(value)
     return lesson
+
+
+def _iris_ratios() -> dict[str, Any]:
+    from sklearn.datasets import load_iris
+
+    iris = load_iris()
+    ratios = np.column_stack([iris.data[:, 0] / iris.data[:, 1], iris.data[:, 2] / iris.data[:, 3]])
+    return {"data": ratios, "target": iris.target, "names": ["sepal length/width", "petal length/width"]}
 
 
 def make_coin_triples(

@@ -12,7 +12,6 @@ _FILES = {
     "cascade": ["CascadeClassifier", "ObjectDetector"],
     "rectangles": ["HaarFeatures", "integral_image", "rectangle_sum"],
     "stagewise": ["StagewiseAdditiveModel"],
-    "resampling": ["bootstrap"],
     "theory": ["average_variance", "ensemble_correlation", "ensemble_experiment", "hypothesis_space_demo"],
     "voting": ["VotingClassifier", "VotingRegressor"],
 }

@@ -17,9 +17,9 @@ from gnomon.core.errors import DataError, GnomonError
 from gnomon.core.saving import save, write_atomically
 from gnomon.report.encoder import TableEncoder, TableModel
 from gnomon.report.menu import Candidate, candidates
-from gnomon.report.significance import Interval, holm, interval, paired_p_value
 from gnomon.report.tables import read_table
 from gnomon.report.tasks import Problem, pose
+from gnomon.selection import Interval, adjust_p_values, compare_scores, score_interval
 
 Watch = Callable[[str, int, int], None]  # name of the model, steps done, steps in all
 INNER = 3  # folds of the inner loop
@@ -297,13 +297,19 @@ class _Contest:
         done = [entry for entry in entries if entry.finished]
         done.sort(key=lambda entry: -float(np.mean(entry.scores)))  # of equals the one tried first
         for entry in done:
-            entry.interval = interval(entry.scores, self.ratio)
+            entry.interval = score_interval(entry.scores, self.ratio)
         for entry in done[1:]:
-            entry.p_value = paired_p_value(done[0].scores, entry.scores, self.ratio)
+            entry.p_value = self._p_value(done[0].scores, entry.scores)
         rivals = [entry for entry in done[1:] if not entry.baseline]
-        for entry, p in zip(rivals, holm([entry.p_value for entry in rivals])):
+        for entry, p in zip(rivals, adjust_p_values([entry.p_value for entry in rivals])):
             entry.p_value = float(p)
         return done + [entry for entry in entries if not entry.finished]
+
+    def _p_value(self, one: Any, other: Any) -> float:
+        """Return how surprising the difference is; NaN where a score is infinite."""
+        if not (np.isfinite(one).all() and np.isfinite(other).all()):
+            return float("nan")
+        return compare_scores(one, other, n_train=1.0, n_test=self.ratio).p_value
 
     def refit(self, winner: Candidate) -> tuple[TableModel, dict[str, Any]]:
         """Return the best model, its settings chosen and its parameters learned on all rows."""
@@ -326,7 +332,7 @@ class _Contest:
                 orders = [rng.permutation(len(frame)) for _ in range(shuffles)]
                 shuffled = [frame.with_columns(frame[name][order]) for order in orders]
                 losses[name].append(whole - np.mean([self.problem.task.score(model, s, y) for s in shuffled]))
-        found = {name: interval(values, self.ratio) for name, values in losses.items()}
+        found = {name: score_interval(values, self.ratio) for name, values in losses.items()}
         return dict(sorted(found.items(), key=lambda item: -item[1].mean))
 
 

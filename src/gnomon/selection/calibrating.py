@@ -1,0 +1,439 @@
+"""Probabilities that mean what they say: how far they are from it, and maps that bring them there."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, log_expit, logit
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import Tags, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from gnomon.core.errors import DataError, DegenerateError, nearest
+from gnomon.core.linalg import Array
+from gnomon.core.promises import Promises
+from gnomon.core.threads import in_order
+from gnomon.core.validate import check_parameters, encode
+from gnomon.core.validate import weights as check_weights
+from gnomon.selection.areas import two_classes
+from gnomon.selection.conformal import indexable_rows
+from gnomon.selection.intervals import error_interval
+
+METHODS = ("isotonic", "sigmoid", "beta", "temperature")
+TINY = 1e-12  # probabilities are kept so far from 0 and 1 before their logit is taken
+
+
+class Calibration(NamedTuple):
+    """Forecast and observed rates bin by bin, and what follows from them."""
+
+    predicted: Array  # mean probability in each bin that is not empty
+    observed: Array  # rate of the positive class
+    counts: Array
+    low: Array  # Wilson interval of the observed rate
+    high: Array
+    ece: float  # mean distance of the two, weighted by the rows
+    mce: float  # largest distance
+    ece_if_calibrated: float  # what chance alone would give with these probabilities and bins
+    squared: float  # mean squared distance less what chance adds: unbiased, may be negative
+    brier: float
+    log_loss: float
+    reliability: (
+        float  # Brier = reliability − resolution + uncertainty, for forecasts that are constant in bins
+    )
+    resolution: float
+    uncertainty: float
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the reliability diagram."""
+        from gnomon.plot import reliability
+
+        return reliability(self, ax=ax)
+
+
+def calibration(
+    y: Any,
+    p: Any,
+    *,
+    n_bins: int = 10,
+    strategy: str = "uniform",
+    level: float = 0.95,
+    sample_weight: Any = None,
+) -> Calibration:
+    r"""Compare predicted probabilities with what happened.
+
+    .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n}\,\lvert \bar p_b - \bar y_b\rvert
+
+    The calibration error is never zero, not even for true probabilities: `ece_if_calibrated` is what chance alone
+    gives, :math:`\sum_b \frac{n_b}n \sqrt{2 v_b/\pi}` with the variance :math:`v_b` of the rate in a bin. Judge `ece`
+    against it.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Two classes; the larger label is positive.
+    p : array of shape (n,)
+        Its probability.
+    n_bins : int, default=10
+    strategy : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, or of equally many rows. Edges belong to the bin on their left, as in scikit-learn.
+    level : float, default=0.95
+        Of the bands.
+    sample_weight : array of shape (n,), optional
+
+    Examples
+    --------
+    >>> p = [0.92, 0.83, 0.81, 0.71, 0.62, 0.55, 0.51, 0.44, 0.31, 0.12]
+    >>> found = calibration([1, 1, 0, 1, 0, 1, 0, 0, 1, 0], p, n_bins=5)
+    >>> round(found.ece, 6), round(found.mce, 6), round(found.brier, 6)
+    (0.22, 0.69, 0.23066)
+    """
+    positive, p = two_classes(y, p)
+    if (p < 0).any() or (p > 1).any():
+        raise DataError("p must hold probabilities between 0 and 1.")
+    if n_bins < 1:
+        raise DataError(f"n_bins must be at least 1; got {n_bins}.")
+    w = np.ones(len(p)) if sample_weight is None else check_weights(sample_weight, len(p))
+    if strategy == "uniform":
+        inner = np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
+    elif strategy == "quantile":
+        inner = np.unique(
+            np.percentile(p, np.linspace(0, 100, n_bins + 1)[1:-1])
+        )  # bins that coincide are one
+    else:
+        hint = nearest(strategy, ("uniform", "quantile"))
+        raise DataError(f"strategy must be 'uniform' or 'quantile'; got {strategy!r}.{hint}")
+    bins = np.searchsorted(inner, p)
+    k = len(inner) + 1
+    count, hits, sums, noise = (
+        np.bincount(bins, values, minlength=k) for values in (w, w * positive, w * p, w * p * (1 - p))
+    )
+    full = count > 0
+    count, hits, sums, noise = count[full], hits[full], sums[full], noise[full]
+    predicted, observed, share = sums / count, hits / count, count / w.sum()
+    gap = np.abs(predicted - observed)
+    low, high = error_interval(np.minimum(hits, count), count, level=level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance = np.where(count > 1, observed * (1 - observed) / (count - 1), 0.0)
+    base = float(hits.sum() / w.sum())
+    inside = np.clip(p, TINY, 1 - TINY)
+    logs = np.where(positive, np.log(inside), np.log1p(-inside))
+    return Calibration(
+        predicted, observed, count, np.atleast_1d(low), np.atleast_1d(high),
+        float(share @ gap),
+        float(gap.max()),
+        float(share @ (np.sqrt(2 * noise / np.pi) / count)),
+        float(share @ (gap**2 - chance)),
+        float(((p - positive) ** 2) @ w / w.sum()),
+        -float(logs @ w / w.sum()),
+        float(share @ gap**2),
+        float(share @ (observed - base) ** 2),
+        base * (1 - base),
+    )  # fmt: skip
+
+
+class CalibrationMap(NamedTuple):
+    """A map from scores or probabilities to calibrated probabilities; call it."""
+
+    method: str
+    parameters: Array  # slope and offset, or a, b and c, or the temperature
+    knots: Array  # of the isotonic map
+    values: Array
+    probabilities: bool  # whether it takes probabilities rather than scores
+
+    def __call__(self, scores: Any) -> Array:
+        s = np.asarray(scores, dtype=float)
+        if self.method == "isotonic":
+            return np.interp(s, self.knots, self.values)
+        if self.method == "beta":
+            a, b, c = self.parameters
+            p = np.clip(s, TINY, 1 - TINY)
+            return expit(a * np.log(p) - b * np.log1p(-p) + c)
+        z = logit(np.clip(s, TINY, 1 - TINY)) if self.probabilities else s
+        if self.method == "temperature":
+            return expit(z / self.parameters[0])
+        return expit(self.parameters[0] * z + self.parameters[1])
+
+
+def calibrate(scores: Any, y: Any, *, method: str = "isotonic", sample_weight: Any = None) -> CalibrationMap:
+    r"""Learn a map from scores to probabilities on rows that the model has not learned from.
+
+    .. math::
+        \text{sigmoid:}\ \frac1{1+e^{-(as+b)}}, \qquad
+        \text{temperature:}\ \frac1{1+e^{-s/T}}, \qquad
+        \text{beta:}\ \frac1{1+e^{-(a\ln p - b\ln(1-p) + c)}}
+
+    "isotonic" takes any non-decreasing map and needs about a thousand rows; "sigmoid" (Platt) two numbers, with targets
+    drawn in a little; "temperature" one; "beta" (Kull, Silva Filho and Flach, 2017) three, and can leave
+    probabilities that are calibrated as they are.
+
+    Parameters
+    ----------
+    scores : array of shape (n,)
+        Scores, or probabilities when all lie in [0, 1] (required for "beta").
+    y : array of shape (n,)
+        Two classes.
+    method : {"isotonic", "sigmoid", "beta", "temperature"}, default="isotonic"
+    sample_weight : array of shape (n,), optional
+
+    Examples
+    --------
+    >>> found = calibrate([0.1, 0.3, 0.2, 0.8, 0.9], [0, 0, 1, 1, 1])
+    >>> found([0.1, 0.25, 0.8])
+    array([0. , 0.5, 1. ])
+    """
+    if method not in METHODS:
+        raise DataError(f"method must be one of {METHODS}; got {method!r}.{nearest(method, METHODS)}")
+    positive, s = two_classes(y, scores)
+    if positive.all() or not positive.any():
+        raise DegenerateError("calibration needs rows of both classes; y has one class only.")
+    if not np.isfinite(s).all():
+        raise DataError("scores must be finite.")
+    w = np.ones(len(s)) if sample_weight is None else check_weights(sample_weight, len(s))
+    inside = bool((s >= 0).all() and (s <= 1).all())
+    none = np.empty(0)
+    if method == "isotonic":
+        return CalibrationMap(method, none, *isotonic_map(s, positive.astype(float), w), inside)
+    if method == "beta":
+        if not inside:
+            raise DataError("'beta' maps probabilities; scores must lie between 0 and 1.")
+        p = np.clip(s, TINY, 1 - TINY)
+        return CalibrationMap(
+            method, _beta(np.log(p), -np.log1p(-p), positive.astype(float), w), none, none, True
+        )
+    z = logit(np.clip(s, TINY, 1 - TINY)) if inside else s
+    if method == "temperature":
+        return CalibrationMap(method, np.array([_temperature(z, positive, w)]), none, none, inside)
+    plus, minus = float(w[positive].sum()), float(w[~positive].sum())
+    target = np.where(positive, (plus + 1) / (plus + 2), 1 / (minus + 2))
+    scale = float(np.abs(z).max()) or 1.0
+    a, b = _newton(np.column_stack([z / scale, np.ones(len(z))]), target, w)
+    return CalibrationMap(method, np.array([a / scale, b]), none, none, inside)
+
+
+def isotonic_map(x: Array, y: Array, w: Array) -> tuple[Array, Array]:
+    """Return the knots and values of the best non-decreasing function of x, linear between the blocks."""
+    from gnomon.loops.isotonic import pool
+
+    order = np.argsort(x, kind="stable")
+    x, y, w = x[order], y[order], w[order]
+    first = np.flatnonzero(np.concatenate([[True], x[1:] != x[:-1]]))  # equal scores are one
+    if len(first) < len(x):
+        weight = np.add.reduceat(w, first)
+        y, x = np.add.reduceat(w * y, first), x[first]
+        y, w = y / np.where(weight > 0, weight, 1.0), weight
+    keep = w > 0
+    x, y, w = x[keep], y[keep], w[keep]
+    means, weights, sizes = np.empty(len(y)), np.empty(len(y)), np.empty(len(y), dtype=np.int64)
+    blocks = pool(y, w, means, weights, sizes)
+    ends = np.cumsum(sizes[:blocks])
+    knots = np.column_stack([x[ends - sizes[:blocks]], x[ends - 1]]).ravel()
+    values = np.repeat(means[:blocks], 2)
+    single = np.concatenate([[True], knots[1:] != knots[:-1]])
+    return knots[single], values[single]
+
+
+def _newton(F: Array, target: Array, w: Array, steps: int = 100) -> Array:
+    """Minimize the weighted logistic loss over the weights of the features, with halved steps where needed."""
+    theta = np.zeros(F.shape[1])
+
+    def loss(theta: Array) -> float:
+        z = F @ theta
+        return -float(w @ (target * log_expit(z) + (1 - target) * log_expit(-z)))
+
+    now = loss(theta)
+    for _ in range(steps):
+        p = expit(F @ theta)
+        slope = F.T @ (w * (p - target))
+        curve = (F.T * (w * np.maximum(p * (1 - p), 1e-14))) @ F
+        move = np.linalg.lstsq(curve + 1e-12 * np.trace(curve) * np.eye(len(theta)), slope)[0]
+        size = 1.0
+        while size > 1e-10 and not (new := loss(theta - size * move)) <= now:
+            size /= 2
+        theta = theta - size * move
+        if size <= 1e-10 or now - new <= 1e-13 * (1 + abs(now)):
+            break
+        now = new
+    return theta
+
+
+def _beta(a: Array, b: Array, y: Array, w: Array) -> Array:
+    """Fit a, b ≥ 0 and c: a negative one is put to zero and the other fitted again."""
+    one = np.ones(len(a))
+    full = _newton(np.column_stack([a, b, one]), y, w)
+    if (full[:2] >= 0).all():
+        return full
+    if full[0] < 0:
+        b_only = _newton(np.column_stack([b, one]), y, w)
+        return np.array([0.0, max(b_only[0], 0.0), b_only[1]])
+    a_only = _newton(np.column_stack([a, one]), y, w)
+    return np.array([max(a_only[0], 0.0), 0.0, a_only[1]])
+
+
+def _temperature(z: Array, positive: Array, w: Array) -> float:
+    side = np.where(positive, z, -z)
+    found = minimize_scalar(
+        lambda t: -float(w @ log_expit(side * np.exp(-t))), bounds=(-6, 6), method="bounded"
+    )
+    return float(np.exp(found.x))
+
+
+class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose probabilities are calibrated by rows it had not seen.
+
+    Scores of every row come from a fit that left its fold out; a map is learned from them (for several classes one
+    against the rest, then normalized; one temperature for all), and the classifier is fitted once more to all rows.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With `predict_proba` or `decision_function`; Gaussian naive Bayes when not given.
+    method : {"isotonic", "sigmoid", "beta", "temperature"}, default="sigmoid"
+    cv : int or splitter, default=5
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted to all rows.
+    maps_ : list of CalibrationMap
+    classes_ : array
+
+    Examples
+    --------
+    >>> from gnomon.bayes import GaussianNB
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(400, 1))
+    >>> X, y = np.repeat(x, 8, axis=1) + 0.01 * rng.normal(size=(400, 8)), x[:, 0] + rng.normal(size=400) > 0
+    >>> plain, mended = GaussianNB().fit(X, y), CalibratedClassifier(GaussianNB()).fit(X, y)
+    >>> calibration(y, plain.predict_proba(X)[:, 1]).ece > 2 * calibration(
+    ...     y, mended.predict_proba(X)[:, 1]
+    ... ).ece
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit"]), None],
+        "method": [StrOptions(set(METHODS))],
+        "cv": ["cv_object"],
+    }
+
+    _promises: ClassVar[Promises] = Promises(order="no: folds are cut by place", weights="no: takes none")
+
+    def __init__(self, estimator: Any = None, *, method: str = "sigmoid", cv: Any = 5) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any) -> CalibratedClassifier:
+        """Learn maps from held-out scores, and the classifier from all rows.
+
+        Parameters
+        ----------
+        X, y : rows and labels
+        """
+        check_parameters(self)
+        if y is None:
+            raise DataError(
+                "y is missing: this classifier requires y to be passed, but the target y is None."
+            )
+        rows = indexable_rows(X, self._base())
+        classes, codes = encode(column_or_1d(y, warn=True))
+        check_consistent_length(rows, codes)
+        if len(classes) < 2:
+            raise DegenerateError(
+                f"calibration needs two classes or more; y has only one class, {classes[0]!r}."
+            )
+        fitted = clone(self._base()).fit(X, codes)
+        least = int(np.bincount(codes).min())
+        cv = min(self.cv, least) if isinstance(self.cv, int) and least > 1 else self.cv
+        folds = list(check_cv(cv, codes, classifier=True).split(rows, codes))
+
+        def held_out(fold: tuple[Array, Array]) -> Array:
+            train, test = fold
+            return self._scores(
+                clone(self._base()).fit(_rows(rows, train), codes[train]), _rows(rows, test), len(classes)
+            )
+
+        S = np.empty((len(codes), len(classes)))
+        for (_, test), values in zip(folds, in_order(held_out, folds)):
+            S[test] = values
+        self.estimator_, self.classes_ = fitted, classes
+        self.maps_ = self._learn(S, codes)
+        return self
+
+    def _learn(self, S: Array, codes: Array) -> list[CalibrationMap]:
+        if self.method == "temperature" and S.shape[1] > 2:
+            logs = np.log(np.maximum(S, TINY))
+
+            def loss(t: float) -> float:
+                z = logs * np.exp(-t)
+                top = z.max(axis=1)
+                return float(
+                    np.sum(top + np.log(np.exp(z - top[:, None]).sum(axis=1)) - z[np.arange(len(z)), codes])
+                )
+
+            t = float(np.exp(minimize_scalar(loss, bounds=(-6, 6), method="bounded").x))
+            return [CalibrationMap("temperature", np.array([t]), np.empty(0), np.empty(0), True)]
+        ks = [1] if S.shape[1] == 2 else range(S.shape[1])
+        return [calibrate(S[:, k], codes == k, method=self.method) for k in ks]
+
+    def _scores(self, model: Any, X: Any, k: int) -> Array:
+        """Return probabilities of all classes, as the logistic of the scores where there are none."""
+        place = np.asarray(model.classes_, dtype=int) if len(model.classes_) < k else np.arange(k)
+        if hasattr(model, "predict_proba"):
+            found = model.predict_proba(X)
+        else:
+            d = model.decision_function(X)
+            found = np.column_stack([expit(-d), expit(d)]) if d.ndim == 1 else expit(d)
+        S = np.zeros((len(found), k))
+        S[:, place] = found
+        return S
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return calibrated probabilities of the classes."""
+        check_is_fitted(self, "estimator_")
+        k = len(self.classes_)
+        S = self._scores(self.estimator_, X, k)
+        if k == 2:
+            p = self.maps_[0](S[:, 1])
+            return np.column_stack([1 - p, p])
+        if len(self.maps_) == 1:
+            z = np.log(np.maximum(S, TINY)) / self.maps_[0].parameters[0]
+            P = np.exp(z - z.max(axis=1, keepdims=True))
+        else:
+            P = np.column_stack([one(S[:, j]) for j, one in enumerate(self.maps_)])
+        total = P.sum(axis=1, keepdims=True)
+        return np.where(total > 0, P / np.where(total > 0, total, 1.0), 1.0 / k)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of largest calibrated probability."""
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+    def _base(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        from gnomon.bayes import GaussianNB
+
+        return GaussianNB()
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._base()).input_tags
+        return tags
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns seen by `fit`."""
+        return int(self.estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """Names of the columns seen by `fit`."""
+        return self.estimator_.feature_names_in_
+
+
+def _rows(X: Any, index: Array) -> Any:
+    return X.iloc[index] if hasattr(X, "iloc") else X[index]

@@ -1,0 +1,276 @@
+"""Experiments that try to break the theorems: boxes, ghost samples, and an adversary with coins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import comb
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.core.randomness import draw_seed, generator, stream
+from gnomon.core.threads import in_order
+from gnomon.theory.bounds import rectangle_bound, vc_bound
+
+
+class RectangleGame(NamedTuple):
+    """Errors of the tightest box in repeated samples, and the bound on how often they exceed epsilon."""
+
+    failure: float
+    bound: float
+    errors: Array  # true error in each trial
+    rectangle: tuple[Array, Array]  # the true corners
+    learned: tuple[Array, Array]  # corners learned in the last trial; infinite without a positive row
+    points: Array  # rows of the last trial
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the rows and both boxes of the last trial."""
+        from gnomon.plot import rectangles
+
+        return rectangles(self, ax=ax)
+
+
+def rectangle_game(
+    m: int,
+    epsilon: float = 0.1,
+    *,
+    lower: Any = (0.2, 0.2),
+    upper: Any = (0.8, 0.8),
+    draw: Callable[[np.random.Generator, int], Array] | None = None,
+    n_trials: int = 1000,
+    n_test: int = 20_000,
+    random_state: Any = None,
+) -> RectangleGame:
+    """Play the game: points fall, those inside a hidden box are positive, the tightest box is guessed.
+
+    Parameters
+    ----------
+    m : int
+        Points in a sample.
+    epsilon : float, default=0.1
+        An error above it is a failure.
+    lower, upper : arrays of shape (d,)
+        Corners of the hidden box.
+    draw : callable, optional
+        ``draw(rng, size)`` returns points; uniform on the unit cube by default, for which errors are exact.
+    n_trials : int, default=1000
+    n_test : int, default=20000
+        Points that measure an error, for other distributions.
+    random_state : int, RandomState, Generator or None
+
+    Examples
+    --------
+    >>> found = rectangle_game(100, n_trials=500, random_state=0)
+    >>> found.failure < found.bound
+    True
+    """
+    low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    if low.shape != high.shape or low.ndim != 1 or not (low <= high).all():
+        raise DataError("lower and upper must be corners of one box, lower not above upper.")
+    if m < 1 or n_trials < 1:
+        raise DataError(f"m and n_trials must be at least 1; got {m} and {n_trials}.")
+    seed = draw_seed(generator(random_state))
+    test = None if draw is None else np.asarray(draw(stream(seed, 2**40), n_test), dtype=float)
+    take = draw or (lambda rng, size: rng.random((size, len(low))))
+
+    def trial(index: int) -> tuple[float, Array, Array, Array]:
+        X = np.asarray(take(stream(seed, index), m), dtype=float)
+        inside = X[((low <= X) & (high >= X)).all(axis=1)]
+        a, b = (inside.min(axis=0), inside.max(axis=0)) if len(inside) else (np.full(len(low), np.inf),) * 2
+        return _box_error(a, b, low, high, test), a, b, X
+
+    played = list(in_order(trial, range(n_trials)))
+    errors = np.array([one[0] for one in played])
+    bound = rectangle_bound(n=m, epsilon=epsilon, dim=len(low)).value
+    _, a, b, X = played[-1]
+    return RectangleGame(float(np.mean(errors > epsilon)), bound, errors, (low, high), (a, b), X)
+
+
+def _box_error(a: Array, b: Array, low: Array, high: Array, test: Array | None) -> float:
+    if test is None:
+        cut = [np.clip(corner, 0.0, 1.0) for corner in (low, high)]
+        inner = float(np.prod(np.maximum(b - a, 0.0))) if np.isfinite(a).all() else 0.0
+        return float(np.prod(cut[1] - cut[0])) - inner
+    true = ((low <= test) & (test <= high)).all(axis=1)
+    return float(np.mean(true & ~((a <= test) & (test <= b)).all(axis=1)))
+
+
+def ball_partition_probability(m: int, errors: int) -> Fraction:
+    r"""Return the chance that all of some errors among 2m rows fall into the second half.
+
+    .. math:: \binom ml \Big/ \binom{2m}l \;\le\; 2^{-l}
+
+    Examples
+    --------
+    >>> ball_partition_probability(10, 3)
+    Fraction(2, 19)
+    """
+    if not 0 <= errors <= m:
+        raise DataError(f"the errors must fit into one half: between 0 and m={m}; got {errors}.")
+    return Fraction(comb(m, errors), comb(2 * m, errors))
+
+
+class GhostSample(NamedTuple):
+    """Frequencies of the events of the double-sampling proof."""
+
+    bad: float  # A: some rule without error on the first sample has true error of at least epsilon
+    caught: float  # B: and it errs on at least half of epsilon m of the second sample
+    caught_given_bad: float  # at least one half once m ≥ (8/ε) ln 2; NaN when A never happened
+    swapped: float  # B after the 2m rows were parted anew at random: the same probability
+    bound: float  # 2 Π(2m) 2^(−εm/2) with Sauer's bound
+
+
+def ghost_sample(
+    concepts: Any,
+    concept: Any,
+    domain: Any,
+    m: int,
+    epsilon: float,
+    *,
+    n_trials: int = 200,
+    random_state: Any = None,
+) -> GhostSample:
+    r"""Watch the proof by double sampling at work on a finite domain with equally likely points.
+
+    Event A, a bad rule that looks right on m rows, is at most twice as likely as event B, that a second sample of m
+    rows shows its errors; and B does not change when the 2m rows are parted anew by chance, which makes it rare.
+
+    Parameters
+    ----------
+    concepts : ConceptClass
+    concept : parameters of the true rule
+    domain : array of points
+    m : int
+        Rows in either sample.
+    epsilon : float
+    n_trials : int, default=200
+    random_state : int, RandomState, Generator or None
+
+    Examples
+    --------
+    >>> from gnomon.theory import Intervals
+    >>> found = ghost_sample(Intervals(1), [(5, 12)], np.arange(20), 56, 0.1, random_state=0)
+    >>> found.bad <= 2 * found.caught <= 2 * found.bound
+    True
+    """
+    if epsilon <= 0 or m < 1:
+        raise DataError(f"epsilon must be positive and m at least 1; got {epsilon} and {m}.")
+    labels = concepts.predict(concept, domain)
+    regions = concepts.error_regions(domain, labels).table.astype(bool)
+    heavy = regions[regions.mean(axis=1) >= epsilon - 1e-12]
+    seed = draw_seed(generator(random_state))
+
+    def events(rows: Array) -> tuple[bool, bool]:
+        clean = ~heavy[:, rows[:m]].any(axis=1)
+        seen = heavy[:, rows[m:]].sum(axis=1) >= epsilon * m / 2 - 1e-12
+        return bool(clean.any()), bool((clean & seen).any())
+
+    def trial(index: int) -> tuple[bool, bool, bool]:
+        rng = stream(seed, index)
+        rows = rng.integers(0, regions.shape[1], 2 * m)
+        return *events(rows), events(rng.permutation(rows))[1]
+
+    A, B, swapped = np.array(list(in_order(trial, range(n_trials)))).T
+    given = float(B[A].mean()) if A.any() else float("nan")
+    bound = vc_bound(
+        n=m, epsilon=epsilon, d=concepts.vc_dimension, kind="double sampling", growth="phi"
+    ).value
+    return GhostSample(float(A.mean()), float(B.mean()), given, float(swapped.mean()), bound)
+
+
+class Adversary(NamedTuple):
+    """Error of a learner on 2m shattered points with coin labels, of which it saw m draws."""
+
+    error: float
+    standard_error: float
+    expected: float  # of every learner: ½ (1 − 1/2m)^m
+
+
+def shattered_adversary(
+    m: int, learner: Any = None, *, n_trials: int = 500, random_state: Any = None
+) -> Adversary:
+    r"""Show that no learner learns a class that shatters 2m points from m of them.
+
+    Points are uniform on 2m shattered ones and labels are coins. What was not seen cannot be known: the expected error
+    of any consistent learner is :math:`\tfrac12(1 - \tfrac1{2m})^m \ge \tfrac14`.
+
+    Parameters
+    ----------
+    m : int
+        Rows the learner sees, drawn with replacement.
+    learner : estimator, optional
+        Learns from one column, the number of the point; by default it answers 0 where it has seen nothing.
+    n_trials : int, default=500
+    random_state : int, RandomState, Generator or None
+
+    Examples
+    --------
+    >>> round(shattered_adversary(10, n_trials=2, random_state=0).expected, 6)
+    0.299368
+    """
+    if m < 1 or n_trials < 2:
+        raise DataError(f"m must be at least 1 and n_trials at least 2; got {m} and {n_trials}.")
+    seed, points = draw_seed(generator(random_state)), np.arange(2 * m)
+
+    def trial(index: int) -> float:
+        rng = stream(seed, index)
+        labels, seen = rng.integers(0, 2, 2 * m), rng.integers(0, 2 * m, m)
+        if learner is None:
+            said = np.zeros(2 * m, dtype=int)
+            said[seen] = labels[seen]
+        elif len(set(labels[seen].tolist())) < 2:
+            said = np.full(2 * m, labels[seen[0]])
+        else:
+            said = (
+                _fresh(learner)
+                .fit(seen[:, None].astype(float), labels[seen])
+                .predict(points[:, None].astype(float))
+            )
+            if (said[seen] != labels[seen]).any():
+                raise DataError(
+                    "the learner errs on rows it has seen; the statement is about consistent learners."
+                )
+        return float(np.mean(said != labels))
+
+    errors = np.array(list(in_order(trial, range(n_trials))))
+    return Adversary(
+        float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)), 0.5 * (1 - 1 / (2 * m)) ** m
+    )
+
+
+def _fresh(learner: Any) -> Any:
+    from sklearn.base import clone
+
+    return clone(learner)
+
+
+def adversarial_stream(learner: Any, n: int) -> tuple[Array, Array]:
+    """Return n + 1 rows and labels that force an online learner of conjunctions into at least n mistakes.
+
+    The first row has every feature and is positive. Row j + 1 has every feature but the j-th; its label is the opposite
+    of what the learner says, and the conjunction of the features of negative rows agrees with all of them.
+    `learner` has `partial_fit(X, y, classes)` and `predict`.
+
+    Examples
+    --------
+    >>> from gnomon.theory import ConjunctionLearner
+    >>> X, y = adversarial_stream(ConjunctionLearner(), 3)
+    >>> y.tolist()
+    [1, 1, 1, 1]
+    >>> ConjunctionLearner().partial_fit(X, y, classes=[0, 1]).n_mistakes_
+    4
+    """
+    from sklearn.base import clone
+
+    online, X = clone(learner), np.vstack([np.ones(n), 1.0 - np.eye(n)])
+    online.partial_fit(
+        np.ones((1, n)), [1], classes=[0, 1]
+    )  # the row of ones is positive for every plain conjunction
+    labels = [1]
+    for row in X[1:]:
+        labels.append(1 - int(online.predict(row[None])[0]))
+        online.partial_fit(row[None], labels[-1:])
+    return X, np.array(labels)

@@ -1,0 +1,331 @@
+"""Calibration and conformal prediction: probabilities and intervals that mean what they say."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.calibration import calibration_curve
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import brier_score_loss, log_loss
+
+from gnomon import threads
+from gnomon.bayes import GaussianNB
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.linear import LinearRegression, LogisticRegression
+from gnomon.selection import (
+    AdaptiveConformal,
+    CalibratedClassifier,
+    ConformalClassifier,
+    ConformalRegressor,
+    calibrate,
+    calibration,
+)
+
+near = pytest.approx
+LABEL = np.array([1, 1, 0, 1, 0, 1, 0, 0, 1, 0])
+P = np.array([0.92, 0.83, 0.81, 0.71, 0.62, 0.55, 0.51, 0.44, 0.31, 0.12])
+
+
+def test_calibration_by_hand():
+    found = calibration(LABEL, P, n_bins=5)
+    assert found.ece == near(0.22) and found.mce == near(0.69)
+    assert found.brier == near(0.23066) and found.log_loss == near(0.6430538466)
+
+
+def test_bins_are_those_of_scikit_learn():
+    p = np.array([0.0, 0.2, 0.2, 0.4, 0.6, 0.8, 1.0, 0.5, 0.3])
+    y = np.array([0, 0, 1, 0, 1, 1, 1, 0, 1])
+    for strategy in ("uniform", "quantile"):
+        found = calibration(y, p, n_bins=5, strategy=strategy)
+        rate, mean = calibration_curve(y, p, n_bins=5, strategy=strategy)
+        assert found.observed == near(rate) and found.predicted == near(mean)
+
+
+def test_true_probabilities_have_the_error_of_chance():
+    rng = np.random.default_rng(0)
+    p = rng.random((200, 500))
+    found = [calibration(rng.random(500) < row, row) for row in p]
+    assert np.mean([one.ece for one in found]) == near(
+        np.mean([one.ece_if_calibrated for one in found]), rel=0.05
+    )
+    squares = np.array([one.squared for one in found])
+    assert abs(squares.mean()) < 4 * squares.std() / np.sqrt(200)  # unbiased: zero on average
+    assert np.mean([one.reliability for one in found]) > 10 * abs(squares.mean())  # the plain one is not
+
+
+def test_brier_is_the_sum_of_its_parts():
+    rng = np.random.default_rng(0)
+    p = rng.choice([0.05, 0.35, 0.55, 0.95], 400)
+    y = rng.random(400) < p**2
+    found = calibration(y, p, n_bins=10)
+    assert found.brier == near(found.reliability - found.resolution + found.uncertainty)
+    assert found.brier == near(brier_score_loss(y, p)) and found.log_loss == near(log_loss(y, p))
+
+
+def test_a_constant_at_the_base_rate_is_calibrated():
+    y = np.repeat([0, 1], [70, 30])
+    found = calibration(y, np.full(100, 0.3))
+    assert found.ece == near(0, abs=1e-12) and found.brier == near(0.21)
+
+
+def test_weights_of_rows_are_repetitions():
+    w = np.array([1, 2, 1, 3, 1, 1, 2, 1, 1, 1])
+    one, other = calibration(LABEL, P, sample_weight=w), calibration(np.repeat(LABEL, w), np.repeat(P, w))
+    assert (
+        one.ece == near(other.ece) and one.brier == near(other.brier) and one.squared == near(other.squared)
+    )
+    mapped = calibrate(P, LABEL, sample_weight=w)(P)
+    assert mapped == near(calibrate(np.repeat(P, w), np.repeat(LABEL, w))(P))
+
+
+@pytest.mark.parity
+def test_isotonic_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    for n in (5, 50, 3000):
+        s = np.round(rng.random(n), 2)
+        y = (rng.random(n) < s).astype(int)
+        if len(set(y.tolist())) < 2:
+            continue
+        theirs = IsotonicRegression(out_of_bounds="clip").fit(s, y)
+        grid = np.linspace(-0.2, 1.2, 57)
+        assert calibrate(s, y)(grid) == near(theirs.predict(grid), abs=1e-9)
+
+
+def test_parametric_maps_undo_what_was_done():
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 2, 20_000)
+    y = rng.random(20_000) < 1 / (1 + np.exp(-z))
+    assert calibrate(3 * z, y, method="temperature").parameters[0] == near(3, rel=0.05)
+    slope, offset = calibrate(2 * z + 1, y, method="sigmoid").parameters
+    assert slope == near(0.5, rel=0.05) and offset == near(-0.5, abs=0.05)
+    p = 1 / (1 + np.exp(-z))
+    assert calibrate(p, y, method="beta").parameters == near([1, 1, 0], abs=0.15)  # leaves the truth alone
+    for method in ("isotonic", "sigmoid", "beta", "temperature"):
+        mapped = calibrate(p**2, y, method=method)(p**2)
+        assert log_loss(y, np.clip(mapped, 1e-9, 1 - 1e-9)) <= log_loss(y, p**2) + 1e-3
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: calibration([0, 1], [0.5, 1.5]), DataError, "between 0 and 1"),
+        (lambda: calibration([0, 1], [0.5, 0.5], n_bins=0), DataError, "n_bins"),
+        (lambda: calibration([0, 1], [0.5, 0.5], strategy="quantil"), DataError, "Did you mean"),
+        (lambda: calibrate([0.1, 0.2], [1, 1]), DegenerateError, "one class"),
+        (lambda: calibrate([3.0, -1.0], [1, 0], method="beta"), DataError, "probabilities"),
+        (lambda: calibrate([0.1, np.inf], [1, 0]), DataError, "finite"),
+        (lambda: calibrate([0.1, 0.2], [1, 0], method="plat"), DataError, "method"),
+        (lambda: CalibratedClassifier().fit([[0.0], [1.0]], [1, 1]), DegenerateError, "one class"),
+        (lambda: AdaptiveConformal(0.9, gamma=-1), DataError, "gamma"),
+        (lambda: AdaptiveConformal(0.9, window=0), DataError, "window"),
+    ],
+)
+def test_bad_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def three_classes(n, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    return rng.normal(size=(n, 2)) + 1.5 * np.column_stack([y == 1, y == 2]), y
+
+
+@pytest.mark.parametrize("method", ["isotonic", "sigmoid", "beta", "temperature"])
+def test_overconfident_classifiers_are_mended(method):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1500, 1))
+    X, y = np.repeat(x, 8, axis=1) + 0.01 * rng.normal(size=(1500, 8)), x[:, 0] + rng.normal(size=1500) > 0
+    plain = GaussianNB().fit(X[:1000], y[:1000]).predict_proba(X[1000:])[:, 1]
+    model = CalibratedClassifier(GaussianNB(), method=method).fit(X[:1000], y[:1000])
+    mended = model.predict_proba(X[1000:])[:, 1]
+    assert calibration(y[1000:], mended).ece < 0.5 * calibration(y[1000:], plain).ece
+    assert log_loss(y[1000:], mended) < log_loss(y[1000:], plain)
+
+
+def test_calibration_of_scikit_learn_takes_our_models():
+    from sklearn.calibration import CalibratedClassifierCV
+
+    X, y = three_classes(300)
+    theirs = CalibratedClassifierCV(GaussianNB(), method="isotonic", ensemble=False).fit(X, y)
+    ours = CalibratedClassifier(GaussianNB(), method="isotonic").fit(X, y)
+    assert np.abs(theirs.predict_proba(X) - ours.predict_proba(X)).mean() < 0.05
+    assert ours.predict_proba(X).sum(axis=1) == near(np.ones(300))
+
+
+def line(n, rng, spread=lambda x: 0.5):
+    X = rng.uniform(0, 1, (n, 1))
+    return X, 3 * X[:, 0] + spread(X[:, 0]) * rng.normal(size=n)
+
+
+def test_split_intervals_by_hand():
+    X = np.zeros((8, 1))
+    y = np.arange(8.0)
+    model = ConformalRegressor(LinearRegression(), calibration_size=0.5, random_state=0).fit(X, y)
+    scores = model.scores_[None]
+    low, high = model.predict_interval(X[:1], level=0.6)  # the ⌈5·0.6⌉ = 3rd of four scores
+    assert high[0] - low[0] == near(2 * scores[2])
+    assert np.isinf(model.predict_interval(X[:1], level=0.9)[1][0])  # four scores cannot promise it
+
+
+def test_split_coverage_lies_in_its_exact_band():
+    """The coverage given a calibration set is Beta; over seeds its quantiles must come out."""
+    rng, inside, means = np.random.default_rng(0), 0, []
+    for seed in range(200):
+        X, y = line(160, rng)
+        model = ConformalRegressor(LinearRegression(), random_state=seed).fit(X, y)
+        test_X, test_y = line(1500, rng)
+        low, high = model.predict_interval(test_X, 0.9)
+        covered = np.mean((low <= test_y) & (test_y <= high))
+        ends = model.coverage_band(0.9, 0.95)
+        inside += ends[0] - 0.015 <= covered <= ends[1] + 0.015
+        means.append(covered)
+    k = int(np.ceil(41 * 0.9))
+    assert np.mean(means) == near(k / 41, abs=3 * np.std(means) / np.sqrt(200) + 1e-3)
+    assert inside >= 190
+
+
+@pytest.mark.parametrize("method", ["cv+", "jackknife+"])
+def test_cross_conformal_covers(method):
+    rng, covered = np.random.default_rng(0), []
+    for seed in range(25 if method == "cv+" else 8):
+        X, y = line(60, rng)
+        model = ConformalRegressor(LinearRegression(), method=method, random_state=seed).fit(X, y)
+        test_X, test_y = line(1000, rng)
+        low, high = model.predict_interval(test_X, 0.9)
+        covered.append(np.mean((low <= test_y) & (test_y <= high)))
+    assert 0.87 <= np.mean(covered) <= 0.96  # promised: 0.8
+
+
+def test_jackknife_plus_is_its_definition():
+    rng = np.random.default_rng(1)
+    X, y = line(12, rng)
+    model = ConformalRegressor(LinearRegression(), method="jackknife+").fit(X, y)
+    x = np.array([[0.3]])
+    said, left = [], []
+    for i in range(12):
+        keep = np.arange(12) != i
+        one = LinearRegression().fit(X[keep], y[keep])
+        said.append(one.predict(x)[0])
+        left.append(abs(y[i] - one.predict(X[[i]])[0]))
+    said, left = np.array(said), np.array(left)
+    low, high = model.predict_interval(x, 0.8)  # ⌈13·0.8⌉ = 11th smallest, and 13 − 11 = 2nd smallest
+    assert high[0] == near(np.sort(said + left)[10]) and low[0] == near(np.sort(said - left)[1])
+
+
+def test_groups_have_promises_of_their_own():
+    rng = np.random.default_rng(0)
+    X, y = line(2400, rng, spread=lambda x: np.where(x > 0.5, 2.0, 0.2))
+    groups = np.where(X[:, 0] > 0.5, "wide", "narrow")
+    plain = ConformalRegressor(LinearRegression(), random_state=0).fit(X[:1200], y[:1200])
+    mondrian = ConformalRegressor(LinearRegression(), random_state=0).fit(
+        X[:1200], y[:1200], groups=groups[:1200]
+    )
+    unequal = plain.coverage(X[1200:], y[1200:], 0.9, groups=groups[1200:])
+    equal = mondrian.coverage(X[1200:], y[1200:], 0.9, groups=groups[1200:])
+    assert unequal.loc["narrow", "coverage"] > 0.97 and unequal.loc["wide", "coverage"] < 0.86
+    assert (equal["coverage"] - 0.9).abs().max() < 0.04 and equal.loc["narrow", "size"] < equal.loc[
+        "wide", "size"
+    ]
+    with pytest.raises(DataError, match="not seen"):
+        mondrian.predict_interval(X[:2], groups=["wide", "other"])
+    with pytest.raises(DataError, match="fitted with groups"):
+        mondrian.predict_interval(X[:2])
+    with pytest.raises(DataError, match="not given to fit"):
+        plain.predict_interval(X[:2], groups=["a", "b"])
+
+
+def test_intervals_of_a_model_are_mended():
+    rng = np.random.default_rng(0)
+    X, y = line(2000, rng)
+    y = y + 1.5 * (rng.exponential(size=2000) ** 2 - 2)  # its intervals assume a normal error
+    model = ConformalRegressor(LinearRegression(), residual="interval", random_state=0).fit(
+        X[:1000], y[:1000]
+    )
+    assert abs(model.coverage(X[1000:], y[1000:], 0.9)["coverage"].iloc[0] - 0.9) < 0.04
+    with pytest.raises(DataError, match="predict_interval"):
+        from sklearn.linear_model import LinearRegression as Theirs
+
+        ConformalRegressor(Theirs(), residual="interval").fit(X, y)
+
+
+@pytest.mark.parametrize("score", ["lac", "aps"])
+@pytest.mark.parametrize("method", ["split", "cv+"])
+def test_sets_cover(score, method):
+    covered, sizes = [], []
+    for seed in range(12):
+        X, y = three_classes(240, seed)
+        test_X, test_y = three_classes(800, 1000 + seed)
+        model = ConformalClassifier(GaussianNB(), rule=score, method=method, random_state=seed).fit(X, y)
+        sets = model.predict_set(test_X, 0.9)
+        covered.append(sets[np.arange(800), test_y].mean())
+        sizes.append(sets.sum(axis=1).mean())
+    assert 0.875 <= np.mean(covered) <= 0.945 and 1 <= np.mean(sizes) < 2
+
+
+def test_sets_within_every_class():
+    rng = np.random.default_rng(0)
+    y = (rng.random(3000) < 0.1).astype(int)
+    X = rng.normal(size=(3000, 1)) + 1.5 * y[:, None]
+    plain = ConformalClassifier(LogisticRegression(), random_state=0).fit(X[:2000], y[:2000])
+    fair = ConformalClassifier(LogisticRegression(), conditional="class", random_state=0).fit(
+        X[:2000], y[:2000]
+    )
+    groups = y[2000:]
+    assert plain.coverage(X[2000:], groups, 0.9, groups=groups)["coverage"].loc[1] < 0.75
+    assert abs(fair.coverage(X[2000:], groups, 0.9, groups=groups)["coverage"].loc[1] - 0.9) < 0.1
+
+
+def test_sets_are_the_same_on_any_number_of_threads():
+    X, y = three_classes(200)
+    found = []
+    for count in (1, 2):
+        with threads(count):
+            model = ConformalClassifier(GaussianNB(), rule="aps", method="cv+", random_state=0).fit(X, y)
+            found.append(model.predict_set(X).tobytes())
+    assert found[0] == found[1]
+
+
+def test_adaptive_intervals_follow_a_series_that_changes():
+    rng = np.random.default_rng(0)
+    y = np.concatenate([rng.normal(0, 1, 800), rng.normal(0, 4, 800), rng.normal(0, 1, 800)])
+    fixed = AdaptiveConformal(0.9, gamma=0.0).run(y, np.zeros(2400))
+    adaptive = AdaptiveConformal(0.9, gamma=0.03, window=300).run(y, np.zeros(2400))
+    assert abs(adaptive.coverage - 0.9) <= (1 + 0.03) / (0.03 * 2400)  # for every series whatever
+    assert fixed.covered[800:1600].mean() < 0.85 < adaptive.covered[900:1600].mean()
+    online = AdaptiveConformal(0.9, gamma=0.03, window=300)
+    ends = []
+    for value in y[:50]:
+        ends.append(online.interval(0.0))
+        online.update(value, 0.0)
+    assert np.array(ends)[:, 1] == near(adaptive.high[:50])
+
+
+def test_adaptive_coverage_holds_for_the_worst_series():
+    y = np.arange(1000.0) ** 2  # every value is a surprise
+    found = AdaptiveConformal(0.8, gamma=0.05).run(y, np.zeros(1000))
+    assert abs(found.coverage - 0.8) <= (1 + 0.05) / (0.05 * 1000)
+
+
+@pytest.mark.parity
+def test_same_intervals_as_mapie():
+    mapie = pytest.importorskip("mapie.regression")
+    from sklearn.model_selection import KFold
+
+    rng = np.random.default_rng(0)
+    X, y = line(120, rng)
+    test = np.linspace(0, 1, 20)[:, None]
+    folds = KFold(5)
+    ours = (
+        ConformalRegressor(LinearRegression(), method="cv+", cv=folds).fit(X, y).predict_interval(test, 0.9)
+    )
+    theirs = mapie.CrossConformalRegressor(LinearRegression(), confidence_level=0.9, method="plus", cv=folds)
+    theirs.fit_conformalize(X, y)
+    _, ends = theirs.predict_interval(test)
+    assert ours[0] == near(ends[:, 0, 0], abs=0.05) and ours[1] == near(ends[:, 1, 0], abs=0.05)
+
+
+def test_beta_band_is_that_of_scipy():
+    X, y = line(200, np.random.default_rng(0))
+    model = ConformalRegressor(LinearRegression(), random_state=0).fit(X, y)
+    assert model.coverage_band(0.9) == near(tuple(stats.beta.ppf([0.025, 0.975], 46, 5)))
+    assert model.coverage_band(0.99) == (1.0, 1.0)

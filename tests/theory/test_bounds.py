@@ -1,0 +1,275 @@
+"""Bounds: the digits of the courses, inverses that are exact, and simulations that never beat them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.theory import (
+    HalfSpaces,
+    Intervals,
+    concentration_bound,
+    finite_class_bound,
+    pac_lower_bound,
+    rectangle_bound,
+    sauer_bound,
+    simulate_deviation,
+    vc_bound,
+)
+
+near = pytest.approx
+
+
+def test_finite_class_digits():
+    size = {"size": 1000, "delta": 0.05}
+    assert finite_class_bound(n=100, **size, realizable=True, form="simple").value == near(
+        0.0990348755, rel=1e-8
+    )
+    assert finite_class_bound(n=100, **size, realizable=True).value == near(0.0942888797, rel=1e-8)
+    assert finite_class_bound(n=100, **size).value == near(0.2301807413, rel=1e-8)
+
+
+def test_finite_class_sample_sizes():
+    ask = {"epsilon": 0.1, "delta": 0.05, "size": 1000}
+    assert finite_class_bound(**ask, realizable=True, form="simple").value == 100
+    assert finite_class_bound(**ask, realizable=True).value == 94
+    assert finite_class_bound(**ask).value == 530
+    assert finite_class_bound(**ask, target="optimum").value == 2120
+
+
+def test_conjunctions_need_so_many_rows():
+    for n, realizable, agnostic in ((10, 140, 2936), (20, 250, 5133)):
+        ask = {"epsilon": 0.1, "delta": 0.05, "log_size": n * np.log(3)}
+        assert finite_class_bound(**ask, realizable=True, form="simple").value == realizable
+        assert finite_class_bound(epsilon=0.1, delta=0.05, size=3**n, target="optimum").value == agnostic
+
+
+def test_union_bound_is_the_sum_of_single_failures():
+    one = finite_class_bound(n=200, epsilon=0.1, size=1)
+    assert one.value == near(concentration_bound(n=200, epsilon=0.1).value)
+    assert finite_class_bound(n=200, epsilon=0.1, size=40).value == near(40 * one.value)
+    assert finite_class_bound(n=20, epsilon=0.1, size=40).vacuous  # said as it is, not clipped
+    assert finite_class_bound(n=20, epsilon=0.1, size=40).value > 1
+
+
+def test_exponential_is_never_below():
+    x = np.linspace(0, 1, 101)
+    assert (1 - x <= np.exp(-x)).all()
+    for n in (1, 10, 100):
+        ask = {"n": n, "delta": 0.1, "size": 50, "realizable": True}
+        assert finite_class_bound(**ask).value <= finite_class_bound(**ask, form="simple").value
+
+
+def test_rectangle_digits():
+    for delta, simple, exact in ((0.05, 176, 174), (0.1, 148, 146)):
+        assert rectangle_bound(epsilon=0.1, delta=delta, form="simple").value == simple
+        assert rectangle_bound(epsilon=0.1, delta=delta).value == exact
+    found = rectangle_bound(n=[50, 100, 174], epsilon=0.1)
+    assert found.value == near([1.1279524, 0.3180692, 0.0488498], rel=1e-6)
+    assert found.vacuous.tolist() == [True, False, False]
+    assert rectangle_bound(epsilon=0.1, delta=0.05, dim=[1, 3], form="simple").value.tolist() == [74, 288]
+    assert rectangle_bound(epsilon=0.1, delta=0.05, dim=[1, 3]).value.tolist() == [72, 285]
+
+
+def test_concentration_digits():
+    assert concentration_bound(n=100, epsilon=0.1).value == near(0.2706705665)
+    assert concentration_bound(n=1000, epsilon=0.05).value == near(0.0134758940)
+    assert concentration_bound(epsilon=0.01, delta=0.05).value == 18445
+    assert concentration_bound(n=1000, delta=0.05).value == near(0.0429469408)
+    assert concentration_bound(n=200, epsilon=0.5, kind="chernoff", mean=0.1).value == near(0.0820849986)
+    assert stats.binom.cdf(9, 200, 0.1) == near(0.0035285655)
+    assert concentration_bound(n=56, epsilon=0.5, kind="chernoff", mean=0.1).value == near(0.4965853038)
+
+
+def test_hoeffding_with_ranges_of_its_own_for_every_term():
+    widths = np.array([1.0, 2.0, 0.5, 3.0])
+    found = concentration_bound(n=4, epsilon=1.0, width=widths)
+    assert found.value == near(2 * np.exp(-2 * 16 / (widths**2).sum()))
+    assert concentration_bound(n=4, delta=0.1, width=widths).value == near(
+        np.sqrt(np.log(20) * (widths**2).sum() / 2) / 4
+    )
+
+
+@pytest.mark.parametrize("kind", ["hoeffding", "bernstein", "kl", "binomial"])
+@pytest.mark.parametrize("p", [0.05, 0.3, 0.9])
+def test_tails_of_a_coin_stay_below(kind, p):
+    n = 60
+    heads = np.arange(n + 1)
+    weight = stats.binom.pmf(heads, n, p)
+    for epsilon in (0.03, 0.1, 0.2):
+        true = weight[np.abs(heads / n - p) >= epsilon - 1e-9].sum()
+        bound = concentration_bound(n=n, epsilon=epsilon, kind=kind, mean=p, variance=p * (1 - p)).value
+        assert true <= bound * (1 + 1e-12)
+        if kind == "binomial":
+            assert bound == near(true, rel=1e-9)
+
+
+def test_empirical_bernstein_keeps_its_promise_and_wins_where_variance_is_small():
+    rng = np.random.default_rng(0)
+    failures = 0
+    for _ in range(2000):
+        x = rng.random(200) < 0.02
+        epsilon = concentration_bound(
+            n=200, delta=0.1, kind="empirical bernstein", variance=x.var(ddof=1)
+        ).value
+        failures += abs(x.mean() - 0.02) > epsilon
+    assert failures <= 200
+    small = concentration_bound(n=5000, delta=0.05, kind="empirical bernstein", variance=0.001).value
+    assert small < concentration_bound(n=5000, delta=0.05).value / 3
+
+
+def test_mcdiarmid_of_a_mean_is_hoeffding():
+    same = concentration_bound(n=50, epsilon=0.1, kind="mcdiarmid", width=1 / 50).value
+    assert same == near(concentration_bound(n=50, epsilon=0.1).value)
+
+
+@pytest.mark.parametrize("draw", [stats.bernoulli(0.3), stats.uniform(), stats.beta(0.2, 3)])
+def test_simulated_deviations_stay_below_hoeffding(draw):
+    found = simulate_deviation(draw, 40, 0.12, n_trials=3000, random_state=0)
+    assert found.frequency <= found.bound and found.means.shape == (3000,)
+    larger = simulate_deviation(draw, 1000, 0.12, n_trials=500, random_state=0)
+    assert larger.frequency <= found.frequency  # the law of large numbers
+    assert larger.means.std() < found.means.std() / 4
+
+
+def test_simulations_do_not_depend_on_threads():
+    from gnomon import threads
+
+    with threads(1):
+        one = simulate_deviation(stats.uniform(), 30, 0.1, n_trials=600, random_state=3).means
+    with threads(2):
+        two = simulate_deviation(stats.uniform(), 30, 0.1, n_trials=600, random_state=3).means
+    assert one.tobytes() == two.tobytes()
+
+
+def test_sums_of_binomials():
+    assert [sauer_bound(2, m) for m in range(1, 8)] == [2, 4, 7, 11, 16, 22, 29]
+    assert [sauer_bound(3, 10), sauer_bound(4, 10), sauer_bound(3, 4), sauer_bound(4, 5)] == [
+        176,
+        386,
+        15,
+        31,
+    ]
+    for d in range(1, 6):
+        for m in range(1, 12):
+            assert sauer_bound(d, m) == sauer_bound(d, m - 1) + sauer_bound(d - 1, m - 1)
+            if m >= d:
+                assert sauer_bound(d, m) <= sauer_bound(d, m, form="poly")
+    assert sauer_bound(3, 10_000, log=True) == near(np.log(float(sauer_bound(3, 10_000))))
+    with pytest.raises(DataError, match="log=True"):
+        sauer_bound(300, 10**6, form="poly")
+    with pytest.raises(DataError, match="m ≥ d"):
+        sauer_bound(0, 5, form="poly")
+
+
+def test_vc_digits():
+    assert sauer_bound(3, 2000, form="poly", log=True) == near(22.5068705)
+    assert vc_bound(n=1000, delta=0.05, d=3).value == near(0.1639783435)
+    assert vc_bound(n=1000, delta=0.05, d=3, growth="phi").value == near(0.1593517361)
+    assert vc_bound(epsilon=0.1, delta=0.05, d=[3, 11]).value.tolist() == [3021, 9769]
+    double = {"epsilon": 0.1, "delta": 0.05, "kind": "double sampling", "d": [2, 3, 4]}
+    assert vc_bound(**double, growth="phi").value.tolist() == [484, 680, 877]
+    assert vc_bound(**double).value.tolist() == [526, 729, 931]
+    assert vc_bound(epsilon=0.1, delta=0.05, d=4, kind="devroye weak").value == 24251
+    assert vc_bound(epsilon=0.1, delta=0.05, d=4, kind="devroye").value == 3419
+
+
+def test_exact_growth_is_better_than_sauer():
+    plane = HalfSpaces(2)
+    exact = vc_bound(n=1000, delta=0.05, d=plane, growth=plane.growth).value
+    assert exact < vc_bound(n=1000, delta=0.05, d=plane, growth="phi").value
+
+
+def test_fewer_rows_than_the_dimension():
+    few = vc_bound(n=5, delta=0.05, d=30)
+    assert few.vacuous and few.value == near(np.sqrt((10 * np.log(2) + np.log(80)) / 5))
+    assert vc_bound(n=5, epsilon=0.1, d=30, kind="double sampling").value == np.inf  # n < (8/ε) ln 2
+
+
+def test_devroye_is_valid_for_every_sample_and_searched_beyond_its_maximum():
+    tiny = vc_bound(n=10, epsilon=0.1, d=4, kind="devroye").value
+    by_hand = 4 * np.exp(0.44) * (np.e * 100 / 4) ** 4 * np.exp(-0.2)
+    assert tiny == near(by_hand)
+
+
+def test_infinite_dimension_has_no_bound():
+    with pytest.raises(DegenerateError, match="infinite"):
+        vc_bound(n=1000, delta=0.05, d=Intervals(None))
+
+
+def test_lower_bound():
+    assert pac_lower_bound(0.1, 0.01, 11) == near(9 * np.log(100))
+    assert pac_lower_bound(0.1, 0.01, 1001) == near(1000 / 3.2)
+    assert (
+        pac_lower_bound(0.1, 0.01, 11) < vc_bound(epsilon=0.1, delta=0.01, d=11, kind="double sampling").value
+    )
+    with pytest.raises(DataError, match="1/8"):
+        pac_lower_bound(0.2, 0.01, 3)
+
+
+KINDS = {
+    "realizable": lambda **a: finite_class_bound(**a, size=50, realizable=True),
+    "agnostic": lambda **a: finite_class_bound(**a, size=50),
+    "optimum": lambda **a: finite_class_bound(**a, size=50, target="optimum"),
+    "rectangle": lambda **a: rectangle_bound(**a, dim=3),
+    "hoeffding": lambda **a: concentration_bound(**a),
+    "bernstein": lambda **a: concentration_bound(**a, kind="bernstein", variance=0.1),
+    "kl": lambda **a: concentration_bound(**a, kind="kl", mean=0.4),
+    "gap": lambda **a: vc_bound(**a, d=4),
+    "double": lambda **a: vc_bound(**a, d=4, kind="double sampling", growth="phi"),
+    "devroye": lambda **a: vc_bound(**a, d=4, kind="devroye"),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+@settings(max_examples=15, deadline=None)
+@given(epsilon=st.floats(0.02, 0.3), delta=st.floats(1e-6, 0.5))
+def test_sample_sizes_are_the_smallest_that_do(name, epsilon, delta):
+    bound = KINDS[name]
+    n = bound(epsilon=epsilon, delta=delta).value
+    assert bound(n=n, epsilon=epsilon).value <= delta * (1 + 1e-9)
+    if n > 1:
+        assert bound(n=n - 1, epsilon=epsilon).value > delta * (1 - 1e-9)
+    assert bound(n=n, delta=delta).value <= epsilon * (1 + 1e-9)
+    assert bound(epsilon=epsilon, delta=delta / 2).value >= n
+    assert bound(epsilon=epsilon / 2, delta=delta).value >= n
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_bounds_fall_with_the_sample(name):
+    n = np.array([200, 400, 1000, 5000])
+    values = KINDS[name](n=n, delta=0.05).value
+    assert (np.diff(values) < 0).all()
+
+
+def test_richer_classes_need_more():
+    assert (np.diff(finite_class_bound(n=100, delta=0.05, size=[1, 10, 10**9]).value) > 0).all()
+    assert (np.diff(vc_bound(n=1000, delta=0.05, d=[0, 1, 5, 50]).value) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: finite_class_bound(n=10, size=5), "two of n, epsilon and delta"),
+        (lambda: finite_class_bound(n=10, delta=0.0, size=5), "delta must lie between 0 and 1"),
+        (lambda: finite_class_bound(n=0, delta=0.1, size=5), "n must be"),
+        (lambda: finite_class_bound(n=2.5, delta=0.1, size=5), "whole number"),
+        (lambda: finite_class_bound(epsilon=0, delta=0.1, size=5), "epsilon must be positive"),
+        (lambda: finite_class_bound(n=10, delta=0.1, size=0), "size must be at least 1"),
+        (lambda: finite_class_bound(n=10, delta=0.1), "size"),
+        (lambda: finite_class_bound(n=10, delta=0.1, size=5, target="optimun"), "Did you mean 'optimum'"),
+        (lambda: concentration_bound(n=3, epsilon=0.1, width=[1.0, 0.0, 1.0]), "width must be positive"),
+        (lambda: concentration_bound(n=3, epsilon=0.1, width=[1.0, 1.0]), "they must agree"),
+        (lambda: concentration_bound(n=3, epsilon=1.5, kind="chernoff", mean=0.1), "relative"),
+        (lambda: concentration_bound(n=3, epsilon=0.5, kind="chernoff", mean=0.0), "mean p"),
+        (lambda: concentration_bound(n=3, epsilon=0.5, kind="bernstein"), "variance"),
+        (lambda: concentration_bound(epsilon=0.1, delta=0.1, kind="binomial", mean=0.5), "evenly"),
+        (lambda: vc_bound(n=10, delta=0.1, d=-1), "negative"),
+        (lambda: rectangle_bound(n=10, delta=0.1, dim=0), "dim"),
+    ],
+)
+def test_bad_arguments_are_named(call, message):
+    with pytest.raises(DataError, match=message):
+        call()
