@@ -201,8 +201,8 @@ def _kept(
     lengths = np.diff(sets.starts)
     if lengths.max(initial=0) > LONGEST:
         raise DataError(
-            f"a set of {lengths.max()} items has {2.0 ** lengths.max():.2g} rules; set max_len={LONGEST} at
-            most."
+            f"a set of {lengths.max()} items has {2.0 ** lengths.max():.2g} rules; "
+            f"set max_len={LONGEST} at most."
         )
     keys = set_keys(sets.starts, sets.items)
     table = hash_table(keys)
@@ -213,8 +213,7 @@ def _kept(
         *found, missing = split_sets(low, high, sets.starts, sets.items, counts, keys, table, pruning, most)
         if missing >= 0:
             raise DataError(
-                f"a part of {set(sets.objects[missing])} is not among the itemsets, so its support is not
-                known; "
+                f"a part of {set(sets.objects[missing])} is not among the itemsets, so its support is not known; "
                 "use all frequent sets, or support_only=True."
             )
         part = Split(*found)
