@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.association.baskets import Baskets, baskets_of
-from gnomon.association.mining import (
+from gnomon.association.search import (
     MAX_SETS,
     Found,
     count_in_blocks,
