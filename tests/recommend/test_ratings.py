@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from gnomon.core.data import digest_of
 from gnomon.core.errors import DataError
 from gnomon.recommend import MatrixFactorization, MeanRecommender, RatingMatrix, round_ratings
 from recommend.data import R56, low_rank

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError
-from gnomon.core.ids import coded, column_of, pair_columns
+from gnomon.core.ids import coded, column_of, pair_columns, shown
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import Seed, generator
 

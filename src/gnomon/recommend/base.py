@@ -75,6 +75,10 @@ class Recommender(Learner):
         return tags
 
     def _check_loaded(self) -> None:
+        if hasattr(self, "users_"):
+            self._check_arrays()
+
+    def _check_arrays(self) -> None:
         """Refuse a file whose ratings and ids do not belong together."""
         n, m = len(self.users_), len(self.items_)
         R = self.ratings_

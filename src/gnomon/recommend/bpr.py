@@ -160,8 +160,8 @@ class BayesianPersonalizedRanking(ImplicitFactors):
             "item_factors_": np.hstack([state.V, state.biases[:, None].astype(state.V.dtype)]),
         }
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
+    def _check_arrays(self) -> None:
+        super()._check_arrays()
         U, V = self.user_factors_, self.item_factors_
         if U.ndim != 2 or len(U) != len(self.users_) or V.shape != (len(self.items_), U.shape[1]):
             raise ModelFileError("its factors do not fit its users and items; save the model again.")

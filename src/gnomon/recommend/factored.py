@@ -25,8 +25,8 @@ class Factored(RatingRecommender):
         """The vectors of the items, under implicit's name."""
         return self.item_factors_
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
+    def _check_arrays(self) -> None:
+        super()._check_arrays()
         n, m = len(self.users_), len(self.items_)
         U, V = self.user_factors_, self.item_factors_
         if U.ndim != 2 or len(U) != n or V.shape != (m, U.shape[1]):

@@ -159,8 +159,8 @@ class BayesianMatrixFactorization(RatingRecommender):
             "noise_samples_": np.array([one[2] for one in kept]),
         }
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
+    def _check_arrays(self) -> None:
+        super()._check_arrays()
         S = len(self.noise_samples_)
         U, V = self.user_samples_, self.item_samples_
         if U.shape[:2] != (S, len(self.users_)) or V.shape != (S, len(self.items_), U.shape[2]):

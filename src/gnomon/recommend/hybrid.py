@@ -285,8 +285,8 @@ class HybridFactorization(Factored):
     def _attributes(self, state: Maps) -> dict[str, Any]:
         return {"coef_user_": state.A, "coef_item_": state.B, "objective_": float(state.objective)}
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
+    def _check_arrays(self) -> None:
+        super()._check_arrays()
         k = self.user_factors_.shape[1]
         if len(self.coef_user_) != k or len(self.coef_item_) != k:
             raise ModelFileError("its maps do not fit its factors; save the model again.")

@@ -231,8 +231,8 @@ class AlternatingLeastSquares(ImplicitFactors):
     def _attributes(self, state: Factors) -> dict[str, Any]:
         return {"user_factors_": state.U, "item_factors_": state.V}
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
+    def _check_arrays(self) -> None:
+        super()._check_arrays()
         U, V = self.user_factors_, self.item_factors_
         if U.ndim != 2 or len(U) != len(self.users_) or V.shape != (len(self.items_), U.shape[1]):
             raise ModelFileError("its factors do not fit its users and items; save the model again.")

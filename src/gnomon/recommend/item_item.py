@@ -120,8 +120,8 @@ class ItemItemRecommender(ImplicitRecommender, OneStep):
         table = sparse.csr_array((values[kept], columns[kept], starts), shape=(m, m))
         return {"similarity_": table}
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
+    def _check_arrays(self) -> None:
+        super()._check_arrays()
         if self.similarity_.shape != (len(self.items_), len(self.items_)):
             raise ModelFileError("its likenesses do not fit its items; save the model again.")
 
