@@ -224,6 +224,8 @@ def test_means_and_popularity():
     ids, scores = model.recommend("somebody", N=4)
     assert ids.tolist() == [3, 1, 2, 0] and scores.tolist() == [3, 3, 1, 1]  # ties go to the better mean
     assert model.recommend(1)[0].tolist() == [2, 0]
+    liked = PopularityRecommender(threshold=3).fit([[1, 2, n, 5], [n, 3, n, 1], [n, 1, 4, 1]])
+    assert liked.counts_.tolist() == [0, 1, 1, 1]
 
 
 # awkward ratings

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
@@ -333,6 +334,12 @@ class TransactionEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             [self.columns_[item] for item in found.items[low:high]]
             for low, high in zip(found.starts[:-1], found.starts[1:])
         ]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the items."""

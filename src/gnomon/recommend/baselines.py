@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import RatingMatrix, read_ratings
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import NOT_NEGATIVE
+from gnomon.core.validate import NOT_NEGATIVE, NUMBER
 from gnomon.recommend.base import RatingRecommender
 
 
@@ -105,10 +105,15 @@ class PopularityRecommender(RatingRecommender, OneStep):
 
     Ties of popularity go to the better mean, then to the item that comes first.
 
+    Parameters
+    ----------
+    threshold : float, optional
+        Count only ratings of at least this; all by default.
+
     Attributes
     ----------
     counts_ : array
-        Ratings of every item.
+        Ratings of every item that count.
     users_, items_ : arrays
         Ids, sorted.
     ratings_ : CSR array
@@ -121,10 +126,14 @@ class PopularityRecommender(RatingRecommender, OneStep):
     (array([1]), array([1.]))
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"threshold": [NUMBER, None]}
+
+    def __init__(self, *, threshold: float | None = None) -> None:
+        self.threshold = threshold
 
     def _solve(self, R: RatingMatrix) -> dict[str, Any]:
-        return {"counts_": np.bincount(R.items, minlength=R.n_items)}
+        counted = R.values >= (-np.inf if self.threshold is None else self.threshold)
+        return {"counts_": np.bincount(R.items[counted], minlength=R.n_items)}
 
     def _scores(self, users: Array, items: Array) -> Array:
         return self._means().item[items]
