@@ -213,7 +213,7 @@ def test_same_factors_as_implicit_from_the_same_start(use_cg):
     rng = np.random.default_rng(0)
     start = [(0.5 * rng.normal(size=(size, 8))).astype(np.float32) for size in (40, 25)]
     theirs = als.AlternatingLeastSquares(
-        8, 0.05, 2.0, use_gpu=False, use_cg=use_cg, iterations=5, num_threads=1
+        8, 0.05, 2.0, use_gpu=False, use_cg=use_cg, iterations=3, num_threads=1
     )
     theirs.user_factors, theirs.item_factors = start[0].copy(), start[1].copy()
     theirs.fit(X, show_progress=False)
@@ -228,7 +228,8 @@ def test_same_factors_as_implicit_from_the_same_start(use_cg):
 def test_same_likeness_as_implicit(kind, name):
     peers = pytest.importorskip("implicit.nearest_neighbours")
     X = clicks(40, 25).astype(np.float64)
-    theirs = getattr(peers, f"{name}Recommender")(K=25)
+    options = {"K1": 100, "B": 0.8} if kind == "bm25" else {}
+    theirs = getattr(peers, f"{name}Recommender")(K=25, **options)
     theirs.fit(X, show_progress=False)
     ours = ItemItemRecommender(25, kind).fit(X)
     want = theirs.similarity.toarray()
