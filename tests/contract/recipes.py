@@ -113,6 +113,51 @@ def word_counts(n, d, seed):
 
 RECIPES: dict[str, Recipe] = {
     "CCA": Recipe(arguments={"n_components": 1}),  # of one target
+def ratings(n, d, seed):
+    """Who rated what how, every pair once; n ratings of 12 items."""
+    rng = np.random.default_rng(seed)
+    cells = rng.permutation(12 * (n // 5 + 2))[:n]
+    pairs = np.column_stack([cells // 12, cells % 12])
+    tastes = np.random.default_rng(9).normal(size=(2, 200, 2))
+    y = 3 + (tastes[0][pairs[:, 0] % 200] * tastes[1][pairs[:, 1]]).sum(axis=1)
+    return pairs, np.clip(np.round(2 * y) / 2, 0.5, 6)
+
+
+def transactions(n, d, seed):
+    """Baskets of a few items."""
+    rng = np.random.default_rng(seed)
+    return ([list(rng.choice(list("abcdef"), size=rng.integers(1, 5), replace=False)) for _ in range(n)],)
+
+
+RECIPES: dict[str, Recipe] = {
+    "AlternatingLeastSquares": Recipe(
+        arguments={"factors": 3, "iterations": 3},
+        settings=({}, {"use_cg": False, "calculate_training_loss": True}),
+        data=ratings,
+    ),
+    "BayesianMatrixFactorization": Recipe(
+        arguments={"factors": 2, "n_burn": 3, "n_samples": 5}, data=ratings
+    ),
+    "BayesianPersonalizedRanking": Recipe(arguments={"factors": 3, "iterations": 5}, data=ratings),
+    "ContentBasedRecommender": Recipe(data=ratings),
+    "GreedyFactorization": Recipe(arguments={"max_factors": 3, "stopping": "gain"}, data=ratings),
+    "HybridFactorization": Recipe(arguments={"factors": 2, "iterations": 5}, data=ratings),
+    "ItemItemRecommender": Recipe(data=ratings),
+    "KNNRecommender": Recipe(settings=each("mode", "user", "item"), data=ratings),
+    "MatrixFactorization": Recipe(
+        arguments={"factors": 2, "iterations": 5},
+        settings=(
+            {},
+            {"n_init": 2, "biases": True},
+            {"solver": "cd", "nonnegative": True},
+            {"solver": "sgd", "biases": True, "implicit": True},
+        ),
+        data=ratings,
+    ),
+    "MeanRecommender": Recipe(arguments={"level": "biases", "regularization": 1.0}, data=ratings),
+    "NuclearNormCompletion": Recipe(arguments={"max_iter": 5}, data=ratings),
+    "PopularityRecommender": Recipe(data=ratings),
+    "TransactionEncoder": Recipe(data=transactions),
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
     "CodewordHistogram": Recipe(arguments={"n_codes": 4}, data=songs),

@@ -1,4 +1,4 @@
-"""The only door for data: X, y, weights, sequences, graphs, ratings, and the parameters of estimators.
+"""The only door for data: X, y, weights, sequences, graphs, and the parameters of estimators.
 
 Built on scikit-learn's validation. What passes here is finite where it must be, numeric, of one length, and
 never written to.
@@ -297,34 +297,6 @@ def graph(G: Any, *, name: str = "graph", symmetric: bool = False) -> Any:
     if symmetric and abs(A - A.T).max() > 1e-10 * max(1.0, abs(A).max()):
         raise DataError(f"{name} must be symmetric; take (A + A.T) / 2 first.")
     return A
-
-
-class Ratings(NamedTuple):
-    """Who gave what how much: codes, with the names behind them."""
-
-    users: Array
-    items: Array
-    values: Array
-    user_names: Array
-    item_names: Array
-
-
-def ratings(R: Any, values: Any = None) -> Ratings:
-    """Return ratings from (user, item, value) columns or from a sparse user × item matrix."""
-    if sparse.issparse(R):
-        A = sparse.coo_array(R)
-        users, items, numbers = A.row, A.col, A.data
-        names = np.arange(A.shape[0]), np.arange(A.shape[1])
-    else:
-        table = R.to_numpy() if hasattr(R, "to_numpy") else np.asarray(R, dtype=object)
-        if table.ndim != 2 or table.shape[1] < (3 if values is None else 2):
-            raise DataError(f"ratings need columns user, item and value; got shape {table.shape}.")
-        first, users = np.unique(table[:, 0].astype(str), return_inverse=True)
-        second, items = np.unique(table[:, 1].astype(str), return_inverse=True)
-        names = first, second
-        numbers = table[:, 2] if values is None else values
-    numbers = vector(numbers, name="values", n=len(users))
-    return Ratings(users.astype(np.int64), items.astype(np.int64), numbers, *names)
 
 
 def check_parameters(estimator: Any) -> None:

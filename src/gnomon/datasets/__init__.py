@@ -15,6 +15,7 @@ _FILES = {
     "external": ["load_external"],
     "simulated": ["make_images", "make_series", "make_table", "make_text"],
     "mixtures": ["make_mixture"],
+    "ratings": ["make_ratings", "movie_toy"],
     "real": ["load_earthquakes", "load_old_faithful"],
     "sequence": [
         "digit_phonemes",

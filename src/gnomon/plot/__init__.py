@@ -7,6 +7,7 @@ A new file of this folder adds one line below.
 from gnomon._lazy import attach
 
 _FILES = {
+    "association": ["itemset_lattice", "rules"],
     "bayes": ["bars", "class_densities", "projected_classes", "simplex"],
     "classification": ["compare_classifiers", "loss_curves", "margin", "weight_space"],
     "cluster": ["choose_k", "dendrogram", "kmeans_steps", "spectral", "voronoi"],
@@ -43,6 +44,7 @@ _FILES = {
         "pca_plane",
         "scree",
     ],
+    "recommend": ["factorization_runs", "item_map", "rating_matrix"],
     "regression": ["descent", "fit_plane", "penalty_contours", "projection"],
     "regions": ["decision_regions", "ellipses"],
     "sequence": [

@@ -1,0 +1,331 @@
+"""Recommenders and item sets against Surprise, implicit, mlxtend and PyFIM: same data, same or better quality."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from case import Case
+
+
+def rated(n_users=943, n_items=1682, n_ratings=100_000, seed=0):
+    """Ratings of the size of MovieLens-100k, with popular items; (train, test)."""
+    from gnomon.datasets import make_ratings
+
+    density = n_ratings / (n_users * n_items)
+    R, _, _ = make_ratings(
+        n_users,
+        n_items,
+        rank=8,
+        density=density,
+        noise=0.7,
+        scale=range(1, 6),
+        popularity=0.6,
+        random_state=seed,
+    )
+    return R.split(0.1, random_state=0)
+
+
+def surprise_set(train):
+    import pandas as pd
+    from surprise import Dataset, Reader
+
+    frame = pd.DataFrame({"u": train.users, "i": train.items, "r": train.values})
+    return Dataset.load_from_df(frame, Reader(rating_scale=(1, 5))).build_full_trainset()
+
+
+def our_rmse(model, data):
+    pairs, y = data[1].pairs()
+    return float(np.sqrt(np.mean((model.predict(pairs) - y) ** 2)))
+
+
+def rmse(result, data):
+    if hasattr(result, "ratings_"):
+        return our_rmse(result, data)
+    test = data[1]
+    found = [result.predict(int(a), int(i)).est for a, i in zip(test.users, test.items)]
+    return float(np.sqrt(np.mean((np.array(found) - test.values) ** 2)))
+
+
+def our_sgd(data):
+    from gnomon.recommend import MatrixFactorization
+
+    return MatrixFactorization(
+        100,
+        solver="sgd",
+        biases=True,
+        regularization=0.02,
+        iterations=20,
+        tol=0.0,
+        learning_rate=0.005,
+        dtype=np.float32,
+        random_state=0,
+    ).fit(data[0])
+
+
+def their_sgd(data):
+    from surprise import SVD
+
+    return SVD(n_factors=100, n_epochs=20, lr_all=0.005, reg_all=0.02, random_state=0).fit(
+        surprise_set(data[0])
+    )
+
+
+def our_als(data):
+    from gnomon.recommend import MatrixFactorization
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return MatrixFactorization(
+            10, biases=True, regularization=8.0, iterations=15, tol=0.0, random_state=0
+        ).fit(data[0])
+
+
+def our_knn(data):
+    from gnomon.recommend import KNNRecommender
+
+    model = KNNRecommender(40, mode="item", min_common=1).fit(data[0])
+    model.predict(data[1].pairs()[0])
+    return model
+
+
+def their_knn(data):
+    from surprise import KNNWithMeans
+
+    options = {"name": "pearson", "user_based": False}
+    model = KNNWithMeans(k=40, sim_options=options, verbose=False).fit(surprise_set(data[0]))
+    for a, i in zip(data[1].users, data[1].items):
+        model.predict(int(a), int(i))
+    return model
+
+
+def clicked(n=20_000, m=5_000, nnz=1_000_000, seed=0):
+    from scipy import sparse
+
+    rng = np.random.default_rng(seed)
+    weight = (1.0 + np.arange(m)) ** -0.7
+    users, items = rng.integers(0, n, nnz), rng.choice(m, nnz, p=weight / weight.sum())
+    table = sparse.csr_matrix((rng.integers(1, 6, nnz).astype(np.float32), (users, items)), shape=(n, m))
+    table.sum_duplicates()
+    return table
+
+
+def our_implicit(use_cg):
+    def fit(X):
+        from gnomon.recommend import AlternatingLeastSquares
+
+        return AlternatingLeastSquares(64, use_cg=use_cg, iterations=10, random_state=0).fit(X)
+
+    return fit
+
+
+def their_implicit(use_cg):
+    def fit(X):
+        from implicit.als import AlternatingLeastSquares
+
+        model = AlternatingLeastSquares(64, use_cg=use_cg, iterations=10, use_gpu=False, random_state=0)
+        model.fit(X, show_progress=False)
+        return model
+
+    return fit
+
+
+def implicit_loss(model, X):
+    U, V = (np.asarray(part, dtype=np.float64) for part in (model.user_factors, model.item_factors))
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    score = np.einsum("ek,ek->e", U[rows], V[X.indices])
+    stored = (X.data * (1 - score) ** 2 - score**2).sum()
+    return float(((U.T @ U) * (V.T @ V)).sum() + stored + 0.01 * ((U**2).sum() + (V**2).sum()))
+
+
+def our_bpr(X):
+    from gnomon.recommend import BayesianPersonalizedRanking
+
+    return BayesianPersonalizedRanking(64, iterations=10, random_state=0).fit(X)
+
+
+def their_bpr(X):
+    from implicit.bpr import BayesianPersonalizedRanking
+
+    model = BayesianPersonalizedRanking(64, iterations=10, use_gpu=False, random_state=0)
+    model.fit(X, show_progress=False)
+    return model
+
+
+def our_item_item(X):
+    from gnomon.recommend import ItemItemRecommender
+
+    return ItemItemRecommender(50).fit(X)
+
+
+def their_item_item(X):
+    from implicit.nearest_neighbours import CosineRecommender
+
+    model = CosineRecommender(K=50)
+    model.fit(X, show_progress=False)
+    return model
+
+
+# item sets
+
+
+def baskets(n=20_000, p=500, mean=13.8, seed=0):
+    """Baskets made of overlapping patterns."""
+    rng = np.random.default_rng(seed)
+    patterns = [rng.choice(p, rng.integers(2, 7), replace=False) for _ in range(200)]
+    weight = rng.exponential(size=len(patterns))
+    lengths = rng.poisson(mean, size=n)
+    made = []
+    for length in lengths:
+        basket: set[int] = set()
+        while len(basket) < length:
+            one = patterns[rng.choice(len(patterns), p=weight / weight.sum())]
+            basket.update(one[rng.random(len(one)) < 0.85].tolist())
+        made.append(sorted(basket))
+    return made
+
+
+def framed(made):
+    import pandas as pd
+
+    from gnomon.association import TransactionEncoder
+
+    encoder = TransactionEncoder().fit(made)
+    return pd.DataFrame(encoder.transform(made), columns=encoder.columns_)
+
+
+def set_data():
+    made = baskets()
+    return made, framed(made)
+
+
+def dense_data():
+    rng = np.random.default_rng(0)
+    table = rng.random((3000, 40)) < np.linspace(0.2, 0.9, 40)
+    made = [np.flatnonzero(row).tolist() for row in table]
+    return made, framed(made)
+
+
+def mine(library, name, support):
+    def run(data):
+        if library == "gnomon":
+            import gnomon.association as module
+
+            return getattr(module, name)(data[1], support)
+        if library == "mlxtend":
+            import mlxtend.frequent_patterns as module
+
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return getattr(module, name)(data[1], support)
+        import fim
+
+        return getattr(fim, name)(data[0], supp=100 * support, zmin=1, report="a")
+
+    return run
+
+
+def our_rules(sets):
+    from gnomon.association import association_rules
+
+    return association_rules(sets, min_threshold=0.5)
+
+
+def their_rules(sets):
+    from mlxtend.frequent_patterns import association_rules
+
+    return association_rules(sets, metric="confidence", min_threshold=0.5)
+
+
+def sets_for_rules():
+    from gnomon.association import eclat
+
+    return eclat(set_data()[1], 0.004)
+
+
+def size(result, data):
+    return float(len(result))
+
+
+CASES = [
+    Case(
+        "ratings sgd 100k k=100, 20 epochs",
+        data=rated,
+        ours=our_sgd,
+        peers={"scikit-surprise (SVD)": their_sgd},
+        quality=rmse,
+        tolerance=1e-2,
+        goal=6,
+    ),
+    Case(
+        "ratings als 100k k=10, 15 sweeps",
+        data=rated,
+        ours=our_als,
+        peers={"scikit-surprise (SVD)": their_sgd},
+        quality=rmse,
+        tolerance=1e-2,
+        goal=6,
+        note="alternating least squares against stochastic gradients",
+    ),
+    Case(
+        "ratings knn items 100k and 10k predictions",
+        data=rated,
+        ours=our_knn,
+        peers={"scikit-surprise": their_knn},
+        quality=rmse,
+        tolerance=2e-2,
+        goal=10,
+    ),
+    *(
+        Case(
+            f"implicit als 20k x 5k, 1M, k=64 ({'cg' if use_cg else 'cholesky'})",
+            data=clicked,
+            ours=our_implicit(use_cg),
+            peers={"implicit": their_implicit(use_cg)},
+            quality=implicit_loss,
+            tolerance=1e-2,
+            goal=1.5,
+        )
+        for use_cg in (True, False)
+    ),
+    Case(
+        "implicit bpr 20k x 5k, 1M, k=64", data=clicked, ours=our_bpr, peers={"implicit": their_bpr}, goal=1
+    ),
+    Case(
+        "item-item cosine 20k x 5k, 1M, K=50",
+        data=clicked,
+        ours=our_item_item,
+        peers={"implicit": their_item_item},
+        goal=1,
+    ),
+    *(
+        Case(
+            f"frequent sets {kind} ({name})",
+            data=data,
+            ours=mine("gnomon", name, support),
+            peers={
+                **({"mlxtend": mine("mlxtend", name, support)} if name != "eclat" else {}),
+                "pyfim": mine("fim", name, support),
+            },
+            quality=size,
+            better="higher",
+            goal=1.5,
+            note="PyFIM reads lists, the others a table",
+        )
+        for kind, data, support in (
+            ("20k x 500, 1 %", set_data, 0.01),
+            ("dense 3k x 40, 30 %", dense_data, 0.3),
+        )
+        for name in ("eclat", "fpgrowth", "apriori")
+    ),
+    Case(
+        "rules of frequent sets, confidence 0.5",
+        data=sets_for_rules,
+        ours=our_rules,
+        peers={"mlxtend": their_rules},
+        quality=size,
+        better="higher",
+        goal=20,
+    ),
+]

@@ -1,0 +1,347 @@
+"""Baskets: sets of items, from lists, tables, sparse matrices and files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.core.validate import check_parameters
+
+
+class Baskets(NamedTuple):
+    """Which basket holds which items, row by row."""
+
+    starts: Array  # (n + 1,) int64
+    items: Array  # column numbers, ascending in every basket
+    names: list[Any]  # of the columns
+    named: bool  # whether items have names rather than numbers to the user
+    unknown: Any = None  # CSR of cells that are NaN, where they may be
+
+    @property
+    def n(self) -> int:
+        """How many baskets there are."""
+        return len(self.starts) - 1
+
+    def to_csr(self) -> sparse.csr_array:
+        """Return the baskets as a boolean matrix."""
+        ones = np.ones(len(self.items), dtype=bool)
+        return sparse.csr_array((ones, self.items, self.starts), shape=(self.n, len(self.names)))
+
+
+def baskets_of(data: Any, *, null_values: bool = False, hierarchy: Any = None) -> Baskets:
+    """Return the baskets of a boolean table, a sparse matrix, a list of sets of items, or a file."""
+    if isinstance(data, str | os.PathLike):
+        data = read_baskets(data)
+    if sparse.issparse(data):
+        found = _from_matrix(data, range(data.shape[1]), named=False)
+    elif hasattr(data, "columns") and hasattr(data, "dtypes"):
+        found = _from_frame(data, null_values)
+    elif isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "biuf":
+        found = _from_table(data, list(range(data.shape[1])), null_values, named=False)
+    else:
+        names, starts, items = codes_of(data)
+        found = Baskets(starts, items, names, named=True)
+    if hierarchy:
+        found = with_ancestors(found, hierarchy)
+    return found
+
+
+def codes_of(transactions: Any, names: Any = None) -> tuple[list[Any], Array, Array]:
+    """Return the sorted items, and the baskets as codes into them; an item counts once a basket.
+
+    With `names` given, an item that is not among them is an error.
+    """
+    lists = _lists(transactions)
+    if names is None:
+        names = _sorted(_distinct(lists))
+    place = {name: code for code, name in enumerate(names)}
+    lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    try:
+        codes = np.fromiter(map(place.__getitem__, chain.from_iterable(lists)), np.int64, int(lengths.sum()))
+    except KeyError as error:
+        i = next(i for i, one in enumerate(lists) if any(item not in place for item in one))
+        raise DataError(
+            f"basket {i} holds {error.args[0]!r}, which was not among the items of fit; fit again."
+        ) from None
+    width = max(1, len(place))
+    cells = np.unique(np.repeat(np.arange(len(lists)), lengths) * width + codes)
+    rows = np.bincount(cells // width, minlength=len(lists))
+    return list(names), np.concatenate([[0], np.cumsum(rows)]), (cells % width).astype(np.int32)
+
+
+def _lists(transactions: Any) -> list[Any]:
+    if isinstance(transactions, str | bytes) or not isinstance(transactions, Iterable):
+        raise DataError(f"baskets must be a list of lists of items; got {type(transactions).__name__}.")
+    lists = list(transactions)
+    for i, one in enumerate(lists):
+        if isinstance(one, str | bytes) or not isinstance(one, Iterable):
+            raise DataError(f"basket {i} must be a list or set of items; it is {one!r}.")
+    return [one if isinstance(one, list | tuple | set | frozenset) else list(one) for one in lists]
+
+
+def _distinct(lists: list[Any]) -> set[Any]:
+    try:
+        return set(chain.from_iterable(lists))
+    except TypeError as error:
+        raise DataError(f"items must be strings, numbers or the like: {error}.") from None
+
+
+def _sorted(items: set[Any]) -> list[Any]:
+    try:
+        return sorted(items)
+    except TypeError:  # of several kinds
+        return sorted(items, key=lambda item: (type(item).__name__, str(item)))
+
+
+def _from_frame(frame: Any, null_values: bool) -> Baskets:
+    names = list(frame.columns)
+    twice = [name for name in set(names) if names.count(name) > 1] if len(set(names)) < len(names) else []
+    if twice:
+        raise DataError(f"column {twice[0]!r} appears twice; item names must be unique.")
+    if hasattr(frame, "sparse") and len(names) and all(hasattr(kind, "subtype") for kind in frame.dtypes):
+        return _from_matrix(frame.sparse.to_coo(), names)
+    if hasattr(frame, "to_numpy"):
+        table = frame.to_numpy()
+    else:
+        table = np.asarray(frame)
+    if table.dtype == object:
+        try:
+            table = table.astype(np.float64)
+        except (TypeError, ValueError):
+            raise DataError(
+                "the columns must hold True and False (or 0 and 1); encode baskets with TransactionEncoder "
+                "or pass them as a list of lists."
+            ) from None
+    return _from_table(table, names, null_values)
+
+
+def _from_table(table: Array, names: list[Any], null_values: bool, *, named: bool = True) -> Baskets:
+    unknown = None
+    if table.dtype.kind == "f":
+        missing = np.isnan(table)
+        if missing.any():
+            if not null_values:
+                column = int(np.flatnonzero(missing.any(axis=0))[0])
+                raise DataError(
+                    f"column {names[column]!r} has NaN; fill it, or pass null_values=True for unknown cells."
+                )
+            unknown = sparse.csr_array(missing)
+            table = np.where(missing, 0, table)
+    if table.dtype != bool:
+        other = (table != 0) & (table != 1)
+        if other.any():
+            column = int(np.flatnonzero(other.any(axis=0))[0])
+            value = table[other[:, column], column][0]
+            raise DataError(f"column {names[column]!r} must hold True/False or 0/1; it holds {value}.")
+        table = table != 0
+    rows, columns = np.nonzero(table)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(table)))]).astype(np.int64)
+    return Baskets(starts, columns.astype(np.int32), names, named, unknown)
+
+
+def _from_matrix(matrix: Any, names: Iterable[Any], *, named: bool = True) -> Baskets:
+    A = sparse.csr_array(matrix)
+    if A.has_sorted_indices is False or not A.has_canonical_format:
+        A = A.copy()
+        A.sum_duplicates()
+    values = np.asarray(A.data)
+    if values.dtype != bool and not np.isin(values, (0, 1)).all():
+        raise DataError(
+            f"a sparse table of baskets must hold 0 and 1; it holds {values[~np.isin(values, (0, 1))][0]}. "
+            "Use matrix > 0 for counts."
+        )
+    if len(values) and not values.all():
+        A = A.copy()
+        A.eliminate_zeros()
+    return Baskets(A.indptr.astype(np.int64), A.indices.astype(np.int32), list(names), named)
+
+
+# files
+
+
+def read_baskets(source: Any, *, basket: Any = None, item: Any = None, sep: str | None = None) -> Any:
+    """Read baskets from a text file, or gather them from a long table with one row per bought item.
+
+    Parameters
+    ----------
+    source : path or data frame
+        A text file with one basket a line; a Parquet or CSV file, or a frame, with a row for every item of
+        every basket (then `basket` and `item` name its columns).
+    basket, item : str, optional
+        Columns of the basket's id and of the item in a long table.
+    sep : str, optional
+        What stands between the items of a line; by default a comma where the file has any, else blanks.
+
+    Returns
+    -------
+    list of lists
+        The baskets, in the order in which they first appear.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"receipt": [7, 7, 8], "article": ["tea", "milk", "tea"]})
+    >>> read_baskets(table, basket="receipt", item="article")
+    [['tea', 'milk'], ['tea']]
+    """
+    if (basket is None) != (item is None):
+        raise DataError("basket and item must be given together: the two columns of a long table.")
+    if basket is not None:
+        return _gathered(_long_table(source), basket, item)
+    lines = Path(source).read_text(encoding="utf-8").splitlines()
+    if sep is None and any("," in line for line in lines):
+        sep = ","
+    return [[word.strip() for word in line.split(sep) if word.strip()] for line in lines]
+
+
+def _long_table(source: Any) -> Any:
+    if not isinstance(source, str | os.PathLike):
+        return source
+    import polars as pl
+
+    return pl.read_parquet(source) if str(source).endswith((".parquet", ".pq")) else pl.read_csv(source)
+
+
+def _gathered(table: Any, basket: Any, item: Any) -> list[list[Any]]:
+    for name in (basket, item):
+        if name not in list(table.columns):
+            raise DataError(f"there is no column {name!r}; the columns are {list(table.columns)}.")
+    found: dict[Hashable, list[Any]] = {}
+    for key, thing in zip(table[basket].to_list(), table[item].to_list()):
+        found.setdefault(key, []).append(thing)
+    return list(found.values())
+
+
+# hierarchies
+
+
+def ancestors_of(hierarchy: Mapping[Any, Any]) -> dict[Any, set[Any]]:
+    """Return everything above each item, from a mapping of items to a parent or several; a cycle is an error."""
+    above = {
+        child: set(parent) if isinstance(parent, list | tuple | set | frozenset) else {parent}
+        for child, parent in hierarchy.items()
+    }
+    found: dict[Any, set[Any]] = {}
+
+    def climb(item: Any, path: tuple[Any, ...]) -> set[Any]:
+        if item in path:
+            raise DataError(f"the hierarchy runs in a circle through {item!r}.")
+        if item not in found:
+            parents = above.get(item, set())
+            found[item] = parents.union(*(climb(one, (*path, item)) for one in parents))
+        return found[item]
+
+    for item in above:
+        climb(item, ())
+    return found
+
+
+def with_ancestors(baskets: Baskets, hierarchy: Mapping[Any, Any]) -> Baskets:
+    """Return the baskets with everything above their items in them too (Srikant and Agrawal, 1995)."""
+    if baskets.unknown is not None:
+        raise DataError("hierarchy and null_values cannot be combined.")
+    above = ancestors_of(hierarchy)
+    new = _sorted(set().union(*(above[name] for name in baskets.names if name in above)) - set(baskets.names))
+    names = [*baskets.names, *new]
+    place = {name: code for code, name in enumerate(names)}
+    pairs = [(place[name], place[other]) for name in baskets.names if name in above for other in above[name]]
+    links = sparse.eye_array(len(baskets.names), len(names), dtype=np.int32, format="lil")
+    for child, parent in pairs:
+        links[child, parent] = 1
+    whole = sparse.csr_array(baskets.to_csr().astype(np.int32) @ sparse.csr_array(links))
+    whole.sort_indices()
+    return Baskets(whole.indptr.astype(np.int64), whole.indices.astype(np.int32), names, baskets.named)
+
+
+class TransactionEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn lists of items into a table with one column per item.
+
+    Parameters
+    ----------
+    hierarchy : dict, optional
+        Item -> what is above it (or a list of several): ``{"ale": "beer", "beer": "drink"}``. What is above
+        an item
+        is in every basket that holds it.
+
+    Attributes
+    ----------
+    columns_ : list
+        The items, sorted: what the columns stand for.
+    columns_mapping_ : dict
+        Item -> column.
+
+    Examples
+    --------
+    >>> encoder = TransactionEncoder().fit([["milk", "tea"], ["tea"]])
+    >>> encoder.columns_, encoder.transform([["milk"], []]).tolist()
+    (['milk', 'tea'], [[True, False], [False, False]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"hierarchy": [dict, None]}
+
+    def __init__(self, *, hierarchy: Any = None) -> None:
+        self.hierarchy = hierarchy
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the items of some baskets.
+
+        Parameters
+        ----------
+        X : list of lists
+            The baskets.
+        y : None
+            Not used.
+        """
+        check_parameters(self)
+        names, starts, items = codes_of(X)
+        if self.hierarchy:
+            names = with_ancestors(Baskets(starts, items, names, named=True), self.hierarchy).names
+        self.columns_ = _sorted(set(names))
+        self.columns_mapping_ = {name: column for column, name in enumerate(self.columns_)}
+        return self
+
+    def transform(self, X: Any, sparse: bool = False) -> Any:
+        """Return the boolean table of the baskets, an array or (``sparse=True``) a CSR matrix."""
+        check_is_fitted(self)
+        lists = _lists(X)
+        if self.hierarchy:
+            above = ancestors_of(self.hierarchy)
+            lists = [set(one).union(*(above.get(item, ()) for item in one)) for one in lists]
+        _, starts, items = codes_of(lists, self.columns_)
+        table = Baskets(starts, items, self.columns_, named=True).to_csr()
+        return table if sparse else table.toarray()
+
+    def fit_transform(self, X: Any, y: Any = None, sparse: bool = False) -> Any:
+        """Fit and transform the same baskets."""
+        return self.fit(X).transform(X, sparse=sparse)
+
+    def inverse_transform(self, array: Any) -> list[list[Any]]:
+        """Return the baskets of a boolean table as lists of items."""
+        check_is_fitted(self)
+        found = baskets_of(array)
+        return [
+            [self.columns_[item] for item in found.items[low:high]]
+            for low, high in zip(found.starts[:-1], found.starts[1:])
+        ]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the items."""
+        check_is_fitted(self)
+        return np.array(self.columns_, dtype=object)

@@ -1,0 +1,304 @@
+"""Frequent sets of items: Apriori, FP-growth and Eclat; closed and maximal sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from numbers import Integral
+from typing import Any
+
+from gnomon.association.baskets import baskets_of
+from gnomon.association.search import (
+    MAX_SETS,
+    Found,
+    Ranked,
+    check_size,
+    frame_of,
+    least_count,
+    ranked,
+    search_apriori,
+    search_closed,
+    search_eclat,
+    search_fpgrowth,
+    without_lineage,
+)
+from gnomon.core.errors import DataError
+from gnomon.core.threads import threads
+
+
+def _mine(
+    df: Any,
+    min_support: Any,
+    use_colnames: Any,
+    max_len: Any,
+    min_count: Any,
+    hierarchy: Any,
+    max_sets: Any,
+    search: Callable[..., Any],
+    *,
+    guard: bool = True,
+) -> Any:
+    """Read, search, and return the frame: what all of the functions below have in common."""
+    if max_len is not None and (not isinstance(max_len, Integral) or max_len < 1):
+        raise DataError(f"max_len must be a positive integer or None; got {max_len!r}.")
+    baskets = baskets_of(df, hierarchy=hierarchy)
+    least = least_count(baskets.n, min_support, min_count)
+    data = ranked(baskets, least)
+    longest = int(max_len) if max_len is not None else 2**31
+    limit = MAX_SETS if max_sets is None else int(max_sets)
+    if guard:
+        check_size(data, longest, limit)
+    found = search(data, longest, limit)
+    attributes: dict[str, Any] = {"min_count": least}
+    if isinstance(found, tuple):
+        found, levels = found
+        attributes["levels"] = [level._asdict() for level in levels]
+    if hierarchy:
+        found = without_lineage(found, baskets, hierarchy)
+        attributes["hierarchy"] = dict(hierarchy)
+    named = bool(use_colnames) or (baskets.named and not hasattr(df, "columns"))
+    return frame_of(found, baskets, named, **attributes)
+
+
+def apriori(
+    df: Any,
+    min_support: float = 0.5,
+    use_colnames: bool = False,
+    max_len: int | None = None,
+    verbose: int = 0,
+    low_memory: bool = False,
+    n_jobs: int | None = None,
+    *,
+    min_count: int | None = None,
+    candidates: str = "prefix",
+    hierarchy: Any = None,
+    max_sets: int | None = None,
+) -> Any:
+    r"""Find all frequent sets of items, level by level (Agrawal and Srikant, 1994).
+
+    A set K is frequent when at least a share t of the N baskets hold all of it,
+
+    .. math:: \#\{n : K \subseteq X_n\} \ge \lceil N t \rceil .
+
+    A part of a frequent set is frequent, so candidates of k items are unions of two frequent (k − 1)-sets that
+    share all but their last item, and those with an infrequent part are never counted. Counting goes through
+    bit sets, 64 baskets a word. `eclat` and `fpgrowth` find the same sets, usually sooner; this one tells what
+    it did at every level. Where there are long frequent sets the answer itself is huge: see `estimate_work`,
+    and
+    `fpmax` and `closed_itemsets`, which say the same in fewer sets.
+
+    Parameters
+    ----------
+    df : DataFrame of booleans, array, sparse matrix, list of lists, or path
+        The baskets. Lists of items need no encoding. Sparse tables stay sparse.
+    min_support : float in (0, 1]
+        Share of the baskets; the boundary counts as frequent, and is decided in integers.
+    use_colnames : bool
+        Whether sets hold column names rather than numbers; items of lists are always names.
+    max_len : int, optional
+        Items in a set at most.
+    verbose, low_memory
+        Kept for mlxtend; nothing is printed, and memory is always small.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    min_count : int, optional
+        The threshold as a count, instead of `min_support`.
+    candidates : {"prefix", "basic"}
+        "basic": the textbook's extension of every frequent set by every frequent item, without pruning.
+    hierarchy : dict, optional
+        Item -> its parent, or a list of parents. Baskets then also hold what is above their items; sets of an
+        item and what is above it are left out.
+    max_sets : int, optional
+        An error when there are more sets than this (10 million); tells so at once where it can.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``support``, ``itemsets`` (frozensets) and ``count``, by size and then in order of the columns.
+        ``frame.attrs["levels"]`` says what was generated, pruned, counted and kept at each size.
+
+    Examples
+    --------
+    >>> baskets = [["bread", "milk"], ["bread", "beer"], ["bread", "milk", "beer"], ["milk"]]
+    >>> found = apriori(baskets, min_support=0.5)
+    >>> [(sorted(items), count) for items, count in zip(found.itemsets, found["count"])]
+    [(['beer'], 2), (['bread'], 3), (['milk'], 3), (['beer', 'bread'], 2), (['bread', 'milk'], 2)]
+    """
+    if candidates not in ("prefix", "basic"):
+        raise DataError(f"candidates must be 'prefix' or 'basic'; got {candidates!r}.")
+
+    def search(data: Ranked, longest: int, limit: int) -> Any:
+        return search_apriori(data, longest, limit, candidates)
+
+    with _jobs(n_jobs):
+        return _mine(df, min_support, use_colnames, max_len, min_count, hierarchy, max_sets, search)
+
+
+def _jobs(n_jobs: int | None) -> Any:
+    return threads(n_jobs) if isinstance(n_jobs, int) and n_jobs > 0 else nullcontext()
+
+
+def eclat(
+    df: Any,
+    min_support: float = 0.5,
+    use_colnames: bool = False,
+    max_len: int | None = None,
+    *,
+    min_count: int | None = None,
+    hierarchy: Any = None,
+    max_sets: int | None = None,
+) -> Any:
+    """Find all frequent sets of items, depth first (Zaki, 2000).
+
+    For every item, from the rarest on, the baskets that hold it are cut out and written as bit sets; longer
+    sets
+    are intersections. Memory is that of the baskets, one such cut and the answer. The fastest of the three.
+
+    Parameters
+    ----------
+    df, min_support, use_colnames, max_len, min_count, hierarchy, max_sets
+        As in `apriori`.
+
+    Returns
+    -------
+    DataFrame
+        As `apriori` returns.
+
+    Examples
+    --------
+    >>> eclat([["bread", "milk"], ["bread"], ["milk", "bread"]], min_count=2)["count"].tolist()
+    [3, 2, 2]
+    """
+    return _mine(df, min_support, use_colnames, max_len, min_count, hierarchy, max_sets, search_eclat)
+
+
+def fpgrowth(
+    df: Any,
+    min_support: float = 0.5,
+    null_values: bool = False,
+    use_colnames: bool = False,
+    max_len: int | None = None,
+    verbose: int = 0,
+    *,
+    min_count: int | None = None,
+    hierarchy: Any = None,
+    max_sets: int | None = None,
+) -> Any:
+    """Find all frequent sets of items by prefix trees (Han, Pei and Yin, 2000).
+
+    The baskets, their items from most to least frequent, share their beginnings in a tree; the baskets that
+    hold an item are a smaller tree, and so on; a tree that is one path gives all its subsets at once. Good when
+    many baskets are alike.
+
+    Parameters
+    ----------
+    df, min_support, use_colnames, max_len, min_count, hierarchy, max_sets
+        As in `apriori`.
+    null_values : bool
+        Whether NaN cells are unknown: a basket with an unknown cell in a set leaves that set's count and its
+        denominator, as in mlxtend. Only sets that could be frequent with every unknown cell set are looked at.
+    verbose : int
+        Kept for mlxtend; nothing is printed.
+
+    Returns
+    -------
+    DataFrame
+        As `apriori` returns.
+
+    Examples
+    --------
+    >>> fpgrowth([["bread", "milk"], ["bread"], ["milk", "bread"]], min_support=0.6).itemsets.map(
+    ...     sorted
+    ... ).tolist()
+    [['bread'], ['milk'], ['bread', 'milk']]
+    """
+    if null_values:
+        from gnomon.association.unknown import mine_with_unknown
+
+        return mine_with_unknown(df, min_support, use_colnames, max_len)
+    return _mine(df, min_support, use_colnames, max_len, min_count, hierarchy, max_sets, search_fpgrowth)
+
+
+def closed_itemsets(
+    df: Any,
+    min_support: float = 0.5,
+    use_colnames: bool = False,
+    *,
+    min_count: int | None = None,
+    max_sets: int | None = None,
+) -> Any:
+    """Find the closed frequent sets: those that no further item can join without losing a basket.
+
+    They determine all frequent sets and their counts: the count of a set is the largest count of a closed set
+    around
+    it. Each is found once, by prefix-preserving closure extension (Uno, Asai, Uchida and Arimura, 2004), in
+    time
+    that grows with their number rather than with that of all frequent sets.
+
+    Parameters
+    ----------
+    df, min_support, use_colnames, min_count, max_sets
+        As in `apriori`.
+
+    Returns
+    -------
+    DataFrame
+        As `apriori` returns.
+
+    Examples
+    --------
+    >>> closed_itemsets([["bread", "milk"], ["bread"], ["milk", "bread"]], min_count=2).itemsets.map(
+    ...     sorted
+    ... ).tolist()
+    [['bread'], ['bread', 'milk']]
+    """
+
+    def search(data: Ranked, longest: int, limit: int) -> list[Found]:
+        return search_closed(data, False, limit)
+
+    return _mine(df, min_support, use_colnames, None, min_count, None, max_sets, search, guard=False)
+
+
+def fpmax(
+    df: Any,
+    min_support: float = 0.5,
+    null_values: bool = False,
+    use_colnames: bool = False,
+    max_len: int | None = None,
+    verbose: int = 0,
+    *,
+    min_count: int | None = None,
+    max_sets: int | None = None,
+) -> Any:
+    """Find the maximal frequent sets: those that are part of no other frequent set.
+
+    Their subsets are all frequent sets there are, without their counts.
+
+    Parameters
+    ----------
+    df, min_support, use_colnames, min_count, max_sets
+        As in `apriori`.
+    null_values : bool
+        Must be False: with unknown cells a part of a frequent set need not be frequent.
+    max_len : int, optional
+        Maximal sets of more items are left out, as in mlxtend.
+    verbose : int
+        Kept for mlxtend; nothing is printed.
+
+    Returns
+    -------
+    DataFrame
+        As `apriori` returns.
+
+    Examples
+    --------
+    >>> fpmax([["bread", "milk"], ["bread"], ["milk", "bread"]], min_count=2).itemsets.map(sorted).tolist()
+    [['bread', 'milk']]
+    """
+    if null_values:
+        raise DataError("fpmax cannot take null_values=True; fill the unknown cells, or use fpgrowth.")
+
+    def search(data: Ranked, longest: int, limit: int) -> list[Found]:
+        return [one for one in search_closed(data, True, limit) if one.sets.shape[1] <= longest]
+
+    return _mine(df, min_support, use_colnames, max_len, min_count, None, max_sets, search, guard=False)

@@ -1,0 +1,136 @@
+"""Half-steps of alternating least squares: every row of one side is the ridge regression on the other side."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon.core.errors import DegenerateError
+from gnomon.core.linalg import Array
+from gnomon.core.ratings import ById, RatingMatrix
+from gnomon.core.threads import shared
+from gnomon.recommend.base import pieces_of
+
+NO_BASE = np.zeros((0, 0))
+
+
+class Side(NamedTuple):
+    """The ratings of users, or of items, in runs, and how they are cut into pieces of work."""
+
+    runs: ById
+    counts: Array
+    pieces: list[tuple[int, int]]
+
+
+class Sides(NamedTuple):
+    """Both ways to look at the ratings."""
+
+    users: Side
+    items: Side
+    rows: Array  # the user of every rating, by user and then by item
+    columns: Array  # and its item
+    values: Array
+    mean: float
+    places: Array  # where each rating by item lies among those by user
+
+
+def sides_of(R: RatingMatrix) -> Sides:
+    """Return the ratings by user and by item."""
+    users, items = R.by_user(), R.by_item()
+    return Sides(
+        side_of(users),
+        side_of(items),
+        R.users,
+        R.items,
+        R.values,
+        R.global_mean(),
+        np.argsort(R.items, kind="stable"),
+    )
+
+
+def side_of(runs: ById) -> Side:
+    """Return one side."""
+    return Side(runs, np.diff(runs.starts).astype(np.float64), pieces_of(runs))
+
+
+def solve_side(
+    side: Side,
+    V: Array,
+    ridge: Array,
+    *,
+    weights: Array | None = None,
+    targets: Array | None = None,
+    base: Array = NO_BASE,
+    what: str = "row",
+) -> Array:
+    """Return the vectors of all rows: (base + λ_r I + Σ w v vᵀ) u = Σ t v; rows without ratings are zero."""
+    from gnomon.loops.factors import solve_rows
+
+    out = np.empty((len(side.counts), V.shape[1]), dtype=V.dtype)
+    w = np.ones(len(side.runs.others)) if weights is None else weights
+    t = side.runs.values if targets is None else targets
+
+    def piece(edges: tuple[int, int]) -> int:
+        return int(solve_rows(*edges, side.runs.starts, side.runs.others, w, t, V, base, ridge, out))
+
+    failed = [row for row in shared(piece, side.pieces) if row >= 0]
+    if failed:
+        row = min(failed)
+        raise DegenerateError(
+            f"{what} {row} has {int(side.counts[row])} ratings, too few to determine {V.shape[1]} factors; "
+            "raise regularization above 0 or lower factors."
+        )
+    return out
+
+
+def predictions(rows: Array, columns: Array, U: Array, V: Array) -> Array:
+    """Return u · v of every pair."""
+    from gnomon.loops.factors import dots
+
+    out = np.empty(len(rows))
+    size = 2**16
+
+    def piece(begin: int) -> None:
+        part = slice(begin, begin + size)
+        dots(rows[part], columns[part], U, V, out[part])
+
+    shared(piece, range(0, len(rows), size))
+    return out
+
+
+def penalty(factors: Array, ridge: Array) -> float:
+    """Return ½ Σ λ_r ‖row‖²; rows without ratings are not counted twice, they are zero."""
+    squares = np.einsum("rk,rk->r", factors, factors, dtype=np.float64)
+    return 0.5 * float(ridge @ squares)
+
+
+def ridge_of(side: Side, regularization: float, scaling: str) -> Array:
+    """Return λ of every row: once a row, or once a rating."""
+    return regularization * (side.counts if scaling == "rating" else np.ones_like(side.counts))
+
+
+def as_ratings(ratings: Any, items: Array) -> tuple[Array, Array]:
+    """Return codes and values of one user's ratings: a dict, or pairs of item and rating."""
+    from gnomon.core.errors import DataError
+    from gnomon.core.ids import codes_of
+
+    listed = list(ratings.items()) if hasattr(ratings, "items") else [tuple(one) for one in ratings]
+    if any(len(one) != 2 for one in listed):
+        raise DataError("ratings of a new user must be a dict item -> rating, or pairs of item and rating.")
+    codes = codes_of([one[0] for one in listed], items) if listed else np.zeros(0, dtype=np.int64)
+    values = np.array([one[1] for one in listed], dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise DataError("ratings of a new user must be finite numbers.")
+    return codes[codes >= 0], values[codes >= 0]
+
+
+def with_values(sides: Sides, values: Array) -> Sides:
+    """Return the same ratings with other values."""
+
+    def side(one: Side, data: Array) -> Side:
+        return one._replace(runs=one.runs._replace(values=np.ascontiguousarray(data)))
+
+    return sides._replace(
+        users=side(sides.users, values), items=side(sides.items, values[sides.places]), values=values
+    )

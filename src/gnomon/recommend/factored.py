@@ -1,0 +1,79 @@
+"""What models with a vector for every user and item share: scores, lists, maps, newcomers with ratings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.errors import ModelFileError
+from gnomon.core.linalg import Array, fix_signs
+from gnomon.recommend.alternating import predictions
+from gnomon.recommend.base import RatingRecommender
+
+
+class Factored(RatingRecommender):
+    """A model with `user_factors_` and `item_factors_`; an offset for each pair from `_offsets`."""
+
+    @property
+    def user_factors(self) -> Array:
+        """The vectors of the users, under implicit's name."""
+        return self.user_factors_
+
+    @property
+    def item_factors(self) -> Array:
+        """The vectors of the items, under implicit's name."""
+        return self.item_factors_
+
+    def _check_arrays(self) -> None:
+        super()._check_arrays()
+        n, m = len(self.users_), len(self.items_)
+        U, V = self.user_factors_, self.item_factors_
+        if U.ndim != 2 or len(U) != n or V.shape != (m, U.shape[1]):
+            raise ModelFileError("its factors do not fit its users and items; save the model again.")
+
+    def _offsets(self, users: Array, items: Array) -> Any:
+        """Return what is added to u · v of every pair; arrays that broadcast."""
+        return 0.0
+
+    def _scores(self, users: Array, items: Array) -> Array:
+        return self._offsets(users, items) + predictions(users, items, self.user_factors_, self.item_factors_)
+
+    def _score_table(self, codes: Array) -> Array:
+        table = np.tile(self._newcomer_scores(), (len(codes), 1))
+        rows = np.flatnonzero((codes >= 0) & ~np.isnan(self.user_means_[codes]))
+        if len(rows):
+            users, every = codes[rows], np.arange(len(self.items_))
+            scores = self.user_factors_[users] @ self.item_factors_.T
+            scores = scores + self._offsets(users[:, None], every[None, :])
+            new = np.isnan(self.item_means_)
+            if new.any():
+                scores[:, new] = self.user_means_[users][:, None]
+            table[rows] = scores
+        return table
+
+    def _item_vectors(self) -> Any:
+        return self.item_factors_
+
+    def _user_vectors(self) -> Any:
+        return self.user_factors_
+
+    def item_map(self, n: int = 2) -> Array:
+        """Return items in n dimensions: their vectors on the principal axes, largest spread first."""
+        V = self.item_factors_ - self.item_factors_.mean(axis=0)
+        _, _, axes = np.linalg.svd(V, full_matrices=False)
+        found = V @ fix_signs(axes.T)[:, :n]
+        return np.pad(found, ((0, 0), (0, n - found.shape[1])))
+
+    def user_map(self, n: int = 2) -> Array:
+        """Return users on the axes of `item_map`."""
+        V = self.item_factors_ - self.item_factors_.mean(axis=0)
+        _, _, axes = np.linalg.svd(V, full_matrices=False)
+        found = (self.user_factors_ - self.item_factors_.mean(axis=0)) @ fix_signs(axes.T)[:, :n]
+        return np.pad(found, ((0, 0), (0, n - found.shape[1])))
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the items, and the users, in the plane of `item_map`."""
+        from gnomon.plot.recommend import item_map
+
+        return item_map(self, ax=ax, **options)
