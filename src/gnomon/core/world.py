@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from gnomon.core.data import Data, digest_of
@@ -49,29 +52,46 @@ class EnvironmentWorld(World):
                 )
         self.env = env
 
-    @property
+    @cached_property
     def n_actions(self) -> int:
         """How many actions there are; refused when they are no finite set."""
-        return self._count("action")
+        space = self.env.action_space
+        if not hasattr(space, "n"):
+            raise DataError(f"the action space {space} is not Discrete; give a finite set of actions.")
+        return int(space.n)
 
-    @property
+    @cached_property
     def n_states(self) -> int:
         """How many observations there are; refused when they are no finite set."""
-        return self._count("observation")
+        return math.prod(self._sizes())
 
-    def _count(self, what: str) -> int:
-        space = getattr(self.env, f"{what}_space")
-        if not hasattr(space, "n"):
+    @cached_property
+    def sizes(self) -> tuple[int, ...] | None:
+        """How many values each part of an observation has, where it has parts."""
+        return None if hasattr(self.env.observation_space, "n") else self._sizes()
+
+    def _sizes(self) -> tuple[int, ...]:
+        space = self.env.observation_space
+        parts = [space] if hasattr(space, "n") else getattr(space, "spaces", [])
+        if hasattr(space, "nvec"):
+            return tuple(int(n) for n in space.nvec.ravel())
+        if not len(parts) or not all(hasattr(part, "n") for part in parts):
             raise DataError(
-                f"the {what} space {space} is not Discrete; tabular agents need numbered ones. "
-                + ("Use DQN or PPO." if what == "observation" else "Give a finite set of actions.")
+                f"the observation space {space} is not Discrete; tabular agents need numbered ones. Use DQN or PPO."
             )
-        return int(space.n)
+        return tuple(int(part.n) for part in parts)
+
+    def number(self, observation: Any) -> int:
+        """Return the number of an observation."""
+        return numbered(observation, self.sizes)
 
     def facts(self) -> dict[str, Any]:
         """Return the numbers of actions and, where they are numbered, of states."""
-        known = {"n_actions_": self.env.action_space, "n_states_": self.env.observation_space}
-        return {name: int(space.n) for name, space in known.items() if hasattr(space, "n")}
+        known = {}
+        for name in ("n_states", "n_actions"):
+            with contextlib.suppress(DataError):
+                known[f"{name}_"] = getattr(self, name)
+        return known
 
     def digest(self) -> str:
         """Name the class, the settings it was made with and the spaces; what else an environment does nobody can see."""
@@ -79,6 +99,16 @@ class EnvironmentWorld(World):
         settings = [getattr(spec, "id", None), sorted(map(str, (getattr(spec, "kwargs", None) or {}).items()))]
         spaces = [str(self.env.action_space), str(self.env.observation_space)]
         return digest_of(type(inner), settings, spaces)
+
+
+def numbered(observation: Any, sizes: tuple[int, ...] | None) -> int:
+    """Return an observation as one number, whose parts have so many values each."""
+    if sizes is None:
+        return int(observation)
+    number = 0
+    for part, size in zip(observation, sizes, strict=True):
+        number = number * size + int(part)
+    return number
 
 
 def read_world(world: Any) -> World:

@@ -10,6 +10,15 @@ _WHERE = {
     "improvement": ["PolicyIteration"],
     "programs": ["FiniteHorizon", "LinearProgram", "solve"],
     "returns": ["discounted_return"],
+    "behavior": ["EpsilonGreedy", "SoftmaxBehavior"],
+    "temporal": ["QLearning", "Sarsa"],
+    "counted": ["EmpiricalModel"],
+    "modeled": ["ModelBased", "OptimisticPlanning", "PosteriorSampling"],
+    "arms": ["Bandit"],
+    "arm_rules": ["Exp3", "GradientBandit", "GreedyBandit", "LinearBandit", "ThompsonBandit", "UCB1"],
+    "hidden": ["ActionHMM"],
+    "deep_q": ["DQN"],
+    "gradients": ["PPO", "PolicyGradient"],
     "averages": ["RunningMean", "expectation"],
 }
 

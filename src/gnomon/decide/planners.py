@@ -7,11 +7,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted as check_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.steps import Learner
-from gnomon.core.validate import check_fitted, check_parameters
+from gnomon.core.validate import check_parameters
 from gnomon.core.world import Process
 from gnomon.decide import bellman
 from gnomon.decide.policies import Policy

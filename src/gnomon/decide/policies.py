@@ -10,6 +10,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.validate import probabilities
+from gnomon.core.world import numbered
 
 
 class Evaluation(NamedTuple):
@@ -131,6 +132,14 @@ class Policy(Acting):
                 f"a policy is (S,) actions, (S, A) chances or (H, S) actions; got {given.dtype} of shape {given.shape}."
             )
 
+    sizes: tuple[int, ...] | None = None  # of the parts of an observation, where it has parts
+
+    def numbered(self, sizes: tuple[int, ...] | None) -> Policy:
+        """Return this policy for observations whose parts have so many values each."""
+        if sizes is not None:
+            self.sizes = tuple(sizes)
+        return self
+
     @classmethod
     def greedy(cls, Q: Any, *, ties: str = "first", tol: float = 1e-9) -> Policy:
         """Return the policy that takes the best action of every state.
@@ -172,13 +181,14 @@ class Policy(Acting):
 
     def act(self, observation: Any, rng: Any = None, *, step: int = 0) -> int:
         """Return the action in a state; `rng` (anything with ``random()``) is asked where chance decides."""
+        state = numbered(observation, self.sizes)
         if self.table.dtype.kind == "f":
             u = generator(rng).random() if rng is None or not hasattr(rng, "random") else rng.random()
-            chances = self.table[int(observation)]
+            chances = self.table[state]
             return int(min(np.searchsorted(np.cumsum(chances), u, side="right"), np.flatnonzero(chances)[-1]))
         if self.table.ndim == 2:
-            return int(self.table[max(len(self.table) - 1 - step, 0), int(observation)])
-        return int(self.table[int(observation)])
+            return int(self.table[max(len(self.table) - 1 - step, 0), state])
+        return int(self.table[state])
 
     def _returns(
         self, env: Any, n_episodes: int, max_steps: int, discount: float, random_state: Any

@@ -7,11 +7,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
+from sklearn.utils.validation import check_is_fitted as check_fitted
 
 from gnomon.core.errors import DataError, InfeasibleError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.steps import Report
-from gnomon.core.validate import COUNT, check_fitted
+from gnomon.core.validate import COUNT
 from gnomon.decide import bellman
 from gnomon.decide.evaluation import solve_chain
 from gnomon.decide.improvement import PolicyIteration

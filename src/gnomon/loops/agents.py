@@ -8,11 +8,11 @@ steps, 1 visits of the state, 2 of the pair).
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 from gnomon.loops.worlds import draw, first_state, key_of, move
 
 
-@compiled
+@compiled(**PART)
 def scheduled(schedule, table, steps, state_visits, pair_visits):
     """The value of a schedule now."""
     k = steps if schedule[4] == 0 else state_visits if schedule[4] == 1 else pair_visits
@@ -28,7 +28,7 @@ def scheduled(schedule, table, steps, state_visits, pair_visits):
     return table[min(k, len(table) - 1)]
 
 
-@compiled
+@compiled(**PART)
 def fill_chances(rule, memory, s, chances):
     """chances[a] of the behavior in state s."""
     A = memory.visits.shape[1]
@@ -75,8 +75,8 @@ def fill_chances(rule, memory, s, chances):
                     first = False
 
 
-@compiled
-def choose(rule, memory, s, u):
+@compiled(**PART)
+def chosen(rule, memory, s, u):
     """An action of the behavior for a number u in [0, 1)."""
     chances = memory.chances
     fill_chances(rule, memory, s, chances)
@@ -91,7 +91,7 @@ def choose(rule, memory, s, u):
     return last
 
 
-@compiled
+@compiled(**PART)
 def _follow_up(rule, memory, s, a, table):
     """What state s, where a was chosen next, is worth to the update of a table."""
     A = memory.visits.shape[1]
@@ -113,7 +113,7 @@ def _follow_up(rule, memory, s, a, table):
     return memory.Q[other, s, at]
 
 
-@compiled
+@compiled(**PART)
 def _update(rule, memory, s, a, target, table):
     seen = 0
     for b in range(memory.visits.shape[1]):
@@ -144,7 +144,7 @@ def _update(rule, memory, s, a, target, table):
     memory.counts[2] = kept
 
 
-@compiled
+@compiled(**PART)
 def _cut_traces(memory):
     A = memory.visits.shape[1]
     for i in range(memory.counts[2]):
@@ -152,7 +152,7 @@ def _cut_traces(memory):
     memory.counts[2] = 0
 
 
-@compiled
+@compiled(**PART)
 def _learn_oldest(rule, memory, worth, table):
     """Update the oldest pair of the buffer, whose return ends with what the last state is worth, and forget it."""
     n = memory.counts[1]
@@ -167,7 +167,7 @@ def _learn_oldest(rule, memory, worth, table):
     memory.counts[1] = n - 1
 
 
-@compiled
+@compiled(**PART)
 def take_in(rule, memory, s, a, reward, to, following, terminated, ended, coin):
     """Learn from one move; following is the action taken next, where the method looks at it."""
     n = memory.counts[1]
@@ -186,17 +186,17 @@ def take_in(rule, memory, s, a, reward, to, following, terminated, ended, coin):
         _cut_traces(memory)
 
 
-@compiled
-def advance(rule, memory, s, a, reward, to, terminated, ended, key, t):
+@compiled(**PART)
+def advanced(rule, memory, s, a, reward, to, terminated, ended, key, t):
     """Learn from move number t of an episode and return the next action; -1 when there is none."""
     following = -1
     if rule.method == 1 and not terminated:
-        following = choose(rule, memory, to, draw(key, 2 * t + 2))
+        following = chosen(rule, memory, to, draw(key, 2 * t + 2))
     take_in(rule, memory, s, a, reward, to, following, terminated, ended, draw(key, 2 * t + 1) if rule.double else 1.0)
     if ended:
         return -1
     if rule.method != 1:
-        following = choose(rule, memory, to, draw(key, 2 * t + 2))
+        following = chosen(rule, memory, to, draw(key, 2 * t + 2))
         if rule.method == 0 and rule.trace_decay > 0.0:
             top = -np.inf
             for b in range(memory.visits.shape[1]):
@@ -208,18 +208,30 @@ def advance(rule, memory, s, a, reward, to, terminated, ended, key, t):
 
 
 @compiled
+def choose(rule, memory, s, u):
+    """`chosen`, for Python."""
+    return chosen(rule, memory, s, u)
+
+
+@compiled
+def advance(rule, memory, s, a, reward, to, terminated, ended, key, t):
+    """`advanced`, for Python."""
+    return advanced(rule, memory, s, a, reward, to, terminated, ended, key, t)
+
+
+@compiled
 def learn_episode(rule, memory, offsets, leads_to, pays, keep, other, noise, cumulative, seed_of_reset, key, max_steps):
     """Play one episode in a process and learn from it; returns its return, its length and whether it was cut off."""
     A = memory.visits.shape[1]
     world = key_of(seed_of_reset, 0)
     s = first_state(cumulative, draw(world, 0))
-    a = choose(rule, memory, s, draw(key, 0))
+    a = chosen(rule, memory, s, draw(key, 0))
     total, weight = 0.0, 1.0
     for t in range(max_steps):
         to, reward = move(offsets, leads_to, pays, keep, other, noise, s * A + a, world, t + 1)
         total += reward
         ended = to < 0 or t == max_steps - 1
-        a = advance(rule, memory, s, a, reward, max(to, 0), to < 0, ended, key, t)
+        a = advanced(rule, memory, s, a, reward, max(to, 0), to < 0, ended, key, t)
         if ended:
             return total, t + 1, to >= 0
         s = to
@@ -234,3 +246,32 @@ def learn_log(rule, memory, states, actions, rewards, next_states, next_actions,
         take_in(
             rule, memory, states[i], actions[i], rewards[i], next_states[i], next_actions[i], terminated[i], ended[i], coin
         )
+
+
+@compiled
+def act_on(rule, memory, offsets, leads_to, pays, keep, other, noise, world, key, s, t, max_steps, limits, moves, rewards):
+    """Act from state s at time t by the tables as they are, writing moves (state, action, next or -1) until the episode ends, max_steps
+    are made, the table is full, or some pair has been seen limits[s, a] times.
+
+    Returns the time, the state and whether the episode has ended.
+    """
+    A = memory.visits.shape[1]
+    written = 0
+    while t < max_steps and written < moves.shape[0]:
+        a = chosen(rule, memory, s, draw(key, t))
+        to, reward = move(offsets, leads_to, pays, keep, other, noise, s * A + a, world, t + 1)
+        moves[written, 0] = s
+        moves[written, 1] = a
+        moves[written, 2] = to
+        rewards[written] = reward
+        written += 1
+        t += 1
+        memory.visits[s, a] += 1
+        memory.counts[0] += 1
+        if to < 0:
+            return written, t, s, True
+        full = memory.visits[s, a] >= limits[s, a]
+        s = to
+        if full:
+            break
+    return written, t, s, False

@@ -51,7 +51,7 @@ def alias_tables(offsets, chances, keep, other):
 @compiled
 def key_of(seed, index):
     """The key of stream number index of a seed; its numbers are draw(key, 0), draw(key, 1), ..."""
-    return mix(mix(np.uint64(seed)) + np.uint64(index))
+    return np.int64(mix(mix(np.uint64(seed)) + np.uint64(index)))
 
 
 @compiled
