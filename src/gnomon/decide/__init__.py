@@ -19,6 +19,7 @@ _WHERE = {
     "hidden": ["ActionHMM"],
     "deep_q": ["DQN"],
     "gradients": ["PPO", "PolicyGradient"],
+    "comparison": ["compare_agents"],
     "averages": ["RunningMean", "expectation"],
 }
 

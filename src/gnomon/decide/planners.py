@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted as check_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.steps import Learner
-from gnomon.core.validate import check_parameters
+from gnomon.core.validate import check_parameters, warn
+from gnomon.core.watching import Run
 from gnomon.core.world import Process
 from gnomon.decide import bellman
 from gnomon.decide.policies import Policy
@@ -115,6 +117,19 @@ class Planner(WorldLearner):
 
     def _discount(self, mdp: Any) -> float:
         return bellman.discount_of(mdp, self.discount)
+
+    def _warn_not_converged(self, run: Run) -> None:
+        gap = run.trace.certificate
+        if gap is None or not len(gap):
+            reached = "sampled values have no bounds"
+        else:
+            reached = f"the guaranteed error is {gap[-1]:.3g}"
+        if getattr(self, "tol", None):
+            warn(
+                f"{type(self).__name__} did not converge in {self._limit()} {self._unit}s: {reached}, and tol={self.tol:g}. "
+                "Raise max_iter or tol.",
+                ConvergenceWarning,
+            )
 
     def _plan(self, mdp: Any, V: Array) -> Plan:
         alive = np.array(mdp.available, dtype=np.uint8)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.world import Process
@@ -117,7 +117,7 @@ class MDP(Process):
         S = rows.shape[1]
         allowed = self._allowed(available, S, A)
         rows = self._checked_chances(rows, allowed)
-        ends = self._ends(termination, terminal, rows, allowed, S, A)
+        ends = self._checked_ends(termination, terminal, rows, allowed, S, A)
         blocked = (~allowed).ravel() | (np.isin(np.arange(S), list(terminal)).repeat(A))
         if blocked.any():
             rows = forms.canonical(sparse.diags_array((~blocked).astype(float)) @ rows)
@@ -181,7 +181,7 @@ class MDP(Process):
         return rows
 
     @staticmethod
-    def _ends(termination: Any, terminal: Iterable[int], rows: Any, allowed: Array, S: int, A: int) -> Array:
+    def _checked_ends(termination: Any, terminal: Iterable[int], rows: Any, allowed: Array, S: int, A: int) -> Array:
         ends = np.zeros((S, A))
         if termination is not None:
             given = np.asarray(termination, dtype=np.float64)
@@ -619,11 +619,16 @@ class MDP(Process):
 
         save(self, path)
 
-    def __getstate__(self) -> dict[str, Any]:
-        kept = dict(vars(self))
-        for name in ("_sampler", "_cumulative_start", "_graph"):
-            kept.pop(name, None)
-        return kept
+    def _check_loaded(self) -> None:
+        """Refuse arrays that the compiled loops could not trust."""
+        S, A, rows = self.n_states, self.n_actions, self.rows_
+        fine = rows.shape == (S * A, S) and rows.data.dtype == np.float64 and len(self._pays) == rows.nnz
+        fine = fine and len(rows.data) == len(rows.indices) == rows.nnz and (np.diff(rows.indptr) >= 0).all()
+        fine = fine and (not rows.nnz or (rows.indices.min() >= 0 and rows.indices.max() < S))
+        for table in (self._ends, self._end_pays, self.expected_rewards_, self.available, self.row_sums_):
+            fine = fine and np.shape(table) == (S, A)
+        if not (fine and np.shape(self.start_) == (S,) and self.available.any(axis=1).all()):
+            raise ModelFileError("it holds a process whose arrays do not fit together.")
 
     def plot(self, policy: Any = None, ax: Any = None) -> Any:
         """Draw states, actions and chances as a graph."""
@@ -663,4 +668,4 @@ def _as_steps(steps: Array, rewards: Array) -> Array:
     return found
 
 
-__all__ = ["MDP", "STEP", "Self"]
+__all__ = ["MDP", "STEP"]

@@ -89,7 +89,7 @@ class ValueIteration(Planner):
     >>> mdp = MDP([[[1, 0], [0.1, 0.9]], [[0.2, 0.8], [1, 0]]], [[0, -1], [2, 0]], discount=0.9, layout="sas")
     >>> model = ValueIteration(tol=1e-8).fit(mdp)
     >>> model.V_.round(6), np.asarray(model.policy_), model.n_iter_
-    (array([12.293578, 15.045872]), array([1, 0]), 10)
+    (array([12.293578, 15.045872]), array([1, 0]), 11)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from gnomon.core.errors import DataError, WorldError
+from gnomon.core.errors import DataError, ModelFileError, WorldError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.steps import Report
@@ -32,7 +33,6 @@ from gnomon.decide.tabular import (
 from gnomon.loops import agents
 
 METHODS = {"q": 0, "sarsa": 1, "expected": 2}
-SUM_METHODS = ("state", "action", "reward", "next_state", "terminated")
 
 
 class Rule(NamedTuple):
@@ -192,6 +192,13 @@ class TemporalDifference(Agent):
         super()._keep(run, data)
         self.policy_.numbered(getattr(data, "sizes", None))
 
+    def _check_loaded(self) -> None:
+        """Refuse tables that the compiled loops could not trust."""
+        if hasattr(self, "tables_"):
+            shape = np.shape(self.visits_)
+            if len(shape) != 2 or np.shape(self.tables_) != (2, *shape) or np.shape(self.Q_) != shape:
+                raise ModelFileError("its tables of action values do not fit together.")
+
     def _state(self) -> Tables:
         return Tables(self.tables_, self.visits_, self.n_steps_, self.episodes_, self.seed_)
 
@@ -208,8 +215,6 @@ class TemporalDifference(Agent):
         fitted = hasattr(self, "tables_")
         state = self._state() if fitted else self._start(work, stream(draw_seed(generator(self.random_state)), 0))
         recorder = Recorder(self.trace_ if fitted else None, unit=self._unit)
-        import time
-
         clock = time.perf_counter() - (recorder.seconds[-1] if recorder.seconds else 0.0)
         for _ in range(n_episodes):
             state, report = self._step(work, state)

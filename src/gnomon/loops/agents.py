@@ -24,7 +24,7 @@ def scheduled(schedule, table, steps, state_visits, pair_visits):
     if kind == 2:
         return max(schedule[1] * schedule[2] ** k, schedule[3])
     if kind == 3:
-        return schedule[1] + (schedule[2] - schedule[1]) * min(k / schedule[3], 1.0)
+        return schedule[2] if k >= schedule[3] else schedule[1] + (schedule[2] - schedule[1]) * (k / schedule[3])
     return table[min(k, len(table) - 1)]
 
 
@@ -226,7 +226,7 @@ def learn_episode(rule, memory, offsets, leads_to, pays, keep, other, noise, cum
     world = key_of(seed_of_reset, 0)
     s = first_state(cumulative, draw(world, 0))
     a = chosen(rule, memory, s, draw(key, 0))
-    total, weight = 0.0, 1.0
+    total = 0.0
     for t in range(max_steps):
         to, reward = move(offsets, leads_to, pays, keep, other, noise, s * A + a, world, t + 1)
         total += reward

@@ -214,7 +214,7 @@ class LinearDecay(Schedule):
         return self.end == 0.0
 
     def __call__(self, k):
-        return self.start + (self.end - self.start) * min(k / self.steps, 1.0)
+        return self.end if k >= self.steps else self.start + (self.end - self.start) * (k / self.steps)
 
 
 class PegasosSchedule(InverseDecay):
