@@ -92,8 +92,10 @@ def canonical(rows: Any) -> Any:
     return rows
 
 
-def entry_rewards(rewards: Any, reward_on: str, rows: Any, S: int, A: int) -> tuple[Array, Array]:
-    """Return what every entry of the rows pays, and what the end of an episode pays in (S, A)."""
+def entry_rewards(
+    rewards: Any, reward_on: str, rows: Any, S: int, A: int
+) -> tuple[Array, Array, Array | None]:
+    """Return what every entry of the rows pays, what the end of an episode pays in (S, A), and r(s, a) where it was given."""
     if reward_on not in REWARDS_ON:
         raise DataError(f"reward_on must be one of {REWARDS_ON}; got {reward_on!r}.{nearest(reward_on, REWARDS_ON)}")
     if sparse.issparse(rewards):
@@ -101,7 +103,7 @@ def entry_rewards(rewards: Any, reward_on: str, rows: Any, S: int, A: int) -> tu
         if given.shape != rows.shape:
             raise DataError(f"sparse rewards must have the shape of the stacked rows {rows.shape}; got {given.shape}.")
         _finite(given.data)
-        return _at_entries(given, rows), np.zeros((S, A))
+        return _at_entries(given, rows), np.zeros((S, A)), None
     R = np.asarray(rewards, dtype=np.float64)
     _finite(R)
     if R.ndim == 0:
@@ -109,16 +111,16 @@ def entry_rewards(rewards: Any, reward_on: str, rows: Any, S: int, A: int) -> tu
     if R.ndim == 1:
         return _per_state(R, reward_on, rows, S, A)
     if R.shape == (S, A):
-        return np.repeat(R.ravel(), np.diff(rows.indptr)), R.copy()
+        return np.repeat(R.ravel(), np.diff(rows.indptr)), R.copy(), R.copy()
     if R.shape == (S, A, S):
         at = np.repeat(np.arange(S * A), np.diff(rows.indptr))
-        return R.reshape(S * A, S)[at, rows.indices], np.zeros((S, A))
+        return R.reshape(S * A, S)[at, rows.indices], np.zeros((S, A)), None
     raise DataError(
         f"rewards must be a number, ({S},) with reward_on, ({S}, {A}) or ({S}, {A}, {S}); their shape is {R.shape}."
     )
 
 
-def _per_state(R: Array, reward_on: str, rows: Any, S: int, A: int) -> tuple[Array, Array]:
+def _per_state(R: Array, reward_on: str, rows: Any, S: int, A: int) -> tuple[Array, Array, Array | None]:
     if reward_on == "action":
         raise DataError(
             "rewards have one number a state; say with reward_on='state' or 'next_state' whether it is paid on leaving or on arrival."
@@ -126,9 +128,9 @@ def _per_state(R: Array, reward_on: str, rows: Any, S: int, A: int) -> tuple[Arr
     if len(R) != S:
         raise DataError(f"rewards have {len(R)} numbers, and there are {S} states.")
     if reward_on == "next_state":
-        return R[rows.indices], np.zeros((S, A))
+        return R[rows.indices], np.zeros((S, A)), None
     table = np.repeat(R[:, None], A, axis=1)
-    return np.repeat(table.ravel(), np.diff(rows.indptr)), table
+    return np.repeat(table.ravel(), np.diff(rows.indptr)), table, table.copy()
 
 
 def _finite(values: Array) -> None:

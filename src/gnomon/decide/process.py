@@ -121,8 +121,8 @@ class MDP(Process):
         blocked = (~allowed).ravel() | (np.isin(np.arange(S), list(terminal)).repeat(A))
         if blocked.any():
             rows = forms.canonical(sparse.diags_array((~blocked).astype(float)) @ rows)
-        pays, end_pays = forms.entry_rewards(rewards, reward_on, rows, S, A)
-        self._set(rows, pays, ends, end_pays, discount, start, allowed, reward_noise, state_names, action_names)
+        pays, end_pays, known = forms.entry_rewards(rewards, reward_on, rows, S, A)
+        self._set(rows, pays, ends, end_pays, discount, start, allowed, reward_noise, state_names, action_names, known)
 
     def _set(
         self,
@@ -136,6 +136,7 @@ class MDP(Process):
         noise: float = 0.0,
         state_names: Any = None,
         action_names: Any = None,
+        expected: Array | None = None,
     ) -> None:
         """Keep a process that is already in the one form."""
         S = rows.shape[1]
@@ -151,9 +152,13 @@ class MDP(Process):
         self.reward_noise = float(noise)
         self.state_names, self.action_names = _names(state_names, S, "state"), _names(action_names, A, "action")
         self.row_sums_ = np.asarray(rows.sum(axis=1)).reshape(S, A)
+        self.expected_rewards_ = self._mean_rewards() if expected is None else np.where(self.available, expected, 0.0)
+
+    def _mean_rewards(self) -> Array:
+        rows = self.rows_
         summed = np.add.reduceat(np.append(rows.data * self._pays, 0.0), np.minimum(rows.indptr[:-1], rows.nnz))
         summed[np.diff(rows.indptr) == 0] = 0.0
-        self.expected_rewards_ = summed.reshape(S, A) + self._ends * self._end_pays
+        return summed.reshape(self._ends.shape) + self._ends * self._end_pays
 
     # reading
 
@@ -512,6 +517,7 @@ class MDP(Process):
         parts = {
             "rows": self.rows_, "pays": self._pays, "ends": self._ends, "end_pays": self._end_pays,
             "discount": self.discount, "start": self.start_, "allowed": self.available,
+            "expected": None if {"rows", "pays"} & set(changes) else self.expected_rewards_,
             "noise": self.reward_noise, "state_names": self.state_names, "action_names": self.action_names,
         }  # fmt: skip
         return MDP._of(**{**parts, **changes})

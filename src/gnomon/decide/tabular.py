@@ -135,7 +135,7 @@ class TabularWork(NamedTuple):
 
 def tabular_work(world: Any) -> TabularWork:
     """Return a world whose states and actions are numbered."""
-    S, A = world.n_states, world.n_actions
+    A, S = world.n_actions, world.n_states
     on = world.available if isinstance(world, Process) else np.ones((S, A), dtype=bool)
     return TabularWork(world, S, A, np.ascontiguousarray(on).view(np.uint8))
 
