@@ -51,10 +51,14 @@ HALF = {"discount": 0.9, "learning_rate": 0.5}
 
 def test_q_learning_by_hand():
     np.testing.assert_allclose(QLearning(**HALF).learn_from(MOVES).Q_, [[0, -0.5375], [2.425, 0]], atol=1e-15)
-    np.testing.assert_allclose(QLearning(**HALF).learn_from(MOVES[:4]).Q_, [[0, -0.075], [1.5, 0]], atol=1e-15)
+    np.testing.assert_allclose(
+        QLearning(**HALF).learn_from(MOVES[:4]).Q_, [[0, -0.075], [1.5, 0]], atol=1e-15
+    )
     agent = QLearning(**HALF)
     for move in MOVES:
-        agent.update(*move) if hasattr(agent, "tables_") else agent.learn_from([move], n_states=2, n_actions=2)
+        agent.update(*move) if hasattr(agent, "tables_") else agent.learn_from(
+            [move], n_states=2, n_actions=2
+        )
     np.testing.assert_allclose(agent.Q_, [[0, -0.5375], [2.425, 0]], atol=1e-15)
     assert agent.visits_.sum() == 8 and agent.n_steps_ == 8
 
@@ -78,7 +82,9 @@ def test_rate_of_one_over_visits_is_the_running_mean_of_the_targets():
 
 def test_sarsa_by_hand():
     np.testing.assert_allclose(Sarsa(**HALF).learn_from(ON_POLICY).Q_, [[2.5, -0.75], [1.275, 0]], atol=1e-15)
-    np.testing.assert_allclose(QLearning(**HALF).learn_from(ON_POLICY).Q_, [[2.5, -0.075], [1.5, 0]], atol=1e-15)
+    np.testing.assert_allclose(
+        QLearning(**HALF).learn_from(ON_POLICY).Q_, [[2.5, -0.075], [1.5, 0]], atol=1e-15
+    )
 
 
 def test_expected_sarsa_by_formula():
@@ -116,11 +122,15 @@ def test_traces_by_formula(replacing):
 
 def test_double_learning_has_two_tables_and_halves_the_flattery():
     # ten actions of mean -0.1 await: the largest of noisy means looks good, two tables do not fall for it
-    noisy = MDP.from_function(2, 10, lambda s, a: [(1.0, 1, 0.0)] if s == 0 else [(1.0, 1, -0.1, True)], start=0)
+    noisy = MDP.from_function(
+        2, 10, lambda s, a: [(1.0, 1, 0.0)] if s == 0 else [(1.0, 1, -0.1, True)], start=0
+    )
     noisy = noisy._like(noise=1.0)
     options = {"discount": 1.0, "learning_rate": 0.1, "n_episodes": 300, "exploration": 1.0}
     single = [QLearning(random_state=seed, **options).fit(noisy).Q_[0].mean() for seed in range(20)]
-    double = [QLearning(double=True, random_state=seed, **options).fit(noisy).Q_[0].mean() for seed in range(20)]
+    double = [
+        QLearning(double=True, random_state=seed, **options).fit(noisy).Q_[0].mean() for seed in range(20)
+    ]
     assert np.mean(single) > np.mean(double) + 0.05
     agent = QLearning(double=True, random_state=0, **options).fit(noisy)
     assert not np.array_equal(agent.tables_[0], agent.tables_[1])
@@ -151,7 +161,10 @@ def test_models_by_counting():
 
 def test_models_of_parts_are_added():
     rng = np.random.default_rng(0)
-    moves = [tuple(rng.integers(0, 3, 2)) + (rng.normal(), rng.integers(0, 3), rng.random() < 0.1) for _ in range(60)]
+    moves = [
+        tuple(rng.integers(0, 3, 2)) + (rng.normal(), rng.integers(0, 3), rng.random() < 0.1)
+        for _ in range(60)
+    ]
     whole = EmpiricalModel(3, 3).update_many(moves)
     parts = EmpiricalModel(3, 3).update_many(moves[40:]) + EmpiricalModel(3, 3).update_many(moves[:40])
     one, two = whole.to_mdp(0.9), parts.to_mdp(0.9)
@@ -163,7 +176,8 @@ def test_models_of_parts_are_added():
 
 
 @pytest.mark.parametrize(
-    ("rule", "row", "reward"), [("uniform", [0.5, 0.5], 0.0), ("self_loop", [0, 1], 0.0), ("optimistic", [0, 1], 2.0)]
+    ("rule", "row", "reward"),
+    [("uniform", [0.5, 0.5], 0.0), ("self_loop", [0, 1], 0.0), ("optimistic", [0, 1], 2.0)],
 )
 def test_what_is_assumed_of_pairs_never_seen(rule, row, reward):
     model = EmpiricalModel(2, 2, unvisited=rule).update_many(MOVES[:3])
@@ -216,17 +230,28 @@ def test_epsilon_greedy_by_hand():
     draws = [EpsilonGreedy(0.4).sample([0.0, 1.0], i) for i in range(3000)]
     assert np.mean(draws) == pytest.approx(0.8, abs=5 * np.sqrt(0.16 / 3000))
     np.testing.assert_allclose(SoftmaxBehavior(2.0).probabilities([0, 2 * np.log(3)]), [0.25, 0.75])
-    for bad in (lambda: EpsilonGreedy(1.5), lambda: SoftmaxBehavior(0), lambda: EpsilonGreedy(0.1).probabilities([])):
+    for bad in (
+        lambda: EpsilonGreedy(1.5),
+        lambda: SoftmaxBehavior(0),
+        lambda: EpsilonGreedy(0.1).probabilities([]),
+    ):
         with pytest.raises(DataError):
             bad()
-    assert EpsilonGreedy(LinearDecay(1.0, 0.0, 10)).probabilities([1.0, 0.0], step=5)[1] == pytest.approx(0.25)
+    assert EpsilonGreedy(LinearDecay(1.0, 0.0, 10)).probabilities([1.0, 0.0], step=5)[1] == pytest.approx(
+        0.25
+    )
 
 
 def test_behavior_in_the_loop_is_the_behavior_by_formula():
     world = MDP(np.ones((1, 3, 1)), [[0.0, 1.0, 0.5]], discount=0.5, layout="sas")
     for behavior in (EpsilonGreedy(0.3), EpsilonGreedy(0.3, ties="first"), SoftmaxBehavior(0.5)):
         agent = QLearning(
-            discount=0.5, exploration=behavior, initial_q=[[0, 1, 0.5]], learning_rate=1e-9, n_steps=20_000, random_state=0
+            discount=0.5,
+            exploration=behavior,
+            initial_q=[[0, 1, 0.5]],
+            learning_rate=1e-9,
+            n_steps=20_000,
+            random_state=0,
         ).fit(world)
         expected = behavior.probabilities([0, 1, 0.5])
         error = np.sqrt(expected * (1 - expected) / 20_000)
@@ -257,13 +282,23 @@ def test_schedules_by_hand_and_in_the_loop():
     assert floor(298) == pytest.approx(0.0500366229, abs=1e-10) and floor(299) == 0.05
     assert [InverseDecay(1.0)(k) for k in range(3)] == [1, 1 / 2, 1 / 3]
     assert GreedyInLimit().glie and not Constant(0.1).glie and GreedyInLimit().per == "state"
-    many = [floor, VisitDecay(0.7, 0.8, 2.0), LinearDecay(0.9, 0.1, 7), StepDecay(0.5, 0.5, 3), lambda k: 1 / (k + 2)]
+    many = [
+        floor,
+        VisitDecay(0.7, 0.8, 2.0),
+        LinearDecay(0.9, 0.1, 7),
+        StepDecay(0.5, 0.5, 3),
+        lambda k: 1 / (k + 2),
+    ]
     for schedule in many:
         moves, q = [(0, 0, 1.0, 0, True)] * 15, 0.0
         for k in range(15):
             q += schedule(k) * (1.0 - q)
         assert QLearning(learning_rate=schedule).learn_from(moves).Q_[0, 0] == pytest.approx(q, abs=1e-12)
-    for bad in (lambda: VisitDecay(-1.0), lambda: LinearDecay(1.0, 0.0, 0), lambda: Exponential(1.0, 2.0, floor=0.1)):
+    for bad in (
+        lambda: VisitDecay(-1.0),
+        lambda: LinearDecay(1.0, 0.0, 0),
+        lambda: Exponential(1.0, 2.0, floor=0.1),
+    ):
         with pytest.raises(ValueError):
             bad()
     with pytest.raises(DataError, match="at step 3"):
@@ -288,7 +323,9 @@ def test_running_means():
 def test_expectations_with_and_without_a_model():
     samples = [1, 3, 3, 2, 1, 1]
     one, two = (expectation(samples, lambda x: x**2, method=m) for m in ("model_free", "model_based"))
-    assert one.mean == pytest.approx(25 / 6) == two.mean and one.standard_error == pytest.approx(two.standard_error)
+    assert one.mean == pytest.approx(25 / 6) == two.mean and one.standard_error == pytest.approx(
+        two.standard_error
+    )
     assert one.standard_error == pytest.approx(np.std([1, 9, 9, 4, 1, 1], ddof=1) / np.sqrt(6))
     assert expectation([[1.0], [2.0]], sum, method="model_based", key=tuple).mean == 1.5
     for bad in (
@@ -400,11 +437,20 @@ def test_sarsa_evaluates_a_fixed_behavior_and_is_optimal_in_the_limit():
     fixed = Policy([[0.5, 0.5], [0.5, 0.5]])
     for options in ({}, {"expected": True}):
         agent = Sarsa(
-            discount=0.9, learning_rate=VisitDecay(power=0.7), exploration=fixed, n_steps=300_000, random_state=0, **options
+            discount=0.9,
+            learning_rate=VisitDecay(power=0.7),
+            exploration=fixed,
+            n_steps=300_000,
+            random_state=0,
+            **options,
         ).fit(mdp)
         assert np.abs(agent.Q_ - mdp.evaluate(fixed).q).max() < 0.1
     agent = Sarsa(
-        discount=0.9, learning_rate=VisitDecay(power=0.7), exploration=GreedyInLimit(), n_steps=300_000, random_state=0
+        discount=0.9,
+        learning_rate=VisitDecay(power=0.7),
+        exploration=GreedyInLimit(),
+        n_steps=300_000,
+        random_state=0,
     ).fit(mdp)
     assert np.asarray(agent.policy_).tolist() == [1, 0] and np.abs(agent.V_ - V2).max() < 1.0
 
@@ -437,7 +483,13 @@ def test_optimistic_start_tries_everything():
 def test_cliff_sarsa_is_safe_and_q_learning_is_short():
     gymnasium = pytest.importorskip("gymnasium")
     cliff = MDP.from_gymnasium(gymnasium.make("CliffWalking-v1"))
-    options = {"discount": 1.0, "learning_rate": 0.5, "exploration": 0.1, "n_episodes": 500, "random_state": 0}
+    options = {
+        "discount": 1.0,
+        "learning_rate": 0.5,
+        "exploration": 0.1,
+        "n_episodes": 500,
+        "random_state": 0,
+    }
     q, sarsa = QLearning(**options).fit(cliff), Sarsa(**options).fit(cliff)
     assert q.evaluate(cliff, 5, max_steps=100).mean == -13
     assert sarsa.returns_[-200:].mean() > q.returns_[-200:].mean()  # while exploring, the cliff's edge costs
@@ -452,10 +504,14 @@ def test_lakes_taxis_and_cards_are_learned():
     best = solve(lake, discount=0.99)
     assert lake.evaluate(agent.policy_, discount=0.99).value[0] > 0.8 * best.V_[0]
     taxi = MDP.from_gymnasium(gymnasium.make("Taxi-v4"))
-    agent = QLearning(discount=0.99, learning_rate=0.5, exploration=0.1, n_episodes=3000, max_steps=200, random_state=0).fit(taxi)
+    agent = QLearning(
+        discount=0.99, learning_rate=0.5, exploration=0.1, n_episodes=3000, max_steps=200, random_state=0
+    ).fit(taxi)
     assert agent.evaluate(gymnasium.make("Taxi-v4"), 50).mean > 7
     cards = gymnasium.make("Blackjack-v1")
-    agent = QLearning(discount=1.0, learning_rate=VisitDecay(power=0.7), exploration=0.2, n_episodes=4000, random_state=0)
+    agent = QLearning(
+        discount=1.0, learning_rate=VisitDecay(power=0.7), exploration=0.2, n_episodes=4000, random_state=0
+    )
     agent.fit(cards)
     assert agent.n_states_ == 32 * 11 * 2 and agent.evaluate(cards, 1000).mean > -0.2
     assert agent.policy_.act((21, 10, 0)) == 0  # stick
@@ -484,7 +540,13 @@ class Broken:
         if late and self.how == "old":
             return 0, 1.0, True, {}
         reward = np.nan if late and self.how == "nan" else 1.0
-        return (7 if late and self.how == "beyond" else 1), reward, not (late and self.how == "endless"), False, {}
+        return (
+            (7 if late and self.how == "beyond" else 1),
+            reward,
+            not (late and self.how == "endless"),
+            False,
+            {},
+        )
 
 
 @pytest.mark.parametrize(
@@ -510,7 +572,10 @@ def test_a_world_that_fails_loses_nothing_learned(how, message, name):
 
 def test_a_world_without_end_is_cut_off_by_name():
     agent = made("q", n_episodes=8, max_steps=50).fit(Broken("endless"))
-    assert agent.lengths_.tolist() == [1] * 5 + [50] * 3 and agent.trace_["truncated"].tolist() == [0] * 5 + [1] * 3
+    assert (
+        agent.lengths_.tolist() == [1] * 5 + [50] * 3
+        and agent.trace_["truncated"].tolist() == [0] * 5 + [1] * 3
+    )
 
 
 def test_spaces_that_do_not_fit_are_refused():
@@ -531,7 +596,12 @@ def test_spaces_that_do_not_fit_are_refused():
         QLearning(discount=1.0, n_episodes=1, max_steps=5).fit(two_states())
     with pytest.raises(DataError, match="discount below 1"):
         ModelBased(discount=1.0).fit(two_states())
-    for moves, message in [([(0, 0, np.nan, 0)], "finite"), ([(-1, 0, 1, 0)], "state -1"), ([], "empty"), ([(1, 2)], "all alike")]:
+    for moves, message in [
+        ([(0, 0, np.nan, 0)], "finite"),
+        ([(-1, 0, 1, 0)], "state -1"),
+        ([], "empty"),
+        ([(1, 2)], "all alike"),
+    ]:
         with pytest.raises(DataError, match=message):
             QLearning().learn_from(moves)
 
@@ -567,7 +637,9 @@ def test_comparison_over_seeds():
         "ε": QLearning(discount=0.9, n_episodes=15),
         "never": QLearning(discount=0.9, n_episodes=1, max_steps=1),
     }
-    found = compare_agents([grid, grid.to_env()], agents, n_seeds=3, n_episodes=10, max_steps=50, random_state=0)
+    found = compare_agents(
+        [grid, grid.to_env()], agents, n_seeds=3, n_episodes=10, max_steps=50, random_state=0
+    )
     assert found["ε"].scores.shape == (2, 3) and np.allclose(*found["ε"].scores)
     assert found["random"].coverage > found["never"].coverage
     assert list(found)[-1] == "never" and list(found.to_frame().columns)[0] == "interquartile_mean"

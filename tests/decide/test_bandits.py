@@ -35,7 +35,10 @@ def test_upper_bounds_by_hand():
 def test_thompson_by_hand():
     rule = ThompsonBandit()
     state = rule.begin(2, 1)
-    state["wins"], state["losses"] = np.array([[2.0, 1.0]]), np.array([[1.0, 2.0]])  # Beta(3, 2) and Beta(2, 3)
+    state["wins"], state["losses"] = (
+        np.array([[2.0, 1.0]]),
+        np.array([[1.0, 2.0]]),
+    )  # Beta(3, 2) and Beta(2, 3)
     assert rule.selection_probabilities(state)[0, 0] == pytest.approx(53 / 70, abs=1e-9)
     rng = np.random.default_rng(0)
     picks = [rule.choose(state, rng)[0] for _ in range(4000)]

@@ -69,7 +69,11 @@ def test_classic_grid():
     assert grid.arrows(model.policy_) == "→→→●\n↑■↑●\n↑←←←"
     patient = GridWorld.classic()
     model = solve(patient)
-    expected = [[0.6449692, 0.7443801, 0.8477663], [0.5663145, np.nan, 0.5718590], [0.4906840, 0.4308445, 0.4754711]]
+    expected = [
+        [0.6449692, 0.7443801, 0.8477663],
+        [0.5663145, np.nan, 0.5718590],
+        [0.4906840, 0.4308445, 0.4754711],
+    ]
     np.testing.assert_allclose(patient.as_grid(model.V_)[:, :3], expected, atol=1e-7)
     assert patient.arrows(model.policy_).split("\n")[2][2] == "↑"
     careful = GridWorld.classic(discount=1.0, living_reward=-0.01)

@@ -29,7 +29,9 @@ def test_beliefs_by_hand():
     assert corridor().score([0, 1, 0, 1], [1, 1, 0]) == pytest.approx(np.log(0.1195792), abs=1e-12)
     step = corridor().belief_update(expected[2], 0, 1)
     np.testing.assert_allclose(step, expected[3], atol=1e-9)
-    np.testing.assert_allclose(corridor().predict_next([0, 1], [1], 1), np.array(expected[1]) @ RIGHT, atol=1e-9)
+    np.testing.assert_allclose(
+        corridor().predict_next([0, 1], [1], 1), np.array(expected[1]) @ RIGHT, atol=1e-9
+    )
 
 
 def enumerated(hmm, o, a):
@@ -76,6 +78,7 @@ def test_one_action_is_the_ordinary_model():
     assert ours.decode(o, none)[1].tolist() == theirs.predict(o[:, None]).tolist()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_learning_climbs_and_finds_the_motion():
     rng = np.random.default_rng(1)
     journeys = []
@@ -84,11 +87,15 @@ def test_learning_climbs_and_finds_the_motion():
         o, _ = corridor().sample(a, seed)
         journeys.append((o, a))
     observations, actions = zip(*journeys)
-    model = ActionHMM(3, 2, 2, emissionprob=SHOWS, n_iter=60, random_state=0).fit(list(observations), list(actions))
+    model = ActionHMM(3, 2, 2, emissionprob=SHOWS, n_iter=60, random_state=0).fit(
+        list(observations), list(actions)
+    )
     assert (np.diff(model.trace_.objective) >= -1e-8).all()
     truth = sum(corridor().score(o, a) for o, a in journeys)
     assert model.trace_.objective[-1] > truth - 5
-    models = list(ActionHMM(3, 2, 2, n_iter=3, tol=0.0, random_state=0).iterate(list(observations), list(actions)))
+    models = list(
+        ActionHMM(3, 2, 2, n_iter=3, tol=0.0, random_state=0).iterate(list(observations), list(actions))
+    )
     assert len(models) == 4
     by_action = ActionHMM(3, 2, 2, emissionprob=np.tile(SHOWS, (2, 1, 1)), n_iter=3, tol=0.0, random_state=0)
     assert by_action.fit(list(observations), list(actions)).emissionprob_.shape == (2, 3, 2)

@@ -48,21 +48,35 @@ def test_reinforce_moves_along_the_exact_gradient_on_average():
     exact = mdp.policy_gradient(np.zeros((2, 2)))[1]
     for baseline in (None, "mean", "value"):
         agent = PolicyGradient(
-            discount=1.0, baseline=baseline, learning_rate=1.0, n_iterations=1, episodes_per_iteration=4000, random_state=0
+            discount=1.0,
+            baseline=baseline,
+            learning_rate=1.0,
+            n_iterations=1,
+            episodes_per_iteration=2500,
+            random_state=0,
         ).fit(mdp)
-        assert np.abs(agent.logits_ - exact).max() < 0.35
+        assert np.abs(agent.logits_ - exact).max() < 0.5
+    far = (
+        two_states(start=0)
+        ._like(expected=two_states().expected_rewards_ + 50.0, pays=two_states()._pays + 50.0)
+        .with_halt()
+    )
     noisy, calm = (
-        PolicyGradient(discount=1.0, baseline=b, learning_rate=1e-9, n_iterations=20, random_state=0).fit(mdp).trace_["variance"][-1]
+        PolicyGradient(discount=1.0, baseline=b, learning_rate=1e-9, n_iterations=20, random_state=0)
+        .fit(far)
+        .trace_["variance"][-1]
         for b in (None, "value")
     )
-    assert calm < noisy
+    assert calm < noisy  # a reward that comes whatever is done is noise to the one, nothing to the other
 
 
 def test_tabular_reinforce_learns_the_grid():
     agent = PolicyGradient(discount=0.9, learning_rate=0.5, n_iterations=80, random_state=0).fit(GRID)
     assert agent.returns_[-10:].mean() > 0.9 > agent.returns_[0]
     np.testing.assert_allclose(agent.predict_proba([0, 1]).sum(axis=1), 1)
-    again = PolicyGradient(discount=0.9, learning_rate=0.5, n_iterations=80, random_state=0).fit(GRID.to_env())
+    again = PolicyGradient(discount=0.9, learning_rate=0.5, n_iterations=80, random_state=0).fit(
+        GRID.to_env()
+    )
     np.testing.assert_array_equal(agent.logits_, again.logits_)
 
 
@@ -79,7 +93,8 @@ SMALL = {
     "reinforce": PolicyGradient(parameterization="network", discount=0.9, n_iterations=6, learning_rate=0.01),
     "mean baseline": PolicyGradient(parameterization="network", baseline="mean", discount=0.9, n_iterations=6),
     "ppo": PPO(hidden_layer_sizes=(16,), discount=0.9, n_steps=400, steps_per_iteration=100, n_epochs=2),
-    "actor-critic": PPO(hidden_layer_sizes=(16,), discount=0.9, n_steps=400, steps_per_iteration=100, clip=None, n_epochs=1),
+    "actor-critic": PPO(hidden_layer_sizes=(16,), discount=0.9, n_steps=400, steps_per_iteration=100, clip=None,
+    n_epochs=1),
 }  # fmt: skip
 
 
@@ -160,7 +175,12 @@ def test_advantages_by_formula():
     from gnomon.decide.gradients import Batch, advantages, returns_to_go
 
     batch = Batch(
-        np.zeros((3, 1)), np.zeros(3, int), np.array([1.0, 2.0, 4.0]), np.array([0, 2, 3]), np.zeros((2, 1)), np.array([False, True])
+        np.zeros((3, 1)),
+        np.zeros(3, int),
+        np.array([1.0, 2.0, 4.0]),
+        np.array([0, 2, 3]),
+        np.zeros((2, 1)),
+        np.array([False, True]),
     )
     V, last = np.array([0.5, 1.0, 2.0]), np.array([3.0, 9.0])
     second = 2 + 0.9 * 3 - 1.0
@@ -171,7 +191,12 @@ def test_advantages_by_formula():
 
 def test_networks_learn_the_grid():
     agent = PPO(
-        hidden_layer_sizes=(32,), discount=0.9, n_steps=2500, steps_per_iteration=250, learning_rate=3e-3, random_state=0
+        hidden_layer_sizes=(32,),
+        discount=0.9,
+        n_steps=2500,
+        steps_per_iteration=250,
+        learning_rate=3e-3,
+        random_state=0,
     ).fit(GRID)
     assert agent.evaluate(GRID, 50).mean > 0.9
     agent = DQN(
@@ -185,7 +210,13 @@ def test_vectors_of_environments_are_played_side_by_side():
     gymnasium = pytest.importorskip("gymnasium")
     single = gymnasium.make("CartPole-v1")
     vector = gymnasium.vector.SyncVectorEnv([lambda: gymnasium.make("CartPole-v1")] * 3)
-    options = {"n_steps": 300, "steps_per_iteration": 150, "n_epochs": 1, "hidden_layer_sizes": (8,), "random_state": 0}
+    options = {
+        "n_steps": 300,
+        "steps_per_iteration": 150,
+        "n_epochs": 1,
+        "hidden_layer_sizes": (8,),
+        "random_state": 0,
+    }
     one, two = PPO(n_envs=3, **options).fit(single), PPO(**options).fit(vector)
     for a, b in zip(one.weights_, two.weights_, strict=True):
         np.testing.assert_array_equal(a, b)

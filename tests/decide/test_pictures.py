@@ -63,14 +63,20 @@ def test_action_values_as_triangles():
 def test_sweep_of_settings():
     axes = plot.policy_sweep(GRID, discounts=[0.5, 0.9])
     assert [ax.get_title() for ax in axes] == ["discount 0.5", "discount 0.9"]
-    assert len(plot.policy_sweep(GRID, horizons=[1, 3])) == 2 and len(plot.policy_sweep(GRID, living_rewards=[-1.0])) == 1
+    assert (
+        len(plot.policy_sweep(GRID, horizons=[1, 3])) == 2
+        and len(plot.policy_sweep(GRID, living_rewards=[-1.0])) == 1
+    )
     with pytest.raises(DataError, match="give one of"):
         plot.policy_sweep(GRID)
 
 
 def test_gaps_of_planners_and_their_bound():
     mdp = two_states()
-    models = {"sweeps": ValueIteration(discount=0.9).fit(mdp), "modified": PolicyIteration(n_sweeps=2).fit(mdp)}
+    models = {
+        "sweeps": ValueIteration(discount=0.9).fit(mdp),
+        "modified": PolicyIteration(n_sweeps=2).fit(mdp),
+    }
     ax = plot.value_convergence(models, optimum=V2)
     np.testing.assert_allclose(ax.lines[0].get_ydata(), models["sweeps"].trace_.certificate)
     np.testing.assert_allclose(ax.lines[-1].get_ydata()[:2], V2.max() * np.array([0.9, 0.81]))
@@ -97,7 +103,10 @@ def test_visits_and_beliefs_are_maps_of_the_grid():
 
 def test_regret_and_the_lower_bound():
     arms = Bandit.bernoulli([0.3, 0.7])
-    traces = {"UCB": arms.run(UCB1(), 60, n_runs=8, random_state=0), "ε": arms.run(GreedyBandit(), 60, n_runs=8, random_state=0)}
+    traces = {
+        "UCB": arms.run(UCB1(), 60, n_runs=8, random_state=0),
+        "ε": arms.run(GreedyBandit(), 60, n_runs=8, random_state=0),
+    }
     ax = plot.bandit_regret(traces)
     np.testing.assert_allclose(ax.lines[0].get_ydata(), traces["UCB"].regret.mean(axis=0))
     np.testing.assert_allclose(ax.lines[-1].get_ydata(), arms.lower_bound(60))
@@ -120,7 +129,9 @@ def test_actions_against_steps_to_go():
 def test_an_episode_as_animation(tmp_path):
     played = solve(GRID).policy_.rollout(GRID, random_state=0)[0]["observations"]
     path = plot.animate(
-        [played[: k + 1] for k in range(len(played))], lambda states, ax: plot.grid_map(GRID, path=states, ax=ax), tmp_path / "robot.gif"
+        [played[: k + 1] for k in range(len(played))],
+        lambda states, ax: plot.grid_map(GRID, path=states, ax=ax),
+        tmp_path / "robot.gif",
     )
     from PIL import Image
 

@@ -12,7 +12,16 @@ import gnomon
 from decide.worlds import T2, V2, plain_values, six_states, two_states
 from gnomon.core.callbacks import Checkpoint
 from gnomon.core.errors import DataError, DegenerateError
-from gnomon.decide import MDP, FiniteHorizon, GridWorld, LinearProgram, Policy, PolicyIteration, ValueIteration, solve
+from gnomon.decide import (
+    MDP,
+    FiniteHorizon,
+    GridWorld,
+    LinearProgram,
+    Policy,
+    PolicyIteration,
+    ValueIteration,
+    solve,
+)
 
 PLANNERS = {
     "jacobi": ValueIteration(tol=1e-9),
@@ -79,7 +88,10 @@ def test_six_states_and_the_number_of_sweeps():
         assert np.asarray(model.policy_).tolist() == [1, 2, 0, 2, 0, 1]
     V = [6.465836934, 7.379569802, 7.468892573, 6.459387063, 6.454704848, 7.380174478]
     np.testing.assert_allclose(solve(six_states(0.5)).V_, V, atol=1e-9)
-    quick, slow = ValueIteration().fit(six_states(0.95)), ValueIteration(extrapolate=False).fit(six_states(0.95))
+    quick, slow = (
+        ValueIteration().fit(six_states(0.95)),
+        ValueIteration(extrapolate=False).fit(six_states(0.95)),
+    )
     assert quick.n_iter_ == 18 and slow.n_iter_ == 352
     exact = solve(six_states(0.95)).V_
     assert np.abs(quick.V_ - exact).max() == pytest.approx(1.4e-7, rel=0.1) and quick.gap_ <= 1e-6
@@ -103,12 +115,21 @@ def test_policies_visited_by_hand(first, visited):
 def random_process(seed, ends=True):
     rng = np.random.default_rng(seed)
     S, A = int(rng.integers(1, 9)), int(rng.integers(1, 5))
-    stops = np.where(rng.random((S, A)) < 0.5, rng.uniform(0, 0.3, size=(S, A)), 0.0) if ends else np.zeros((S, A))
+    stops = (
+        np.where(rng.random((S, A)) < 0.5, rng.uniform(0, 0.3, size=(S, A)), 0.0)
+        if ends
+        else np.zeros((S, A))
+    )
     T = rng.dirichlet(np.full(S, 0.5), size=(S, A)) * (1 - stops)[..., None]
     open_ = rng.random((S, A)) < 0.8
     open_[np.arange(S), rng.integers(0, A, size=S)] = True
     return MDP(
-        T, rng.normal(size=(S, A)), discount=float(rng.uniform(0, 0.97)), layout="sas", termination=stops, available=open_
+        T,
+        rng.normal(size=(S, A)),
+        discount=float(rng.uniform(0, 0.97)),
+        layout="sas",
+        termination=stops,
+        available=open_,
     )
 
 
@@ -121,7 +142,9 @@ def test_all_planners_agree_within_their_certificates(seed):
         model = plan(name, mdp)
         scale = 1 + np.abs(exact).max()
         assert np.abs(model.V_ - exact).max() <= model.gap_ * (1 + 1e-6) + 1e-10 * scale, name
-        assert (model.lower_ <= exact + 1e-9 * scale).all() and (exact <= model.upper_ + 1e-9 * scale).all(), name
+        assert (model.lower_ <= exact + 1e-9 * scale).all() and (
+            exact <= model.upper_ + 1e-9 * scale
+        ).all(), name
         attained = mdp.evaluate(model.policy_).value
         assert (attained >= exact - 2e-9 * scale - 2 * model.gap_).all(), name
 
@@ -185,7 +208,9 @@ def test_sparse_equals_dense():
         np.testing.assert_array_equal(plan(name, mdp).V_, plan(name, dense).V_)
     for method in ("dense", "sparse", "iterative", "sweeps"):
         np.testing.assert_allclose(
-            mdp.evaluate(np.zeros(50, int), method=method).value, mdp.evaluate(np.zeros(50, int)).value, atol=1e-9
+            mdp.evaluate(np.zeros(50, int), method=method).value,
+            mdp.evaluate(np.zeros(50, int)).value,
+            atol=1e-9,
         )
 
 
@@ -213,8 +238,12 @@ def test_discount_one_without_an_end_is_refused():
     for name in PLANNERS:
         with pytest.raises(DataError, match="no end can be reached from state 0"):
             plan(name, two_states(discount=1.0))
-    trap = MDP.from_function(2, 2, lambda s, a: [(1.0, 0, 0.0)] if a else [(1.0, s, -1.0, True)], discount=1.0)
-    with pytest.raises(DegenerateError, match="never terminates"):  # the best policy waits for ever, and is worth 0
+    trap = MDP.from_function(
+        2, 2, lambda s, a: [(1.0, 0, 0.0)] if a else [(1.0, s, -1.0, True)], discount=1.0
+    )
+    with pytest.raises(
+        DegenerateError, match="never terminates"
+    ):  # the best policy waits for ever, and is worth 0
         ValueIteration().fit(trap)
     absorbed = MDP.from_function(2, 1, lambda s, a: [(1.0, 1, 0.0)], discount=1.0)
     with pytest.raises(DataError, match="terminal state or termination"):
@@ -306,7 +335,9 @@ def test_saved_and_resumed(name, tmp_path):
     model = plan(name, mdp)
     gnomon.save(model, tmp_path / "plan.gnomon")
     loaded = gnomon.load(tmp_path / "plan.gnomon")
-    assert np.array_equal(loaded.predict(range(25)), model.predict(range(25))) and np.array_equal(loaded.V_, model.V_)
+    assert np.array_equal(loaded.predict(range(25)), model.predict(range(25))) and np.array_equal(
+        loaded.V_, model.V_
+    )
     path = tmp_path / "fit.checkpoint"
 
     class Stop:
@@ -327,7 +358,9 @@ def test_tables_of_gymnasium():
     lake = MDP.from_gymnasium(gymnasium.make("FrozenLake-v1"), discount=0.99)
     for method in ("policy_iteration", "value_iteration", "modified_policy_iteration"):
         V = solve(lake, method, **({} if method == "policy_iteration" else {"tol": 1e-10})).V_
-        assert V[0] == pytest.approx(0.5420259320, abs=1e-9) and V.sum() == pytest.approx(6.3398195383, abs=1e-8)
+        assert V[0] == pytest.approx(0.5420259320, abs=1e-9) and V.sum() == pytest.approx(
+            6.3398195383, abs=1e-8
+        )
     firm = MDP.from_gymnasium(gymnasium.make("FrozenLake-v1", is_slippery=False), discount=0.9)
     assert solve(firm).V_[0] == pytest.approx(0.59049)
     cliff = MDP.from_gymnasium(gymnasium.make("CliffWalking-v1"), discount=1.0)

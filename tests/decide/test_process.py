@@ -189,12 +189,16 @@ def test_values_of_fixed_policies_by_hand(method):
         found = mdp.evaluate(policy, method=method)
         np.testing.assert_allclose(found.value, value, atol=1e-9)
         assert found.residual < 1e-8 and found.method == method
-    np.testing.assert_allclose(found.q, [[0.7320574163, 0.8947368421], [3.7655502392, 0.7320574163]], atol=1e-9)
+    np.testing.assert_allclose(
+        found.q, [[0.7320574163, 0.8947368421], [3.7655502392, 0.7320574163]], atol=1e-9
+    )
     np.testing.assert_allclose(found.advantage, found.q - found.value[:, None])
 
 
 def test_playing_estimates_the_value_within_its_error():
-    found = two_states().evaluate([1, 0], method="monte_carlo", n_episodes=2000, max_steps=300, random_state=0)
+    found = two_states().evaluate(
+        [1, 0], method="monte_carlo", n_episodes=2000, max_steps=300, random_state=0
+    )
     assert (np.abs(found.value - V2) < 5 * found.standard_error).all() and (found.standard_error < 0.1).all()
 
 
@@ -231,7 +235,9 @@ def test_tables_go_both_ways(tmp_path):
     np.testing.assert_allclose(solve(back).V_, solve(mdp).V_, atol=1e-12)
     mdp.save(tmp_path / "grid.gnomon")
     loaded = gnomon.load(tmp_path / "grid.gnomon")
-    assert isinstance(loaded, GridWorld) and loaded.arrows(solve(loaded).policy_) == mdp.arrows(solve(mdp).policy_)
+    assert isinstance(loaded, GridWorld) and loaded.arrows(solve(loaded).policy_) == mdp.arrows(
+        solve(mdp).policy_
+    )
     assert loaded.digest() == mdp.digest() != mdp.with_discount(0.8).digest()
 
 

@@ -94,9 +94,14 @@ class EnvironmentWorld(World):
         return known
 
     def digest(self) -> str:
-        """Name the class, the settings it was made with and the spaces; what else an environment does nobody can see."""
+        """Name the class, the settings it was made with and the spaces; what else an environment does nobody can
+        see.
+        """
         inner, spec = getattr(self.env, "unwrapped", self.env), getattr(self.env, "spec", None)
-        settings = [getattr(spec, "id", None), sorted(map(str, (getattr(spec, "kwargs", None) or {}).items()))]
+        settings = [
+            getattr(spec, "id", None),
+            sorted(map(str, (getattr(spec, "kwargs", None) or {}).items())),
+        ]
         spaces = [str(self.env.action_space), str(self.env.observation_space)]
         return digest_of(type(inner), settings, spaces)
 

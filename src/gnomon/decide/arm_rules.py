@@ -107,7 +107,9 @@ class UCB1(ArmRule):
     def begin(self, bandit: Any, n_runs: int, n_steps: int = 0) -> dict[str, Any]:
         state = super().begin(bandit, n_runs, n_steps)
         if 0 < n_steps < state["n"].shape[1]:
-            raise DataError(f"UCB1 plays every arm once first: n_steps={n_steps} is less than the {state['n'].shape[1]} arms.")
+            raise DataError(
+                f"UCB1 plays every arm once first: n_steps={n_steps} is less than the {state['n'].shape[1]} arms."
+            )
         return state
 
     def indices(self, state: dict[str, Any]) -> Array:
@@ -177,7 +179,9 @@ class ThompsonBandit(ArmRule):
         state["wins"][runs, arms] += rewards
         state["losses"][runs, arms] += 1.0 - rewards
 
-    def selection_probabilities(self, state: dict[str, Any], n_draws: int = 10_000, random_state: Any = None) -> Array:
+    def selection_probabilities(
+        self, state: dict[str, Any], n_draws: int = 10_000, random_state: Any = None
+    ) -> Array:
         """Return the chance of every arm to be played next: by quadrature for two Beta arms, else by drawing."""
         if len(self.prior) == 2 and state["n"].shape[1] == 2:
             from scipy.integrate import quad
@@ -185,7 +189,12 @@ class ThompsonBandit(ArmRule):
 
             a, b = self.prior[0] + state["wins"], self.prior[1] + state["losses"]
             first = [
-                quad(lambda x, i=i: beta.pdf(x, a[i, 0], b[i, 0]) * beta.cdf(x, a[i, 1], b[i, 1]), 0, 1, epsabs=1e-12)[0]
+                quad(
+                    lambda x, i=i: beta.pdf(x, a[i, 0], b[i, 0]) * beta.cdf(x, a[i, 1], b[i, 1]),
+                    0,
+                    1,
+                    epsabs=1e-12,
+                )[0]
                 for i in range(len(a))
             ]
             return np.column_stack([first, 1.0 - np.array(first)])
@@ -248,9 +257,11 @@ def _drawn(chances: Array, rng: Any) -> Array:
 class Exp3(ArmRule):
     r"""Exponential weights for pay that an opponent may choose (Auer et al. 2002): no assumption about the arms.
 
-    .. math:: p_a = (1-\gamma)\frac{w_a}{\sum w} + \frac{\gamma}{K}, \qquad w_a \leftarrow w_a \exp(\gamma\, \hat r_a / K),\quad \hat r_a = r/p_a
+    .. math:: p_a = (1-\gamma)\frac{w_a}{\sum w} + \frac{\gamma}{K}, \qquad
+        w_a \leftarrow w_a \exp(\gamma\, \hat r_a / K),\quad \hat r_a = r/p_a
 
-    Pay must lie between 0 and 1. Regret grows with √(t K ln K) at most; against arms that do not change the other rules are better.
+    Pay must lie between 0 and 1. Regret grows with √(t K ln K) at most; against arms that do not change the other
+    rules are better.
 
     Parameters
     ----------
@@ -297,7 +308,8 @@ class Exp3(ArmRule):
 class LinearBandit(ArmRule):
     r"""Arms with features: pay is xᵀθ plus noise, and what one arm teaches helps the others.
 
-    With A = λI + Σxxᵀ and θ̂ = A⁻¹Σrx: ``"ucb"`` plays the largest xᵀθ̂ + c√(xᵀA⁻¹x) (LinUCB, Li et al. 2010), ``"thompson"``
+    With A = λI + Σxxᵀ and θ̂ = A⁻¹Σrx: ``"ucb"`` plays the largest xᵀθ̂ + c√(xᵀA⁻¹x) (LinUCB, Li et al. 2010),
+    ``"thompson"``
     draws θ from N(θ̂, c²A⁻¹) (Agrawal and Goyal 2013).
 
     Parameters
@@ -329,7 +341,10 @@ class LinearBandit(ArmRule):
             raise DataError("LinearBandit needs arms with features: Bandit.linear(weights, n_arms).")
         d = len(bandit.weights)
         state = super().begin(bandit, n_runs, n_steps)
-        return state | {"inverse": np.tile(np.eye(d) / self.alpha, (n_runs, 1, 1)), "sums": np.zeros((n_runs, d))}
+        return state | {
+            "inverse": np.tile(np.eye(d) / self.alpha, (n_runs, 1, 1)),
+            "sums": np.zeros((n_runs, d)),
+        }
 
     def choose(self, state: dict[str, Any], rng: Any = None, context: Any = None) -> Array:
         inverse = state["inverse"]
@@ -340,12 +355,16 @@ class LinearBandit(ArmRule):
             theta = theta + self.scale * np.einsum("rij,rj->ri", root, rng.standard_normal(theta.shape))
             return np.einsum("rkj,rj->rk", context, theta).argmax(axis=1)
         spread = np.einsum("rki,rij,rkj->rk", context, inverse, context)
-        return (np.einsum("rkj,rj->rk", context, theta) + self.scale * np.sqrt(np.maximum(spread, 0))).argmax(axis=1)
+        return (np.einsum("rkj,rj->rk", context, theta) + self.scale * np.sqrt(np.maximum(spread, 0))).argmax(
+            axis=1
+        )
 
     def learn(self, state: dict[str, Any], arms: Array, rewards: Array, context: Any = None) -> None:
         super().learn(state, arms, rewards)
         x = context[np.arange(len(arms)), arms]
         turned = np.einsum("rij,rj->ri", state["inverse"], x)
         scale = 1.0 / (1.0 + np.einsum("ri,ri->r", x, turned))
-        state["inverse"] = state["inverse"] - scale[:, None, None] * turned[:, :, None] * turned[:, None, :]  # Sherman–Morrison
+        state["inverse"] = (
+            state["inverse"] - scale[:, None, None] * turned[:, :, None] * turned[:, None, :]
+        )  # Sherman–Morrison
         state["sums"] = state["sums"] + rewards[:, None] * x

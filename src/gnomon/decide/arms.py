@@ -19,7 +19,9 @@ class BanditTrace(NamedTuple):
     regret: Array  # (runs, steps), Σ(μ* − μ of the arm played)
     pulls: Array  # (runs, arms)
     estimates: Array  # (runs, arms)
-    lower_bound: Array  # (steps,), what no consistent rule can beat in the long run; NaN where it is not known
+    lower_bound: (
+        Array  # (steps,), what no consistent rule can beat in the long run; NaN where it is not known
+    )
 
     @property
     def best_share(self) -> Array:
@@ -53,7 +55,13 @@ class Bandit:
     """
 
     def __init__(
-        self, means: Any = None, *, kind: str = "bernoulli", scale: float = 1.0, weights: Any = None, n_arms: int = 5
+        self,
+        means: Any = None,
+        *,
+        kind: str = "bernoulli",
+        scale: float = 1.0,
+        weights: Any = None,
+        n_arms: int = 5,
     ) -> None:
         if kind not in ("bernoulli", "gaussian", "linear"):
             raise DataError(f"kind must be 'bernoulli', 'gaussian' or 'linear'; got {kind!r}.")
@@ -93,7 +101,8 @@ class Bandit:
         return MDP(np.ones((1, self.n_arms, 1)), self.means[None, :], discount=discount, layout="sas")
 
     def lower_bound(self, n_steps: int) -> Array:
-        r"""Return :math:`\ln t \sum_a \Delta_a / KL(\mu_a, \mu^*)`: no rule that is good everywhere does better for long
+        r"""Return :math:`\ln t \sum_a \Delta_a / KL(\mu_a, \mu^*)`: no rule that is good everywhere does better for
+        long
         (Lai and Robbins 1985).
         """
         t = np.arange(1, n_steps + 1)
@@ -115,7 +124,8 @@ class Bandit:
         Parameters
         ----------
         rule : bandit rule
-            `GreedyBandit`, `UCB1`, `ThompsonBandit`, `GradientBandit`, `Exp3`, `LinearBandit`, or anything with their methods.
+            `GreedyBandit`, `UCB1`, `ThompsonBandit`, `GradientBandit`, `Exp3`, `LinearBandit`, or anything with
+            their methods.
         n_steps, n_runs : int
         random_state : int, Generator or None
 
@@ -140,9 +150,13 @@ class Bandit:
             actions[:, t], rewards[:, t] = arms, paid
             lost[:, t] = means.max(axis=1) - mean
         pulls = np.stack([(actions == a).sum(axis=1) for a in range(self.n_arms)], axis=1)
-        earned = np.stack([np.where(actions == a, rewards, 0.0).sum(axis=1) for a in range(self.n_arms)], axis=1)
+        earned = np.stack(
+            [np.where(actions == a, rewards, 0.0).sum(axis=1) for a in range(self.n_arms)], axis=1
+        )
         estimates = np.divide(earned, pulls, out=np.full(pulls.shape, np.nan), where=pulls > 0)
-        return BanditTrace(actions, rewards, np.cumsum(lost, axis=1), pulls, estimates, self.lower_bound(n_steps))
+        return BanditTrace(
+            actions, rewards, np.cumsum(lost, axis=1), pulls, estimates, self.lower_bound(n_steps)
+        )
 
     def _context(self, rng: Any, n_runs: int) -> Array | None:
         if self.kind != "linear":

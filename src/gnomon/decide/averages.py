@@ -19,12 +19,17 @@ class Expectation(NamedTuple):
 
 
 def expectation(
-    samples: Iterable[Any], f: Callable[[Any], float], *, method: str = "model_free", key: Callable[[Any], Any] | None = None
+    samples: Iterable[Any],
+    f: Callable[[Any], float],
+    *,
+    method: str = "model_free",
+    key: Callable[[Any], Any] | None = None,
 ) -> Expectation:
     r"""Estimate E[f(X)] from samples, with or without a model of X.
 
     Model-free is :math:`\frac1k \sum_i f(x_i)`; model-based counts first, :math:`\hat p(x) = \#x / k`, and returns
-    :math:`\sum_x \hat p(x) f(x)`, which calls `f` once for every different value. On the same sample both are the same number.
+    :math:`\sum_x \hat p(x) f(x)`, which calls `f` once for every different value. On the same sample both are the
+    same number.
 
     Parameters
     ----------
@@ -48,11 +53,16 @@ def expectation(
         try:
             kinds = Counter(map(key, values) if key else values)
         except TypeError as error:
-            raise DataError("samples of this type cannot be counted; give a `key`, such as a rounded tuple.") from error
+            raise DataError(
+                "samples of this type cannot be counted; give a `key`, such as a rounded tuple."
+            ) from error
         first = {}
         for x in values:
             first.setdefault(key(x) if key else x, x)
-        numbers, counts = np.array([_called(f, first[k]) for k in kinds]), np.array(list(kinds.values()), dtype=float)
+        numbers, counts = (
+            np.array([_called(f, first[k]) for k in kinds]),
+            np.array(list(kinds.values()), dtype=float),
+        )
     else:
         raise DataError(f"method must be 'model_free' or 'model_based'; got {method!r}.")
     k = counts.sum()
@@ -71,9 +81,12 @@ def _called(f: Callable[[Any], float], x: Any) -> float:
 class RunningMean:
     r"""A mean that is kept up to date, of all numbers or with fading memory.
 
-    Without `alpha` :math:`\bar x_k = \bar x_{k-1} + (x_k - \bar x_{k-1})/k`, with the variance by Welford's sums. With it
-    :math:`\bar x_n = \alpha x_n + (1-\alpha)\bar x_{n-1}`, divided by the weight :math:`1-(1-\alpha)^n` that it has gathered, so
-    that the first values are not too small: this is exactly the mean weighted by :math:`(1-\alpha)^{n-i}`. NaN is skipped and
+    Without `alpha` :math:`\bar x_k = \bar x_{k-1} + (x_k - \bar x_{k-1})/k`, with the variance by Welford's sums.
+    With it
+    :math:`\bar x_n = \alpha x_n + (1-\alpha)\bar x_{n-1}`, divided by the weight
+    :math:`1-(1-\alpha)^n` that it has gathered, so
+    that the first values are not too small: this is exactly the mean weighted by :math:`(1-\alpha)^{n-i}`. NaN is
+    skipped and
     counted.
 
     Parameters
@@ -101,7 +114,9 @@ class RunningMean:
     ([4.0, 3.0, 4.0], 4.0)
     """
 
-    def __init__(self, alpha: float | None = None, *, correct: bool = True, initial: float | None = None) -> None:
+    def __init__(
+        self, alpha: float | None = None, *, correct: bool = True, initial: float | None = None
+    ) -> None:
         if alpha is not None and not 0.0 < alpha <= 1.0:
             raise DataError(f"alpha must be above 0 and at most 1; got {alpha!r}.")
         self.alpha, self.correct = alpha, correct and initial is None

@@ -13,7 +13,9 @@ from gnomon.core.randomness import generator
 from gnomon.decide.evaluation import softmax
 from gnomon.solvers.schedules import Constant, Exponential, InverseDecay, InvScaling, LinearDecay, Schedule
 
-TABLE = 100_000  # steps up to which a schedule of the user's own is written down; later ones keep the last value
+TABLE = (
+    100_000  # steps up to which a schedule of the user's own is written down; later ones keep the last value
+)
 _COUNTS = {"step": 0.0, "state": 1.0, "pair": 2.0}
 
 
@@ -76,8 +78,10 @@ class EpsilonGreedy:
     r"""With chance ε any action, otherwise the best.
 
     The random action may be the best one too, so with |A| actions the best has probability
-    :math:`1 - \varepsilon + \varepsilon/|A|` and every other :math:`\varepsilon/|A|`. ε = 1 explores purely at random, ε = 0 not at
-    all. Fading exploration is a schedule, such as ``GreedyInLimit()`` or ``LinearDecay(1.0, 0.05, 10_000)`` of `gnomon.solvers`.
+    :math:`1 - \varepsilon + \varepsilon/|A|` and every other
+    :math:`\varepsilon/|A|`. ε = 1 explores purely at random, ε = 0 not at
+    all. Fading exploration is a schedule, such as ``GreedyInLimit()`` or ``LinearDecay(1.0, 0.05, 10_000)`` of
+    `gnomon.solvers`.
 
     Parameters
     ----------
@@ -113,7 +117,9 @@ class EpsilonGreedy:
 
     def sample(self, q: Any, random_state: Any = None, step: int = 0, available: Any = None) -> int:
         """Draw an action."""
-        return int(generator(random_state).choice(len(np.asarray(q)), p=self.probabilities(q, step, available)))
+        return int(
+            generator(random_state).choice(len(np.asarray(q)), p=self.probabilities(q, step, available))
+        )
 
 
 class SoftmaxBehavior:
@@ -175,6 +181,8 @@ def coded_behavior(given: Any, S: int, A: int) -> CodedBehavior:
         if table.shape == (S,):
             table = np.eye(A)[table.astype(np.int64)]
         if table.shape != (S, A) or not np.allclose(table.sum(axis=1), 1.0, atol=1e-8) or (table < 0).any():
-            raise DataError(f"exploration by a policy needs ({S}, {A}) chances that sum to one; got shape {table.shape}.")
+            raise DataError(
+                f"exploration by a policy needs ({S}, {A}) chances that sum to one; got shape {table.shape}."
+            )
         return CodedBehavior(3, coded(0.0, "epsilon"), np.ascontiguousarray(table, dtype=np.float64))
     return CodedBehavior(0, coded(given, "exploration"), nothing)

@@ -36,12 +36,15 @@ def discount_of(mdp: Any, discount: float | None) -> float:
     """Return the discount to use: the one given, else that of the process; two that differ are refused."""
     if discount is None:
         if mdp.discount is None:
-            raise DataError("there is no discount: give it to the MDP or to the planner (discount=0.95, say).")
+            raise DataError(
+                "there is no discount: give it to the MDP or to the planner (discount=0.95, say)."
+            )
         return float(mdp.discount)
     g = check_discount(discount)
     if mdp.discount is not None and mdp.discount != g:
         raise DataError(
-            f"the planner's discount {g:g} differs from the process's {mdp.discount:g}; give one, or use mdp.with_discount({g:g})."
+            f"the planner's discount {g:g} differs from the process's {mdp.discount:g}; give one, or "
+            f"use mdp.with_discount({g:g})."
         )
     return g
 
@@ -50,7 +53,9 @@ def check_values(V: Any, S: int, name: str = "V") -> Array:
     """Return a value function as float64 after checking length and entries."""
     values = np.array(V, dtype=np.float64)
     if values.shape != (S,):
-        raise DataError(f"{name} must have one number for each of the {S} states; its shape is {values.shape}.")
+        raise DataError(
+            f"{name} must have one number for each of the {S} states; its shape is {values.shape}."
+        )
     if not np.isfinite(values).all():
         raise DataError(f"{name} has NaN or infinite entries.")
     return values
@@ -78,8 +83,12 @@ def q_values(mdp: Any, V: Array, discount: float) -> Array:
     return Q
 
 
-def backup(mdp: Any, V: Array, discount: float, alive: Array, margin: float = np.inf) -> tuple[Array, Array, float, float]:
-    """Return BV, its actions, and the smallest and largest entry of BV − V; actions behind by more than `margin` die."""
+def backup(
+    mdp: Any, V: Array, discount: float, alive: Array, margin: float = np.inf
+) -> tuple[Array, Array, float, float]:
+    """Return BV, its actions, and the smallest and largest entry of BV − V; actions behind by more than `margin`
+    die.
+    """
     S = mdp.n_states
     best, choice, parts = np.empty(S), np.empty(S, dtype=np.int64), arrays(mdp)
     if margin == np.inf:
@@ -96,9 +105,7 @@ def backup(mdp: Any, V: Array, discount: float, alive: Array, margin: float = np
 def sweep_policy(mdp: Any, policy: Array, V: Array, discount: float) -> Array:
     """Return r_π + γP_πV for a deterministic policy."""
     out, parts = np.empty(mdp.n_states), arrays(mdp)
-    over_states(
-        lambda i, j: planning.sweep_policy(*parts, policy, discount, i, j, V, out), mdp.n_states
-    )
+    over_states(lambda i, j: planning.sweep_policy(*parts, policy, discount, i, j, V, out), mdp.n_states)
     return out
 
 
@@ -135,7 +142,9 @@ def induced(mdp: Any, policy: Any) -> tuple[Any, Array]:
     if table.ndim == 1:
         pick = np.arange(S) * A + table
         return sparse.csr_array(mdp.rows_[pick]), mdp.expected_rewards_.ravel()[pick]
-    weights = sparse.csr_array((table.ravel(), np.arange(S * A), np.arange(0, S * A + 1, A)), shape=(S, S * A))
+    weights = sparse.csr_array(
+        (table.ravel(), np.arange(S * A), np.arange(0, S * A + 1, A)), shape=(S, S * A)
+    )
     return sparse.csr_array(weights @ mdp.rows_), (table * mdp.expected_rewards_).sum(axis=1)
 
 
@@ -173,10 +182,15 @@ def reachable(graph: Any, begin: Array) -> Array:
 def check_can_end(mdp: Any) -> None:
     """Refuse an undiscounted process in which some state can never come to an end."""
     ending = np.flatnonzero(((mdp._ends > 0) & mdp.available).any(axis=1))
-    ends = reachable(sparse.csr_array(state_graph(mdp).T), ending) if len(ending) else np.zeros(mdp.n_states, bool)
+    ends = (
+        reachable(sparse.csr_array(state_graph(mdp).T), ending)
+        if len(ending)
+        else np.zeros(mdp.n_states, bool)
+    )
     if not ends.all():
         s = int(np.argmin(ends))
         raise DataError(
-            f"discount is 1 and no end can be reached from state {s} (nor from {int((~ends).sum()) - 1} others): the sum of rewards "
+            f"discount is 1 and no end can be reached from state {s} (nor from "
+            f"{int((~ends).sum()) - 1} others): the sum of rewards "
             "may be infinite. Give a discount below 1, a terminal state or termination, or use FiniteHorizon."
         )

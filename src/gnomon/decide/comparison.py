@@ -34,7 +34,9 @@ class AgentComparison(dict[str, AgentScores]):
         import pandas as pd
 
         names = ("interquartile_mean", "low", "high", "coverage")
-        return pd.DataFrame({name: {agent: getattr(row, name) for agent, row in self.items()} for name in names})
+        return pd.DataFrame(
+            {name: {agent: getattr(row, name) for agent, row in self.items()} for name in names}
+        )
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the learning curves with bands over seeds."""
@@ -56,7 +58,8 @@ def compare_agents(
 ) -> AgentComparison:
     """Fit every agent with several seeds and judge the policies by playing.
 
-    Agents are compared by the interquartile mean of their scores: the mean without the best and the worst quarter of the runs. Its
+    Agents are compared by the interquartile mean of their scores: the mean without the best and the worst quarter of
+    the runs. Its
     interval comes from a bootstrap that draws seeds within every world (Agarwal et al. 2021).
 
     Parameters
@@ -96,10 +99,15 @@ def compare_agents(
     test, draws = draw_seed(rng), draw_seed(rng)
     found = {}
     for name, agent in agents.items():
-        models = [[clone(agent).set_params(random_state=seed).fit(place) for seed in seeds] for place in places]
+        models = [
+            [clone(agent).set_params(random_state=seed).fit(place) for seed in seeds] for place in places
+        ]
         scores = np.array(
             [
-                [one.policy_.evaluate(place, n_episodes, max_steps=max_steps, random_state=test).mean for one in row]
+                [
+                    one.policy_.evaluate(place, n_episodes, max_steps=max_steps, random_state=test).mean
+                    for one in row
+                ]
                 for place, row in zip(places, models, strict=True)
             ]
         )
@@ -127,7 +135,8 @@ def bootstrap_interval(scores: Array, confidence: float, n_bootstrap: int, seed:
     rng = np.random.Generator(np.random.PCG64(seed))
     W, n = scores.shape
     drawn = [
-        interquartile_mean(np.take_along_axis(scores, rng.integers(0, n, size=(W, n)), axis=1)) for _ in range(n_bootstrap)
+        interquartile_mean(np.take_along_axis(scores, rng.integers(0, n, size=(W, n)), axis=1))
+        for _ in range(n_bootstrap)
     ]
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)

@@ -27,7 +27,8 @@ class RewardPosterior(NamedTuple):
 class EmpiricalModel:
     r"""Chances and rewards estimated by counting moves.
 
-    .. math:: \hat T(s,a,s') = \frac{N(s,a,s') + c}{N(s,a) + cS}, \qquad \hat R(s,a,s') = \text{mean reward of that move}
+    .. math:: \hat T(s,a,s') = \frac{N(s,a,s') + c}{N(s,a) + cS}, \qquad
+        \hat R(s,a,s') = \text{mean reward of that move}
 
     It learns through sums only, so models of several logs are added: ``one + two`` is the model of both.
 
@@ -37,7 +38,8 @@ class EmpiricalModel:
     prior_count : float
         c, added to every successor; above 0 it is the posterior mean of a symmetric Dirichlet.
     unvisited : {"uniform", "self_loop", "optimistic", "error"}
-        What to assume of pairs never seen: any state may follow; nothing happens; nothing happens and the best reward is
+        What to assume of pairs never seen: any state may follow; nothing happens; nothing happens and the best
+        reward is
         paid; or refuse.
     default_reward : float
         Reward of pairs never seen.
@@ -70,15 +72,23 @@ class EmpiricalModel:
         if not prior_count >= 0:
             raise DataError(f"prior_count must not be negative; got {prior_count!r}.")
         if unvisited not in UNVISITED:
-            raise DataError(f"unvisited must be one of {UNVISITED}; got {unvisited!r}.{nearest(unvisited, UNVISITED)}")
+            raise DataError(
+                f"unvisited must be one of {UNVISITED}; got {unvisited!r}.{nearest(unvisited, UNVISITED)}"
+            )
         self.n_states, self.n_actions = int(n_states), int(n_actions)
-        self.prior_count, self.unvisited, self.default_reward = float(prior_count), unvisited, float(default_reward)
+        self.prior_count, self.unvisited, self.default_reward = (
+            float(prior_count),
+            unvisited,
+            float(default_reward),
+        )
         shape, pairs = (self.n_states * self.n_actions, self.n_states), self.n_states * self.n_actions
         self.counts_, self.reward_sums_ = sparse.csr_array(shape), sparse.csr_array(shape)
         self.ends_, self.end_rewards_ = np.zeros(pairs), np.zeros(pairs)
         self._n, self._mean, self._squares = np.zeros(pairs), np.zeros(pairs), np.zeros(pairs)
 
-    def update(self, state: int, action: int, reward: float, next_state: int, terminated: bool = False) -> EmpiricalModel:
+    def update(
+        self, state: int, action: int, reward: float, next_state: int, terminated: bool = False
+    ) -> EmpiricalModel:
         """Count one move; return self."""
         return self.update_many([(state, action, reward, next_state, terminated)])
 
@@ -86,14 +96,18 @@ class EmpiricalModel:
         """Count moves given as `QLearning.learn_from` takes them; return self."""
         log = read_log(transitions)
         check_log(log, self.n_states, self.n_actions)
-        self._count(log["state"] * self.n_actions + log["action"], log["next_state"], log["reward"], log["terminated"])
+        self._count(
+            log["state"] * self.n_actions + log["action"], log["next_state"], log["reward"], log["terminated"]
+        )
         return self
 
     def _count(self, rows: Array, to: Array, rewards: Array, over: Array) -> None:
         on, pairs = ~over, len(self.ends_)
         places = (rows[on], to[on])
         self.counts_ = self.counts_ + sparse.csr_array((np.ones(on.sum()), places), shape=self.counts_.shape)
-        self.reward_sums_ = self.reward_sums_ + sparse.csr_array((rewards[on], places), shape=self.counts_.shape)
+        self.reward_sums_ = self.reward_sums_ + sparse.csr_array(
+            (rewards[on], places), shape=self.counts_.shape
+        )
         self.ends_ = self.ends_ + np.bincount(rows[over], minlength=pairs)
         self.end_rewards_ = self.end_rewards_ + np.bincount(rows[over], rewards[over], minlength=pairs)
         n = np.bincount(rows, minlength=pairs).astype(float)
@@ -143,7 +157,9 @@ class EmpiricalModel:
             error = np.where(n > 1, np.sqrt(self._squares / (n - 1) / n), np.nan)
         return mean.reshape(shape), error.reshape(shape)
 
-    def reward_posterior(self, prior: tuple[float, float, float, float] = (0.0, 1.0, 1.0, 1.0)) -> RewardPosterior:
+    def reward_posterior(
+        self, prior: tuple[float, float, float, float] = (0.0, 1.0, 1.0, 1.0)
+    ) -> RewardPosterior:
         r"""Return the Normal-Gamma posterior (m, κ, a, b) of every pair's mean reward.
 
         κ = κ₀ + n, m = (κ₀m₀ + n x̄)/κ, a = a₀ + n/2, b = b₀ + ½Σ(x − x̄)² + κ₀n(x̄ − m₀)²/(2κ).
@@ -153,7 +169,9 @@ class EmpiricalModel:
         kappa = k0 + n
         m = (k0 * m0 + n * self._mean) / kappa
         b = b0 + self._squares / 2 + k0 * n * (self._mean - m0) ** 2 / (2 * kappa)
-        return RewardPosterior(m.reshape(shape), kappa.reshape(shape), (a0 + n / 2).reshape(shape), b.reshape(shape))
+        return RewardPosterior(
+            m.reshape(shape), kappa.reshape(shape), (a0 + n / 2).reshape(shape), b.reshape(shape)
+        )
 
     def to_mdp(self, discount: float | None) -> MDP:
         """Return the estimated process, to plan in.
@@ -166,7 +184,9 @@ class EmpiricalModel:
         unseen = self._n == 0
         if self.unvisited == "error" and unseen.any():
             missing = [divmod(int(row), A) for row in np.flatnonzero(unseen)[:10]]
-            raise DataError(f"pairs (state, action) that were never seen: {missing}; explore more, or choose another `unvisited`.")
+            raise DataError(
+                f"pairs (state, action) that were never seen: {missing}; explore more, or choose another `unvisited`."
+            )
         total = self._n + self.prior_count * S
         expected = np.where(unseen, self.default_reward, self._mean)
         if self.prior_count > 0:
@@ -211,5 +231,7 @@ def check_reward_prior(prior: Any) -> tuple[float, float, float, float]:
     """Return (m, κ, a, b) after checking that the last three are positive."""
     m, kappa, a, b = (float(value) for value in prior)
     if not (np.isfinite(m) and kappa > 0 and a > 0 and b > 0):
-        raise DataError(f"a Normal-Gamma prior is (m, kappa, a, b) with the last three above 0; got {prior!r}.")
+        raise DataError(
+            f"a Normal-Gamma prior is (m, kappa, a, b) with the last three above 0; got {prior!r}."
+        )
     return m, kappa, a, b

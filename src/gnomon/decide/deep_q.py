@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, DivergenceError, WorldError
@@ -31,8 +32,6 @@ from gnomon.decide.networks import (
 )
 from gnomon.decide.tabular import Agent, Played, episode_keys, report_of
 from gnomon.solvers.schedules import LinearDecay
-from numbers import Integral
-from sklearn.utils._param_validation import Interval
 
 WHOLE = Interval(Integral, 0, None, closed="left")
 
@@ -49,7 +48,13 @@ class Replay:
     def add(self, seen: Array, action: int, reward: float, then: Array, over: bool) -> None:
         """Keep a move in place of the oldest."""
         i = self.at
-        self.seen[i], self.actions[i], self.rewards[i], self.then[i], self.over[i] = seen, action, reward, then, over
+        self.seen[i], self.actions[i], self.rewards[i], self.then[i], self.over[i] = (
+            seen,
+            action,
+            reward,
+            then,
+            over,
+        )
         self.at = (i + 1) % self.size
         self.count = min(self.count + 1, self.size)
 
@@ -62,7 +67,9 @@ class Replay:
         """Take over what a checkpoint kept."""
         self.at, n, *parts = tree
         self.count = n
-        for mine, theirs in zip((self.seen, self.actions, self.rewards, self.then, self.over), parts, strict=True):
+        for mine, theirs in zip(
+            (self.seen, self.actions, self.rewards, self.then, self.over), parts, strict=True
+        ):
             mine[:n] = theirs
 
 
@@ -89,7 +96,8 @@ class DQN(Agent):
 
     .. math:: \min_w\ \tfrac12 \big[ r + \gamma \max_{a'} Q(s', a'; w^-) - Q(s, a; w) \big]^2
 
-    Moves are drawn at random from a memory of the last ones; the target uses an older copy w⁻ of the weights. Networks can diverge where
+    Moves are drawn at random from a memory of the last ones; the target uses an older copy w⁻ of the weights.
+    Networks can diverge where
     tables converge: watch ``trace_["return"]``, over several seeds (`compare_agents`). Needs PyTorch.
 
     Parameters
@@ -132,8 +140,14 @@ class DQN(Agent):
     --------
     >>> from gnomon.decide import GridWorld
     >>> grid = GridWorld.small(start=(2, 0))
-    >>> agent = DQN(hidden_layer_sizes=(), discount=0.9, learning_rate_init=0.05, n_steps=1500, learning_starts=50,
-    ...             random_state=0).fit(grid)  # doctest: +SKIP
+    >>> agent = DQN(
+    ...     hidden_layer_sizes=(),
+    ...     discount=0.9,
+    ...     learning_rate_init=0.05,
+    ...     n_steps=1500,
+    ...     learning_starts=50,
+    ...     random_state=0,
+    ... ).fit(grid)  # doctest: +SKIP
     >>> agent.policy_.act(0)  # doctest: +SKIP
     1
     """
@@ -184,7 +198,12 @@ class DQN(Agent):
         self.learning_rate_init, self.solver, self.loss = learning_rate_init, solver, loss
         self.batch_size, self.buffer_size, self.learning_starts = batch_size, buffer_size, learning_starts
         self.train_every, self.gradient_steps, self.target_update = train_every, gradient_steps, target_update
-        self.double, self.dueling, self.exploration, self.max_grad_norm = double, dueling, exploration, max_grad_norm
+        self.double, self.dueling, self.exploration, self.max_grad_norm = (
+            double,
+            dueling,
+            exploration,
+            max_grad_norm,
+        )
         self.n_steps, self.max_steps, self.random_state = n_steps, max_steps, random_state
 
     # the loop
@@ -292,7 +311,9 @@ class DQN(Agent):
         state.updates += 1
         told = float(loss.detach())
         if not np.isfinite(told):
-            raise DivergenceError(f"the loss of the network is {told} at step {state.steps}; lower learning_rate_init.")
+            raise DivergenceError(
+                f"the loss of the network is {told} at step {state.steps}; lower learning_rate_init."
+            )
         return told
 
     # results
@@ -320,7 +341,9 @@ class DQN(Agent):
         return self.q_values(observations).argmax(axis=1)
 
     def learn_from(self, transitions: Any, n_states: int, n_actions: int) -> Self:
-        """Learn from logged moves between numbered states, one update after every `train_every` of them, in their order."""
+        """Learn from logged moves between numbered states, one update after every `train_every` of them, in their
+        order.
+        """
         from gnomon.decide.temporal import Log, check_log, read_log
 
         check_parameters(self)
@@ -331,7 +354,9 @@ class DQN(Agent):
         with one_torch_thread():
             for i in range(len(log["state"])):
                 seen, then = sight.vector(log["state"][i]), sight.vector(max(log["next_state"][i], 0))
-                state.replay.add(seen, int(log["action"][i]), float(log["reward"][i]), then, bool(log["terminated"][i]))
+                state.replay.add(
+                    seen, int(log["action"][i]), float(log["reward"][i]), then, bool(log["terminated"][i])
+                )
                 state.steps += 1
                 self._train(state)
         from gnomon.core.trace import Recorder

@@ -41,7 +41,9 @@ class MDPEnv(Base):  # type: ignore[misc]
         self._key: Any = None
         self._counter, self._time, self.state = 0, 0, -1
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[int, dict[str, Any]]:
         """Begin an episode; return its first state and an empty dict."""
         if seed is not None or self._key is None:
             seed = int(np.random.default_rng().integers(2**31)) if seed is None else int(seed)
@@ -56,10 +58,14 @@ class MDPEnv(Base):  # type: ignore[misc]
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         """Move; return the next state, the reward, terminated, truncated and an empty dict."""
         if self.state < 0:
-            raise WorldError("step was called before reset, or after the episode had ended; call reset first.")
+            raise WorldError(
+                "step was called before reset, or after the episode had ended; call reset first."
+            )
         if not 0 <= action < self.mdp.n_actions or not self.mdp.available[self.state, action]:
             raise DataError(f"action {action} is not available in state {self.state}.")
-        to, reward = worlds.move(*self._arrays, self.state * self.mdp.n_actions + int(action), self._key, self._counter)
+        to, reward = worlds.move(
+            *self._arrays, self.state * self.mdp.n_actions + int(action), self._key, self._counter
+        )
         self._counter += 1
         self._time += 1
         terminated = to < 0
@@ -72,7 +78,12 @@ class MDPEnv(Base):  # type: ignore[misc]
         """Return the state as text; a grid world shows where the robot is."""
         if hasattr(self.mdp, "cell") and self.state >= 0:
             i, j = self.mdp.cell(self.state)
-            lines = [list(line) for line in self.mdp.arrows(np.zeros(self.mdp.n_states, dtype=int)).replace("↑", "·").split("\n")]
+            lines = [
+                list(line)
+                for line in self.mdp.arrows(np.zeros(self.mdp.n_states, dtype=int))
+                .replace("↑", "·")
+                .split("\n")
+            ]
             lines[i][j] = "R"
             return "\n".join("".join(line) for line in lines)
         return f"state {self.state}"
@@ -98,7 +109,9 @@ def reset(env: Any, seed: int) -> Any:
     except Exception as error:
         raise WorldError(f"the environment failed in reset: {type(error).__name__}: {error}") from error
     if not isinstance(told, tuple) or len(told) != 2:
-        raise WorldError("env.reset must return (observation, info), as Gymnasium's environments do; wrap older ones.")
+        raise WorldError(
+            "env.reset must return (observation, info), as Gymnasium's environments do; wrap older ones."
+        )
     return told[0]
 
 
@@ -107,10 +120,13 @@ def step(env: Any, action: Any) -> tuple[Any, float, bool, bool]:
     try:
         told = env.step(action)
     except Exception as error:
-        raise WorldError(f"the environment failed at action {action}: {type(error).__name__}: {error}") from error
+        raise WorldError(
+            f"the environment failed at action {action}: {type(error).__name__}: {error}"
+        ) from error
     if not isinstance(told, tuple) or len(told) != 5:
         raise WorldError(
-            f"env.step returned {len(told) if isinstance(told, tuple) else 1} values; Gymnasium's environments return (observation, reward, "
+            f"env.step returned {len(told) if isinstance(told, tuple) else 1} values; Gymnasium's "
+            f"environments return (observation, reward, "
             "terminated, truncated, info). Wrap older ones."
         )
     reward = float(told[1])

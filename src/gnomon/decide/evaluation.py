@@ -49,7 +49,9 @@ def evaluate(
         raise DataError(f"method must be one of {METHODS}; got {method!r}.{nearest(method, METHODS)}")
     table = as_table(policy, mdp)
     if horizon is not None or (table.ndim == 2 and table.dtype.kind == "i"):
-        return _over_horizon(mdp, table, 1.0 if discount is None else bellman.check_discount(discount), horizon)
+        return _over_horizon(
+            mdp, table, 1.0 if discount is None else bellman.check_discount(discount), horizon
+        )
     g = bellman.discount_of(mdp, discount)
     P, r = bellman.induced(mdp, table)
     error = None
@@ -58,7 +60,11 @@ def evaluate(
     else:
         if method == "auto":
             method = _suited(P)
-        start = np.zeros(mdp.n_states) if initial_value is None else bellman.check_values(initial_value, mdp.n_states)
+        start = (
+            np.zeros(mdp.n_states)
+            if initial_value is None
+            else bellman.check_values(initial_value, mdp.n_states)
+        )
         V = solve_chain(P, r, g, method, tol, start)
     Q = bellman.q_values(mdp, V, g)
     return PolicyValue(V, Q, Q - V[:, None], float(np.abs(r + g * (P @ V) - V).max()), method, error)
@@ -71,7 +77,9 @@ def _suited(P: Any) -> str:
     return "sparse" if S <= SPARSE_STATES and P.nnz <= 3 * S else "iterative"
 
 
-def solve_chain(P: Any, r: Array, g: float, method: str = "auto", tol: float = 1e-10, start: Array | None = None) -> Array:
+def solve_chain(
+    P: Any, r: Array, g: float, method: str = "auto", tol: float = 1e-10, start: Array | None = None
+) -> Array:
     """Return V = r + γPV."""
     method = _suited(P) if method == "auto" else method
     start = np.zeros(len(r)) if start is None else start
@@ -94,7 +102,8 @@ def _check_proper(P: Any) -> None:
     if not ends.all():
         trapped = np.flatnonzero(~ends)
         raise DegenerateError(
-            f"the policy never terminates from states {trapped[:10].tolist()}: without a discount their value is not defined. "
+            f"the policy never terminates from states {trapped[:10].tolist()}: without a discount "
+            f"their value is not defined. "
             "Give a discount below 1, or a policy that comes to an end."
         )
 
@@ -126,7 +135,9 @@ def _iterative(P: Any, r: Array, g: float, tol: float, start: Array) -> Array:
     A = LinearOperator((S, S), matvec=lambda v: v.ravel() - g * (P @ v.ravel()), dtype=np.float64)
     M = LinearOperator((S, S), matvec=lambda v: v.ravel() / diagonal, dtype=np.float64)
     goal = tol * (1.0 - g * float(P.sum(axis=1).max()) if g < 1 else 1.0)
-    V, failed = bicgstab(A, r, x0=start, rtol=0.0, atol=max(goal, 1e-14 * np.abs(r).max(initial=1.0)), M=M, maxiter=1000)
+    V, failed = bicgstab(
+        A, r, x0=start, rtol=0.0, atol=max(goal, 1e-14 * np.abs(r).max(initial=1.0)), M=M, maxiter=1000
+    )
     if failed or not np.isfinite(V).all():
         V = start
     off = float(np.abs(r + g * (P @ V) - V).max())
@@ -157,7 +168,9 @@ def _swept(P: Any, r: Array, g: float, tol: float, V: Array, *, in_place: bool =
             if max(-low, high) <= 1e-15 * np.abs(fresh).max(initial=1.0):  # the numbers end here
                 return fresh + (above + below) / 2
         V = fresh
-    raise DegenerateError("sweeps of the policy's equations did not converge in a million; use method='sparse'.")
+    raise DegenerateError(
+        "sweeps of the policy's equations did not converge in a million; use method='sparse'."
+    )
 
 
 def _finite(V: Array) -> Array:

@@ -38,14 +38,17 @@ def stacked_rows(transitions: Any, layout: str | None) -> tuple[Any, int]:
         return _from_rows(T, layout)
     if T.ndim != 3:
         raise DataError(
-            f"transitions must be (S, A, S), (A, S, S), stacked rows (S·A, S) or a list of sparse S×S matrices; its shape is {T.shape}."
+            f"transitions must be (S, A, S), (A, S, S), stacked rows (S·A, S) or a list of sparse S×S "
+            f"matrices; its shape is {T.shape}."
         )
     layout = layout or _guessed(T.shape)
     if layout == "ass":
         T = T.transpose(1, 0, 2)
     S, A, last = T.shape
     if S != last:
-        raise DataError(f"transitions of shape {T.shape} do not lead from S states to S states; layout is {layout!r}.")
+        raise DataError(
+            f"transitions of shape {T.shape} do not lead from S states to S states; layout is {layout!r}."
+        )
     return sparse.csr_array(T.reshape(S * A, S)), A
 
 
@@ -53,7 +56,8 @@ def _guessed(shape: tuple[int, ...]) -> str:
     first, second, last = shape
     if first == second == last:
         raise DataError(
-            f"transitions of shape {shape} could be (S, A, S) or (A, S, S); say which with layout='sas' or layout='ass'."
+            f"transitions of shape {shape} could be (S, A, S) or (A, S, S); say which with "
+            f"layout='sas' or layout='ass'."
         )
     if first == last:
         return "sas"
@@ -66,7 +70,8 @@ def _from_rows(rows: Any, layout: str | None) -> tuple[Any, int]:
     rows = sparse.csr_array(rows)
     if layout not in (None, "rows") or rows.shape[1] == 0 or rows.shape[0] % rows.shape[1]:
         raise DataError(
-            f"stacked rows must be (S·A, S), row s·A + a for state s and action a, with layout='rows'; got shape {rows.shape}."
+            f"stacked rows must be (S·A, S), row s·A + a for state s and action a, with "
+            f"layout='rows'; got shape {rows.shape}."
         )
     return rows, rows.shape[0] // rows.shape[1]
 
@@ -95,13 +100,19 @@ def canonical(rows: Any) -> Any:
 def entry_rewards(
     rewards: Any, reward_on: str, rows: Any, S: int, A: int
 ) -> tuple[Array, Array, Array | None]:
-    """Return what every entry of the rows pays, what the end of an episode pays in (S, A), and r(s, a) where it was given."""
+    """Return what every entry of the rows pays, what the end of an episode pays in (S, A), and r(s, a) where it
+    was given.
+    """
     if reward_on not in REWARDS_ON:
-        raise DataError(f"reward_on must be one of {REWARDS_ON}; got {reward_on!r}.{nearest(reward_on, REWARDS_ON)}")
+        raise DataError(
+            f"reward_on must be one of {REWARDS_ON}; got {reward_on!r}.{nearest(reward_on, REWARDS_ON)}"
+        )
     if sparse.issparse(rewards):
         given = sparse.csr_array(rewards)
         if given.shape != rows.shape:
-            raise DataError(f"sparse rewards must have the shape of the stacked rows {rows.shape}; got {given.shape}.")
+            raise DataError(
+                f"sparse rewards must have the shape of the stacked rows {rows.shape}; got {given.shape}."
+            )
         _finite(given.data)
         return _at_entries(given, rows), np.zeros((S, A)), None
     R = np.asarray(rewards, dtype=np.float64)
@@ -123,7 +134,8 @@ def entry_rewards(
 def _per_state(R: Array, reward_on: str, rows: Any, S: int, A: int) -> tuple[Array, Array, Array | None]:
     if reward_on == "action":
         raise DataError(
-            "rewards have one number a state; say with reward_on='state' or 'next_state' whether it is paid on leaving or on arrival."
+            "rewards have one number a state; say with reward_on='state' or 'next_state' whether it "
+            "is paid on leaving or on arrival."
         )
     if len(R) != S:
         raise DataError(f"rewards have {len(R)} numbers, and there are {S} states.")
@@ -148,7 +160,9 @@ def _at_entries(given: Any, rows: Any) -> Array:
 
 
 def outcomes_of_table(table: Any) -> tuple[Outcomes, int, int]:
-    """Return the outcomes of ``{state: {action: [(chance, next state, reward, ends), ...]}}``, as Gymnasium keeps them."""
+    """Return the outcomes of ``{state: {action: [(chance, next state, reward, ends), ...]}}``, as Gymnasium keeps
+    them.
+    """
     S = len(table)
     A = max(len(table[s]) for s in range(S)) if S else 0
     flat = [
@@ -178,16 +192,16 @@ def _outcomes(flat: list[tuple[int, int, float, float, bool]]) -> Outcomes:
 
 
 def merged(found: Outcomes, S: int, A: int) -> tuple[Any, Array, Array, Array]:
-    """Return rows, what their entries pay, the chance of an end in (S, A) and what it pays; outcomes that agree are added."""
+    """Return rows, what their entries pay, the chance of an end in (S, A) and what it pays; outcomes that agree
+    are added.
+    """
     if len(found.chances) and (found.next_states.min() < 0 or found.next_states.max() >= S):
         raise DataError(f"an outcome leads to state {found.next_states.max()}, and there are {S} states.")
     on = ~found.ends & (found.chances != 0)
     shape = (S * A, S)
     places = (found.rows[on], found.next_states[on])
     rows = canonical(sparse.coo_array((found.chances[on], places), shape=shape))
-    worth = sparse.csr_array(
-        sparse.coo_array((found.chances[on] * found.rewards[on], places), shape=shape)
-    )
+    worth = sparse.csr_array(sparse.coo_array((found.chances[on] * found.rewards[on], places), shape=shape))
     pays = _at_entries(worth, rows) / rows.data
     ends = np.bincount(found.rows[found.ends], found.chances[found.ends], minlength=S * A)
     paid = np.bincount(

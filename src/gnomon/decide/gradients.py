@@ -82,7 +82,13 @@ class Runner:
 
 
 def play_batch(
-    work: Work, chances: Any, seed: int, first: int, max_steps: int, n_steps: int | None, n_episodes: int | None
+    work: Work,
+    chances: Any,
+    seed: int,
+    first: int,
+    max_steps: int,
+    n_steps: int | None,
+    n_episodes: int | None,
 ) -> Batch:
     """Play whole episodes side by side until there are enough moves or episodes."""
     done: list[Runner] = []
@@ -162,18 +168,26 @@ class PolicyClimber(Agent):
     def _prepare(self, data: Any) -> Work:
         world = unvectored(data)
         vector = getattr(data, "env", None) if hasattr(getattr(data, "env", None), "envs") else None
-        envs = list(vector.envs) if vector is not None else single_envs(world, int(getattr(self, "n_envs", 1)))
+        envs = (
+            list(vector.envs) if vector is not None else single_envs(world, int(getattr(self, "n_envs", 1)))
+        )
         return Work(world, envs, sight_of(world), world.n_actions)
 
     def _nets(self, sight: Sight, A: int, seed: int, critic: bool, solver: str, rate: float) -> Climb:
         rng = np.random.Generator(np.random.PCG64(seed))
         hidden, bias = [int(h) for h in self.hidden_layer_sizes], not sight.n
         policy = Net(
-            first_weights([sight.size, *hidden, A], rng, bias_first=bias, last_gain=0.01), self.activation, bias_first=bias
+            first_weights([sight.size, *hidden, A], rng, bias_first=bias, last_gain=0.01),
+            self.activation,
+            bias_first=bias,
         )
         judge = None
         if critic:
-            judge = Net(first_weights([sight.size, *hidden, 1], rng, bias_first=bias, last_gain=1.0), self.activation, bias_first=bias)
+            judge = Net(
+                first_weights([sight.size, *hidden, 1], rng, bias_first=bias, last_gain=1.0),
+                self.activation,
+                bias_first=bias,
+            )
         tensors = [*policy.tensors, *(judge.tensors if judge else [])]
         return Climb(policy, judge, make_optimizer(solver, tensors, rate), seed, rng)
 
@@ -182,7 +196,11 @@ class PolicyClimber(Agent):
         state.episode += len(lengths)
         state.steps += int(lengths.sum())
         state.iteration += 1
-        info = {"return": float(batch.returns().mean()), "length": float(lengths.mean()), "episodes": float(len(lengths))}
+        info = {
+            "return": float(batch.returns().mean()),
+            "length": float(lengths.mean()),
+            "episodes": float(len(lengths)),
+        }
         return state, Report(None, info={**info, **more}, done=self._enough(state))
 
     def _enough(self, state: Any) -> bool:
@@ -252,7 +270,8 @@ class PolicyGradient(PolicyClimber):
 
     .. math:: \theta \leftarrow \theta + \alpha \sum_t \gamma^t (G_t - b)\, \nabla \log \pi(a_t \mid s_t)
 
-    The baseline b takes noise away and leaves the direction. In an MDP ``exact=True`` climbs the exact gradient, with steps that never
+    The baseline b takes noise away and leaves the direction. In an MDP ``exact=True`` climbs the exact gradient,
+    with steps that never
     lose. For hard problems use `PPO`, which makes more of every move.
 
     Parameters
@@ -283,7 +302,13 @@ class PolicyGradient(PolicyClimber):
     Examples
     --------
     >>> from gnomon.decide import MDP
-    >>> mdp = MDP([[[1, 0], [0.1, 0.9]], [[0.2, 0.8], [1, 0]]], [[0, -1], [2, 0]], discount=0.9, layout="sas", start=0)
+    >>> mdp = MDP(
+    ...     [[[1, 0], [0.1, 0.9]], [[0.2, 0.8], [1, 0]]],
+    ...     [[0, -1], [2, 0]],
+    ...     discount=0.9,
+    ...     layout="sas",
+    ...     start=0,
+    ... )
     >>> agent = PolicyGradient(exact=True, discount=0.9, learning_rate=1.0, n_iterations=50).fit(mdp)
     >>> np.asarray(agent.policy_).argmax(axis=1), bool(agent.trace_["return"][-1] > 12)
     (array([1, 0]), True)
@@ -318,9 +343,17 @@ class PolicyGradient(PolicyClimber):
         entropy_bonus: float = 0.0,
         random_state: Any = None,
     ) -> None:
-        self.parameterization, self.hidden_layer_sizes, self.activation = parameterization, hidden_layer_sizes, activation
+        self.parameterization, self.hidden_layer_sizes, self.activation = (
+            parameterization,
+            hidden_layer_sizes,
+            activation,
+        )
         self.baseline, self.discount, self.learning_rate = baseline, discount, learning_rate
-        self.n_iterations, self.episodes_per_iteration, self.max_steps = n_iterations, episodes_per_iteration, max_steps
+        self.n_iterations, self.episodes_per_iteration, self.max_steps = (
+            n_iterations,
+            episodes_per_iteration,
+            max_steps,
+        )
         self.exact, self.entropy_bonus, self.random_state = exact, entropy_bonus, random_state
 
     def _limit(self) -> int:
@@ -341,7 +374,9 @@ class PolicyGradient(PolicyClimber):
         return Table(np.zeros((S, work.n_actions)), np.zeros(S), 0.0, 0, 0, seed, float(self.learning_rate))
 
     def _fresh(self, work: Work, seed: int) -> Climb:
-        state = self._nets(work.sight, work.n_actions, seed, self.baseline == "value", "adam", self.learning_rate)
+        state = self._nets(
+            work.sight, work.n_actions, seed, self.baseline == "value", "adam", self.learning_rate
+        )
         state.mean = 0.0
         return state
 
@@ -375,14 +410,26 @@ class PolicyGradient(PolicyClimber):
         )
 
     def _climb_table(self, work: Work, state: Table) -> tuple[Table, Report]:
-        allowed = np.asarray(work.world.available) if isinstance(work.world, Process) else np.ones(state.logits.shape, bool)
+        allowed = (
+            np.asarray(work.world.available)
+            if isinstance(work.world, Process)
+            else np.ones(state.logits.shape, bool)
+        )
         table = softmax(np.where(allowed, state.logits, -np.inf))
         batch = play_batch(
-            work, lambda seen: seen @ table, state.seed, state.episode, self.max_steps, None, self.episodes_per_iteration
+            work,
+            lambda seen: seen @ table,
+            state.seed,
+            state.episode,
+            self.max_steps,
+            None,
+            self.episodes_per_iteration,
         )
         s, G = batch.seen.argmax(axis=1), returns_to_go(batch, self.discount)
         t = np.arange(len(s)) - np.repeat(batch.begins[:-1], np.diff(batch.begins))
-        before = {"value": state.values[s], "mean": np.full(len(s), state.mean)}.get(self.baseline or "", np.zeros(len(s)))
+        before = {"value": state.values[s], "mean": np.full(len(s), state.mean)}.get(
+            self.baseline or "", np.zeros(len(s))
+        )
         weight = self.discount**t * (G - before) / len(batch.terminated)
         gradient = np.zeros_like(table)
         np.add.at(gradient, (s, batch.actions), weight)
@@ -467,15 +514,19 @@ class PolicyGradient(PolicyClimber):
 
 def _check_finite(loss: float, iteration: int) -> None:
     if not np.isfinite(loss):
-        raise DivergenceError(f"the loss of the network is {loss} at iteration {iteration + 1}; lower the learning rate.")
+        raise DivergenceError(
+            f"the loss of the network is {loss} at iteration {iteration + 1}; lower the learning rate."
+        )
 
 
 class PPO(PolicyClimber):
     r"""Proximal policy optimization: actor and critic, several passes over every batch (Schulman et al. 2017).
 
-    .. math:: \max_\theta\ \mathbb{E}\big[\min(\rho A,\ \mathrm{clip}(\rho, 1-\epsilon, 1+\epsilon) A)\big],\qquad \rho = \pi_\theta(a|s)/\pi_{old}(a|s)
+    .. math:: \max_\theta\ \mathbb{E}\big[\min(\rho A,\ \mathrm{clip}(\rho, 1-\epsilon, 1+\epsilon) A)\big],
+        \qquad \rho = \pi_\theta(a|s)/\pi_{old}(a|s)
 
-    A are generalized advantage estimates from a learned V. ``clip=None`` with ``n_epochs=1`` is the plain advantage actor–critic. Batches are
+    A are generalized advantage estimates from a learned V. ``clip=None`` with ``n_epochs=1`` is the plain advantage
+    actor–critic. Batches are
     made of whole episodes, so that a fit resumes to the same bits. Needs PyTorch.
 
     Parameters
@@ -556,7 +607,12 @@ class PPO(PolicyClimber):
         self.hidden_layer_sizes, self.activation, self.discount = hidden_layer_sizes, activation, discount
         self.gae_lambda, self.learning_rate, self.clip = gae_lambda, learning_rate, clip
         self.n_epochs, self.batch_size, self.steps_per_iteration = n_epochs, batch_size, steps_per_iteration
-        self.n_steps, self.n_envs, self.value_weight, self.entropy_bonus = n_steps, n_envs, value_weight, entropy_bonus
+        self.n_steps, self.n_envs, self.value_weight, self.entropy_bonus = (
+            n_steps,
+            n_envs,
+            value_weight,
+            entropy_bonus,
+        )
         self.max_grad_norm, self.max_steps, self.random_state = max_grad_norm, max_steps, random_state
 
     def _prepare(self, data: Any) -> Work:
@@ -564,7 +620,11 @@ class PPO(PolicyClimber):
         return super()._prepare(data)
 
     def _rate(self, iteration: int) -> float:
-        return float(self.learning_rate(iteration)) if callable(self.learning_rate) else float(self.learning_rate)
+        return (
+            float(self.learning_rate(iteration))
+            if callable(self.learning_rate)
+            else float(self.learning_rate)
+        )
 
     def _start(self, work: Work, rng: Any) -> Climb:
         return self._fresh(work, draw_seed(rng))
@@ -580,7 +640,13 @@ class PPO(PolicyClimber):
             with one_torch_thread():
                 wanted = min(int(self.steps_per_iteration), int(self.n_steps) - state.steps)
                 batch = play_batch(
-                    work, lambda seen: softmax(state.policy.numbers(seen)), state.seed, state.episode, self.max_steps, wanted, None
+                    work,
+                    lambda seen: softmax(state.policy.numbers(seen)),
+                    state.seed,
+                    state.episode,
+                    self.max_steps,
+                    wanted,
+                    None,
                 )
                 losses, entropy = self._improve(state, batch)
         except WorldError as error:
@@ -591,7 +657,9 @@ class PPO(PolicyClimber):
     def _improve(self, state: Climb, batch: Batch) -> tuple[float, float]:
         torch = import_torch()
         values = state.critic.numbers(batch.seen)[:, 0]
-        gain = advantages(batch, values, state.critic.numbers(batch.last)[:, 0], self.discount, self.gae_lambda)
+        gain = advantages(
+            batch, values, state.critic.numbers(batch.last)[:, 0], self.discount, self.gae_lambda
+        )
         goal = torch.from_numpy(gain + values)
         seen, actions = torch.from_numpy(batch.seen), torch.from_numpy(batch.actions)[:, None]
         chances = softmax(state.policy.numbers(batch.seen))[np.arange(len(gain)), batch.actions]
@@ -603,13 +671,17 @@ class PPO(PolicyClimber):
             order = state.rng.permutation(len(gain))
             for begin in range(0, len(order), int(self.batch_size)):
                 which = torch.from_numpy(order[begin : begin + int(self.batch_size)])
-                loss, entropy = self._update(state, seen[which], actions[which], old[which], A[which], goal[which])
+                loss, entropy = self._update(
+                    state, seen[which], actions[which], old[which], A[which], goal[which]
+                )
                 told.append(loss)
                 entropies.append(entropy)
         _check_finite(float(np.mean(told)), state.iteration)
         return float(np.mean(told)), float(np.mean(entropies))
 
-    def _update(self, state: Climb, seen: Any, actions: Any, old: Any, A: Any, goal: Any) -> tuple[float, float]:
+    def _update(
+        self, state: Climb, seen: Any, actions: Any, old: Any, A: Any, goal: Any
+    ) -> tuple[float, float]:
         torch = import_torch()
         logs = torch.log_softmax(state.policy(seen), dim=1)
         taken = logs.gather(1, actions)[:, 0]

@@ -14,7 +14,10 @@ from gnomon.decide.process import MDP
 
 FOUR = ((-1, 0), (0, 1), (1, 0), (0, -1))
 EIGHT = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
-NAMES = {4: ("up", "right", "down", "left"), 8: ("up", "up-right", "right", "down-right", "down", "down-left", "left", "up-left")}
+NAMES = {
+    4: ("up", "right", "down", "left"),
+    8: ("up", "up-right", "right", "down-right", "down", "down-left", "left", "up-left"),
+}
 ARROWS = {4: "↑→↓←", 8: "↑↗→↘↓↙←↖"}
 
 Cell = tuple[int, int]
@@ -24,7 +27,8 @@ class GridWorld(MDP):
     """A robot on a grid that slips.
 
     It goes where it means to with `move_probability` and to **each** of the two neighboring directions with
-    `slip_probability`; what is in the way leaves it where it is. Actions are 0 up, 1 right, 2 down, 3 left; states number
+    `slip_probability`; what is in the way leaves it where it is. Actions are 0 up, 1 right, 2 down, 3 left; states
+    number
     the cells that are no walls, row by row from the top.
 
     Parameters
@@ -79,9 +83,13 @@ class GridWorld(MDP):
         reward_on: str = "state",
     ) -> None:
         chances = (move_probability, slip_probability, back_probability, stay_probability)
-        if min(chances) < 0 or abs(move_probability + 2 * slip_probability + back_probability + stay_probability - 1) > 1e-8:
+        if (
+            min(chances) < 0
+            or abs(move_probability + 2 * slip_probability + back_probability + stay_probability - 1) > 1e-8
+        ):
             raise DataError(
-                "move_probability + 2·slip_probability + back_probability + stay_probability must be 1 (the slip is for each side); "
+                "move_probability + 2·slip_probability + back_probability + stay_probability must be "
+                "1 (the slip is for each side); "
                 f"got {move_probability:g} + 2·{slip_probability:g} + {back_probability:g} + {stay_probability:g}."
             )
         if moves not in ARROWS:
@@ -118,7 +126,9 @@ class GridWorld(MDP):
     def _check_cells(self, cells: Iterable[Any], what: str) -> None:
         for at in cells:
             if _cell(at) not in self._number:
-                raise DataError(f"{what} name the cell {at}, which is a wall or outside the {self.shape[0]}×{self.shape[1]} grid.")
+                raise DataError(
+                    f"{what} name the cell {at}, which is a wall or outside the {self.shape[0]}×{self.shape[1]} grid."
+                )
 
     def _paid(self, at: Cell, rewards: Mapping[Cell, float], living: float) -> float:
         return float(self.terminals.get(at, rewards.get(at, living)))
@@ -171,7 +181,7 @@ class GridWorld(MDP):
         >>> grid.n_states, grid.cell(int(grid.start_.argmax()))
         (5, (1, 0))
         """
-        lines = [line for line in text.strip("\n").split("\n")]
+        lines = text.strip("\n").split("\n")
         width = max(map(len, lines))
         legend = dict(legend or {})
         walls, terminals, rewards = [], {}, {}

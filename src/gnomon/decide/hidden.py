@@ -59,20 +59,24 @@ class ActionHMM(Learner):
 
     .. math:: b'(s') \propto O(o \mid s') \sum_s T_a(s, s')\, b(s)
 
-    The first observation is made before the first action, so there is one action less than there are observations. With one action
-    it is the ordinary hidden Markov model. `filter` tells where the robot is, `predict_proba` where it was, `decode` the likeliest
+    The first observation is made before the first action, so there is one action less than there are observations.
+    With one action
+    it is the ordinary hidden Markov model. `filter` tells where the robot is, `predict_proba` where it was, `decode`
+    the likeliest
     path; `fit` learns chances by EM.
 
     Parameters
     ----------
     n_states, n_actions, n_observations : int
     startprob, transmat, emissionprob : arrays, optional
-        (S,), (A, S, S) and (S, O), or (A, S, O) where what is seen depends on the action that led there. Known ones are used
+        (S,), (A, S, S) and (S, O), or (A, S, O) where what is seen depends on the action that led there. Known ones
+        are used
         as they are, without a fit; others are drawn to begin EM with.
     n_iter, tol : int, float
         Of EM.
     on_impossible : {"error", "reset"}
-        What to do with an observation that the belief rules out: refuse, or begin anew from all states that could show it.
+        What to do with an observation that the belief rules out: refuse, or begin anew from all states that could
+        show it.
     random_state : int, Generator or None
 
     Attributes
@@ -115,7 +119,12 @@ class ActionHMM(Learner):
     ) -> None:
         self.n_states, self.n_actions, self.n_observations = n_states, n_actions, n_observations
         self.startprob, self.transmat, self.emissionprob = startprob, transmat, emissionprob
-        self.n_iter, self.tol, self.on_impossible, self.random_state = n_iter, tol, on_impossible, random_state
+        self.n_iter, self.tol, self.on_impossible, self.random_state = (
+            n_iter,
+            tol,
+            on_impossible,
+            random_state,
+        )
 
     @classmethod
     def from_grid(cls, grid: Any, *, accuracy: float = 0.9, sensor: str = "cell") -> ActionHMM:
@@ -142,7 +151,9 @@ class ActionHMM(Learner):
             raise DataError(f"sensor must be 'cell' or 'walls'; got {sensor!r}.")
         moves = grid.rows_.toarray().reshape(S, grid.n_actions, S).transpose(1, 0, 2).copy()
         moves[:, range(S), range(S)] += grid._ends.T  # the robot stays where an episode ends
-        return cls(S, grid.n_actions, shows.shape[1], startprob=grid.start_, transmat=moves, emissionprob=shows)
+        return cls(
+            S, grid.n_actions, shows.shape[1], startprob=grid.start_, transmat=moves, emissionprob=shows
+        )
 
     # data
 
@@ -151,7 +162,9 @@ class ActionHMM(Learner):
         if len(observations) and np.ndim(observations[0]) == 0:
             observations, actions = [observations], [actions]
         if actions is None or len(observations) != len(actions) or not len(observations):
-            raise DataError("observations and actions must be lists of the same number of sequences, at least one.")
+            raise DataError(
+                "observations and actions must be lists of the same number of sequences, at least one."
+            )
         return Journeys([self._journey(o, a) for o, a in zip(observations, actions, strict=True)])
 
     def _journey(self, observations: Any, actions: Any) -> tuple[Array, Array]:
@@ -159,7 +172,9 @@ class ActionHMM(Learner):
         if a.size == 0:
             a = a.astype(np.int64)
         if o.ndim != 1 or a.ndim != 1 or len(a) != len(o) - 1:
-            raise DataError(f"there must be one action less than observations; got {len(o)} observations and {len(a)} actions.")
+            raise DataError(
+                f"there must be one action less than observations; got {len(o)} observations and {len(a)} actions."
+            )
         for values, name, count in ((o, "observation", self.n_observations), (a, "action", self.n_actions)):
             if values.dtype.kind not in "iu" or (values.size and (values.min() < 0 or values.max() >= count)):
                 raise DataError(f"{name}s must be whole numbers from 0 to {count - 1}.")
@@ -203,9 +218,6 @@ class ActionHMM(Learner):
         actions : list of int sequences, or one
             Each one shorter than its observations.
         """
-        if actions is None and len(observations) == 2 and np.ndim(observations[0]) == 1 and np.ndim(observations[1]) == 1:
-            if len(observations[0]) == len(observations[1]) + 1:
-                observations, actions = observations
         return self._learn(self._read_journeys(observations, actions), X=observations, y=None)
 
     def iterate(self, observations: Any, actions: Any = None) -> Iterator[Self]:
@@ -231,7 +243,9 @@ class ActionHMM(Learner):
             led = np.concatenate([[0], actions])
             np.add.at(shows, (led, slice(None), observations), found.smoothed)
         fresh = Chances(
-            first / first.sum(), _normalized(moves, state.moves), _normalized(shows if by_action else shows.sum(axis=0), state.shows)
+            first / first.sum(),
+            _normalized(moves, state.moves),
+            _normalized(shows if by_action else shows.sum(axis=0), state.shows),
         )
         return fresh, Report(total)
 
@@ -253,7 +267,8 @@ class ActionHMM(Learner):
             if self.on_impossible == "reset" and weight.sum() > 0:
                 return weight / weight.sum()
             raise ZeroEvidenceError(
-                f"observation {observation} has probability zero under the belief; is the sensor model right? on_impossible='reset' begins anew."
+                f"observation {observation} has probability zero under the belief; is the sensor "
+                f"model right? on_impossible='reset' begins anew."
             )
         return after / after.sum()
 
@@ -319,7 +334,8 @@ class ActionHMM(Learner):
         Q : (S, A) array, or a fitted planner
             Action values as if the state were seen.
         rule : {"qmdp", "most_likely"}
-            The best action on average over the belief, arg max Σ b(s)Q(s, a), or that of the likeliest state. Neither takes an
+            The best action on average over the belief, arg max Σ b(s)Q(s, a), or that of the likeliest state.
+            Neither takes an
             action only to learn where it is.
         """
         return BeliefPolicy(self, np.asarray(getattr(Q, "Q_", Q), dtype=np.float64), rule)
@@ -354,7 +370,9 @@ def passage(chances: Chances, o: Array, a: Array) -> Passage:
         row = row * _shown(chances, action)[:, o[t]]
         scale[t] = row.sum()
         if scale[t] <= 0:
-            raise ZeroEvidenceError(f"observation {o[t]} at time {t} has probability zero after those before it.")
+            raise ZeroEvidenceError(
+                f"observation {o[t]} at time {t} has probability zero after those before it."
+            )
         alpha[t] = row / scale[t]
         row = alpha[t] @ chances.moves[a[t]] if t < T - 1 else row
     pairs = np.zeros_like(chances.moves)
@@ -414,14 +432,18 @@ class HiddenEnv(Base):  # type: ignore[misc]
 
     metadata = {"render_modes": []}
 
-    def __init__(self, mdp: Any, hmm: ActionHMM, max_steps: int | None = None, render_mode: str | None = None) -> None:
+    def __init__(
+        self, mdp: Any, hmm: ActionHMM, max_steps: int | None = None, render_mode: str | None = None
+    ) -> None:
         from gnomon.decide.environments import MDPEnv
 
         self.inside, self.hmm, self.render_mode = MDPEnv(mdp, max_steps), hmm, render_mode
         self.observation_space, self.action_space = Discrete(hmm.n_observations), Discrete(mdp.n_actions)
         self._rng: Any = None
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[int, dict[str, Any]]:
         """Begin an episode; the info tells the true state."""
         s, _ = self.inside.reset(seed=seed, options=options)
         if seed is not None or self._rng is None:

@@ -35,7 +35,8 @@ class PolicyIteration(Planner):
 
     No state is ever worse off after an improvement, so no policy comes twice and the loop ends, in practice after a
     handful of rounds, at an exact optimum. An action is kept when none is better. With `n_sweeps` each
-    evaluation is a few sweeps instead of a solve (modified policy iteration, Puterman and Shin 1978): the quickest planner for
+    evaluation is a few sweeps instead of a solve (modified policy iteration, Puterman and Shin 1978): the quickest
+    planner for
     large processes, ended by the same bounds as `ValueIteration`.
 
     Parameters
@@ -104,7 +105,9 @@ class PolicyIteration(Planner):
             q = np.where(mdp.available, 0.0, -np.inf)
             return Improving(plan, plan.value, q, np.empty((0, mdp.n_states), dtype=np.int64))
         if self.initial_policy is not None:
-            plan = plan._replace(value=bellman.sweep_policy(mdp, plan.policy, plan.value, self._discount(mdp)))
+            plan = plan._replace(
+                value=bellman.sweep_policy(mdp, plan.policy, plan.value, self._discount(mdp))
+            )
         sweeps = FIRST_SWEEPS if self.n_sweeps == "auto" else int(self.n_sweeps)
         return plan._replace(sweeps=sweeps)
 
@@ -122,7 +125,9 @@ class PolicyIteration(Planner):
         policy = np.where(keep, plan.policy, Q.argmax(axis=1))
         change = best - V
         below, above = bellman.offsets(float(change.min()), float(change.max()), bellman.contraction(mdp, g))
-        found = Plan(V, best, policy, plan.alive, below, above, plan.sweeps + 1, plan.backups + int(plan.alive.sum()))
+        found = Plan(
+            V, best, policy, plan.alive, below, above, plan.sweeps + 1, plan.backups + int(plan.alive.sum())
+        )
         done = bool(keep.all())
         gap = (above - below) / 2 if np.isfinite(above) else float(change.max())
         visited = np.vstack([state.visited, plan.policy])
@@ -144,7 +149,9 @@ class PolicyIteration(Planner):
             for _ in range(sweeps):
                 V = bellman.sweep_policy(mdp, policy, V, g)
         backups = plan.backups + int(plan.alive.sum()) + (0 if done else sweeps * mdp.n_states)
-        return Plan(V, best, policy, plan.alive, below, above, sweeps, backups), Report(measure, measure, done=done, change=change)
+        return Plan(V, best, policy, plan.alive, below, above, sweeps, backups), Report(
+            measure, measure, done=done, change=change
+        )
 
     def _finish(self, mdp: Any, state: Any) -> Solved | Improving:
         if isinstance(state, Improving):

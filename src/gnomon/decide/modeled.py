@@ -116,7 +116,9 @@ class Counting(Agent):
             moves, rewards = trip.go(state.Q, visits, self._limits(visits), room, state.steps)
             total += float(rewards.sum())
             more = state.model.empty()
-            more._count(moves[:, 0] * work.A + moves[:, 1], np.maximum(moves[:, 2], 0), rewards, moves[:, 2] < 0)
+            more._count(
+                moves[:, 0] * work.A + moves[:, 1], np.maximum(moves[:, 2], 0), rewards, moves[:, 2] < 0
+            )
             self._check(rewards)
             state = state._replace(model=state.model + more, steps=state.steps + len(rewards))
             if not trip.over and when != "episode" and (isinstance(when, int) or len(rewards) < room):
@@ -237,7 +239,8 @@ class ModelBased(Counting):
 
     .. math:: \hat T(s,a,s') = N(s,a,s')/N(s,a), \qquad \hat\pi = \text{optimal in } (\hat T, \hat R)
 
-    Needs far fewer moves than `QLearning`, at the price of planning. The plan is made by modified policy iteration from where the
+    Needs far fewer moves than `QLearning`, at the price of planning. The plan is made by modified policy iteration
+    from where the
     last one ended.
 
     Parameters
@@ -293,7 +296,12 @@ class ModelBased(Counting):
         random_state: Any = None,
     ) -> None:
         self.discount, self.exploration = discount, exploration
-        self.n_episodes, self.max_steps, self.n_steps, self.plan_every = n_episodes, max_steps, n_steps, plan_every
+        self.n_episodes, self.max_steps, self.n_steps, self.plan_every = (
+            n_episodes,
+            max_steps,
+            n_steps,
+            plan_every,
+        )
         self.prior_count, self.unvisited, self.default_reward = prior_count, unvisited, default_reward
         self.random_state = random_state
 
@@ -320,8 +328,10 @@ class ModelBased(Counting):
 class OptimisticPlanning(Counting):
     r"""Optimism under uncertainty: what is not known well is taken to be as good as can be.
 
-    A pair seen fewer than `known_after` times is worth :math:`r_{max}/(1-\gamma)`, as if it led for ever to the best reward; the others are
-    as counted. Acting greedily on that plan either collects or learns (R-max, Brafman and Tennenholtz 2002). With `bonus` c the
+    A pair seen fewer than `known_after` times is worth :math:`r_{max}/(1-\gamma)`, as if it led for ever to the best
+    reward; the others are
+    as counted. Acting greedily on that plan either collects or learns (R-max, Brafman and Tennenholtz 2002). With
+    `bonus` c the
     reward of a pair is raised by c/√N instead (Strehl and Littman 2008).
 
     Parameters
@@ -370,8 +380,18 @@ class OptimisticPlanning(Counting):
         n_steps: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.discount, self.reward_max, self.known_after, self.bonus = discount, reward_max, known_after, bonus
-        self.n_episodes, self.max_steps, self.n_steps, self.random_state = n_episodes, max_steps, n_steps, random_state
+        self.discount, self.reward_max, self.known_after, self.bonus = (
+            discount,
+            reward_max,
+            known_after,
+            bonus,
+        )
+        self.n_episodes, self.max_steps, self.n_steps, self.random_state = (
+            n_episodes,
+            max_steps,
+            n_steps,
+            random_state,
+        )
 
     def _when(self) -> Any:
         return "known" if self.bonus is None else "doubling"
@@ -386,11 +406,19 @@ class OptimisticPlanning(Counting):
 
     def _check(self, rewards: Array) -> None:
         if len(rewards) and rewards.max() > self.reward_max:
-            raise DataError(f"a reward of {rewards.max():g} was paid, above reward_max={self.reward_max:g}; raise it.")
+            raise DataError(
+                f"a reward of {rewards.max():g} was paid, above reward_max={self.reward_max:g}; raise it."
+            )
 
     def _plan(self, work: Work, model: EmpiricalModel, Q: Array, seed: int) -> Array:
         return optimistic_values(
-            model, float(self.discount), float(self.reward_max), self._known_after(), self.bonus, Q, work.rule.available.astype(bool)
+            model,
+            float(self.discount),
+            float(self.reward_max),
+            self._known_after(),
+            self.bonus,
+            Q,
+            work.rule.available.astype(bool),
         )
 
     def _attributes(self, state: Learned) -> dict[str, Any]:
@@ -413,7 +441,9 @@ def optimistic_values(
     scale = np.where(unknown, 0.0, np.divide(1.0, n, out=np.zeros_like(n), where=n > 0))
     rows = sparse.diags_array(scale) @ model.counts_
     which = np.flatnonzero(unknown)
-    rows = sparse.csr_array(rows + sparse.csr_array((np.ones(len(which)), (which, which // A)), shape=(S * A, S)))
+    rows = sparse.csr_array(
+        rows + sparse.csr_array((np.ones(len(which)), (which, which // A)), shape=(S * A, S))
+    )
     added = 0.0 if bonus is None else bonus * np.sqrt(scale)
     expected = np.where(unknown, reward_max, model._mean + added)
     ends = np.where(unknown, 0.0, model.ends_ * scale)
@@ -487,7 +517,12 @@ class PosteriorSampling(Counting):
     ) -> None:
         self.discount, self.prior_count, self.reward_prior = discount, prior_count, reward_prior
         self.resample, self.support = resample, support
-        self.n_episodes, self.max_steps, self.n_steps, self.random_state = n_episodes, max_steps, n_steps, random_state
+        self.n_episodes, self.max_steps, self.n_steps, self.random_state = (
+            n_episodes,
+            max_steps,
+            n_steps,
+            random_state,
+        )
 
     def _when(self) -> Any:
         return self.resample
@@ -545,7 +580,9 @@ class PosteriorSampling(Counting):
 
         return self._drawn(self.model_, generator(random_state))
 
-    def value_interval(self, n_draws: int = 100, level: float = 0.9, random_state: Any = None) -> tuple[Array, Array]:
+    def value_interval(
+        self, n_draws: int = 100, level: float = 0.9, random_state: Any = None
+    ) -> tuple[Array, Array]:
         """Return credible bounds of the value of `policy_` in every state, from drawn processes."""
         from gnomon.core.randomness import generator
 
@@ -564,7 +601,13 @@ class PosteriorSampling(Counting):
             mean = state.model.reward_posterior(check_reward_prior(self.reward_prior)).m
         rows.sum_duplicates()
         S, A = work.S, work.A
-        mdp = MDP._of(rows, np.repeat(mean.ravel(), np.diff(rows.indptr)), (ends / total).reshape(S, A), mean, float(self.discount))
+        mdp = MDP._of(
+            rows,
+            np.repeat(mean.ravel(), np.diff(rows.indptr)),
+            (ends / total).reshape(S, A),
+            mean,
+            float(self.discount),
+        )
         return state._replace(Q=np.where(work.rule.available.astype(bool), planned(mdp, state.Q), -np.inf))
 
     def _attributes(self, state: Learned) -> dict[str, Any]:

@@ -84,7 +84,9 @@ def single_envs(world: Any, count: int) -> list[Any]:
     if hasattr(env, "envs"):
         return list(env.envs)
     if hasattr(env, "num_envs"):
-        raise DataError("give a SyncVectorEnv, or a single environment and n_envs: episodes are seeded one by one.")
+        raise DataError(
+            "give a SyncVectorEnv, or a single environment and n_envs: episodes are seeded one by one."
+        )
     return [env, *(copy.deepcopy(env) for _ in range(count - 1))]
 
 
@@ -94,12 +96,16 @@ def unvectored(world: EnvironmentWorld | Process) -> Any:
     if env is not None and hasattr(env, "single_observation_space"):
         inner = EnvironmentWorld(env.envs[0]) if hasattr(env, "envs") else None
         if inner is None:
-            raise DataError("give a SyncVectorEnv, or a single environment and n_envs: episodes are seeded one by one.")
+            raise DataError(
+                "give a SyncVectorEnv, or a single environment and n_envs: episodes are seeded one by one."
+            )
         return inner
     return world
 
 
-def first_weights(sizes: list[int], rng: Any, *, bias_first: bool = True, last_gain: float | None = None) -> list[Array]:
+def first_weights(
+    sizes: list[int], rng: Any, *, bias_first: bool = True, last_gain: float | None = None
+) -> list[Array]:
     """Return weights and biases to begin with: uniform ±1/√fan-in, or orthogonal where a last gain is given."""
     found: list[Array] = []
     for i, (m, n) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
@@ -125,7 +131,9 @@ def _orthogonal(n: int, m: int, rng: Any) -> Array:
 class Net:
     """A multilayer perceptron whose weights PyTorch trains and NumPy reads, in the same memory."""
 
-    def __init__(self, weights: list[Array], activation: str, *, dueling: bool = False, bias_first: bool = True) -> None:
+    def __init__(
+        self, weights: list[Array], activation: str, *, dueling: bool = False, bias_first: bool = True
+    ) -> None:
         torch = import_torch()
         self.activation, self.dueling, self.bias_first = activation, dueling, bias_first
         self.tensors = [torch.tensor(w, dtype=torch.float64, requires_grad=True) for w in weights]
@@ -195,7 +203,9 @@ class NetworkPolicy(Acting):
 
     def outputs(self, observation: Any) -> Array:
         """Return the network's outputs: action values, or logits."""
-        return forward(self.weights, self.sight.vector(observation), self.activation, self.dueling, self.bias_first)
+        return forward(
+            self.weights, self.sight.vector(observation), self.activation, self.dueling, self.bias_first
+        )
 
     def probabilities(self, observation: Any) -> Array:
         """Return the softmax of the outputs."""
@@ -205,7 +215,9 @@ class NetworkPolicy(Acting):
         """Return an action."""
         found = self.outputs(observation)
         if self.stochastic and rng is not None:
-            return int(min(np.searchsorted(np.cumsum(softmax(found)), rng.random(), side="right"), len(found) - 1))
+            return int(
+                min(np.searchsorted(np.cumsum(softmax(found)), rng.random(), side="right"), len(found) - 1)
+            )
         return int(found.argmax())
 
     def __repr__(self) -> str:

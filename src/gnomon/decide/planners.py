@@ -93,7 +93,9 @@ def check_states(states: Any, S: int) -> Array:
     if found.dtype.kind not in "iu":
         raise DataError(f"states must be whole numbers from 0 to {S - 1}; got {found.dtype}.")
     if found.size and (found.min() < 0 or found.max() >= S):
-        raise DataError(f"states go from 0 to {S - 1}; got {found.min() if found.min() < 0 else found.max()}.")
+        raise DataError(
+            f"states go from 0 to {S - 1}; got {found.min() if found.min() < 0 else found.max()}."
+        )
     return found
 
 
@@ -107,7 +109,8 @@ class Planner(WorldLearner):
         check_parameters(self)
         if not isinstance(world, Process):
             raise DataError(
-                f"{type(self).__name__} plans in an MDP; got {type(world).__name__}. For an environment with a table use "
+                f"{type(self).__name__} plans in an MDP; got {type(world).__name__}. For an "
+                f"environment with a table use "
                 "MDP.from_gymnasium(env); in others learn with QLearning, ModelBased or DQN."
             )
         g = self._discount(world)
@@ -126,7 +129,8 @@ class Planner(WorldLearner):
             reached = f"the guaranteed error is {gap[-1]:.3g}"
         if getattr(self, "tol", None):
             warn(
-                f"{type(self).__name__} did not converge in {self._limit()} {self._unit}s: {reached}, and tol={self.tol:g}. "
+                f"{type(self).__name__} did not converge in {self._limit()} {self._unit}s: {reached}, "
+                f"and tol={self.tol:g}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
             )

@@ -212,7 +212,12 @@ def as_table(policy: Any, mdp: Any) -> Array:
     if table.dtype.kind in "iu":
         return _actions(table.astype(np.int64), mdp)
     if table.dtype.kind != "f" or table.shape != (S, A):
-        if table.dtype.kind == "f" and table.ndim in (1, 2) and np.array_equal(table, np.rint(table)) and table.shape[-1] == S:
+        if (
+            table.dtype.kind == "f"
+            and table.ndim in (1, 2)
+            and np.array_equal(table, np.rint(table))
+            and table.shape[-1] == S
+        ):
             return _actions(table.astype(np.int64), mdp)
         raise DataError(f"policy must be ({S},) actions or ({S}, {A}) chances; its shape is {table.shape}.")
     table = probabilities(table, name="policy")
@@ -224,16 +229,27 @@ def as_table(policy: Any, mdp: Any) -> Array:
 
 def _actions(table: Array, mdp: Any) -> Array:
     S, A = mdp.n_states, mdp.n_actions
-    if table.shape == (S, A) and table.shape != (S, S) and ((table == 0) | (table == 1)).all() and (table.sum(axis=1) == 1).all():
+    if (
+        table.shape == (S, A)
+        and table.shape != (S, S)
+        and ((table == 0) | (table == 1)).all()
+        and (table.sum(axis=1) == 1).all()
+    ):
         return as_table(table.astype(np.float64), mdp)
     if table.shape[-1:] != (S,) or table.ndim > 2:
-        raise DataError(f"policy must have one action for each of the {S} states; its shape is {table.shape}.")
+        raise DataError(
+            f"policy must have one action for each of the {S} states; its shape is {table.shape}."
+        )
     if table.size and (table.min() < 0 or table.max() >= A):
-        raise DataError(f"policy has action {table.max() if table.max() >= A else table.min()}; actions go from 0 to {A - 1}.")
+        raise DataError(
+            f"policy has action {table.max() if table.max() >= A else table.min()}; actions go from 0 to {A - 1}."
+        )
     fine = mdp.available[np.arange(S), table]
     if not fine.all():
         s = int(np.argwhere(~fine)[0][-1])
-        raise DataError(f"policy takes action {int(np.atleast_2d(table)[0, s])} in state {s}, where it is not available.")
+        raise DataError(
+            f"policy takes action {int(np.atleast_2d(table)[0, s])} in state {s}, where it is not available."
+        )
     return table
 
 

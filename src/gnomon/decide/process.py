@@ -122,7 +122,19 @@ class MDP(Process):
         if blocked.any():
             rows = forms.canonical(sparse.diags_array((~blocked).astype(float)) @ rows)
         pays, end_pays, known = forms.entry_rewards(rewards, reward_on, rows, S, A)
-        self._set(rows, pays, ends, end_pays, discount, start, allowed, reward_noise, state_names, action_names, known)
+        self._set(
+            rows,
+            pays,
+            ends,
+            end_pays,
+            discount,
+            start,
+            allowed,
+            reward_noise,
+            state_names,
+            action_names,
+            known,
+        )
 
     def _set(
         self,
@@ -143,20 +155,30 @@ class MDP(Process):
         A = rows.shape[0] // S
         self.n_states, self.n_actions = S, A
         self.rows_, self._pays = rows, np.ascontiguousarray(pays, dtype=np.float64)
-        self._ends, self._end_pays = np.asarray(ends, dtype=np.float64), np.asarray(end_pays, dtype=np.float64)
+        self._ends, self._end_pays = (
+            np.asarray(ends, dtype=np.float64),
+            np.asarray(end_pays, dtype=np.float64),
+        )
         self.available = np.ones((S, A), dtype=bool) if allowed is None else allowed
         self.discount = None if discount is None else bellman.check_discount(discount)
         self.start_ = _start(start, S)
         if not (np.isfinite(noise) and noise >= 0):
             raise DataError(f"reward_noise must be at least 0; got {noise!r}.")
         self.reward_noise = float(noise)
-        self.state_names, self.action_names = _names(state_names, S, "state"), _names(action_names, A, "action")
+        self.state_names, self.action_names = (
+            _names(state_names, S, "state"),
+            _names(action_names, A, "action"),
+        )
         self.row_sums_ = np.asarray(rows.sum(axis=1)).reshape(S, A)
-        self.expected_rewards_ = self._mean_rewards() if expected is None else np.where(self.available, expected, 0.0)
+        self.expected_rewards_ = (
+            self._mean_rewards() if expected is None else np.where(self.available, expected, 0.0)
+        )
 
     def _mean_rewards(self) -> Array:
         rows = self.rows_
-        summed = np.add.reduceat(np.append(rows.data * self._pays, 0.0), np.minimum(rows.indptr[:-1], rows.nnz))
+        summed = np.add.reduceat(
+            np.append(rows.data * self._pays, 0.0), np.minimum(rows.indptr[:-1], rows.nnz)
+        )
         summed[np.diff(rows.indptr) == 0] = 0.0
         return summed.reshape(self._ends.shape) + self._ends * self._end_pays
 
@@ -170,7 +192,9 @@ class MDP(Process):
         if allowed.shape != (S, A):
             raise DataError(f"available must have shape ({S}, {A}); got {allowed.shape}.")
         if not allowed.any(axis=1).all():
-            raise DataError(f"state {int(np.argmin(allowed.any(axis=1)))} has no available action; every state needs one.")
+            raise DataError(
+                f"state {int(np.argmin(allowed.any(axis=1)))} has no available action; every state needs one."
+            )
         return allowed
 
     @staticmethod
@@ -181,17 +205,22 @@ class MDP(Process):
             row = int(np.searchsorted(rows.indptr, bad[0], side="right")) - 1
             s, a = divmod(row, allowed.shape[1])
             raise DataError(
-                f"transitions must not be negative or NaN; T(state {s}, action {a}, state {rows.indices[bad[0]]}) is {rows.data[bad[0]]}."
+                f"transitions must not be negative or NaN; T(state {s}, action {a}, state "
+                f"{rows.indices[bad[0]]}) is {rows.data[bad[0]]}."
             )
         return rows
 
     @staticmethod
-    def _checked_ends(termination: Any, terminal: Iterable[int], rows: Any, allowed: Array, S: int, A: int) -> Array:
+    def _checked_ends(
+        termination: Any, terminal: Iterable[int], rows: Any, allowed: Array, S: int, A: int
+    ) -> Array:
         ends = np.zeros((S, A))
         if termination is not None:
             given = np.asarray(termination, dtype=np.float64)
             if given.shape not in ((S,), (S, A)) or not ((given >= 0) & (given <= 1)).all():
-                raise DataError(f"termination must hold chances of shape ({S},) or ({S}, {A}); got shape {given.shape}.")
+                raise DataError(
+                    f"termination must hold chances of shape ({S},) or ({S}, {A}); got shape {given.shape}."
+                )
             ends += given[:, None] if given.ndim == 1 else given
         sums = np.asarray(rows.sum(axis=1)).reshape(S, A) + ends
         last = np.asarray(sorted(terminal), dtype=np.int64)
@@ -203,7 +232,8 @@ class MDP(Process):
         if len(off):
             s, a = off[0].tolist()
             raise DataError(
-                f"the chances of state {s}, action {a} sum to {sums[s, a]:.10g}, not to one. Divide the row by its sum, or give "
+                f"the chances of state {s}, action {a} sum to {sums[s, a]:.10g}, not to one. Divide "
+                f"the row by its sum, or give "
                 "what is missing as `termination` if the episode may end there."
             )
         ends[~allowed] = 1.0
@@ -233,11 +263,15 @@ class MDP(Process):
 
         Examples
         --------
-        >>> walk = MDP.from_function(3, 1, lambda s, a: [(1.0, s + 1, 1.0)] if s < 2 else [(1.0, s, 5.0, True)])
+        >>> walk = MDP.from_function(
+        ...     3, 1, lambda s, a: [(1.0, s + 1, 1.0)] if s < 2 else [(1.0, s, 5.0, True)]
+        ... )
         >>> walk.evaluate([0, 0, 0], discount=1.0).value
         array([7., 6., 5.])
         """
-        return cls._from_outcomes(forms.outcomes_of_function(outcomes, n_states, n_actions), n_states, n_actions, options)
+        return cls._from_outcomes(
+            forms.outcomes_of_function(outcomes, n_states, n_actions), n_states, n_actions, options
+        )
 
     @classmethod
     def _from_outcomes(cls, found: forms.Outcomes, S: int, A: int, options: dict[str, Any]) -> MDP:
@@ -266,7 +300,9 @@ class MDP(Process):
         inner = getattr(env, "unwrapped", env)
         table = getattr(inner, "P", None)
         if table is None:
-            raise DataError(f"{type(inner).__name__} has no table P of its transitions; learn in it with QLearning or ModelBased.")
+            raise DataError(
+                f"{type(inner).__name__} has no table P of its transitions; learn in it with QLearning or ModelBased."
+            )
         found, S, A = forms.outcomes_of_table(table)
         start = getattr(inner, "initial_state_distrib", None)
         return cls._from_outcomes(found, S, A, {"discount": discount, "start": start})
@@ -284,7 +320,9 @@ class MDP(Process):
         rewards = R
         if not sparse.issparse(R) and np.ndim(R) == 3:
             rewards = np.asarray(R).transpose(1, 0, 2)
-        return cls(P, rewards, discount=discount, layout="ass", reward_on="state" if np.ndim(R) == 1 else "action")
+        return cls(
+            P, rewards, discount=discount, layout="ass", reward_on="state" if np.ndim(R) == 1 else "action"
+        )
 
     @classmethod
     def random(
@@ -355,9 +393,19 @@ class MDP(Process):
         return float("inf") if g == 1.0 else 1.0 / (1.0 - g)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.n_states} states, {self.n_actions} actions, {self.rows_.nnz} transitions, discount={self.discount})"
+        size = f"{self.n_states} states, {self.n_actions} actions, {self.rows_.nnz} transitions"
+        return f"{type(self).__name__}({size}, discount={self.discount})"
 
-    _digested: ClassVar[tuple[str, ...]] = ("rows_", "_pays", "_ends", "_end_pays", "available", "start_", "discount", "reward_noise")
+    _digested: ClassVar[tuple[str, ...]] = (
+        "rows_",
+        "_pays",
+        "_ends",
+        "_end_pays",
+        "available",
+        "start_",
+        "discount",
+        "reward_noise",
+    )
 
     # Bellman
 
@@ -375,7 +423,9 @@ class MDP(Process):
 
     def q_from_value(self, V: Any, discount: float | None = None) -> Array:
         """Return Q(s, a) = r(s, a) + γ Σ T(s, a, s′) V(s′); −∞ for actions that are not available."""
-        return bellman.q_values(self, bellman.check_values(V, self.n_states), bellman.discount_of(self, discount))
+        return bellman.q_values(
+            self, bellman.check_values(V, self.n_states), bellman.discount_of(self, discount)
+        )
 
     def residual(self, V: Any, discount: float | None = None) -> float:
         """Return ‖BV − V‖, the largest violation of Bellman's equation."""
@@ -390,7 +440,9 @@ class MDP(Process):
 
         Examples
         --------
-        >>> mdp = MDP([[[1, 0], [0.1, 0.9]], [[0.2, 0.8], [1, 0]]], [[0, -1], [2, 0]], discount=0.9, layout="sas")
+        >>> mdp = MDP(
+        ...     [[[1, 0], [0.1, 0.9]], [[0.2, 0.8], [1, 0]]], [[0, -1], [2, 0]], discount=0.9, layout="sas"
+        ... )
         >>> mdp.value_bounds([0.0, 0.0])
         (array([0., 2.]), array([18., 20.]))
         """
@@ -403,7 +455,14 @@ class MDP(Process):
         return Q >= Q.max(axis=1, keepdims=True) - tol
 
     def sampled_q(
-        self, Q: Any, state: int, action: int, n_samples: int, *, discount: float | None = None, random_state: Any = None
+        self,
+        Q: Any,
+        state: int,
+        action: int,
+        n_samples: int,
+        *,
+        discount: float | None = None,
+        random_state: Any = None,
     ) -> tuple[float, float]:
         """Return the mean of `n_samples` targets R + γ max Q(s′, ·) of one pair, and its standard error."""
         found, spread = bellman.sampled_targets(
@@ -430,7 +489,9 @@ class MDP(Process):
 
         Examples
         --------
-        >>> mdp = MDP([[[1, 0], [0.1, 0.9]], [[0.2, 0.8], [1, 0]]], [[0, -1], [2, 0]], discount=0.9, layout="sas")
+        >>> mdp = MDP(
+        ...     [[[1, 0], [0.1, 0.9]], [[0.2, 0.8], [1, 0]]], [[0, -1], [2, 0]], discount=0.9, layout="sas"
+        ... )
         >>> mdp.evaluate([[0.5, 0.5], [0.5, 0.5]]).value.round(6)
         array([0.813397, 2.248804])
         """
@@ -441,23 +502,31 @@ class MDP(Process):
         one, two = self.evaluate(first, **options).value, self.evaluate(second, **options).value
         slack = 1e-9 * (1.0 + np.abs(one).max())
         above, below = bool((one >= two - slack).all()), bool((two >= one - slack).all())
-        return {(True, True): "==", (True, False): ">=", (False, True): "<="}.get((above, below), "incomparable")
+        return {(True, True): "==", (True, False): ">=", (False, True): "<="}.get(
+            (above, below), "incomparable"
+        )
 
     def occupancy(self, policy: Any, *, discount: float | None = None, start: Any = None) -> Array:
         """Return d = (I − γPᵀ)⁻¹ p₀: how often, discounted, each state is visited; dᵀr is the value of the start."""
-        return occupancy(self, policy, discount, self.start_ if start is None else _start(start, self.n_states))
+        return occupancy(
+            self, policy, discount, self.start_ if start is None else _start(start, self.n_states)
+        )
 
-    def policy_gradient(self, logits: Any, *, discount: float | None = None, start: Any = None) -> tuple[float, Array]:
+    def policy_gradient(
+        self, logits: Any, *, discount: float | None = None, start: Any = None
+    ) -> tuple[float, Array]:
         r"""Return J and its exact gradient for the policy softmax(logits) (Sutton et al. 2000).
 
         .. math:: \partial J / \partial \theta_{sa} = d(s)\, \pi(a|s)\, (Q^\pi(s,a) - V^\pi(s))
         """
-        return policy_gradient(self, logits, discount, self.start_ if start is None else _start(start, self.n_states))
+        return policy_gradient(
+            self, logits, discount, self.start_ if start is None else _start(start, self.n_states)
+        )
 
     @cached_property
     def _sampler(self) -> Sampler:
         """Alias tables of all outcomes; an end is an outcome too."""
-        S, A, rows = self.n_states, self.n_actions, self.rows_
+        rows = self.rows_
         ending = (self._ends > 0).ravel()
         offsets = np.concatenate([[0], np.cumsum(np.diff(rows.indptr) + ending)]).astype(np.int64)
         at = np.arange(rows.nnz) + np.repeat(offsets[:-1] - rows.indptr[:-1], np.diff(rows.indptr))
@@ -505,7 +574,16 @@ class MDP(Process):
         while True:
             steps, rewards = np.empty((room, 6), dtype=np.int64), np.empty(room)
             written = worlds.play(
-                *self._sampler, self._cumulative_start, tables, first, seed, 0, n_episodes, max_steps, steps, rewards
+                *self._sampler,
+                self._cumulative_start,
+                tables,
+                first,
+                seed,
+                0,
+                n_episodes,
+                max_steps,
+                steps,
+                rewards,
             )
             if written >= 0:
                 return _as_steps(steps[:written], rewards[:written])
@@ -543,7 +621,9 @@ class MDP(Process):
         ends = 1.0 - g * self.row_sums_
         paid = ((self.row_sums_ * (1.0 - g)) * self._going_reward() + self._ends * self._end_pays) / ends
         if not explicit:
-            return self._like(rows=self.rows_ * g, ends=np.where(self.available, ends, 1.0), end_pays=paid, discount=1.0)
+            return self._like(
+                rows=self.rows_ * g, ends=np.where(self.available, ends, 1.0), end_pays=paid, discount=1.0
+            )
         wide = sparse.vstack([self.rows_ * g, sparse.csr_array((A, S))], format="csr")
         halts = sparse.csr_array(np.append((self.row_sums_ * (1.0 - g)).ravel(), np.zeros(A))[:, None])
         rows = forms.canonical(sparse.hstack([wide, halts], format="csr"))
@@ -579,7 +659,9 @@ class MDP(Process):
         return MDPEnv(self, max_steps)
 
     def to_table(self) -> Any:
-        """Return a DataFrame with a row for every outcome: state, action, next_state (−1 = end), probability, reward."""
+        """Return a DataFrame with a row for every outcome: state, action, next_state (−1 = end), probability,
+        reward.
+        """
         import pandas as pd
 
         sampler = self._sampler
@@ -652,7 +734,9 @@ def _start(start: Any, S: int) -> Array:
         return np.eye(1, S, int(start))[0]
     chances = np.asarray(start, dtype=np.float64)
     if chances.shape != (S,) or not (chances >= 0).all() or abs(chances.sum() - 1.0) > 1e-8:
-        raise DataError(f"start must be a distribution over {S} states; its shape is {chances.shape}, its sum {chances.sum():.6g}.")
+        raise DataError(
+            f"start must be a distribution over {S} states; its shape is {chances.shape}, its sum {chances.sum():.6g}."
+        )
     return chances.copy()
 
 

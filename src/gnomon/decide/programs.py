@@ -21,7 +21,14 @@ from gnomon.decide.policies import Policy
 from gnomon.decide.sweeps import ValueIteration
 
 SMALL = 500  # states up to which `solve` evaluates policies exactly
-METHODS = ("auto", "value_iteration", "policy_iteration", "modified_policy_iteration", "linear_program", "prioritized_sweeping")
+METHODS = (
+    "auto",
+    "value_iteration",
+    "policy_iteration",
+    "modified_policy_iteration",
+    "linear_program",
+    "prioritized_sweeping",
+)
 
 
 class Optimum(NamedTuple):
@@ -79,12 +86,19 @@ class LinearProgram(Planner):
         g = self._discount(mdp)
         S, A = mdp.n_states, mdp.n_actions
         on = mdp.available.ravel()
-        which = sparse.csr_array((np.ones(S * A), np.repeat(np.arange(S), A), np.arange(S * A + 1)), shape=(S * A, S))
+        which = sparse.csr_array(
+            (np.ones(S * A), np.repeat(np.arange(S), A), np.arange(S * A + 1)), shape=(S * A, S)
+        )
         M = sparse.csr_array(which - g * mdp.rows_)[on]
         weight = 0.5 * mdp.start_ + 0.5 / S  # every state counts, or its value would be free
-        found = linprog(weight, A_ub=-M, b_ub=-mdp.expected_rewards_.ravel()[on], bounds=(None, None), method="highs")
+        found = linprog(
+            weight, A_ub=-M, b_ub=-mdp.expected_rewards_.ravel()[on], bounds=(None, None), method="highs"
+        )
         if found.status != 0:
-            raise InfeasibleError(f"the linear program has no solution ({found.message}); with discount 1 every policy must come to an end.")
+            raise InfeasibleError(
+                f"the linear program has no solution ({found.message}); with discount 1 every policy "
+                f"must come to an end."
+            )
         taken = np.zeros(S * A)
         taken[on] = -found.ineqlin.marginals
         policy = np.where(mdp.available, taken.reshape(S, A), -np.inf).argmax(axis=1)
@@ -92,7 +106,9 @@ class LinearProgram(Planner):
         V = solve_chain(P, r, g)  # the vertex, to machine precision
         q = bellman.q_values(mdp, V, g)
         best = q.max(axis=1)
-        below, above = bellman.offsets(float((best - V).min()), float((best - V).max()), bellman.contraction(mdp, g))
+        below, above = bellman.offsets(
+            float((best - V).min()), float((best - V).max()), bellman.contraction(mdp, g)
+        )
         gap = (above - below) / 2
         return Optimum(V, q, policy, taken.reshape(S, A), below, above, best), Report(
             float(weight @ V), max(gap, 0.0) if np.isfinite(gap) else None, done=True
@@ -128,7 +144,8 @@ class FiniteHorizon(Planner):
 
     .. math:: V_k(s) = \max_a \Big[ r(s,a) + \gamma \sum_{s'} T(s,a,s')\, V_{k-1}(s') \Big], \qquad V_0 = 0
 
-    The best action may depend on the steps left. By the principle of optimality it is the best first action, followed by
+    The best action may depend on the steps left. By the principle of optimality it is the best first action,
+    followed by
     the best continuation with one step less.
 
     Parameters
@@ -180,16 +197,24 @@ class FiniteHorizon(Planner):
 
     def _start(self, mdp: Any, rng: Any) -> Horizon:
         S, A = mdp.n_states, mdp.n_actions
-        last = np.zeros(S) if self.terminal_value is None else bellman.check_values(self.terminal_value, S, "terminal_value")
+        last = (
+            np.zeros(S)
+            if self.terminal_value is None
+            else bellman.check_values(self.terminal_value, S, "terminal_value")
+        )
         return Horizon(last[None], np.empty((0, S, A)), np.empty((0, S), dtype=np.int64))
 
     def _step(self, mdp: Any, state: Horizon) -> tuple[Horizon, Report]:
         q = bellman.q_values(mdp, state.values[-1], float(self.discount))
         V, actions = q.max(axis=1), q.argmax(axis=1)
         grown = Horizon(
-            np.vstack([state.values, V]), np.concatenate([state.q, q[None]]), np.vstack([state.policies, actions])
+            np.vstack([state.values, V]),
+            np.concatenate([state.q, q[None]]),
+            np.vstack([state.policies, actions]),
         )
-        return grown, Report(None, done=len(grown.policies) == self.horizon, info={"value": float(mdp.start_ @ V)})
+        return grown, Report(
+            None, done=len(grown.policies) == self.horizon, info={"value": float(mdp.start_ @ V)}
+        )
 
     def _attributes(self, state: Horizon) -> dict[str, Any]:
         told: dict[str, Any] = {
@@ -234,7 +259,8 @@ def _changes(policies: Array) -> dict[int, list[int]]:
 def solve(mdp: Any, method: str = "auto", **options: Any) -> Any:
     """Return a fitted planner for a process.
 
-    Up to 500 states are solved by exact policy iteration, more by modified policy iteration. Agents that learn have the same
+    Up to 500 states are solved by exact policy iteration, more by modified policy iteration. Agents that learn have
+    the same
     attributes (`V_`, `Q_`, `policy_`), so a known and an unknown model are handled alike.
 
     Parameters

@@ -40,7 +40,9 @@ def discounted_return(
     g = check_discount(discount)
     R = np.asarray(rewards, dtype=np.float64)
     if R.ndim not in (1, 2) or R.shape[-1] == 0:
-        raise DataError(f"rewards must be a sequence, or episodes × steps, and not empty; its shape is {R.shape}.")
+        raise DataError(
+            f"rewards must be a sequence, or episodes × steps, and not empty; its shape is {R.shape}."
+        )
     if horizon is not None:
         if horizon < 1:
             raise DataError(f"horizon must be at least 1; got {horizon}.")

@@ -53,7 +53,8 @@ class ValueIteration(Planner):
         All states at once; in place, in the order of the states; in place, the state with the largest expected change
         first (Moore and Atkeson 1993); or from `n_samples` sampled moves a pair, without the chances.
     extrapolate : bool
-        Return the middle of the bounds. Otherwise the last backup, when its change is below tol(1−γ)/γ: the classical rule.
+        Return the middle of the bounds. Otherwise the last backup, when its change is below tol(1−γ)/γ: the
+        classical rule.
     eliminate : bool
         Drop actions that the bounds rule out (MacQueen 1967); the result is the same.
     initial : (S,) or (S, A) array, optional
@@ -139,10 +140,15 @@ class ValueIteration(Planner):
         if given.ndim < 2:
             return bellman.check_values(given, mdp.n_states, "initial")
         if given.shape != (mdp.n_states, mdp.n_actions) or np.isnan(given).any():
-            raise DataError(f"initial must be ({mdp.n_states},) or ({mdp.n_states}, {mdp.n_actions}) without NaN; got shape {given.shape}.")
+            raise DataError(
+                f"initial must be ({mdp.n_states},) or ({mdp.n_states}, {mdp.n_actions}) without NaN; "
+                f"got shape {given.shape}."
+            )
         if np.isfinite(given[~mdp.available]).any():
             warn("initial gives values to actions that are not available; they are −∞.")
-        return bellman.check_values(np.where(mdp.available, given, -np.inf).max(axis=1), mdp.n_states, "initial")
+        return bellman.check_values(
+            np.where(mdp.available, given, -np.inf).max(axis=1), mdp.n_states, "initial"
+        )
 
     def _offsets(self, mdp: Any, low: float, high: float) -> tuple[float, float]:
         return bellman.offsets(low, high, bellman.contraction(mdp, self._discount(mdp)))
@@ -171,7 +177,8 @@ class ValueIteration(Planner):
     def _margin(self, mdp: Any, plan: Plan) -> float:
         """How far an action must be behind, in a backup of `plan.best`, to be ruled out for good.
 
-        V* − best lies in [below, above], so r + γTV* lies in [below, above] times γ and a row sum around a backup of best.
+        V* − best lies in [below, above], so r + γTV* lies in [below, above] times γ and a row sum around a backup of
+        best.
         """
         c = bellman.contraction(mdp, self._discount(mdp))
         most = plan.above * (c.high if plan.above > 0 else c.low)
@@ -207,7 +214,15 @@ class ValueIteration(Planner):
         columns = sparse.csc_array(mdp.rows_)
         goal = self.tol * (1.0 - g * mdp.max_row_sum_) / 2 if g * mdp.max_row_sum_ < 1 else self.tol / 2
         done = planning.sweep_by_priority(
-            *bellman.arrays(mdp), plan.alive, g, columns.indptr, columns.indices, columns.data, goal, V, priority
+            *bellman.arrays(mdp),
+            plan.alive,
+            g,
+            columns.indptr,
+            columns.indices,
+            columns.data,
+            goal,
+            V,
+            priority,
         )
         best, policy, low, high = bellman.backup(mdp, V, g, plan.alive)
         below, above = self._offsets(mdp, low, high)
@@ -225,7 +240,11 @@ class ValueIteration(Planner):
         V = q.max(axis=1)
         change = float(np.abs(V - plan.value).max())
         found = plan._replace(
-            value=V, best=V, policy=q.argmax(axis=1), sweeps=plan.sweeps + 1, backups=plan.backups + S * A * self.n_samples
+            value=V,
+            best=V,
+            policy=q.argmax(axis=1),
+            sweeps=plan.sweeps + 1,
+            backups=plan.backups + S * A * self.n_samples,
         )
         errors = errors.reshape(S, A)
         return Sampling(found, q, errors, state.seed), Report(change, change=change, done=change <= self.tol)

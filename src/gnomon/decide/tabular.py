@@ -22,7 +22,9 @@ from gnomon.decide.planners import WorldLearner
 from gnomon.decide.policies import Evaluation, Policy
 from gnomon.loops import worlds
 
-PROMISES = Promises(order="no: a world has no rows to put in order", weights="no: a world has no rows to weigh")
+PROMISES = Promises(
+    order="no: a world has no rows to put in order", weights="no: a world has no rows to weigh"
+)
 AGENT: dict[str, Any] = {
     "n_episodes": [COUNT],
     "max_steps": [COUNT],
@@ -85,7 +87,9 @@ class Agent(WorldLearner):
             if state is not None:
                 trace = error.trace
                 error.agent = self._copy(Run(state, trace, len(trace), False), data)
-                error.add_note(f"{len(trace)} episodes were learned before; they are kept in the error's `agent`.")
+                error.add_note(
+                    f"{len(trace)} episodes were learned before; they are kept in the error's `agent`."
+                )
             raise
 
     @property
@@ -149,7 +153,9 @@ def state_number(world: EnvironmentWorld, observation: Any) -> int:
     """Return the number of an observation, after checking that it is one."""
     number = world.number(observation)
     if not 0 <= number < world.n_states:
-        raise WorldError(f"the environment showed {observation!r}, which is none of its {world.n_states} observations.")
+        raise WorldError(
+            f"the environment showed {observation!r}, which is none of its {world.n_states} observations."
+        )
     return number
 
 
@@ -160,7 +166,12 @@ def finished_policy(world: Any, Q: Array) -> Policy:
 
 def report_of(played: Played, done: bool = False, **more: float) -> Report:
     """Return what an episode tells the trace."""
-    info = {"return": played.total, "length": float(played.length), "truncated": float(played.truncated), **more}
+    info = {
+        "return": played.total,
+        "length": float(played.length),
+        "truncated": float(played.truncated),
+        **more,
+    }
     return Report(None, done=done, info=info)
 
 

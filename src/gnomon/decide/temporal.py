@@ -106,7 +106,9 @@ class TemporalDifference(Agent):
             raise DataError("trace_decay goes with n_step=1 and double=False; give one of them.")
         world, S, A, available = tabular_work(data)
         if self.discount == 1.0 and isinstance(world, Process) and not world._ends.any():
-            warn("discount is 1 and no episode ever ends: returns grow without limit. Give a discount below 1.")
+            warn(
+                "discount is 1 and no episode ever ends: returns grow without limit. Give a discount below 1."
+            )
         rate = coded(self.learning_rate, "learning_rate")
         behavior = coded_behavior(self.exploration, S, A)
         rule = Rule(
@@ -144,7 +146,9 @@ class TemporalDifference(Agent):
         done = self.n_steps is not None and steps >= int(self.n_steps)
         errors = float(memory.sums[0]) / max(played.length, 1)
         if not np.isfinite(errors):
-            raise WorldError("the action values left the finite numbers; lower the learning rate or the discount.")
+            raise WorldError(
+                "the action values left the finite numbers; lower the learning rate or the discount."
+            )
         fresh = Tables(memory.Q, memory.visits, steps, state.episode + 1, state.seed)
         return fresh, report_of(played, done, td_error=errors)
 
@@ -213,7 +217,9 @@ class TemporalDifference(Agent):
         data = self._read_world(world)
         work = self._prepare(data)
         fitted = hasattr(self, "tables_")
-        state = self._state() if fitted else self._start(work, stream(draw_seed(generator(self.random_state)), 0))
+        state = (
+            self._state() if fitted else self._start(work, stream(draw_seed(generator(self.random_state)), 0))
+        )
         recorder = Recorder(self.trace_ if fitted else None, unit=self._unit)
         clock = time.perf_counter() - (recorder.seconds[-1] if recorder.seconds else 0.0)
         for _ in range(n_episodes):
@@ -222,7 +228,9 @@ class TemporalDifference(Agent):
         self._keep(Run(state, recorder.trace(), len(recorder.objective), False), data)
         return self
 
-    def learn_from(self, transitions: Any, *, n_states: int | None = None, n_actions: int | None = None) -> Self:
+    def learn_from(
+        self, transitions: Any, *, n_states: int | None = None, n_actions: int | None = None
+    ) -> Self:
         """Learn from logged moves, in their order, without a world.
 
         Parameters
@@ -241,7 +249,9 @@ class TemporalDifference(Agent):
         data = Log(S, A)
         work = self._prepare(data)
         fitted = hasattr(self, "tables_")
-        state = self._state() if fitted else self._start(work, stream(draw_seed(generator(self.random_state)), 0))
+        state = (
+            self._state() if fitted else self._start(work, stream(draw_seed(generator(self.random_state)), 0))
+        )
         memory = self._memory(work, state)
         agents.learn_log(
             work.rule, memory, log["state"], log["action"], log["reward"], np.maximum(log["next_state"], 0),
@@ -252,7 +262,9 @@ class TemporalDifference(Agent):
         self._keep(Run(fresh, trace, len(trace), False), data)
         return self
 
-    def update(self, state: int, action: int, reward: float, next_state: int, terminated: bool = False) -> Self:
+    def update(
+        self, state: int, action: int, reward: float, next_state: int, terminated: bool = False
+    ) -> Self:
         """Learn from one move."""
         return self.learn_from([(state, action, reward, next_state, terminated)])
 
@@ -268,7 +280,9 @@ class Log(Process):
 
 def read_log(transitions: Any, needs_next: bool = False) -> dict[str, Array]:
     """Return the columns of logged moves."""
-    names = getattr(getattr(transitions, "dtype", None), "names", None) or getattr(transitions, "columns", None)
+    names = getattr(getattr(transitions, "dtype", None), "names", None) or getattr(
+        transitions, "columns", None
+    )
     if names is not None:
         columns = {str(name): np.asarray(transitions[name]) for name in names}
     else:
@@ -282,8 +296,12 @@ def read_log(transitions: Any, needs_next: bool = False) -> dict[str, Array]:
             6: ("state", "action", "reward", "next_state", "next_action", "terminated"),
         }.get(width)
         if order is None or any(len(row) != width for row in rows):
-            raise DataError("transitions must be (state, action, reward, next_state[, next_action][, terminated]), all alike.")
-        columns = {name: np.array(column) for name, column in zip(order, zip(*rows, strict=True), strict=True)}
+            raise DataError(
+                "transitions must be (state, action, reward, next_state[, next_action][, terminated]), all alike."
+            )
+        columns = {
+            name: np.array(column) for name, column in zip(order, zip(*rows, strict=True), strict=True)
+        }
     n = len(columns["state"])
     found = {name: np.asarray(columns[name], dtype=np.int64) for name in ("state", "action", "next_state")}
     found["reward"] = np.asarray(columns["reward"], dtype=np.float64)
@@ -298,7 +316,9 @@ def read_log(transitions: Any, needs_next: bool = False) -> dict[str, Array]:
         found = {name: values[keep] for name, values in found.items()}
         over, cut, follow = over[keep], cut[keep], follow[keep]
         n = len(over)
-    found["next_action"] = np.full(n, -1) if follow is None else np.maximum(np.asarray(follow, dtype=np.int64), 0)
+    found["next_action"] = (
+        np.full(n, -1) if follow is None else np.maximum(np.asarray(follow, dtype=np.int64), 0)
+    )
     return {**found, "terminated": over, "ended": over | cut}
 
 
@@ -307,10 +327,14 @@ def check_log(log: dict[str, Array], S: int, A: int) -> None:
     for name, count in (("state", S), ("action", A)):
         bad = np.flatnonzero((log[name] < 0) | (log[name] >= count))
         if len(bad):
-            raise DataError(f"move {bad[0]} has {name} {log[name][bad[0]]}; there are {count}, numbered from 0.")
+            raise DataError(
+                f"move {bad[0]} has {name} {log[name][bad[0]]}; there are {count}, numbered from 0."
+            )
     bad = np.flatnonzero((log["next_state"] >= S) | ((log["next_state"] < 0) & ~log["terminated"]))
     if len(bad):
-        raise DataError(f"move {bad[0]} leads to state {log['next_state'][bad[0]]}; there are {S}, numbered from 0.")
+        raise DataError(
+            f"move {bad[0]} leads to state {log['next_state'][bad[0]]}; there are {S}, numbered from 0."
+        )
     bad = np.flatnonzero(~np.isfinite(log["reward"]))
     if len(bad):
         raise DataError(f"move {bad[0]} has reward {log['reward'][bad[0]]}; rewards must be finite.")
@@ -321,8 +345,10 @@ class QLearning(TemporalDifference):
 
     .. math:: Q(s,a) \leftarrow Q(s,a) + \alpha \big[ r + \gamma \max_{a'} Q(s',a') - Q(s,a) \big]
 
-    No model is needed. It converges to Q* when every pair is visited for ever and Σα = ∞, Σα² < ∞, whatever the behavior. Nothing is
-    taken from the state after a termination; one that was merely cut off counts on. Use `Sarsa` when the mistakes of exploring
+    No model is needed. It converges to Q* when every pair is visited for ever and Σα = ∞, Σα² < ∞, whatever the
+    behavior. Nothing is
+    taken from the state after a termination; one that was merely cut off counts on. Use `Sarsa` when the mistakes of
+    exploring
     are dear, `ModelBased` when moves are dear, `DQN` when states cannot be numbered.
 
     Parameters
@@ -390,7 +416,12 @@ class QLearning(TemporalDifference):
         random_state: Any = None,
     ) -> None:
         self.discount, self.learning_rate, self.exploration = discount, learning_rate, exploration
-        self.n_episodes, self.max_steps, self.n_steps, self.initial_q = n_episodes, max_steps, n_steps, initial_q
+        self.n_episodes, self.max_steps, self.n_steps, self.initial_q = (
+            n_episodes,
+            max_steps,
+            n_steps,
+            initial_q,
+        )
         self.double, self.n_step, self.trace_decay, self.replacing = double, n_step, trace_decay, replacing
         self.random_state = random_state
 
@@ -400,12 +431,14 @@ class Sarsa(TemporalDifference):
 
     .. math:: Q(s,a) \leftarrow Q(s,a) + \alpha \big[ r + \gamma Q(s',a') - Q(s,a) \big]
 
-    a′ is the action really taken next. With a fixed behavior the values are that behavior's; with one that is greedy in the limit
+    a′ is the action really taken next. With a fixed behavior the values are that behavior's; with one that is greedy
+    in the limit
     (`GreedyInLimit`) they go to Q*. It keeps away from cliffs that a greedy agent walks along.
 
     Parameters
     ----------
-    discount, learning_rate, exploration, n_episodes, max_steps, n_steps, initial_q, n_step, trace_decay, replacing, random_state
+    discount, learning_rate, exploration, n_episodes, max_steps, n_steps, initial_q, n_step, trace_decay, replacing,
+    random_state
         As in `QLearning`. A `Policy` as `exploration` is evaluated.
     expected : bool
         Take the mean over the behavior's actions instead of the one taken: less noise (van Seijen et al. 2009).
@@ -449,7 +482,12 @@ class Sarsa(TemporalDifference):
         random_state: Any = None,
     ) -> None:
         self.discount, self.learning_rate, self.exploration = discount, learning_rate, exploration
-        self.n_episodes, self.max_steps, self.n_steps, self.initial_q = n_episodes, max_steps, n_steps, initial_q
+        self.n_episodes, self.max_steps, self.n_steps, self.initial_q = (
+            n_episodes,
+            max_steps,
+            n_steps,
+            initial_q,
+        )
         self.expected, self.double, self.n_step = expected, double, n_step
         self.trace_decay, self.replacing, self.random_state = trace_decay, replacing, random_state
 

@@ -24,7 +24,9 @@ def scheduled(schedule, table, steps, state_visits, pair_visits):
     if kind == 2:
         return max(schedule[1] * schedule[2] ** k, schedule[3])
     if kind == 3:
-        return schedule[2] if k >= schedule[3] else schedule[1] + (schedule[2] - schedule[1]) * (k / schedule[3])
+        return (
+            schedule[2] if k >= schedule[3] else schedule[1] + (schedule[2] - schedule[1]) * (k / schedule[3])
+        )
     return table[min(k, len(table) - 1)]
 
 
@@ -192,7 +194,18 @@ def advanced(rule, memory, s, a, reward, to, terminated, ended, key, t):
     following = -1
     if rule.method == 1 and not terminated:
         following = chosen(rule, memory, to, draw(key, 2 * t + 2))
-    take_in(rule, memory, s, a, reward, to, following, terminated, ended, draw(key, 2 * t + 1) if rule.double else 1.0)
+    take_in(
+        rule,
+        memory,
+        s,
+        a,
+        reward,
+        to,
+        following,
+        terminated,
+        ended,
+        draw(key, 2 * t + 1) if rule.double else 1.0,
+    )
     if ended:
         return -1
     if rule.method != 1:
@@ -220,7 +233,9 @@ def advance(rule, memory, s, a, reward, to, terminated, ended, key, t):
 
 
 @compiled
-def learn_episode(rule, memory, offsets, leads_to, pays, keep, other, noise, cumulative, seed_of_reset, key, max_steps):
+def learn_episode(
+    rule, memory, offsets, leads_to, pays, keep, other, noise, cumulative, seed_of_reset, key, max_steps
+):
     """Play one episode in a process and learn from it; returns its return, its length and whether it was cut off."""
     A = memory.visits.shape[1]
     world = key_of(seed_of_reset, 0)
@@ -244,13 +259,40 @@ def learn_log(rule, memory, states, actions, rewards, next_states, next_actions,
     for i in range(states.shape[0]):
         coin = draw(key, i) if rule.double else 1.0
         take_in(
-            rule, memory, states[i], actions[i], rewards[i], next_states[i], next_actions[i], terminated[i], ended[i], coin
+            rule,
+            memory,
+            states[i],
+            actions[i],
+            rewards[i],
+            next_states[i],
+            next_actions[i],
+            terminated[i],
+            ended[i],
+            coin,
         )
 
 
 @compiled
-def act_on(rule, memory, offsets, leads_to, pays, keep, other, noise, world, key, s, t, max_steps, limits, moves, rewards):
-    """Act from state s at time t by the tables as they are, writing moves (state, action, next or -1) until the episode ends, max_steps
+def act_on(
+    rule,
+    memory,
+    offsets,
+    leads_to,
+    pays,
+    keep,
+    other,
+    noise,
+    world,
+    key,
+    s,
+    t,
+    max_steps,
+    limits,
+    moves,
+    rewards,
+):
+    """Act from state s at time t by the tables as they are, writing moves (state, action, next or -1) until the
+    episode ends, max_steps
     are made, the table is full, or some pair has been seen limits[s, a] times.
 
     Returns the time, the state and whether the episode has ended.

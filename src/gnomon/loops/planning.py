@@ -12,7 +12,9 @@ from gnomon.loops._compile import compiled
 
 @compiled
 def backup_states(indptr, indices, data, r, alive, V, discount, begin, end, best, choice):
-    """best[s] = max_a r(s, a) + discount * sum_t T(s, a, t) V[t], choice[s] the action; returns min and max of best - V."""
+    """best[s] = max_a r(s, a) + discount * sum_t T(s, a, t) V[t], choice[s] the action; returns min and max of
+    best - V.
+    """
     A = r.shape[1]
     low, high = np.inf, -np.inf
     for s in range(begin, end):

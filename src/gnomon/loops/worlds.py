@@ -102,7 +102,21 @@ def move(offsets, leads_to, pays, keep, other, noise, row, key, counter):
 
 @compiled
 def play(
-    offsets, leads_to, pays, keep, other, noise, cumulative, policy, start, seed, first, count, max_steps, out, rewards
+    offsets,
+    leads_to,
+    pays,
+    keep,
+    other,
+    noise,
+    cumulative,
+    policy,
+    start,
+    seed,
+    first,
+    count,
+    max_steps,
+    out,
+    rewards,
 ):
     """Play episodes first .. first + count - 1 with policy (H, S, A), whose last table serves all later steps.
 
@@ -142,7 +156,9 @@ def play(
 
 
 @compiled
-def sample_targets(offsets, leads_to, pays, keep, other, noise, V, discount, rows, n_samples, seed, mean, error):
+def sample_targets(
+    offsets, leads_to, pays, keep, other, noise, V, discount, rows, n_samples, seed, mean, error
+):
     """mean[i], error[i] of reward + discount * V[next] over n_samples moves from rows[i] (Welford's sums)."""
     for i in range(rows.shape[0]):
         key = key_of(seed, rows[i])

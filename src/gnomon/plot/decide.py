@@ -14,7 +14,12 @@ from gnomon.plot.tables import _colors, heat_map
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FOUR = ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0))  # up, right, down, left on axes whose y grows downward
+FOUR = (
+    (0.0, -1.0),
+    (1.0, 0.0),
+    (0.0, 1.0),
+    (-1.0, 0.0),
+)  # up, right, down, left on axes whose y grows downward
 _SLANT = 0.5**0.5
 EIGHT = (
     (0.0, -1.0),
@@ -68,7 +73,9 @@ def grid_map(
     """
     given = None if values is None else np.asarray(values, dtype=float)
     if given is not None and given.shape not in ((grid.n_states,), (grid.n_states, grid.n_actions)):
-        raise DataError(f"values must be ({grid.n_states},) or ({grid.n_states}, {grid.n_actions}); got {given.shape}.")
+        raise DataError(
+            f"values must be ({grid.n_states},) or ({grid.n_states}, {grid.n_actions}); got {given.shape}."
+        )
     rows, columns = grid.shape
     ax = style.axes(ax, size=(min(12.0, 1.0 + 0.9 * columns), min(10.0, 0.8 + 0.8 * rows)))
     numbers = rows * columns <= 150 if numbers is None else numbers
@@ -95,7 +102,9 @@ def _draw_cells(ax: Any, grid: Any, given: Any, fmt: str, numbers: bool) -> None
         image = ax.imshow(shown, **_colors(shown, None))
         for i, j in grid.cells if numbers else []:
             ink = style.text_on(image.cmap(image.norm(table[i, j])))
-            ax.text(j, i - 0.18, format(table[i, j], fmt), ha="center", va="center", color=ink, fontsize="small")
+            ax.text(
+                j, i - 0.18, format(table[i, j], fmt), ha="center", va="center", color=ink, fontsize="small"
+            )
     for i, j in np.ndindex(grid.shape):
         wall = (i, j) in grid.walls
         ax.add_patch(
@@ -124,7 +133,15 @@ def _draw_triangles(ax: Any, grid: Any, Q: np.ndarray, fmt: str, numbers: bool) 
             ax.add_patch(Polygon(points, facecolor=color, edgecolor=style.QUIET, linewidth=0.4))
             if numbers:
                 x, y = j + 0.3 * FOUR[a][0], i + 0.3 * FOUR[a][1]
-                ax.text(x, y, format(Q[s, a], fmt), ha="center", va="center", color=style.text_on(color), fontsize=6)
+                ax.text(
+                    x,
+                    y,
+                    format(Q[s, a], fmt),
+                    ha="center",
+                    va="center",
+                    color=style.text_on(color),
+                    fontsize=6,
+                )
 
 
 def _draw_arrows(ax: Any, grid: Any, policy: Any, low: bool) -> None:
@@ -177,7 +194,10 @@ def policy_sweep(
     if figure is None:
         from matplotlib import pyplot
 
-        figure = pyplot.figure(figsize=(min(14.0, 0.5 + 0.8 * grid.shape[1] * len(values)), 0.9 * grid.shape[0] + 0.5), layout="constrained")
+        figure = pyplot.figure(
+            figsize=(min(14.0, 0.5 + 0.8 * grid.shape[1] * len(values)), 0.9 * grid.shape[0] + 0.5),
+            layout="constrained",
+        )
     drawn = []
     for k, value in enumerate(values):
         if name == "horizon":
@@ -225,7 +245,13 @@ def value_convergence(
         first = next(iter(table.values()))
         g = first.discount if first.discount is not None else 0.9
         sweeps = np.arange(1, max(len(model.trace_) for model in table.values()) + 1)
-        ax.plot(sweeps, g**sweeps * np.abs(np.asarray(optimum)).max(), color=style.QUIET, linestyle="--", label="γᵏ‖V*‖")
+        ax.plot(
+            sweeps,
+            g**sweeps * np.abs(np.asarray(optimum)).max(),
+            color=style.QUIET,
+            linestyle="--",
+            label="γᵏ‖V*‖",
+        )
     ax.set_yscale("log")
     ax.legend(frameon=False)
     return ax
@@ -346,8 +372,22 @@ def mdp_graph(mdp: Any, policy: Any = None, ax: Axes | None = None) -> Axes:
             taken = chosen is not None and chosen.ndim == 1 and int(chosen[s]) == a
             turn = angle[s] - (a - (A - 1) / 2) * min(1.2, 5.0 / A)
             dot = place[s] + 0.45 * np.array([np.cos(turn), np.sin(turn)])
-            _draw_action(ax, place, s, dot, T[s, a], mdp.expected_rewards_[s, a], style.color(1) if taken else style.QUIET)
-            ax.text(*(dot + 0.09 * np.array([np.cos(turn), np.sin(turn)])), (mdp.action_names or range(A))[a], fontsize=8, ha="center", va="center")
+            _draw_action(
+                ax,
+                place,
+                s,
+                dot,
+                T[s, a],
+                mdp.expected_rewards_[s, a],
+                style.color(1) if taken else style.QUIET,
+            )
+            ax.text(
+                *(dot + 0.09 * np.array([np.cos(turn), np.sin(turn)])),
+                (mdp.action_names or range(A))[a],
+                fontsize=8,
+                ha="center",
+                va="center",
+            )
     for s, (x, y) in enumerate(place):
         ax.plot(x, y, "o", markersize=28, color=style.color(0), zorder=4)
         ax.text(x, y, names[s], ha="center", va="center", color="white", zorder=5)
@@ -365,13 +405,21 @@ def _draw_action(ax: Any, place: Any, s: int, dot: Any, row: Any, reward: float,
             arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 0.4 + 2 * row[t], "shrinkB": 14,
                         "connectionstyle": "arc3,rad=0.25"},
         )  # fmt: skip
-        ax.text(*(0.55 * dot + 0.45 * place[t]), f"{row[t]:.2g} / {reward:.2g}", fontsize=7, ha="center", va="center")
+        ax.text(
+            *(0.55 * dot + 0.45 * place[t]),
+            f"{row[t]:.2g} / {reward:.2g}",
+            fontsize=7,
+            ha="center",
+            va="center",
+        )
 
 
 def horizon_actions(model: Any, world: Any = None, ax: Axes | None = None) -> Axes:
     """Draw the best action of every state against the steps to go."""
     names = getattr(world, "state_names", None)
     H = len(model.policies_)
-    ax = heat_map(model.policies_.T, names, [str(k) for k in range(1, H + 1)] if H <= 30 else None, ax, fmt=".0f")
+    ax = heat_map(
+        model.policies_.T, names, [str(k) for k in range(1, H + 1)] if H <= 30 else None, ax, fmt=".0f"
+    )
     ax.set(xlabel="steps to go", ylabel="state", title="best action")
     return ax

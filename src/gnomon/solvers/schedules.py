@@ -247,7 +247,9 @@ class Exponential(Schedule):
     def __init__(self, eta0: float, ratio: float, floor: float = 0.0) -> None:
         self.eta0, self.ratio, self.floor = rate(eta0), float(ratio), float(floor)
         if not (0.0 < self.ratio <= 1.0 or floor == 0.0) or not self.floor >= 0.0:
-            raise ValueError(f"a floor needs 0 < ratio <= 1 and floor >= 0; got ratio={ratio!r}, floor={floor!r}.")
+            raise ValueError(
+                f"a floor needs 0 < ratio <= 1 and floor >= 0; got ratio={ratio!r}, floor={floor!r}."
+            )
 
     @property
     def sum_diverges(self):
