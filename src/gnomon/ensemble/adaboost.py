@@ -14,9 +14,9 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from gnomon.core.errors import DegenerateError
+from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import Chunk, per_row

@@ -11,10 +11,10 @@ from scipy import stats
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import in_order
@@ -100,7 +100,7 @@ class _Bagging(MetaEstimatorMixin, Learner):
             else:
                 counts = weight.copy()
                 if size < len(X):
-                    counts[urn.order[np.sort(rng.permutation(len(X)))[size:]]] = 0.0
+                    counts[urn.order[np.sort(rng.permutation(len(X))[size:])]] = 0.0
             features = np.arange(X.shape[1])
             if width < X.shape[1] or self.bootstrap_features:
                 features = np.sort(rng.choice(X.shape[1], max(1, width), replace=self.bootstrap_features))

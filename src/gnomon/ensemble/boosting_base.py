@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from gnomon.core.errors import DivergenceError, ModelFileError
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
@@ -17,7 +18,7 @@ from gnomon.ensemble.objectives import Objective, objective_of
 from gnomon.trees import categories as cats
 from gnomon.trees.base import positive
 from gnomon.trees.growing import repetitions
-from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, grove_of, make_grove
+from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, check_trees, grove_of, make_grove
 
 Array = np.ndarray
 HELD_OUT = 2**62  # the stream that draws the validation rows
@@ -57,6 +58,13 @@ class Boosted(Learner):
     """A sum of small trees, each fitted to the gradient of the loss at the sum so far."""
 
     _stop = "self"
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "rounds_"):
+            rounds, start = self.rounds_, np.asarray(self.start_)
+            if start.ndim != 1 or any(len(round_) != len(start) for round_ in rounds):
+                raise ModelFileError("its rounds have another number of trees than classes. Get a new copy.")
+            check_trees([tree for round_ in rounds for tree in round_], int(self.n_features_in_), 1)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Add trees until `_limit` rounds are done or the validation loss stops falling.
@@ -184,6 +192,11 @@ class Boosted(Learner):
         return tuple(found)
 
     def _judge(self, soil: Soil, state: BoostState) -> tuple[BoostState, Report]:
+        if not all(np.isfinite(one).all() for one in state.raw):
+            raise DivergenceError(
+                f"the scores of {type(self).__name__} left the numbers in round {len(state.rounds)}; lower "
+                f"learning_rate (now {self.learning_rate:g})."
+            )
         ahead = self._look_ahead(soil, state.raw)
         loss = sum(part[0] for part in ahead) / float(soil.weight.sum())
         state = state._replace(losses=(*state.losses, loss), ahead=ahead)

@@ -7,9 +7,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
@@ -21,7 +21,7 @@ from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.base import CONSTRAINTS, feature_count, growth_of, positive
 from gnomon.trees.growing import Growth, Prepared, Problem, grow_tree, prepare, repetitions
-from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, grove_of, leaf_sums, make_grove
+from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, check_trees, grove_of, leaf_sums, make_grove
 
 Array = np.ndarray
 AHEAD = 20  # trees grown side by side before the first of them is told of
@@ -79,6 +79,12 @@ class Forest(Learner):
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = self.categorical_features is not None
         return tags
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "trees_"):
+            check_trees(self.trees_, int(self.n_features_in_))
+            if len({tree.value[0].size for tree in self.trees_}) > 1:
+                raise ModelFileError("its trees differ in the number of their classes. Get a new copy.")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest.

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.ensemble.boosting_base import Boosted, BoostState, Soil
 from gnomon.ensemble.objectives import Objective
 from gnomon.trees import categories as cats

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.threads import shared
 from gnomon.ensemble.boosting_base import Boosted, BoostState, Soil

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg, stats
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total, total_weight
 from gnomon.core.validate import Reads, warn
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear.least_squares import check_magnitude, linear_values
 from gnomon.losses import Gamma, Logistic, Poisson, SquaredError
 from gnomon.solvers import nested, quasi
@@ -99,7 +100,7 @@ def _variance(family: str, mean: Array) -> Array:
     return spread.get(family, lambda m: m)(mean)
 
 
-class GeneralizedLinearRegressor(RegressorMixin, Learner):
+class GeneralizedLinearRegressor(RegressorMixin, CentersColumns, Learner):
     r"""Generalized linear model.
 
     .. math:: \min_{w,b}\; \frac{1}{2W}\sum_i s_i\, d(y_i, g^{-1}(x_i^\top w + b)) + \frac{\alpha}{2}\lVert
@@ -217,6 +218,7 @@ class GeneralizedLinearRegressor(RegressorMixin, Learner):
             found |= {
                 "deviance_": float(deviance),
                 "dispersion_": float(dispersion),
+                "covariance_": covariance,
                 "standard_errors_": errors,
             }
         return found

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import stats
 from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 
 from gnomon.core.errors import DataError, DivergenceError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Hidden, Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import total_weight
 from gnomon.core.validate import POSITIVE, Reads, warn
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import check_classes, weigh_classes
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear._separation import runs_away, separates
@@ -46,7 +47,7 @@ class LogisticState(NamedTuple):
         return self.inner.x if isinstance(self.inner, descent.DescentState) else self.inner.theta
 
 
-class LogisticRegression(LinearClassifierMixin, Learner):
+class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
     r"""Logistic regression, binary or multinomial.
 
     .. math:: \min_{w,b}\; C\sum_i s_i \ln\bigl(1 + e^{-y_i(w\cdot x_i+b)}\bigr)

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.clusters import is_dask
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import Rows
 from gnomon.core.steps import Learner, Report, Run
 from gnomon.core.sums import total

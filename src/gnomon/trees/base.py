@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import OneStep
@@ -20,7 +20,7 @@ from gnomon.core.trace import Trace
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.growing import MANY, Growth, Prepared, Problem, grow_tree, prepare, repetitions
-from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, grove_of, leaf_sums, make_grove, select
+from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, check_trees, grove_of, leaf_sums, make_grove, select
 
 Array = np.ndarray
 
@@ -77,8 +77,11 @@ def growth_of(model: Any, weight: Array, reps: Array, d: int) -> Growth:
     limit = model.max_leaf_nodes
     if getattr(model, "growth", "auto") == "best_first" and limit is None:
         limit = MANY
-    if getattr(model, "growth", "auto") == "depth_first":
-        limit = None
+    if getattr(model, "growth", "auto") == "depth_first" and limit is not None:
+        raise DataError(
+            f"max_leaf_nodes={limit} opens the best leaf first, and growth='depth_first' the last one; "
+            "use growth='best_first', or bound the depth."
+        )
     return Growth(
         max_depth=MANY if model.max_depth is None else int(model.max_depth),
         max_features=feature_count(model.max_features, d),
@@ -120,6 +123,10 @@ class TreeModel(OneStep):
 
     _reads = cats.READS
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "tree_"):
+            check_trees([self.tree_], int(self.n_features_in_))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the tree.

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from gnomon.core.errors import ModelFileError
 from gnomon.loops import tree_predict
 
 Array = np.ndarray
@@ -39,6 +40,20 @@ class Tree(NamedTuple):
     branch_start: Array  # empty when no node is categorical
     branch_count: Array
     branches: Array
+
+    def _check_loaded(self) -> None:
+        """Refuse arrays of a file that a walk could leave, or in which it would never end."""
+        if not all(isinstance(field, np.ndarray) for field in self):
+            raise ModelFileError("a tree in it has parts that are no arrays. Get a new copy.")
+        n = len(self.feature) if self.feature.ndim == 1 else 0
+        fits = n > 0 and all(getattr(self, name).shape[:1] == (n,) for name in _PER_NODE)
+        kinds = all(field.dtype.kind in "iu" for field in (self.feature, *_links(self)))
+        if not fits or not kinds or self.value.ndim != 3 or self.value.dtype.kind != "f":
+            raise ModelFileError("a tree in it has arrays that do not fit each other. Get a new copy.")
+        if not all(field.ndim == 1 for name, field in self._asdict().items() if name != "value"):
+            raise ModelFileError("a tree in it has arrays of the wrong shape. Get a new copy.")
+        if self.threshold.dtype.kind != "f" or not _walks_end(self):
+            raise ModelFileError("a tree in it has nodes that lead nowhere or in a circle. Get a new copy.")
 
     @property
     def node_count(self) -> int:
@@ -98,6 +113,60 @@ class Tree(NamedTuple):
         np.add.at(found, self.feature[inner], self.gain[inner])
         total = found.sum()
         return found / total if total > 0 else found
+
+
+def _links(tree: Tree) -> tuple[Array, ...]:
+    return (
+        tree.children_left,
+        tree.children_right,
+        tree.missing_go_to_left,
+        tree.branch_start,
+        tree.branch_count,
+        tree.branches,
+    )
+
+
+def _walks_end(tree: Tree) -> bool:
+    """Tell whether every step of a walk leads to a later node of the tree."""
+    n, inner = tree.node_count, tree.feature >= 0
+    node = np.arange(n)
+    grouped = np.zeros(n, dtype=bool)
+    if len(tree.branch_start):
+        if len(tree.branch_start) != n or len(tree.branch_count) != n:
+            return False
+        grouped = inner & (tree.branch_start >= 0)
+        first, count = (
+            tree.branch_start[grouped].astype(np.int64),
+            tree.branch_count[grouped].astype(np.int64),
+        )
+        if (count < 0).any() or (first + count + 1 > len(tree.branches)).any():
+            return False
+        for own, begin, many in zip(node[grouped], first, count):
+            targets = tree.branches[begin : begin + many + 1]
+            if (targets < own).any() or (targets >= n).any():  # a node that names itself ends the walk
+                return False
+    plain = inner & ~grouped
+    left, right = tree.children_left[plain], tree.children_right[plain]
+    told = grouped & (tree.missing_go_to_left >= 0)  # a side for missing values beside the branches
+    sides = np.concatenate([tree.children_left[told], tree.children_right[told]])
+    owners = np.concatenate([node[told], node[told]])
+    return bool(
+        (left == node[plain] + 1).all()  # nodes lie in preorder
+        and ((right > node[plain]) & (right < n)).all()
+        and ((sides >= owners) & (sides < n)).all()
+    )
+
+
+def check_trees(trees: Any, n_features: int, width: int | None = None) -> None:
+    """Refuse the trees of a loaded model that ask for columns or give values that the model does not have."""
+    if not isinstance(trees, tuple | list) or not all(isinstance(tree, Tree) for tree in trees):
+        raise ModelFileError("it has something else in the place of its trees. Get a new copy.")
+    for tree in trees:
+        outside = tree.feature.max(initial=-1) >= n_features
+        if outside or (width is not None and tree.value[0].size != width):
+            raise ModelFileError(
+                "a tree in it does not fit the columns or classes of its model. Get a new copy."
+            )
 
 
 def numeric_tree(**fields: Array) -> Tree:
