@@ -35,6 +35,12 @@ class ModelFileError(GnomonError, ValueError):
     """A model or checkpoint file is damaged, foreign or not to be trusted."""
 
 
+class WorldError(GnomonError, RuntimeError):
+    """An environment failed; `agent` is a fitted copy with what had been learned until then, where there is one."""
+
+    agent: object = None
+
+
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Let Ctrl-C be Ctrl-C: one that a compiled loop meets on its way back comes out as the cause of some

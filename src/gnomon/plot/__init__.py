@@ -12,6 +12,7 @@ _FILES = {
     "classification": ["compare_classifiers", "loss_curves", "margin", "weight_space"],
     "cluster": ["choose_k", "dendrogram", "kmeans_steps", "spectral", "voronoi"],
     "curves": ["path", "trace"],
+    "decide": ["bandit_regret", "grid_map", "mdp_graph", "policy_sweep", "return_curve", "value_convergence"],
     "densities": ["belief_update", "density", "dirichlet_draws", "likelihood_curve"],
     "documents": ["topics"],
     "evaluation": [

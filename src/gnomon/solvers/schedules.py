@@ -19,15 +19,35 @@ class Schedule:
     robbins_monro : bool
         Whether :math:`\sum\eta_k = \infty` and :math:`\sum\eta_k^2 < \infty`: enough to converge from noisy
         gradients.
+    sum_diverges, squares_converge : bool
+        The two conditions by themselves.
+    glie : bool
+        Whether, as a chance of exploring, it goes to zero and still explores for ever: greedy in the limit with
+        infinite exploration.
+    per : {"step", "state", "pair"}
+        What k counts in agents: all steps, visits of the state, or visits of the state and action.
     """
 
     code = 0
-    robbins_monro = False
+    sum_diverges = True
+    squares_converge = False
+    vanishes = False
+    per = "step"
     numbers: tuple[float, float] = (0.0, 0.0)
 
     def __call__(self, k: int) -> float:
         """Return the rate of step `k`, counted from 0."""
         raise NotImplementedError
+
+    @property
+    def robbins_monro(self) -> bool:
+        """Whether both conditions hold."""
+        return bool(self.sum_diverges and self.squares_converge)
+
+    @property
+    def glie(self) -> bool:
+        """Whether exploration ends in the limit and never stops on the way."""
+        return bool(self.sum_diverges and self.vanishes)
 
     def __repr__(self) -> str:
         """Show the name and the numbers."""
@@ -74,7 +94,7 @@ class InverseDecay(Schedule):
     ([1.0, 0.5, 0.333333, 0.25], True)
     """
 
-    code, robbins_monro = 1, True
+    code, squares_converge, vanishes = 1, True, True
 
     def __init__(self, eta0: float) -> None:
         self.eta0 = rate(eta0)
@@ -103,9 +123,19 @@ class InvScaling(Schedule):
         self.eta0, self.power = rate(eta0), float(power)
 
     @property
-    def robbins_monro(self):
-        """Whether ½ < p ≤ 1."""
-        return 0.5 < self.power <= 1.0
+    def sum_diverges(self):
+        """Whether p ≤ 1."""
+        return self.power <= 1.0
+
+    @property
+    def squares_converge(self):
+        """Whether p > ½."""
+        return self.power > 0.5
+
+    @property
+    def vanishes(self):
+        """Whether p > 0."""
+        return self.power > 0.0
 
     @property
     def numbers(self):
@@ -114,6 +144,77 @@ class InvScaling(Schedule):
 
     def __call__(self, k):
         return self.eta0 / (k + 1) ** self.power
+
+
+class VisitDecay(InvScaling):
+    """start/(n + offset)^power, n the visits of a state and action so far, this one included.
+
+    As a learning rate it makes Q-learning converge iff ½ < power ≤ 1; with the defaults estimates are plain means.
+
+    Examples
+    --------
+    >>> [VisitDecay()(k) for k in range(3)], VisitDecay(power=0.5).robbins_monro
+    ([1.0, 0.5, 0.3333333333333333], False)
+    """
+
+    per = "pair"
+
+    def __init__(self, start: float = 1.0, power: float = 1.0, offset: float = 0.0) -> None:
+        super().__init__(start, power)
+        if not (self.power >= 0.0 and offset > -1.0):
+            raise ValueError(f"VisitDecay needs power >= 0 and offset > -1; got {power!r} and {offset!r}.")
+        self.offset = float(offset)
+
+    def __call__(self, k):
+        return self.eta0 / (k + 1 + self.offset) ** self.power
+
+
+class GreedyInLimit(InverseDecay):
+    """1/n, n the visits of the state so far: exploration that fades, yet never stops.
+
+    Examples
+    --------
+    >>> [GreedyInLimit()(k) for k in range(3)], GreedyInLimit().glie
+    ([1.0, 0.5, 0.3333333333333333], True)
+    """
+
+    per = "state"
+
+    def __init__(self) -> None:
+        super().__init__(1.0)
+
+
+class LinearDecay(Schedule):
+    """From start to end on a line of so many steps, then flat.
+
+    Examples
+    --------
+    >>> [LinearDecay(1.0, 0.2, 4)(k) for k in (0, 1, 4, 9)]
+    [1.0, 0.8, 0.2, 0.2]
+    """
+
+    def __init__(self, start: float, end: float, steps: int) -> None:
+        self.start, self.end, self.steps = rate(start, "start"), float(end), int(steps)
+        if not self.end >= 0.0 or self.steps < 1:
+            raise ValueError(f"LinearDecay needs end >= 0 and steps >= 1; got {end!r} and {steps!r}.")
+
+    @property
+    def sum_diverges(self):
+        """Whether it ends above zero."""
+        return self.end > 0.0
+
+    @property
+    def squares_converge(self):
+        """Whether it ends at zero."""
+        return self.end == 0.0
+
+    @property
+    def vanishes(self):
+        """Whether it ends at zero."""
+        return self.end == 0.0
+
+    def __call__(self, k):
+        return self.end if k >= self.steps else self.start + (self.end - self.start) * (k / self.steps)
 
 
 class PegasosSchedule(InverseDecay):
@@ -131,18 +232,39 @@ class PegasosSchedule(InverseDecay):
 
 
 class Exponential(Schedule):
-    """η₀ rᵏ.
+    """max(η₀ rᵏ, floor).
 
     Examples
     --------
     >>> round(Exponential(0.5, 0.9)(2), 6)
     0.405
+    >>> [round(Exponential(1.0, 0.99, floor=0.05)(k), 10) for k in (298, 299)]
+    [0.0500366229, 0.05]
     """
 
     code = 2
 
-    def __init__(self, eta0: float, ratio: float) -> None:
-        self.eta0, self.ratio = rate(eta0), float(ratio)
+    def __init__(self, eta0: float, ratio: float, floor: float = 0.0) -> None:
+        self.eta0, self.ratio, self.floor = rate(eta0), float(ratio), float(floor)
+        if not (0.0 < self.ratio <= 1.0 or floor == 0.0) or not self.floor >= 0.0:
+            raise ValueError(
+                f"a floor needs 0 < ratio <= 1 and floor >= 0; got ratio={ratio!r}, floor={floor!r}."
+            )
+
+    @property
+    def sum_diverges(self):
+        """Whether there is a floor, or nothing decays."""
+        return self.floor > 0.0 or self.ratio >= 1.0
+
+    @property
+    def squares_converge(self):
+        """Whether there is no floor."""
+        return not self.sum_diverges
+
+    @property
+    def vanishes(self):
+        """Whether there is no floor."""
+        return not self.sum_diverges
 
     @property
     def numbers(self):
@@ -150,7 +272,7 @@ class Exponential(Schedule):
         return (self.eta0, self.ratio)
 
     def __call__(self, k):
-        return self.eta0 * self.ratio**k
+        return max(self.eta0 * self.ratio**k, self.floor) if self.floor else self.eta0 * self.ratio**k
 
 
 class StepDecay(Schedule):
@@ -178,7 +300,7 @@ class Optimal(Schedule):
     10.0
     """
 
-    code, robbins_monro = 3, True
+    code, squares_converge, vanishes = 3, True, True
 
     def __init__(self, alpha: float, first_slope: float = 1.0) -> None:
         self.alpha = rate(alpha, "alpha")

@@ -1,0 +1,196 @@
+"""Sweeps of dynamic programming over stacked rows. Arrays in, arrays out.
+
+Row ``s * A + a`` of the CSR arrays (indptr, indices, data) is T(s, a, .); what a row lacks to one is the chance
+that the episode ends. ``r`` is (S, A), ``alive`` (S, A) is 0 for actions that are not to be looked at. Ties go to the
+lower action. Only states ``begin <= s < end`` are written, so that chunks of states are independent.
+"""
+
+import numpy as np
+
+from gnomon.loops._compile import compiled
+
+
+@compiled
+def backup_states(indptr, indices, data, r, alive, V, discount, begin, end, best, choice):
+    """best[s] = max_a r(s, a) + discount * sum_t T(s, a, t) V[t], choice[s] the action; returns min and max of
+    best - V.
+    """
+    A = r.shape[1]
+    low, high = np.inf, -np.inf
+    for s in range(begin, end):
+        top, at = -np.inf, -1
+        for a in range(A):
+            if alive[s, a]:
+                total = 0.0
+                row = s * A + a
+                for j in range(indptr[row], indptr[row + 1]):
+                    total += data[j] * V[indices[j]]
+                q = r[s, a] + discount * total
+                if q > top:
+                    top, at = q, a
+        best[s] = top
+        choice[s] = at
+        low = min(low, top - V[s])
+        high = max(high, top - V[s])
+    return low, high
+
+
+@compiled
+def action_values(indptr, indices, data, r, alive, V, discount, begin, end, Q):
+    """Q[s, a] = r(s, a) + discount * sum_t T(s, a, t) V[t]; -inf where the action is not alive."""
+    A = r.shape[1]
+    for s in range(begin, end):
+        for a in range(A):
+            if not alive[s, a]:
+                Q[s, a] = -np.inf
+                continue
+            total = 0.0
+            row = s * A + a
+            for j in range(indptr[row], indptr[row + 1]):
+                total += data[j] * V[indices[j]]
+            Q[s, a] = r[s, a] + discount * total
+
+
+@compiled
+def backup_and_drop(indptr, indices, data, r, alive, V, discount, begin, end, margin, best, choice):
+    """As `backup_states`; an action that is worse than the best by more than margin is dropped from alive."""
+    A = r.shape[1]
+    low, high = np.inf, -np.inf
+    q = np.empty(A)
+    for s in range(begin, end):
+        top, at = -np.inf, -1
+        for a in range(A):
+            q[a] = np.inf
+            if alive[s, a]:
+                total = 0.0
+                row = s * A + a
+                for j in range(indptr[row], indptr[row + 1]):
+                    total += data[j] * V[indices[j]]
+                q[a] = r[s, a] + discount * total
+                if q[a] > top:
+                    top, at = q[a], a
+        for a in range(A):
+            if top - q[a] > margin:
+                alive[s, a] = 0
+        best[s] = top
+        choice[s] = at
+        low = min(low, top - V[s])
+        high = max(high, top - V[s])
+    return low, high
+
+
+@compiled
+def sweep_in_place(indptr, indices, data, r, alive, discount, order, V):
+    """V[s] = its backup, one state after the other, each seeing the newest values; returns the largest change."""
+    A = r.shape[1]
+    change = 0.0
+    for s in order:
+        top = -np.inf
+        for a in range(A):
+            if alive[s, a]:
+                total = 0.0
+                row = s * A + a
+                for j in range(indptr[row], indptr[row + 1]):
+                    total += data[j] * V[indices[j]]
+                top = max(top, r[s, a] + discount * total)
+        change = max(change, abs(top - V[s]))
+        V[s] = top
+    return change
+
+
+@compiled
+def sweep_policy(indptr, indices, data, r, policy, discount, begin, end, V, out):
+    """out[s] = r(s, policy[s]) + discount * sum_t T(s, policy[s], t) V[t]."""
+    A = r.shape[1]
+    for s in range(begin, end):
+        a = policy[s]
+        total = 0.0
+        row = s * A + a
+        for j in range(indptr[row], indptr[row + 1]):
+            total += data[j] * V[indices[j]]
+        out[s] = r[s, a] + discount * total
+
+
+@compiled
+def _sink(heap, where, priority, at, size):
+    state = heap[at]
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and priority[heap[child + 1]] > priority[heap[child]]:
+            child += 1
+        if priority[heap[child]] <= priority[state]:
+            break
+        heap[at] = heap[child]
+        where[heap[at]] = at
+        at = child
+    heap[at] = state
+    where[state] = at
+
+
+@compiled
+def _rise(heap, where, priority, at):
+    state = heap[at]
+    while at > 0 and priority[heap[(at - 1) // 2]] < priority[state]:
+        heap[at] = heap[(at - 1) // 2]
+        where[heap[at]] = at
+        at = (at - 1) // 2
+    heap[at] = state
+    where[state] = at
+
+
+@compiled
+def sweep_by_priority(
+    indptr, indices, data, r, alive, discount, back_indptr, back_rows, back_data, goal, V, priority
+):
+    """Back up the state that promises the largest change, S times or until none promises more than goal.
+
+    ``back_*`` are the columns of T: which rows lead into a state. priority[s] bounds how much a backup of s can
+    still change V[s]; it is kept between calls. Returns how many states were backed up.
+    """
+    S, A = r.shape
+    heap = np.arange(S)
+    where = np.arange(S)
+    for at in range(S // 2 - 1, -1, -1):
+        _sink(heap, where, priority, at, S)
+    for done in range(S):
+        s = heap[0]
+        if priority[s] <= goal:
+            return done
+        top = -np.inf
+        for a in range(A):
+            if alive[s, a]:
+                total = 0.0
+                row = s * A + a
+                for j in range(indptr[row], indptr[row + 1]):
+                    total += data[j] * V[indices[j]]
+                top = max(top, r[s, a] + discount * total)
+        change = abs(top - V[s])
+        V[s] = top
+        priority[s] = 0.0
+        _sink(heap, where, priority, 0, S)
+        for j in range(back_indptr[s], back_indptr[s + 1]):
+            before = back_rows[j] // A
+            added = discount * back_data[j] * change
+            if added > 0.0 and alive[before, back_rows[j] % A]:
+                # changes that came since the last backup of `before` add up
+                priority[before] += added
+                _rise(heap, where, priority, where[before])
+    return S
+
+
+@compiled
+def reach(indptr, indices, seen, queue, count):
+    """seen[t] = 1 for everything reachable from the first count states of queue along rows of a square CSR matrix."""
+    begin = 0
+    while begin < count:
+        s = queue[begin]
+        begin += 1
+        for j in range(indptr[s], indptr[s + 1]):
+            t = indices[j]
+            if not seen[t]:
+                seen[t] = 1
+                queue[count] = t
+                count += 1
+    return count

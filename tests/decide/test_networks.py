@@ -1,0 +1,255 @@
+"""Agents with networks: tables as their limit, gradients by hand, the same bits again."""
+
+import numpy as np
+import pytest
+
+from decide.test_agents import MOVES, Broken
+from decide.worlds import two_states
+from gnomon.core.errors import DataError, WorldError
+from gnomon.decide import DQN, PPO, GridWorld, PolicyGradient, QLearning, solve
+
+GRID = GridWorld.small(start=(2, 0))
+
+
+# what needs no PyTorch
+
+
+def test_exact_gradient_by_hand():
+    J, gradient = two_states().policy_gradient(np.zeros((2, 2)), start=0)
+    assert J == pytest.approx(0.8133971292, abs=1e-9)
+    expected = [[-0.2490785467, 0.2490785467], [2.9391497447, -2.9391497447]]
+    np.testing.assert_allclose(gradient, expected, atol=1e-9)
+
+
+def test_exact_gradient_is_the_slope():
+    rng = np.random.default_rng(0)
+    for mdp in (two_states(start=0), GridWorld.small(start=(2, 0))):
+        logits = rng.normal(size=(mdp.n_states, mdp.n_actions))
+        _, gradient = mdp.policy_gradient(logits)
+        np.testing.assert_allclose(gradient.sum(axis=1), 0, atol=1e-12)
+        for _ in range(10):
+            at = tuple(int(rng.integers(n)) for n in logits.shape)
+            step = np.zeros_like(logits)
+            step[at] = 1e-5
+            slope = (mdp.policy_gradient(logits + step)[0] - mdp.policy_gradient(logits - step)[0]) / 2e-5
+            assert gradient[at] == pytest.approx(slope, rel=1e-6, abs=1e-8)
+
+
+def test_exact_ascent_never_falls_and_reaches_the_optimum():
+    agent = PolicyGradient(exact=True, discount=0.9, learning_rate=1.0, n_iterations=100).fit(GRID)
+    assert (np.diff(agent.returns_) >= 0).all()
+    assert agent.returns_[-1] == pytest.approx(GRID.start_ @ solve(GRID).V_, abs=1e-5)
+    with pytest.raises(DataError, match="exact=True needs an MDP"):
+        PolicyGradient(exact=True).fit(GRID.to_env())
+
+
+def test_reinforce_moves_along_the_exact_gradient_on_average():
+    mdp = two_states(start=0).with_halt()
+    exact = mdp.policy_gradient(np.zeros((2, 2)))[1]
+    for baseline in (None, "mean", "value"):
+        agent = PolicyGradient(
+            discount=1.0,
+            baseline=baseline,
+            learning_rate=1.0,
+            n_iterations=1,
+            episodes_per_iteration=2500,
+            random_state=0,
+        ).fit(mdp)
+        assert np.abs(agent.logits_ - exact).max() < 0.5
+    far = (
+        two_states(start=0)
+        ._like(expected=two_states().expected_rewards_ + 50.0, pays=two_states()._pays + 50.0)
+        .with_halt()
+    )
+    noisy, calm = (
+        PolicyGradient(discount=1.0, baseline=b, learning_rate=1e-9, n_iterations=20, random_state=0)
+        .fit(far)
+        .trace_["variance"][-1]
+        for b in (None, "value")
+    )
+    assert calm < noisy  # a reward that comes whatever is done is noise to the one, nothing to the other
+
+
+def test_tabular_reinforce_learns_the_grid():
+    agent = PolicyGradient(discount=0.9, learning_rate=0.5, n_iterations=80, random_state=0).fit(GRID)
+    assert agent.returns_[-10:].mean() > 0.9 > agent.returns_[0]
+    np.testing.assert_allclose(agent.predict_proba([0, 1]).sum(axis=1), 1)
+    again = PolicyGradient(discount=0.9, learning_rate=0.5, n_iterations=80, random_state=0).fit(
+        GRID.to_env()
+    )
+    np.testing.assert_array_equal(agent.logits_, again.logits_)
+
+
+# what does
+
+torch = pytest.importorskip("torch")
+
+SMALL = {
+    "dqn": DQN(hidden_layer_sizes=(16,), discount=0.9, n_steps=300, learning_starts=50, target_update=20, batch_size=8),
+    "double dueling": DQN(
+        hidden_layer_sizes=(16,), discount=0.9, n_steps=300, learning_starts=50, target_update=20, batch_size=8,
+        double=True, dueling=True, loss="huber", max_grad_norm=1.0,
+    ),
+    "reinforce": PolicyGradient(parameterization="network", discount=0.9, n_iterations=6, learning_rate=0.01),
+    "mean baseline": PolicyGradient(parameterization="network", baseline="mean", discount=0.9, n_iterations=6),
+    "ppo": PPO(hidden_layer_sizes=(16,), discount=0.9, n_steps=400, steps_per_iteration=100, n_epochs=2),
+    "actor-critic": PPO(hidden_layer_sizes=(16,), discount=0.9, n_steps=400, steps_per_iteration=100, clip=None,
+    n_epochs=1),
+}  # fmt: skip
+
+
+def made(name, **options):
+    from sklearn.base import clone
+
+    return clone(SMALL[name]).set_params(random_state=0, **options)
+
+
+def test_a_network_without_hidden_layers_is_the_table():
+    linear = DQN(
+        hidden_layer_sizes=(), discount=0.9, learning_rate_init=0.5, solver="sgd", batch_size=1, buffer_size=1,
+        learning_starts=0, target_update=0,
+    )  # fmt: skip
+    found = linear.learn_from(MOVES, 2, 2).q_values([0, 1])
+    np.testing.assert_allclose(found, [[0, -0.5375], [2.425, 0]], atol=1e-12)
+    np.testing.assert_allclose(
+        found, QLearning(discount=0.9, learning_rate=0.5).learn_from(MOVES).Q_, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_same_seed_same_bits_and_numpy_agrees_with_torch(name):
+    pytest.importorskip("gymnasium")
+    one, two = made(name).fit(GRID), made(name).fit(GRID.to_env())
+    for a, b in zip(one.weights_, two.weights_, strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(one.returns_, two.returns_)
+    from gnomon.decide.networks import Net
+
+    policy = one.policy_
+    net = Net(one.weights_, policy.activation, dueling=policy.dueling, bias_first=policy.bias_first)
+    x = np.eye(8)
+    np.testing.assert_allclose(net(torch.from_numpy(x)).detach().numpy(), net.numbers(x), atol=1e-12)
+    assert one.predict([0, 1, 2]).shape == (3,)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_killed_agents_go_on_to_the_same_bits(name, tmp_path):
+    import gnomon
+    from gnomon.core.callbacks import Checkpoint
+
+    path = tmp_path / "agent.checkpoint"
+    whole = made(name).fit(GRID)
+
+    class Stop:
+        count = 0
+
+        def setup(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context): ...
+        def on_fit_task_end(self, estimator, context):
+            self.count += 1
+            if self.count == 3:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        made(name).set_callbacks(Checkpoint(path, every_seconds=0), Stop()).fit(GRID)
+    resumed = made(name).set_callbacks(Checkpoint(path, every_seconds=0)).fit(GRID)
+    for a, b in zip(resumed.weights_, whole.weights_, strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(resumed.returns_, whole.returns_)
+    gnomon.save(whole, tmp_path / "agent.gnomon")
+    loaded = gnomon.load(tmp_path / "agent.gnomon")
+    assert np.array_equal(loaded.predict(range(8)), whole.predict(range(8)))
+
+
+def test_replay_is_a_ring():
+    from gnomon.decide.deep_q import Replay
+
+    ring = Replay(3, 1)
+    for i in range(5):
+        ring.add(np.array([float(i)]), i, float(i), np.array([0.0]), False)
+    assert ring.count == 3 and sorted(ring.rewards.tolist()) == [2, 3, 4] and ring.at == 2
+
+
+def test_advantages_by_formula():
+    from gnomon.decide.gradients import Batch, advantages, returns_to_go
+
+    batch = Batch(
+        np.zeros((3, 1)),
+        np.zeros(3, int),
+        np.array([1.0, 2.0, 4.0]),
+        np.array([0, 2, 3]),
+        np.zeros((2, 1)),
+        np.array([False, True]),
+    )
+    V, last = np.array([0.5, 1.0, 2.0]), np.array([3.0, 9.0])
+    second = 2 + 0.9 * 3 - 1.0
+    first = 1 + 0.9 * 1.0 - 0.5 + 0.9 * 0.8 * second
+    np.testing.assert_allclose(advantages(batch, V, last, 0.9, 0.8), [first, second, 4 - 2.0])
+    np.testing.assert_allclose(returns_to_go(batch, 0.9), [1 + 0.9 * 2, 2, 4])
+
+
+def test_networks_learn_the_grid():
+    agent = PPO(
+        hidden_layer_sizes=(32,),
+        discount=0.9,
+        n_steps=2500,
+        steps_per_iteration=250,
+        learning_rate=3e-3,
+        random_state=0,
+    ).fit(GRID)
+    assert agent.evaluate(GRID, 50).mean > 0.9
+    agent = DQN(
+        hidden_layer_sizes=(32,), discount=0.9, n_steps=1500, learning_starts=100, target_update=50, exploration=0.3,
+        learning_rate_init=3e-3, random_state=0,
+    ).fit(GRID)  # fmt: skip
+    assert agent.evaluate(GRID, 50).mean > 0.9
+
+
+def test_vectors_of_environments_are_played_side_by_side():
+    gymnasium = pytest.importorskip("gymnasium")
+    single = gymnasium.make("CartPole-v1")
+    vector = gymnasium.vector.SyncVectorEnv([lambda: gymnasium.make("CartPole-v1")] * 3)
+    options = {
+        "n_steps": 300,
+        "steps_per_iteration": 150,
+        "n_epochs": 1,
+        "hidden_layer_sizes": (8,),
+        "random_state": 0,
+    }
+    one, two = PPO(n_envs=3, **options).fit(single), PPO(**options).fit(vector)
+    for a, b in zip(one.weights_, two.weights_, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert one.n_actions_ == 2 and not hasattr(one, "n_states_")
+    dqn = DQN(n_steps=60, learning_starts=20, hidden_layer_sizes=(8,), random_state=0).fit(vector)
+    assert dqn.q_values(np.zeros((2, 4))).shape == (2, 2)
+
+
+def test_failures_are_named_and_nothing_is_lost():
+    gymnasium = pytest.importorskip("gymnasium")
+    for name in SMALL:
+        with pytest.raises(WorldError, match="the motor is stuck") as caught:
+            made(name).fit(Broken("raises", after=12))
+        assert caught.value.agent.policy_ is not None
+    with pytest.raises(DataError, match="finite set of actions"):
+        DQN().fit(gymnasium.make("Pendulum-v1"))
+    with pytest.raises(DataError, match="at least one hidden layer"):
+        DQN(hidden_layer_sizes=(), dueling=True).fit(GRID)
+    with pytest.raises(ValueError, match="learning_rate"):
+        PolicyGradient(learning_rate=0.0).fit(GRID)
+    with pytest.raises(FloatingPointError, match="step"):
+        made("dqn", learning_rate_init=1e200, solver="sgd").fit(GRID)
+
+    class Shrinking(Broken):
+        observation_space = None
+
+        def reset(self, *, seed=None, options=None):
+            return np.zeros(2), {}
+
+        def step(self, action):
+            return np.zeros(1), 0.0, False, False, {}
+
+    env = Shrinking("never")
+    env.observation_space = gymnasium.spaces.Box(-1, 1, (2,))
+    with pytest.raises(WorldError, match="1 numbers, and those before had 2"):
+        made("dqn").fit(env)
