@@ -213,7 +213,13 @@ def test_googlenet_by_hand():
     modules = [account[name] for name in ("3a", "3b", "4a", "4b", "4c", "4d", "4e", "5a", "5b")]
     assert [row.shape[0] for row in modules] == [256, 480, 512, 512, 512, 528, 832, 832, 1024]
     assert [row.weights for row in modules[:4]] == [163_328, 388_096, 375_552, 448_512]
-    assert [account[name].shape[1] for name in ("conv1", "pool1", "pool2", "pool3", "pool4")] == [112, 56, 28, 14, 7]
+    assert [account[name].shape[1] for name in ("conv1", "pool1", "pool2", "pool3", "pool4")] == [
+        112,
+        56,
+        28,
+        14,
+        7,
+    ]
     assert (account.weights, account.weights - account["dense1"].weights) == (6_990_272, 5_966_272)
     assert account.biases == 8_280
 
@@ -231,11 +237,20 @@ def test_zfnet_sizes():
 
 def test_published_recipe_and_errors():
     net = architecture("alexnet")
-    expected = {"batch_size": 128, "momentum": 0.9, "learning_rate_init": 1e-2, "weight_decay": 5e-4, "dropout": 0.5}
+    expected = {
+        "batch_size": 128,
+        "momentum": 0.9,
+        "learning_rate_init": 1e-2,
+        "weight_decay": 5e-4,
+        "dropout": 0.5,
+    }
     assert expected.items() <= net.recipe.items() and net.recipe["ensemble"] == 7
     assert net.recipe["learning_rate"] == "plateau"
     assert net.top5_error == {"single": 18.2, "ensemble of 7": 15.4}
-    found = {name: list(architecture(name).top5_error.values())[-1] for name in ("zfnet", "vgg", "googlenet", "resnet")}
+    found = {
+        name: list(architecture(name).top5_error.values())[-1]
+        for name in ("zfnet", "vgg", "googlenet", "resnet")
+    }
     assert found == {"zfnet": 14.8, "vgg": 7.3, "googlenet": 6.7, "resnet": 3.6}
 
 
@@ -243,7 +258,9 @@ def test_published_recipe_and_errors():
 
 
 def test_account_is_text_and_table():
-    account = describe([layers.Conv2d(2, 3), layers.BatchNorm(), layers.Dense(4)], (1, 5, 5), bytes_per_value=8)
+    account = describe(
+        [layers.Conv2d(2, 3), layers.BatchNorm(), layers.Dense(4)], (1, 5, 5), bytes_per_value=8
+    )
     assert account.activations == 25 + 18 + 4 and account.memory_bytes == 8 * 47
     assert "conv1" in repr(account) and "2×3×3" in repr(account)
     assert account.to_frame().loc["dense1", "weights"] == 72
@@ -258,7 +275,9 @@ def test_account_is_text_and_table():
 
 
 def test_layers_that_do_not_connect_are_named():
-    with pytest.raises(DataError, match="layer 'conv1' cannot follow layer 'dense1', whose shape is \\(4,\\)"):
+    with pytest.raises(
+        DataError, match="layer 'conv1' cannot follow layer 'dense1', whose shape is \\(4,\\)"
+    ):
         Network([layers.Dense(4), layers.Conv2d(2, 3)], (1, 5, 5))
     with pytest.raises(TypeError, match="is no layer"):
         Network([3], (1, 5, 5))

@@ -12,6 +12,7 @@ _FILES = {
     "classes": ["make_pattern"],
     "mixtures": ["make_mixture"],
     "real": ["load_earthquakes", "load_old_faithful"],
+    "neural": ["make_copy_task"],
     "sequence": [
         "digit_phonemes",
         "load_basketball_rankings",

@@ -24,7 +24,6 @@ CODES = {
     "maxout": codes.MAXOUT,
     "sign": codes.SIGN,
 }
-KINKED = ("relu", "leaky_relu", "elu", "maxout")  # slopes that jump, or bend, at zero
 
 
 class Activation(Layer):

@@ -196,7 +196,7 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
     # data
 
     def _read(self, X, y=None, sample_weight=None, *, reset=True, classes=None, **options):
-        if y is not None and np.ndim(y) == 2 and type_of_target(y) == "multilabel-indicator":
+        if y is not None and _width(y) == 2 and type_of_target(y) == "multilabel-indicator":
             return self._read_labels(X, y, sample_weight, reset)
         known = classes if reset else getattr(self, "classes_", None)
         rows = super()._read(X, y, sample_weight, reset=reset, classes=known, **options)
@@ -254,7 +254,7 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
         return rows.weight * factors[rows.y]
 
     def _stratify(self, work):
-        return work.labels if work.labels.ndim == 1 else None
+        return work.labels if work.stack.sizes[-1] == 1 else None  # as scikit-learn does
 
     def _held_score(self, work, rows, params):
         F = dense_plan.scores(work.stack, params, work.X[rows])
@@ -351,7 +351,7 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
         """Return the penalized objective on these rows, and its slopes: one array per weight matrix and bias."""
         return _slopes(self, X, y, sample_weight)
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
+    def partial_fit(self, X, y, sample_weight=None, classes=None) -> Self:
         """Make one pass over these rows, going on from what was learned, optimizer and all.
 
         Parameters
@@ -366,7 +366,7 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
         self
         """
         first = not hasattr(self, "coefs_")
-        if first and classes is None and not (np.ndim(y) == 2):
+        if first and classes is None and _width(y) == 1:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
@@ -378,6 +378,11 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _width(y: Any) -> int:
+    """Return the number of axes of a target, sparse or not."""
+    return y.ndim if sparse.issparse(y) else np.ndim(y)
 
 
 def _slopes(model, X, y, sample_weight):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.model_selection import train_test_split
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from gnomon.core.devices import DEVICES
 from gnomon.core.errors import DataError, DivergenceError
@@ -110,7 +110,7 @@ class DenseLearner(Learner):
         "beta_1": [Interval(Real, 0, 1, closed="left")],
         "beta_2": [Interval(Real, 0, 1, closed="left")],
         "epsilon": [POSITIVE],
-        "n_iter_no_change": [COUNT, Hidden(Interval(Real, np.inf, np.inf, closed="both"))],
+        "n_iter_no_change": [COUNT, Options(Real, {np.inf})],
         "max_fun": [COUNT],
         "init": [StrOptions(set(starts.INITS)), list, tuple],
         "init_scale": [POSITIVE],

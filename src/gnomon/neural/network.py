@@ -206,7 +206,8 @@ def _foreign(layer: Any, before: Shape) -> Cost:
 def describe(layers: Any, input_shape: Sequence[int] | None = None, **options: Any) -> Account:
     """Return what a network costs: shapes, values, weights, multiply-adds and receptive fields, layer by layer.
 
-    The receptive field grows as r ← r + (f−1)·j with j ← j·s for a window of f entries and stride s; multiply-adds are
+    The receptive field grows as r ← r + (f−1)·j with j ← j·s for a window of f entries and stride s;
+    multiply-adds are
     weights times places. Closed form: no module is built.
 
     Parameters
