@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.devices import import_torch
 from gnomon.core.errors import DataError
@@ -67,7 +66,7 @@ class GenerativeAdversarialNetwork(_RowNetwork):
         "generator": ["array-like"],
         "discriminator": ["array-like"],
         "non_saturating": ["boolean"],
-        "d_steps": [Interval(int, 1, None, closed="left")],
+        "d_steps": [COUNT],
         "value_range": [None, "array-like"],
     }
 
@@ -165,7 +164,7 @@ class GenerativeAdversarialNetwork(_RowNetwork):
             parameter.grad = None
         self._clip(module.generator)
         state.optimizer.step()
-        state.generator_losses.append(float(loss))
+        state.generator_losses.append(float(loss.detach()))
 
     def _clip(self, part):
         if self.clip_norm is not None:

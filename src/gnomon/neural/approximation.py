@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
 
-
 STEEP = 1e12  # a logistic unit so steep is a step
 
 

@@ -155,7 +155,7 @@ class Value:
                 parent.grad += slope * node.grad
 
     def tangent(self, seed: dict[Value, float]) -> float:
-        """Return the slope of this number when inputs move by `seed`, by one sweep from the inputs on (forward mode)."""
+        """Return the slope of this number when inputs move by `seed`: one sweep from the inputs on (forward mode)."""
         moves: dict[int, float] = {}
         for node in self.graph():
             carried = sum(slope * moves[id(parent)] for parent, slope in zip(node.parents, node.slopes))

@@ -27,8 +27,8 @@ class LayerCheck(NamedTuple):
 
 
 def check_gradients(
-    model: Any, X: Any, y: Any, *, eps: float = 1e-5, tol: float = 1e-6, skip_kinks: bool = True, max_entries: int = 200,
-    random_state: int = 0,
+    model: Any, X: Any, y: Any, *, eps: float = 1e-5, tol: float = 1e-6, skip_kinks: bool = True,
+    max_entries: int = 200, random_state: int = 0,
 ) -> list[LayerCheck]:  # fmt: skip
     """Compare the slopes of a fitted dense network with central differences, layer by layer.
 

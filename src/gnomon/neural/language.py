@@ -7,12 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted as check_fitted
 
 from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.core.tokens import Tokens, codes_of, read_sentences
-from gnomon.core.validate import COUNT, check_fitted, check_parameters
+from gnomon.core.validate import COUNT, check_parameters
 from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork
 
 CELLS = ("rnn", "gated", "gru", "lstm")
@@ -39,7 +40,7 @@ class _LanguageModel(TorchLearner):
         "state_size": [COUNT],
         "bias": ["boolean"],
         "min_count": [COUNT],
-        "end_token": None,
+        "end_token": "no_validation",
     }
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -447,7 +447,7 @@ class MLPRegressor(RegressorMixin, DenseLearner):
     --------
     >>> import numpy as np
     >>> X = np.linspace(-1, 1, 41)[:, None]
-    >>> model = MLPRegressor((20,), activation="tanh", solver="lbfgs", random_state=0).fit(X, X[:, 0] ** 2)
+    >>> model = MLPRegressor("squared_error", (20,), "tanh", solver="lbfgs", random_state=0).fit(X, X[:, 0] ** 2)
     >>> bool(np.abs(model.predict(X) - X[:, 0] ** 2).max() < 0.05)
     True
     """

@@ -265,6 +265,9 @@ class TorchLearner(Learner):
         vars(self).update(known)
         return self
 
+    def _warn_not_converged(self, run: Any) -> None:
+        """Epochs are a budget: a network that used them up is no accident."""
+
     # pieces
 
     def _split(self, work: TorchWork, seed: int) -> tuple[Array, Array | None]:
