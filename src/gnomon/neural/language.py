@@ -437,7 +437,7 @@ class RecurrentLanguageModel(_LanguageModel):
         slopes = {
             name: p.grad.numpy().astype(float) for name, p in module.named_parameters() if p.grad is not None
         }
-        return float(loss), slopes
+        return float(loss.detach()), slopes
 
     def gradient_norms(self, sentence: Any) -> Array:
         """Return the mean of ‖∂loss_t/∂s_{t−k}‖ over t, for every lag k: how far back a prediction can teach."""
