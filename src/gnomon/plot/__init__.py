@@ -16,6 +16,7 @@ _FILES = {
     "frames": ["animate"],
     "linear_hulls": ["hulls"],
     "mixtures": ["em_bound", "imputed_matrix", "mixture"],
+    "networks": ["computation_graph", "gradient_norms", "hidden_units", "images", "network"],
     "regression": ["descent", "fit_plane", "penalty_contours", "projection"],
     "regions": ["decision_regions", "ellipses"],
     "sequence": [
