@@ -33,6 +33,14 @@ def _says_probabilities(model: Any) -> bool:
     )
 
 
+def _in_batches(model: Any) -> bool:
+    if model.solver != "lbfgs":
+        return True
+    raise AttributeError(
+        "partial_fit is only available for stochastic optimizers; solver='lbfgs' needs all rows at once."
+    )
+
+
 class MLPClassifier(ClassifierMixin, DenseLearner):
     r"""Multilayer perceptron for classes: dense layers with activations between them.
 
@@ -351,6 +359,7 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
         """Return the penalized objective on these rows, and its slopes: one array per weight matrix and bias."""
         return _slopes(self, X, y, sample_weight)
 
+    @available_if(_in_batches)
     def partial_fit(self, X, y, sample_weight=None, classes=None) -> Self:
         """Make one pass over these rows, going on from what was learned, optimizer and all.
 
@@ -382,7 +391,7 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
 
 def _width(y: Any) -> int:
     """Return the number of axes of a target, sparse or not."""
-    return y.ndim if sparse.issparse(y) else np.ndim(y)
+    return y.ndim if sparse.issparse(y) else np.asarray(y).ndim
 
 
 def _slopes(model, X, y, sample_weight):
@@ -564,6 +573,7 @@ class MLPRegressor(RegressorMixin, DenseLearner):
         """Return the penalized objective on these rows, and its slopes: one array per weight matrix and bias."""
         return _slopes(self, X, y, sample_weight)
 
+    @available_if(_in_batches)
     def partial_fit(self, X, y, sample_weight=None) -> Self:
         """Make one pass over these rows, going on from what was learned, optimizer and all.
 

@@ -145,7 +145,8 @@ class DenseLearner(Learner):
         self._check_combination()
         T, n_outputs = self._targets(rows)
         stack = self._stack(rows.n_features, n_outputs, self._loss_name(rows))
-        dtype = np.float32 if rows.dtype == np.float32 else np.float64
+        single = rows.dtype == np.float32 and self.solver != "lbfgs"  # whose line searches need every digit
+        dtype = np.float32 if single else np.float64
         weight = self._row_weights(rows)
         return MLPWork(rows.X, T.astype(dtype), weight.astype(dtype), stack, rows.y)
 
@@ -404,10 +405,6 @@ class DenseLearner(Learner):
         return self._state()._replace(**self.optimizer_._asdict())
 
     def _one_epoch(self, rows: Any) -> Self:
-        if self.solver == "lbfgs":
-            raise AttributeError(
-                "partial_fit is only available for stochastic optimizers. solver='lbfgs' is not."
-            )
         if self.early_stopping:
             raise ValueError(
                 "partial_fit does not support early_stopping=True: it sees a part of the rows only."
