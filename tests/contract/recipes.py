@@ -158,6 +158,74 @@ RECIPES: dict[str, Recipe] = {
     "NuclearNormCompletion": Recipe(arguments={"max_iter": 5}, data=ratings),
     "PopularityRecommender": Recipe(data=ratings),
     "TransactionEncoder": Recipe(data=transactions),
+def images(n, d, seed):
+    """Small pictures of three kinds: a bright row, a bright column, or neither."""
+    rng = np.random.default_rng(seed)
+    X, y = 0.2 * rng.normal(size=(n, 6, 6)), rng.permutation(np.arange(n) % 3)
+    for image, label, at in zip(X, y, rng.integers(0, 6, size=n)):
+        image[at, :] += label == 1
+        image[:, at] += label == 2
+    return X, y
+
+
+def measured_images(n, d, seed):
+    """Small pictures and a number for each: its mean brightness."""
+    X, _ = images(n, d, seed)
+    return X, X.mean(axis=(1, 2)) * 10
+
+
+def measured_sequences(n, d, seed):
+    """Short sequences and a number for each: its sum."""
+    rng = np.random.default_rng(seed)
+    X = [rng.normal(size=(4 + i % 3, d)) for i in range(n)]
+    return X, np.array([x.sum() for x in X])
+
+
+def copies(n, d, seed):
+    """Bits to say again."""
+    from gnomon.datasets import make_copy_task
+
+    return make_copy_task(n, 2, 2, random_state=seed)
+
+
+def small_network():
+    """A convolution and an output."""
+    from gnomon.neural import layers
+
+    return [layers.Conv2d(3, 3), layers.Activation("relu")]
+
+
+NETWORK = {"layers": small_network(), "max_iter": 3, "batch_size": 32, "early_stopping": False}
+
+RECIPES: dict[str, Recipe] = {
+    "Autoencoder": Recipe(arguments={"max_iter": 3, "n_components": 1}),
+    "ConvNetClassifier": Recipe(arguments=NETWORK, data=images),
+    "ConvNetRegressor": Recipe(arguments=NETWORK, data=measured_images),
+    "FeedForwardLanguageModel": Recipe(arguments={"state_size": 4, "max_iter": 3}, data=symbol_sequences),
+    "GenerativeAdversarialNetwork": Recipe(
+        arguments={"generator": (4,), "discriminator": (4,), "max_iter": 3, "n_components": 2}
+    ),
+    "MLPClassifier": Recipe(
+        arguments={"hidden_layer_sizes": (8,), "max_iter": 60, "learning_rate_init": 0.05},
+        settings=each("solver", "adam", "lbfgs"),
+    ),
+    "MLPRegressor": Recipe(
+        arguments={"hidden_layer_sizes": (8,), "max_iter": 60, "learning_rate_init": 0.05},
+        settings=each("solver", "adam", "lbfgs"),
+    ),
+    "NeuralTuringMachine": Recipe(
+        arguments={"memory_slots": 4, "memory_width": 2, "controller_size": 4, "max_iter": 2}, data=copies
+    ),
+    "RecurrentClassifier": Recipe(arguments={"state_size": 4, "max_iter": 3}, data=labeled_sequences),
+    "RecurrentLanguageModel": Recipe(
+        arguments={"state_size": 4, "max_iter": 3},
+        settings=each("cell", "rnn", "lstm"),
+        data=symbol_sequences,
+    ),
+    "RecurrentRegressor": Recipe(arguments={"state_size": 4, "max_iter": 3}, data=measured_sequences),
+    "VariationalAutoencoder": Recipe(
+        arguments={"hidden_layer_sizes": (4,), "max_iter": 3, "n_components": 1}
+    ),
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
     "CodewordHistogram": Recipe(arguments={"n_codes": 4}, data=songs),

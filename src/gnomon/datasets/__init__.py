@@ -17,6 +17,7 @@ _FILES = {
     "mixtures": ["make_mixture"],
     "ratings": ["make_ratings", "movie_toy"],
     "real": ["load_earthquakes", "load_old_faithful"],
+    "neural": ["make_copy_task"],
     "sequence": [
         "digit_phonemes",
         "load_basketball_rankings",

@@ -46,6 +46,7 @@ _FILES = {
         "scree",
     ],
     "recommend": ["factorization_runs", "item_map", "rating_matrix"],
+    "networks": ["computation_graph", "gradient_norms", "hidden_units", "images", "network"],
     "regression": ["descent", "fit_plane", "penalty_contours", "projection"],
     "regions": ["decision_regions", "ellipses"],
     "sequence": [

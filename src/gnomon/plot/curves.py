@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def trace(fit: Any, ax: Axes | None = None, *, label: str | None = None) -> Axes:
+def trace(fit: Any, ax: Axes | None = None, *, label: str | None = None, columns: Any = ()) -> Axes:
     """Draw the objective of a fit against its steps, and the certificate of optimality where there is one.
 
     Parameters
@@ -24,6 +24,8 @@ def trace(fit: Any, ax: Axes | None = None, *, label: str | None = None) -> Axes
         Where to draw; several traces may share one.
     label : str, optional
         Name in the legend.
+    columns : sequence of str, optional
+        More columns of the trace to draw, such as ``["validation_loss"]``.
 
     Returns
     -------
@@ -42,7 +44,7 @@ def trace(fit: Any, ax: Axes | None = None, *, label: str | None = None) -> Axes
     certificate = getattr(steps, "certificate", None)
     if objective.ndim != 1 or not len(objective):
         raise DataError("there is no trace to draw: fit the model first, or give a sequence of numbers")
-    ax = style.axes(ax, x="step", y="objective")
+    ax = style.axes(ax, x=getattr(steps, "unit", "step"), y="objective")
     color = style.color(len(ax.lines))
     count = np.arange(1, len(objective) + 1)
     marker = "o" if len(objective) <= 30 else ""
@@ -50,7 +52,10 @@ def trace(fit: Any, ax: Axes | None = None, *, label: str | None = None) -> Axes
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if certificate is not None and np.any(np.asarray(certificate) > 0):
         _certificate(ax, count, np.asarray(certificate, dtype=float))
-    if label:
+    for name in columns:
+        values = np.asarray(steps[name], dtype=float)
+        ax.plot(count[-len(values) :], values, color=style.color(len(ax.lines)), linestyle="--", label=name)
+    if label or len(columns):
         ax.legend(frameon=False)
     return ax
 

@@ -1,4 +1,4 @@
-"""Minimize a function step by step: gradient, momentum, Nesterov, AdaGrad, Newton, L-BFGS, proximal,
+"""Minimize a function step by step: gradient, momentum, Nesterov, AdaGrad, Adam, Newton, L-BFGS, proximal,
 coordinate.
 
 Every method is a pure function ``step(function, state, options) -> state``; `minimize` applies it. The
@@ -92,6 +92,15 @@ def adagrad_step(function, state: DescentState, options: Options) -> DescentStat
     root = np.sqrt(G) + options.eps
     scaled = np.divide(state.gradient, root, out=np.zeros_like(G), where=root > 0.0)
     return at(function, state.x - options.rate(state.k) * scaled, k=state.k + 1, memory=(G,))
+
+
+def adam_step(function, state: DescentState, options: Options) -> DescentState:
+    """m, v ← running means of g and g² with weights 0.9 and 0.999; w ← w − η m̂/(√v̂ + 1e-8) (Kingma and Ba, 2015)."""
+    m, v = state.memory or (np.zeros_like(state.x), np.zeros_like(state.x))
+    k = state.k + 1
+    m, v = 0.9 * m + 0.1 * state.gradient, 0.999 * v + 0.001 * state.gradient**2
+    step = (m / (1.0 - 0.9**k)) / (np.sqrt(v / (1.0 - 0.999**k)) + (options.eps or 1e-8))
+    return at(function, state.x - options.rate(state.k) * step, k=k, memory=(m, v))
 
 
 def newton_step(function, state: DescentState, options: Options) -> DescentState:
@@ -225,6 +234,7 @@ METHODS = {
     "momentum": momentum_step,
     "nesterov": nesterov_step,
     "adagrad": adagrad_step,
+    "adam": adam_step,
     "newton": newton_step,
     "lbfgs": lbfgs_step,
     "proximal": proximal_step,
@@ -251,9 +261,9 @@ def minimize(
         ``function(w)`` returns the value and the gradient; for ``"newton"`` also the Hessian.
     start : array
         Where to begin.
-    method : {"gd", "momentum", "nesterov", "adagrad", "newton", "lbfgs", "proximal", "fista", "coordinate"}
+    method : {"gd", "momentum", "nesterov", "adagrad", "adam", "newton", "lbfgs", "proximal", "fista", "coordinate"}
     learning_rate : float or Schedule
-        For the first four methods.
+        For the first five methods.
     max_iter, tol : int, float
         Stop when the gradient (or, with a penalty, the last move) is at most `tol` in every entry.
     **options

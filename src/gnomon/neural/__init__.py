@@ -1,0 +1,38 @@
+"""Neural networks: dense, convolutional, recurrent and generative, as estimators that can be watched."""
+
+from gnomon._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "Activation": "functions",
+        "Augmentation": "augmentation",
+        "Autoencoder": "autoencoders",
+        "ConvNetClassifier": "convnets",
+        "ConvNetRegressor": "convnets",
+        "FeedForwardLanguageModel": "language",
+        "GenerativeAdversarialNetwork": "adversarial",
+        "MLPClassifier": "mlp",
+        "MLPRegressor": "mlp",
+        "Network": "network",
+        "NetworkEnsemble": "committee",
+        "NeuralTuringMachine": "turing",
+        "RecurrentClassifier": "recurrent",
+        "RecurrentLanguageModel": "language",
+        "RecurrentRegressor": "recurrent",
+        "Value": "differentiation",
+        "VariationalAutoencoder": "autoencoders",
+        "architecture": "named",
+        "check_gradients": "gradient_tools",
+        "describe": "network",
+        "gradient_flow": "gradient_tools",
+        "jacobian": "differentiation",
+        "jvp": "differentiation",
+        "layers": "namespaces",
+        "output_size": "layer_base",
+        "sigmoid_staircase": "approximation",
+        "sweep": "approximation",
+        "vjp": "differentiation",
+        "xor_network": "approximation",
+    },
+)

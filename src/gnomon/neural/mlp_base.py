@@ -1,0 +1,535 @@
+"""What classifier and regressor of dense layers share: epochs, stopping rules, prediction of scores."""
+
+from __future__ import annotations
+
+import copy
+import math
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+
+from gnomon.core.devices import DEVICES
+from gnomon.core.errors import DataError, DivergenceError
+from gnomon.core.linalg import Array
+from gnomon.core.promises import Promises
+from gnomon.core.randomness import generator
+from gnomon.core.steps import Learner, Report
+from gnomon.core.sums import per_row
+from gnomon.core.trace import Trace
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, check_fitted, warn
+from gnomon.neural import dense_plan, starts
+from gnomon.neural.dense_plan import Memory, Stack
+from gnomon.neural.functions import CODES, Activation
+from gnomon.solvers import descent
+from gnomon.solvers.schedules import Constant, InverseDecay, Schedule
+
+RATES = ("constant", "invscaling", "adaptive", "inverse", "plateau")
+LOWEST_RATE = 1e-6  # below which a rate is not divided any more
+FLAT = 2.22e-9  # relative change at which L-BFGS has nothing to gain
+
+
+class MLPWork(NamedTuple):
+    """The rows of a fit as the engines want them."""
+
+    X: Any  # dense or CSR
+    T: Array  # targets: numbers, ±1, 0/1, or class codes in one column
+    weight: Array
+    stack: Stack
+    labels: Any  # what `score` compares with, for early stopping
+
+
+class MLPState(NamedTuple):
+    """Where training stands."""
+
+    stack: Stack
+    params: Array
+    first: Array
+    second: Array
+    step: int  # updates made
+    t: int  # rows seen
+    draws: Any  # RandomState of the shuffles
+    order: Array | None  # of the rows, shuffled again and again
+    held: Array | None  # rows kept for validation
+    rate: float  # where the rule divides it
+    best: Array | None  # weights of the best validation score
+    best_score: float
+    stale: int  # epochs without progress
+    losses: Array
+    scores: Array
+    rates: Array
+    norms: Array  # (epochs, layers)
+    calls: int = 0  # of the objective, for L-BFGS
+    pairs: Any = ()  # what L-BFGS remembers
+    value: float = math.nan
+    gradient: Array | None = None
+
+
+class Optimizer(NamedTuple):
+    """What an update rule remembers, so that `partial_fit` goes on where it was."""
+
+    first: Array
+    second: Array
+    step: int
+    t: int
+    draws: Any
+    rate: float
+
+
+class DenseLearner(Learner):
+    """Multilayer perceptrons."""
+
+    _monotone: ClassVar[bool] = False
+    _stop: ClassVar[str] = "self"
+    _unit: ClassVar[str] = "epoch"
+    _promises: ClassVar[Promises] = Promises(
+        order="statistical: rows are dealt into batches in their order",
+        weights="statistical: a row of weight two is in one batch, a row given twice may be in two",
+    )
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "hidden_layer_sizes": ["array-like", Interval(Integral, 1, None, closed="left")],
+        "activation": [StrOptions(set(CODES)), "array-like"],
+        "solver": [StrOptions({"lbfgs", "sgd", "adam", "adagrad"})],
+        "alpha": [NOT_NEGATIVE],
+        "batch_size": [StrOptions({"auto"}), COUNT],
+        "learning_rate": [StrOptions(set(RATES)), Schedule],
+        "learning_rate_init": [POSITIVE],
+        "power_t": [NOT_NEGATIVE],
+        "max_iter": [COUNT],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "tol": [NOT_NEGATIVE],
+        "verbose": ["verbose"],
+        "warm_start": ["boolean"],
+        "momentum": [Interval(Real, 0, 1, closed="both")],
+        "nesterovs_momentum": ["boolean"],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+        "beta_1": [Interval(Real, 0, 1, closed="left")],
+        "beta_2": [Interval(Real, 0, 1, closed="left")],
+        "epsilon": [POSITIVE],
+        "n_iter_no_change": [COUNT, Options(Real, {np.inf})],
+        "max_fun": [COUNT],
+        "init": [StrOptions(set(starts.INITS)), list, tuple],
+        "init_scale": [POSITIVE],
+        "pieces": [Interval(Integral, 2, None, closed="left")],
+        "dropout": [Interval(Real, 0, 1, closed="left"), "array-like"],
+        "dropout_scaling": [StrOptions({"train", "test"})],
+        "weight_decay": [None, NOT_NEGATIVE],
+        "adagrad_scope": [StrOptions({"parameter", "node"})],
+        "clip_norm": [None, POSITIVE],
+        "plateau_patience": [COUNT],
+        "engine": [StrOptions({"auto", "direct", "torch"})],
+        "device": [StrOptions(set(DEVICES))],
+    }
+
+    # what a subclass writes
+
+    def _loss_name(self, rows: Any) -> str:
+        """Return the name of the loss in the loops, for these targets."""
+        raise NotImplementedError
+
+    def _targets(self, rows: Any) -> tuple[Array, int]:
+        """Return the targets as a matrix and the number of outputs."""
+        raise NotImplementedError
+
+    def _held_score(self, work: MLPWork, rows: Array, params: Array) -> float:
+        """Return the score on held-out rows."""
+        raise NotImplementedError
+
+    # hooks of the loop
+
+    def _prepare(self, rows: Any) -> MLPWork:
+        self._check_combination()
+        T, n_outputs = self._targets(rows)
+        stack = self._stack(rows.n_features, n_outputs, self._loss_name(rows))
+        single = rows.dtype == np.float32 and self.solver != "lbfgs"  # whose line searches need every digit
+        dtype = np.float32 if single else np.float64
+        weight = self._row_weights(rows)
+        return MLPWork(rows.X, T.astype(dtype), weight.astype(dtype), stack, rows.y)
+
+    def _row_weights(self, rows: Any) -> Array:
+        return rows.weight
+
+    def _start(self, work: MLPWork, rng: Any) -> MLPState:
+        draws = self._draws(rng)
+        coefs, intercepts = starts.starting_weights(work.stack, self.init, self.init_scale, draws)
+        return self._fresh(work, dense_plan.flat(coefs, intercepts, work.T.dtype), draws)
+
+    def _fresh(self, work: MLPWork, params: Array, draws: Any) -> MLPState:
+        return _blank(work.stack, params, draws, float(self.learning_rate_init))
+
+    def _step(self, work: MLPWork, state: MLPState) -> tuple[MLPState, Report]:
+        if self.early_stopping and state.held is None and self.solver != "lbfgs":
+            draws = copy.deepcopy(state.draws)
+            order, held = self._split(work, draws)
+            state = state._replace(draws=draws, order=order, held=held)
+        if self.solver == "lbfgs":
+            return self._quasi_step(work, state)
+        state, loss = self._epoch(work, state)
+        return self._judge(work, state, loss)
+
+    def _finish(self, work: MLPWork, state: MLPState) -> MLPState:
+        if self.early_stopping and state.best is not None:
+            return state._replace(params=state.best)
+        return state
+
+    def _attributes(self, state: MLPState) -> dict[str, Any]:
+        return {**self._learned_network(state), **self._output_facts(state.stack)}
+
+    def _output_facts(self, stack: Stack) -> dict[str, Any]:
+        """Return what is learned of the outputs."""
+        raise NotImplementedError
+
+    # epochs
+
+    def _epoch(self, work: MLPWork, state: MLPState) -> tuple[MLPState, float]:
+        """One pass over the rows in batches."""
+        n = work.X.shape[0] if state.order is None else len(state.order)
+        batch = min(200, n) if self.batch_size == "auto" else min(int(self.batch_size), n)
+        order, draws = state.order, copy.deepcopy(state.draws)
+        if self.shuffle and batch < n:  # a single batch has no order
+            places = np.arange(n)
+            draws.shuffle(places)
+            order = places if order is None else order[places]
+        rates = self._rates(state, -(-n // batch))
+        seed = int(draws.randint(2**31 - 1)) if any(work.stack.dropout) else 0
+        memory = Memory(state.params, state.first, state.second, state.step)
+        memory, found = self._engine()(
+            work.stack, self._rule(), memory, work.X, work.T, work.weight, order, batch, rates, seed
+        )
+        epoch = len(state.losses) + 1
+        if not math.isfinite(found.loss) or not np.isfinite(memory.params).all():
+            raise DivergenceError(
+                f"the loss of {type(self).__name__} is not finite in epoch {epoch}: learning_rate_init="
+                f"{self.learning_rate_init:g}, largest slope {found.steepest:.3g}. Lower learning_rate_init, scale "
+                "the columns of X, or set clip_norm."
+            )
+        new = state._replace(
+            params=memory.params, first=memory.first, second=memory.second, step=memory.step, t=state.t + n,
+            draws=draws, order=order, losses=np.append(state.losses, found.loss),
+            rates=np.append(state.rates, rates[-1]), norms=np.vstack([state.norms, found.norms]),
+        )  # fmt: skip
+        return new, found.loss
+
+    def _judge(self, work: MLPWork, state: MLPState, loss: float) -> tuple[MLPState, Report]:
+        """Decide whether to go on, by scikit-learn's rules."""
+        info, tol = {}, float(self.tol)
+        if state.held is not None:
+            score = self._held_score(work, state.held, state.params)
+            info["validation_score"] = score
+            state = state._replace(scores=np.append(state.scores, score))
+            stale = state.stale + 1 if score < state.best_score + tol else 0
+            if score > state.best_score or state.best is None:
+                state = state._replace(best=state.params, best_score=score)
+        else:
+            best = state.losses[:-1].min(initial=math.inf)
+            stale = state.stale + 1 if loss > best - tol else 0
+        state = state._replace(stale=stale)
+        patience = self.plateau_patience if self.learning_rate == "plateau" else self.n_iter_no_change
+        done = stale > patience
+        divided = {"adaptive": 5.0, "plateau": 10.0}.get(str(self.learning_rate))
+        if self.learning_rate == "adaptive" and self.solver != "sgd":
+            divided = None
+        if done and divided is not None and state.rate > LOWEST_RATE:
+            rate = state.rate / divided
+            state, done = state._replace(rate=rate, stale=0), False
+        return state, Report(loss, done=done, info=info)
+
+    def _rates(self, state: MLPState, steps: int) -> Array:
+        """Return the learning rate of every update of the next pass."""
+        rule, first = self.learning_rate, float(self.learning_rate_init)
+        if rule in ("adaptive", "plateau"):
+            return np.full(steps, state.rate)
+        if rule == "invscaling" and self.solver == "sgd":
+            return np.full(steps, first / (state.t + 1) ** self.power_t if state.t else first)
+        schedule = rule if isinstance(rule, Schedule) else Constant(first)
+        schedule = InverseDecay(first) if rule == "inverse" else schedule
+        return np.array([schedule(state.step + k) for k in range(steps)])
+
+    def _rule(self) -> Any:
+        from gnomon.loops.dense import Rule
+
+        alpha, decay = (self.alpha, 0.0) if self.weight_decay is None else (0.0, self.weight_decay)
+        return Rule(
+            dense_plan.SOLVERS[self.solver], float(self.momentum), bool(self.nesterovs_momentum),
+            float(self.beta_1), float(self.beta_2), float(self.epsilon), self.adagrad_scope == "node",
+            float(self.clip_norm or 0.0), float(alpha), float(decay),
+        )  # fmt: skip
+
+    def _engine(self) -> Any:
+        if self.engine == "torch" or self.device == "cuda":
+            from gnomon.neural.torch_dense import pass_on
+
+            return pass_on(self.device)
+        return dense_plan.train_pass
+
+    def _quasi_step(self, work: MLPWork, state: MLPState) -> tuple[MLPState, Report]:
+        """One step of L-BFGS on all rows."""
+        calls = 0
+        rows = None if state.order is None else state.order
+        X, T, weight = (work.X, work.T, work.weight) if rows is None else (
+            work.X[rows], work.T[rows], work.weight[rows])  # fmt: skip
+
+        def function(theta: Array) -> tuple[float, Array]:
+            nonlocal calls
+            calls += 1
+            value, gradient = dense_plan.objective(
+                work.stack, theta.astype(work.T.dtype), X, T, weight, *self._strength()
+            )
+            return value, gradient.astype(float)
+
+        here = descent.DescentState(
+            state.params.astype(float), state.value, state.gradient, state.step, state.pairs
+        )
+        if state.gradient is None:
+            here = descent.at(function, here.x)
+        new = descent.lbfgs_step(function, here, descent.Options())
+        if not math.isfinite(new.value):
+            raise DivergenceError(f"the loss of {type(self).__name__} is not finite; scale the columns of X.")
+        steepest = float(np.abs(new.gradient).max(initial=0.0))
+        change = here.value - new.value
+        flat = abs(change) <= FLAT * max(abs(here.value), abs(new.value), 1.0)
+        calls += state.calls
+        state = state._replace(
+            params=new.x.astype(work.T.dtype), step=new.k, t=state.t + X.shape[0], value=new.value, calls=calls,
+            gradient=new.gradient, pairs=new.memory, losses=np.append(state.losses, new.value),
+        )  # fmt: skip
+        done = steepest <= self.tol or flat or calls >= self.max_fun
+        return state, Report(new.value, certificate=steepest, done=done)
+
+    def _strength(self) -> tuple[float, float]:
+        """Return alpha, which is divided by the number of rows, and the decay, which is not."""
+        return (float(self.alpha), 0.0) if self.weight_decay is None else (0.0, float(self.weight_decay))
+
+    # starting
+
+    def _draws(self, rng: Any) -> np.random.RandomState:
+        """Return scikit-learn's generator for the seed given, so that both draw the same weights."""
+        if isinstance(self.random_state, Integral):
+            return np.random.RandomState(int(self.random_state))
+        return np.random.RandomState(rng.integers(0, 2**31 - 1, size=4))
+
+    def _split(self, work: MLPWork, draws: Any) -> tuple[Array, Array]:
+        """Return the rows to train on and those to validate with."""
+        stratify = self._stratify(work)
+        order, held = train_test_split(
+            np.arange(work.X.shape[0]),
+            random_state=draws,
+            test_size=self.validation_fraction,
+            stratify=stratify,
+        )
+        if stratify is not None and len(np.unique(stratify[held])) < 2:
+            raise DataError(
+                "The validation set is too small. Increase 'validation_fraction' or the size of your dataset."
+            )
+        return order, held
+
+    def _stratify(self, work: MLPWork) -> Any:
+        return None
+
+    def _sizes(self) -> tuple[int, ...]:
+        sizes = self.hidden_layer_sizes
+        sizes = (int(sizes),) if isinstance(sizes, Integral) else tuple(int(n) for n in sizes)
+        if any(n < 1 for n in sizes):
+            raise ValueError(f"hidden_layer_sizes must be > 0, got {list(sizes)}.")
+        return sizes
+
+    def _per_layer(self, name: str, count: int) -> tuple[Any, ...]:
+        value = getattr(self, name)
+        if isinstance(value, str | Real):
+            return (value,) * count
+        if len(value) != count:
+            raise ValueError(
+                f"{name} must be one value or one for each of the {count} hidden layers; got {value!r}."
+            )
+        return tuple(value)
+
+    def _stack(self, n_in: int, n_outputs: int, loss: str) -> Stack:
+        sizes = self._sizes()
+        activations = tuple(Activation(name).name for name in self._per_layer("activation", len(sizes)))
+        dropout = tuple(float(p) for p in self._per_layer("dropout", len(sizes)))
+        if any(not 0.0 <= p < 1.0 for p in dropout):
+            raise ValueError(
+                f"dropout must be at least 0 and below 1, for hidden layers only; got {dropout}."
+            )
+        parameter = float(getattr(self, "huber_delta", 1.0))
+        return Stack(
+            (n_in, *sizes, n_outputs),
+            activations,
+            dropout,
+            int(self.pieces),
+            loss,
+            parameter,
+            self.dropout_scaling,
+        )
+
+    def _check_combination(self) -> None:
+        if self.weight_decay is not None and self.alpha not in (0.0, 1e-4):
+            raise ValueError(
+                f"give alpha or weight_decay, not both: alpha={self.alpha} is divided by the size of the batch, "
+                f"weight_decay={self.weight_decay} is not."
+            )
+        names = self._per_layer("activation", len(self._sizes()))
+        if "sign" in names:
+            raise ValueError("activation='sign' has slope 0 everywhere and cannot be trained; use 'tanh'.")
+        if "softmax" in names:
+            raise ValueError(
+                "activation='softmax' belongs to the output; use 'relu' or 'tanh' in hidden layers."
+            )
+        if self.solver == "lbfgs" and any(self._per_layer("dropout", len(self._sizes()))):
+            raise ValueError(
+                "solver='lbfgs' needs the same objective at every step; use dropout=0 or solver='adam'."
+            )
+        if self.learning_rate == "plateau" and not self.early_stopping:
+            warn(
+                "learning_rate='plateau' watches the training loss; set early_stopping=True to watch a held-out score."
+            )
+
+    def _state(self) -> MLPState:
+        """Go on from the weights of the earlier fit, with a new optimizer."""
+        draws = copy.deepcopy(self.optimizer_.draws)
+        state = _blank(self._fitted_stack(), self._params(), draws, float(self.learning_rate_init))
+        return state._replace(
+            losses=np.array(self.loss_curve_, dtype=float),
+            rates=self.learning_rates_,
+            norms=self.gradient_norms_,
+        )
+
+    def _continued(self, work: MLPWork) -> MLPState:
+        """Return the state of an earlier `partial_fit`, optimizer and all; a fresh one where there is none."""
+        if not hasattr(self, "coefs_"):
+            return self._start(work, generator(self.random_state))
+        return self._state()._replace(**self.optimizer_._asdict())
+
+    def _one_epoch(self, rows: Any) -> Self:
+        if self.early_stopping:
+            raise ValueError(
+                "partial_fit does not support early_stopping=True: it sees a part of the rows only."
+            )
+        with self._threads():
+            work = self._prepare(rows)
+            state, loss = self._epoch(work, self._continued(work))
+        trace = Trace(state.losses, np.zeros(len(state.losses)))
+        self._adopt(
+            {**self._attributes(state), "trace_": trace, "n_iter_": len(state.losses), "converged_": False},
+            rows,
+        )
+        return self
+
+    # what was learned
+
+    def _learned_network(self, state: MLPState) -> dict[str, Any]:
+        stack = state.stack
+        coefs, intercepts = dense_plan.unflat(stack, state.params)
+        held = state.held is not None
+        return {
+            "coefs_": coefs,
+            "intercepts_": intercepts,
+            "n_layers_": len(coefs) + 1,
+            "n_outputs_": stack.sizes[-1],
+            "loss_": float(state.losses[-1]) if len(state.losses) else math.inf,
+            "best_loss_": None if held else float(state.losses.min(initial=math.inf)),
+            "loss_curve_": state.losses.tolist(),
+            "validation_scores_": state.scores.tolist() if held else None,
+            "best_validation_score_": state.best_score if held else None,
+            "learning_rates_": state.rates,
+            "gradient_norms_": state.norms,
+            "t_": state.t,
+            "optimizer_": Optimizer(state.first, state.second, state.step, state.t, state.draws, state.rate),
+            "loss_name_": stack.loss,
+        }
+
+    def _fitted_stack(self) -> Stack:
+        check_fitted(self)
+        sizes = (self.coefs_[0].shape[0], *self._sizes(), self.n_outputs_)
+        loss = getattr(self, "loss_name_", "squared_error")
+        stack = self._stack(sizes[0], sizes[-1], loss)
+        if stack.shapes() != [W.shape for W in self.coefs_]:
+            raise DataError(
+                f"hidden_layer_sizes={self.hidden_layer_sizes} does not go with the fitted weights of shapes "
+                f"{[W.shape for W in self.coefs_]}. Fit again, or set the parameters back."
+            )
+        return stack
+
+    def _params(self) -> Array:
+        return dense_plan.flat(self.coefs_, self.intercepts_)
+
+    def _scores(self, X: Any) -> Array:
+        stack, params = self._fitted_stack(), self._params()
+        return per_row(_chunk_scores, self._rows(X), stack, params)
+
+    def hidden(self, X: Any, layer: int = 0) -> Array:
+        """Return the values of a hidden layer's units: the features that the network has learned.
+
+        Parameters
+        ----------
+        X : array (n, d)
+        layer : int, default=0
+            Which hidden layer, the first being 0.
+        """
+        stack = self._fitted_stack()
+        if not -len(stack.activations) <= layer < len(stack.activations):
+            raise ValueError(
+                f"layer must be below {len(stack.activations)}, the number of hidden layers; got {layer}."
+            )
+        return per_row(_chunk_hidden, self._rows(X), stack, self._params(), layer)
+
+    def set_weights(self, coefs: Any, intercepts: Any, **more: Any) -> Self:
+        """Take these weights instead of learning some; the network can then predict and go on learning.
+
+        Parameters
+        ----------
+        coefs : list of arrays (n_in, n_out)
+        intercepts : list of arrays (n_out,)
+        **more
+            For a classifier, ``classes``: its labels (default 0, 1, ...).
+
+        Returns
+        -------
+        self
+        """
+        n_in, n_out = np.shape(coefs[0])[0], np.shape(coefs[-1])[1]
+        stack = self._stack(n_in, n_out, self._loss_of_outputs(n_out))
+        coefs, intercepts = starts.given_weights(stack, coefs, intercepts)
+        params = dense_plan.flat(coefs, intercepts, float)
+        state = _blank(stack, params, np.random.RandomState(0), float(self.learning_rate_init))
+        learned = {**self._learned_network(state), **self._learned_output(n_out, **more)}
+        self._adopt({**learned, "n_features_in_": n_in, "n_iter_": 0})
+        return self
+
+    def to_module(self) -> Any:
+        """Return the network as a `torch.nn.Sequential` with the same weights; its outputs are the scores."""
+        from gnomon.neural.torch_dense import module_of
+
+        return module_of(self._fitted_stack(), self._params())
+
+    def _check_loaded(self) -> None:
+        from gnomon.core.errors import ModelFileError
+
+        if not hasattr(self, "coefs_"):
+            return
+        try:
+            self._fitted_stack()
+        except (DataError, ValueError, AttributeError, TypeError, IndexError) as error:
+            raise ModelFileError(f"its weights do not fit together: {error}") from None
+
+
+def _chunk_scores(chunk: Any, stack: Stack, params: Array) -> Array:
+    X = dense_plan.dense_rows(chunk.X, None, params.dtype)
+    return dense_plan.scores(stack, params, X)
+
+
+def _chunk_hidden(chunk: Any, stack: Stack, params: Array, layer: int) -> Array:
+    return dense_plan.layer_values(stack, params, chunk.X)[1][layer].copy()
+
+
+def _blank(stack: Stack, params: Array, draws: Any, rate: float) -> MLPState:
+    """Return a state that has seen nothing."""
+    nothing, empty = np.zeros_like(params), np.empty(0)
+    return MLPState(
+        stack, params, nothing, nothing, 0, 0, draws, None, None, rate, None, -math.inf, 0, empty, empty, empty,
+        np.empty((0, len(stack.shapes()))),
+    )  # fmt: skip

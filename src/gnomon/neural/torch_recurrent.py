@@ -1,0 +1,155 @@
+"""Recurrent cells on PyTorch: plain, gated, GRU and LSTM, over codes or vectors. Imported only where torch is."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+GATES = {"rnn": 1, "gated": 2, "gru": 3, "lstm": 4}
+
+
+class Recurrence(nn.Module):
+    """One recurrent layer: the states s_1 ... s_T of a batch of sequences.
+
+    Weights lie as in PyTorch: `weight_x` (gates·m, n_in) and `weight_s` (gates·m, m); gates in the order g, s
+    (gated), r, z, n
+    (GRU), i, f, g, o (LSTM).
+    """
+
+    def __init__(
+        self, cell: str, n_in: int, m: int, bias: bool, tokens: bool, reset_after: bool = True
+    ) -> None:
+        super().__init__()
+        self.cell, self.m, self.tokens, self.reset_after = cell, m, tokens, reset_after
+        gates = GATES[cell]
+        bound = 1.0 / math.sqrt(m)
+        self.weight_x = nn.Parameter(torch.empty(gates * m, n_in).uniform_(-bound, bound))
+        self.weight_s = nn.Parameter(torch.empty(gates * m, m).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(gates * m).uniform_(-bound, bound)) if bias else None
+
+    def first(self, n: int, like: Any) -> Any:
+        """Return the state before the first input: zeros."""
+        zeros = torch.zeros(n, self.m, dtype=self.weight_s.dtype, device=like.device)
+        return (zeros, zeros) if self.cell == "lstm" else zeros
+
+    def inputs(self, x: Any) -> Any:
+        """Return W x + b for all places at once: (n, T, gates·m)."""
+        if self.tokens:
+            found = functional.embedding(x, self.weight_x.t())
+            return found if self.bias is None else found + self.bias
+        return functional.linear(x, self.weight_x, self.bias)
+
+    def step(self, part: Any, state: Any) -> Any:
+        """Return the state after one input that is already multiplied by its weights."""
+        m = self.m
+        if self.cell == "rnn":
+            return torch.tanh(part + functional.linear(state, self.weight_s))
+        if self.cell == "gated":
+            both = part + functional.linear(state, self.weight_s)
+            gate = torch.sigmoid(both[:, :m])
+            return (1.0 - gate) * state + gate * torch.tanh(both[:, m:])
+        if self.cell == "gru":
+            return self._gru(part, state)
+        s, c = state
+        i, f, g, o = (part + functional.linear(s, self.weight_s)).chunk(4, dim=1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+    def _gru(self, part: Any, s: Any) -> Any:
+        m, gates = self.m, functional.linear(s, self.weight_s[: 2 * self.m])
+        r, z = torch.sigmoid(part[:, : 2 * m] + gates).chunk(2, dim=1)
+        U = self.weight_s[2 * m :]
+        inner = r * functional.linear(s, U) if self.reset_after else functional.linear(r * s, U)
+        return (1.0 - z) * torch.tanh(part[:, 2 * m :] + inner) + z * s
+
+    def forward(self, x: Any, state: Any = None, detach_every: int | None = None) -> Any:
+        """Return the states of all places (n, T, m) and the last one."""
+        state = self.first(len(x), x) if state is None else state
+        if self._fast(detach_every):
+            return self._whole(x, state)
+        parts, found = self.inputs(x), []
+        for t in range(x.shape[1]):
+            if detach_every is not None and t and t % detach_every == 0:
+                state = tuple(one.detach() for one in state) if isinstance(state, tuple) else state.detach()
+            state = self.step(parts[:, t], state)
+            found.append(state[0] if self.cell == "lstm" else state)
+        return torch.stack(found, dim=1), state
+
+    def _fast(self, detach_every: int | None) -> bool:
+        kernel = self.cell in ("rnn", "lstm") or (self.cell == "gru" and self.reset_after)
+        return kernel and not self.tokens and detach_every is None
+
+    def _whole(self, x: Any, state: Any) -> Any:
+        """PyTorch's own kernels over whole sequences."""
+        weights = [self.weight_x, self.weight_s]
+        if self.bias is not None:
+            weights += [self.bias, torch.zeros_like(self.bias)]
+        options = (weights, self.bias is not None, 1, 0.0, self.training, False, True)
+        if self.cell == "lstm":
+            s, c = state
+            found, s, c = torch.lstm(x, (s[None], c[None]), *options)
+            return found, (s[0], c[0])
+        run = torch.gru if self.cell == "gru" else torch.rnn_tanh
+        found, s = run(x, state[None], *options)
+        return found, s[0]
+
+
+class RecurrentWords(nn.Module):
+    """A language model: scores of the next word after every place."""
+
+    def __init__(self, cell: str, words: int, m: int, bias: bool, reset_after: bool) -> None:
+        super().__init__()
+        self.recurrence = Recurrence(cell, words, m, bias, True, reset_after)
+        self.output = nn.Linear(m, words, bias=bias)
+
+    def forward(self, before: Any, detach_every: int | None = None) -> Any:
+        """Return scores (n, T, words) after the words before every place."""
+        return self.output(self.recurrence(before, None, detach_every)[0])
+
+
+class WindowWords(nn.Module):
+    """A feed-forward language model: the next word from the last `context` ones."""
+
+    def __init__(self, words: int, m: int, context: int, bias: bool) -> None:
+        super().__init__()
+        bound = 1.0 / math.sqrt(m)
+        self.context = context
+        self.weight_x = nn.Parameter(torch.empty(context, words, m).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.zeros(m)) if bias else None
+        self.output = nn.Linear(m, words, bias=bias)
+
+    def states(self, before: Any) -> Any:
+        """Return tanh of the summed word vectors; places before the sentence hold the end token."""
+        total = 0.0 if self.bias is None else self.bias
+        for back in range(self.context):
+            words = functional.pad(before, (back, 0), value=0)[:, : before.shape[1]]
+            total = total + functional.embedding(words, self.weight_x[back])
+        return torch.tanh(total)
+
+    def forward(self, before: Any, detach_every: int | None = None) -> Any:
+        """Return scores (n, T, words) after the words before every place."""
+        return self.output(self.states(before))
+
+
+class RecurrentHead(nn.Module):
+    """Outputs from the last state of a sequence, or from every one."""
+
+    def __init__(
+        self, cell: str, n_in: int, m: int, outputs: int, bias: bool, tokens: bool, each: bool
+    ) -> None:
+        super().__init__()
+        self.recurrence = Recurrence(cell, n_in, m, bias, tokens)
+        self.output = nn.Linear(m, outputs)
+        self.each = each
+
+    def forward(self, x: Any, lengths: Any) -> Any:
+        """Return (n, T, outputs), or (n, outputs) of the last place of each sequence."""
+        states = self.recurrence(x)[0]
+        if self.each:
+            return self.output(states)
+        last = states[torch.arange(len(x), device=x.device), lengths - 1]
+        return self.output(last)

@@ -1,0 +1,427 @@
+"""Training on PyTorch: what every network of torch modules shares. One epoch is one step of the library's loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.devices import DEVICES, device_of, import_torch, torch_session
+from gnomon.core.errors import DataError, DivergenceError, ModelFileError
+from gnomon.core.linalg import Array
+from gnomon.core.promises import Promises
+from gnomon.core.randomness import draw_seed, stream
+from gnomon.core.steps import Learner, Report
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
+from gnomon.solvers.schedules import Constant, InverseDecay, Schedule
+
+LOWEST_RATE = 1e-6  # below which a rate is not divided any more
+SOLVERS = ("sgd", "adam", "adagrad")
+RATES = ("constant", "inverse", "plateau")
+PREDICT_ROWS = 1024  # at a time
+
+TRAINING: dict[str, Any] = {  # rules for the parameters that every network has
+    "solver": [StrOptions(set(SOLVERS))],
+    "learning_rate": [StrOptions(set(RATES)), Schedule],
+    "learning_rate_init": [POSITIVE],
+    "momentum": [Interval(Real, 0, 1, closed="left")],
+    "weight_decay": [NOT_NEGATIVE],
+    "batch_size": [COUNT],
+    "max_iter": [COUNT],
+    "tol": [NOT_NEGATIVE],
+    "n_iter_no_change": [COUNT],
+    "early_stopping": ["boolean"],
+    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+    "clip_norm": [None, POSITIVE],
+    "warm_start": ["boolean"],
+    "random_state": ["random_state"],
+    "device": [StrOptions(set(DEVICES))],
+    "precision": [StrOptions({"float32", "float64", "mixed"})],
+}
+
+
+class TorchWork(NamedTuple):
+    """The data of a fit on its device."""
+
+    parts: tuple[Any, ...]  # tensors or lists, one entry a unit
+    weight: Any  # (n,)
+    facts: dict[str, Any]  # what the module is built from
+    device: Any
+    n: int
+    raw: Any = None  # the data as they were read
+
+
+class TorchState:
+    """Where training stands. The module and its optimizer are changed in place; a snapshot is not."""
+
+    def __init__(self, module: Any, optimizer: Any, seed: int, rate: float, facts: dict[str, Any]) -> None:
+        self.module, self.optimizer, self.seed, self.rate, self.facts = module, optimizer, seed, rate, facts
+        self.epoch = 0
+        self.step = 0
+        self.stale = 0
+        self.best: dict[str, Array] | None = None
+        self.best_score = -math.inf
+        self.best_loss = math.inf
+        self.losses: list[float] = []
+
+
+class TorchLearner(Learner):
+    """A network of torch modules.
+
+    Subclasses write `_read_work`, `_module` and `_batch_loss`.
+    """
+
+    _monotone: ClassVar[bool] = False
+    _stop: ClassVar[str] = "self"
+    _unit: ClassVar[str] = "epoch"
+    _promises: ClassVar[Promises] = Promises(
+        order="statistical: units are dealt into batches in their order",
+        weights="statistical: a unit of weight two is in one batch, a unit given twice may be in two",
+        threads="statistical: PyTorch adds in an order that depends on the number of threads",
+    )
+
+    # what a subclass writes
+
+    def _work(self, data: Any, device: Any) -> TorchWork:
+        """Return the data as tensors on the device."""
+        raise NotImplementedError
+
+    def _module(self, facts: dict[str, Any]) -> Any:
+        """Return a fresh module for data of which these facts are known."""
+        raise NotImplementedError
+
+    def _batch_loss(self, module: Any, work: TorchWork, units: Any, epoch: int) -> tuple[Any, Any]:
+        """Return the summed loss of some units and what they weigh, as tensors."""
+        raise NotImplementedError
+
+    def _score_module(self, module: Any, work: TorchWork, units: Any) -> float | None:
+        """Return the score on held-out units; None: minus their loss is taken."""
+        return None
+
+    def _facts_of(self, state: TorchState) -> dict[str, Any]:
+        """Return more learned attributes."""
+        return {}
+
+    # hooks of the loop
+
+    def _prepare(self, data: Any) -> TorchWork:
+        device = device_of(self.device, type(self).__name__)
+        with torch_session(device):
+            return self._work(data, device)
+
+    def _start(self, work: TorchWork, rng: Any) -> TorchState:
+        return self._new_state(work, draw_seed(rng), None)
+
+    def _new_state(self, work: TorchWork, seed: int, weights: dict[str, Array] | None) -> TorchState:
+        with torch_session(work.device, _torch_seed(seed, 0)):
+            module = self._module(work.facts).to(work.device, self._dtype())
+            self._initialize(module)
+        if weights is not None:
+            load_weights(module, weights)
+        return TorchState(module, self._optimizer(module), seed, float(self.learning_rate_init), work.facts)
+
+    def _initialize(self, module: Any) -> None:
+        """Change the starting weights that PyTorch has drawn."""
+
+    def _step(self, work: TorchWork, state: Any) -> tuple[Any, Report]:
+        if isinstance(state, dict):  # an earlier fit to go on from
+            state = self._awake(work, state)
+        with torch_session(work.device, _torch_seed(state.seed, state.epoch + 1)):
+            loss, info = self._epoch(work, state)
+        return state, self._judge(state, loss, info)
+
+    def _epoch(self, work: TorchWork, state: TorchState) -> tuple[float, dict[str, float]]:
+        torch = import_torch()
+        train, held = self._split(work, state.seed)
+        rng = stream(state.seed, state.epoch + 1)
+        order = rng.permutation(train) if getattr(self, "shuffle", True) else train
+        self._begin_epoch(work, state, rng)
+        state.module.train()
+        total = torch.zeros((), dtype=torch.float64, device=work.device)
+        mass = torch.zeros((), dtype=torch.float64, device=work.device)
+        for units in self._batches(work, order):
+            self._set_rate(state)
+            loss, weight = self._update(work, state, units)
+            total += loss
+            mass += weight
+            state.step += 1
+        state.epoch += 1
+        value = float(total / mass)
+        if not math.isfinite(value):
+            raise self._divergence(state, value)
+        info = self._validate(work, state, held) if held is not None else {}
+        state.losses.append(value)
+        return value, info
+
+    def _begin_epoch(self, work: TorchWork, state: TorchState, rng: Any) -> None:
+        """Draw what an epoch needs beside the order of its units."""
+
+    def _update(self, work: TorchWork, state: TorchState, units: Any) -> tuple[Any, Any]:
+        """Make one update; return the summed loss and what the units weigh."""
+        torch = import_torch()
+        state.optimizer.zero_grad(set_to_none=True)
+        with torch.autocast(work.device.type, torch.bfloat16, enabled=self.precision == "mixed"):
+            loss, mass = self._batch_loss(state.module, work, units, state.epoch)
+        (loss / mass).backward()
+        if self.clip_norm is not None:
+            torch.nn.utils.clip_grad_norm_(state.module.parameters(), self.clip_norm)
+        state.optimizer.step()
+        return loss.detach(), mass.detach()
+
+    def _divergence(self, state: TorchState, value: float) -> DivergenceError:
+        slopes = [p.grad.abs().max() for p in state.module.parameters() if p.grad is not None]
+        steepest = max((float(slope) for slope in slopes), default=math.nan)
+        return DivergenceError(
+            f"the loss of {type(self).__name__} is {value} in epoch {state.epoch}: learning_rate_init="
+            f"{self.learning_rate_init:g}, largest slope {steepest:.3g}. Lower learning_rate_init, "
+            "set clip_norm, or scale X."
+        )
+
+    def _judge(self, state: TorchState, loss: float, info: dict[str, float]) -> Report:
+        if "validation_score" in info or "validation_loss" in info:
+            score = info.get("validation_score", -info["validation_loss"])
+            better = score > state.best_score + self.tol
+            if score > state.best_score or state.best is None:
+                state.best_score, state.best = score, arrays_of(state.module)
+        else:
+            better = loss < state.best_loss - self.tol
+        state.best_loss = min(state.best_loss, loss)
+        state.stale = 0 if better else state.stale + 1
+        done = state.stale > self.n_iter_no_change
+        if done and self.learning_rate == "plateau" and state.rate > LOWEST_RATE:
+            state.rate, state.stale, done = state.rate / 10.0, 0, False
+        return Report(loss, done=done, info=info)
+
+    def _finish(self, work: TorchWork, state: Any) -> Any:
+        if isinstance(state, TorchState) and state.best is not None:
+            load_weights(state.module, state.best)
+        return state
+
+    def _attributes(self, state: Any) -> dict[str, Any]:
+        if isinstance(state, dict):
+            return {**state["facts_of"], "weights_": state["weights"], "optimizer_": state["optimizer"]}
+        kept = {"seed": state.seed, "epoch": state.epoch, "step": state.step, "rate": state.rate}
+        kept["state"] = plain(state.optimizer.state_dict()["state"])
+        losses = {"loss_curve_": list(state.losses)}
+        return {**losses, **self._facts_of(state), "weights_": arrays_of(state.module), "optimizer_": kept}
+
+    def _snapshot(self, state: Any) -> Any:
+        if isinstance(state, dict):
+            return state
+        return {
+            "weights": arrays_of(state.module), "optimizer": plain(state.optimizer.state_dict()["state"]),
+            "seed": state.seed, "rate": state.rate, "epoch": state.epoch, "step": state.step, "stale": state.stale,
+            "best": state.best, "best_score": state.best_score, "best_loss": state.best_loss,
+            "losses": list(state.losses),
+        }  # fmt: skip
+
+    def _restore(self, work: TorchWork, tree: dict[str, Any]) -> Any:
+        if "facts_of" in tree:
+            return tree
+        state = self._new_state(work, tree["seed"], tree["weights"])
+        load_optimizer(state.optimizer, tree["optimizer"])
+        for name in ("rate", "epoch", "step", "stale", "best", "best_score", "best_loss", "losses"):
+            setattr(state, name, tree[name])
+        return state
+
+    def _state(self) -> dict[str, Any]:
+        """Go on from the weights of the earlier fit, with a new optimizer."""
+        names = set(vars(self)) - {"trace_", "n_iter_", "converged_", "weights_", "optimizer_"}
+        facts = {name: getattr(self, name) for name in names if name.endswith("_")}
+        return {"weights": self.weights_, "optimizer": self.optimizer_, "facts_of": facts}
+
+    def _awake(self, work: TorchWork, kept: dict[str, Any], *, optimizer: bool = False) -> TorchState:
+        """Return a state with the weights of an earlier fit, and its optimizer where asked for."""
+        memory = kept["optimizer"]
+        state = self._new_state(work, memory["seed"], kept["weights"])
+        state.epoch, state.losses = memory["epoch"], list(kept["facts_of"].get("loss_curve_", []))
+        if optimizer:
+            load_optimizer(state.optimizer, memory["state"])
+            state.step, state.rate = memory["step"], memory["rate"]
+        return state
+
+    def _one_epoch(self, data: Any) -> Any:
+        """Make one epoch from where the last `partial_fit` ended, and keep the result."""
+        with self._threads():
+            work = self._prepare(data)
+            if hasattr(self, "weights_"):
+                state = self._awake(work, self._state(), optimizer=True)
+            else:
+                state = self._start(work, stream(draw_seed(_generator(self.random_state)), 0))
+            with torch_session(work.device, _torch_seed(state.seed, state.epoch + 1)):
+                self._epoch(work, state)
+        known = {name: getattr(self, name) for name in ("classes_",) if hasattr(self, name)}
+        learned = {
+            **self._attributes(state),
+            "n_iter_": state.epoch,
+            "converged_": False,
+            "trace_": _trace(state.losses),
+        }
+        self._adopt(learned, data)
+        vars(self).update(known)
+        return self
+
+    def _warn_not_converged(self, run: Any) -> None:
+        """Epochs are a budget: a network that used them up is no accident."""
+
+    # pieces
+
+    def _split(self, work: TorchWork, seed: int) -> tuple[Array, Array | None]:
+        """Return the units to train on and those held out; the same at every epoch."""
+        units = np.arange(work.n)
+        if not self.early_stopping:
+            return units, None
+        count = max(1, round(self.validation_fraction * work.n))
+        if count >= work.n:
+            raise DataError(
+                f"early_stopping holds out {count} of {work.n} units; give more data or set early_stopping=False."
+            )
+        mixed = stream(seed, 0).permutation(work.n)
+        return np.sort(mixed[count:]), np.sort(mixed[:count])
+
+    def _batches(self, work: TorchWork, order: Array) -> Iterator[Any]:
+        for begin in range(0, len(order), self.batch_size):
+            yield order[begin : begin + self.batch_size]
+
+    def _validate(self, work: TorchWork, state: TorchState, held: Array) -> dict[str, float]:
+        torch = import_torch()
+        state.module.eval()
+        loss, mass = 0.0, 0.0
+        with torch.no_grad():
+            for units in self._batches(work, held):
+                one, weight = self._batch_loss(state.module, work, units, -1)
+                loss, mass = loss + float(one), mass + float(weight)
+            score = self._score_module(state.module, work, held)
+        info = {"validation_loss": loss / mass}
+        return info if score is None else {**info, "validation_score": score}
+
+    def _set_rate(self, state: TorchState) -> None:
+        rule = self.learning_rate
+        if rule == "plateau":
+            rate = state.rate
+        elif isinstance(rule, Schedule):
+            rate = rule(state.step)
+        else:
+            made = InverseDecay if rule == "inverse" else Constant
+            rate = made(float(self.learning_rate_init))(state.step)
+        for group in state.optimizer.param_groups:
+            group["lr"] = rate
+
+    def _optimizer(self, module: Any) -> Any:
+        optim = import_torch().optim
+        parameters = [p for p in module.parameters() if p.requires_grad]
+        options = {"lr": float(self.learning_rate_init), "weight_decay": float(self.weight_decay)}
+        if self.solver == "sgd":
+            return optim.SGD(parameters, momentum=self.momentum, fused=True, **options)
+        if self.solver == "adagrad":
+            return optim.Adagrad(parameters, eps=1e-10, **options)
+        return optim.Adam(parameters, fused=True, **options)
+
+    def _dtype(self) -> Any:
+        torch = import_torch()
+        return torch.float64 if self.precision == "float64" else torch.float32
+
+    # after the fit
+
+    def to_module(self) -> Any:
+        """Return the fitted network as a `torch.nn.Module` of its own, ready to predict."""
+        import copy
+
+        return copy.deepcopy(self._fitted_module())
+
+    def _fitted_module(self, device: Any = None) -> Any:
+        """Return a module with the learned weights; it shares their memory on the CPU."""
+        torch = import_torch(type(self).__name__)
+        with torch.device("meta"):
+            module = self._module(self._module_facts())
+        place_weights(module, self.weights_, device or torch.device("cpu"))
+        return module.eval()
+
+    def _module_facts(self) -> dict[str, Any]:
+        """Return what the module was built from, out of the learned attributes."""
+        return dict(self.module_facts_)
+
+    def export(self, path: Any) -> None:
+        """Write the network for other programs: weights to ``.safetensors``, the computation to ``.onnx``.
+
+        The second needs the package `onnxscript`; it is for networks of fixed input shape.
+        """
+        from gnomon.neural.exporting import export
+
+        export(self, path)
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "weights_"):
+            return
+        try:
+            self._fitted_module()
+        except ImportError:
+            return  # nothing can be computed without PyTorch anyway
+        except Exception as error:
+            raise ModelFileError(f"its weights do not fit the network: {error}") from None
+
+
+def _torch_seed(seed: int, index: int) -> int:
+    return int(stream(seed, 10_000_000 + index).integers(0, 2**62))
+
+
+def _generator(random_state: Any) -> Any:
+    from gnomon.core.randomness import generator
+
+    return generator(random_state)
+
+
+def _trace(losses: list[float]) -> Any:
+    from gnomon.core.trace import Trace
+
+    return Trace(losses, np.zeros(len(losses)), unit="epoch")
+
+
+def arrays_of(module: Any) -> dict[str, Array]:
+    """Return weights and buffers of a module as arrays of their own."""
+    return {name: value.detach().cpu().numpy().copy() for name, value in module.state_dict().items()}
+
+
+def load_weights(module: Any, weights: dict[str, Array]) -> None:
+    """Write arrays into the weights of a module."""
+    torch = import_torch()
+    module.load_state_dict({name: torch.as_tensor(np.array(value)) for name, value in weights.items()})
+
+
+def place_weights(module: Any, weights: dict[str, Array], device: Any) -> None:
+    """Give a module without memory these weights, without a copy where the device is the CPU."""
+    torch = import_torch()
+    tensors = {
+        name: torch.as_tensor(value if value.flags.writeable else value.copy(), device=device)
+        for name, value in weights.items()
+    }
+    module.load_state_dict(tensors, assign=True)
+    for name, buffer in module.named_buffers():
+        if buffer.is_meta:
+            raise ModelFileError(f"the network has a part {name!r} without values.")
+
+
+def plain(tree: Any) -> Any:
+    """Return a tree of tensors as one of arrays; keys as text."""
+    if isinstance(tree, dict):
+        return {str(key): plain(value) for key, value in tree.items()}
+    if hasattr(tree, "detach"):
+        return tree.detach().cpu().numpy().copy()
+    return tree
+
+
+def load_optimizer(optimizer: Any, kept: dict[str, Any]) -> None:
+    """Give an optimizer back what it remembered."""
+    torch = import_torch()
+    state = {
+        int(key): {
+            name: torch.as_tensor(np.array(value)) if isinstance(value, np.ndarray) else value
+            for name, value in part.items()
+        }
+        for key, part in kept.items()
+    }
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
