@@ -1,0 +1,179 @@
+"""Drawing from networks: ancestral, by rejection, weighted by likelihood, by Gibbs sweeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.linalg import Array
+from gnomon.graphical import dags
+from gnomon.graphical.evidence import impossible
+from gnomon.graphical.inference import possible
+from gnomon.graphical.net import Net
+from gnomon.loops import gibbs as gibbs_loops
+from gnomon.loops import junction as loops
+
+
+def family_rows(net: Net, v: int, codes: Array) -> Array:
+    """Return the parent configuration of every row, as a mixed-radix number."""
+    row = np.zeros(len(codes), dtype=np.int64)
+    for p in net.parents[v]:
+        row = row * net.cards[p] + codes[:, p]
+    return row
+
+
+def ancestral(net: Net, n: int, rng: np.random.Generator, seen: Mapping[int, int]) -> tuple[Array, Array]:
+    """Draw n rows, parents first; observed nodes are kept, and weigh ln P(observed | drawn parents)."""
+    codes = np.empty((n, len(net)), dtype=np.int64, order="F")
+    log_weights = np.zeros(n)
+    for v in net.order:
+        table = net.tables[v].reshape(-1, net.cards[v])
+        row = family_rows(net, v, codes)
+        if v in seen:
+            codes[:, v] = seen[v]
+            with np.errstate(divide="ignore"):
+                log_weights += np.log(table[row, seen[v]])
+        else:
+            loops.draw(np.cumsum(table, axis=1), row, rng.random(n), codes[:, v])
+    return codes, log_weights
+
+
+def rejection(
+    net: Net, n: int, rng: np.random.Generator, seen: Mapping[int, int], max_tries: int
+) -> tuple[Array, float]:
+    """Draw from the network and keep what agrees with the evidence; returns rows and the acceptance rate."""
+    kept, found, tries = [], 0, 0
+    while found < n:
+        if tries >= max_tries:
+            raise DegenerateError(
+                f"rejection kept {found} of {tries} draws and {n} were asked for: the evidence is rare. Raise "
+                "max_tries, or use method='exact' or 'likelihood_weighting'."
+            )
+        m = int(min(max(4096, 1.2 * (n - found) * max(tries, 1) / max(found, 1)), 2**20, max_tries - tries))
+        codes, _ = ancestral(net, m, rng, {})
+        good = np.ones(m, dtype=bool)
+        for v, code in seen.items():
+            good &= codes[:, v] == code
+        kept.append(codes[good])
+        found, tries = found + int(good.sum()), tries + m
+    return np.concatenate(kept)[:n], found / tries
+
+
+def weighted(net: Net, n: int, rng: np.random.Generator, seen: Mapping[int, int]) -> tuple[Array, Array]:
+    """Draw n rows with the evidence held fixed; returns them with their weights (largest 1)."""
+    codes, log_weights = ancestral(net, n, rng, seen)
+    top = log_weights.max()
+    if top == -np.inf:
+        if not possible(net, seen):
+            raise impossible(net, seen, lambda some: possible(net, some))
+        raise DegenerateError(
+            f"none of {n} weighted samples agrees with the evidence, which is possible but rare. Draw more, or use "
+            "an exact method."
+        )
+    return codes, log_weights
+
+
+class Sweeps(NamedTuple):
+    """A network as the Gibbs loop reads it."""
+
+    cards: Array
+    family_start: Array  # of the axes
+    family: Array  # parents, then the child
+    strides: Array
+    table_start: Array
+    logs: Array  # of the tables' entries
+    child_start: Array
+    child: Array
+
+
+def sweep_arrays(net: Net) -> Sweeps:
+    """Return the arrays of the Gibbs loop."""
+    children = dags.children_of(net.parents)
+    families = [net.family(v) for v in range(len(net))]
+    steps = []
+    for family in families:
+        sizes = [net.cards[u] for u in family]
+        steps += [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.concatenate([table.ravel() for table in net.tables]))
+    return Sweeps(
+        np.array(net.cards, dtype=np.int64),
+        _starts([len(f) for f in families]),
+        np.array([u for f in families for u in f], dtype=np.int64),
+        np.array(steps, dtype=np.int64),
+        _starts([table.size for table in net.tables]),
+        logs,
+        _starts([len(c) for c in children]),
+        np.array([u for c in children for u in c], dtype=np.int64),
+    )
+
+
+def _starts(sizes: list[int]) -> Array:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def first_rows(net: Net, chains: int, rng: np.random.Generator, seen: Mapping[int, int]) -> Array:
+    """Return rows that agree with the evidence and are possible, to begin sweeps from."""
+    codes, log_weights = weighted(net, max(1000, 50 * chains), rng, seen)
+    shares = np.exp(log_weights - log_weights.max())
+    return np.ascontiguousarray(codes[rng.choice(len(codes), size=chains, p=shares / shares.sum())])
+
+
+def check_connected(net: Net, seen: Mapping[int, int], force: bool) -> None:
+    """Refuse Gibbs sweeps where zeros in the tables may keep the chain in one part of the space."""
+    if force:
+        return
+    for v in range(len(net)):
+        if v in seen and all(p in seen for p in net.parents[v]):
+            continue
+        if (net.tables[v] == 0).any():
+            raise DegenerateError(
+                f"the table of {net.variables[v]!r} has zeros, so changing one variable at a time may never leave "
+                "part of the space and the answer would be wrong. Use method='exact' or 'likelihood_weighting', or "
+                "force=True if you know that all states can be reached."
+            )
+
+
+def sweep(net: Net, arrays: Sweeps, codes: Array, rng: np.random.Generator, free: Array, times: int) -> None:
+    """Redraw every free variable of every chain `times` times, given its Markov blanket; codes are changed."""
+    for _ in range(times):
+        gibbs_loops.sweep(arrays, codes, free, rng.random((len(codes), len(free))))
+
+
+def gibbs(
+    net: Net,
+    n: int,
+    rng: np.random.Generator,
+    seen: Mapping[int, int],
+    *,
+    burn_in: int,
+    thin: int,
+    chains: int,
+    force: bool,
+) -> Array:
+    """Draw n rows from `chains` chains after `burn_in` sweeps, one row every `thin` sweeps."""
+    if burn_in < 0 or thin < 1 or chains < 1:
+        raise DataError(f"burn_in must be at least 0, thin and chains at least 1; got {burn_in}, {thin}, {chains}.")
+    check_connected(net, seen, force)
+    arrays, codes = sweep_arrays(net), first_rows(net, chains, rng, seen)
+    free = np.array([v for v in range(len(net)) if v not in seen], dtype=np.int64)
+    sweep(net, arrays, codes, rng, free, burn_in)
+    kept = []
+    for _ in range(-(-n // chains)):
+        sweep(net, arrays, codes, rng, free, thin)
+        kept.append(codes.copy())
+    return np.concatenate(kept)[:n]
+
+
+def log_probabilities(net: Net, codes: Array) -> Array:
+    """Return ln P of complete rows of codes."""
+    total = np.zeros(len(codes))
+    for v in range(len(net)):
+        with np.errstate(divide="ignore"):
+            logs = np.log(net.tables[v].reshape(-1, net.cards[v]))
+        total += logs[family_rows(net, v, codes), codes[:, v]]
+    return total
