@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 import gnomon
 from contract.learners import SlowMean
 from contract.recipes import RECIPES, Recipe
+from gnomon.core.promises import EXACT, Promises
 from gnomon.core.steps import Learner
 
 METHODS = (
@@ -118,6 +119,10 @@ class Subject:
     @cached_property
     def reads(self):
         return getattr(self.make(), "_reads", None)
+
+    def promises(self, name):
+        """Whether the class declares that this holds exactly."""
+        return getattr(getattr(self.cls, "_promises", Promises()), name) == EXACT
 
     @cached_property
     def target(self):

@@ -9,12 +9,15 @@ from sklearn.base import clone
 import gnomon.core.rows
 from compare import assert_agree, assert_same_bits
 from contract.discovery import MATRIX, OF_TRAINING_ROWS, SUBJECTS
+from gnomon.core.promises import Promises
 from gnomon.core.saving import load, save
 from gnomon.core.threads import threads
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-WEIGHTED = [subject for subject in SUBJECTS if subject.takes_weights]
+WEIGHTED = [subject for subject in SUBJECTS if subject.takes_weights and subject.promises("weights")]
+ORDERED = [subject for subject in SUBJECTS if subject.promises("order")]
+THREADED = [subject for subject in SUBJECTS if subject.promises("threads")]
 ROUNDING = 1e-6  # the sums are added in another order, and steps carry the difference on
 
 
@@ -72,6 +75,11 @@ def by_appearance(labels):
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_what_is_not_promised_has_its_reason(subject):
+    assert getattr(subject.cls, "_promises", Promises()).faults() == []
+
+
+@pytest.mark.parametrize("subject", ORDERED, ids=repr)
 def test_order_of_rows_does_not_matter(subject):
     data = subject.data()
     order = np.random.default_rng(2).permutation(len(data.units()))
@@ -79,7 +87,7 @@ def test_order_of_rows_does_not_matter(subject):
     assert_agree(of_query(subject, subject.fit(data), order), of_query(subject, shuffled), rtol=ROUNDING)
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+@pytest.mark.parametrize("subject", THREADED, ids=repr)
 def test_one_thread_equals_many(subject, small_chunks):
     data = subject.data(n=500)
     with threads(1):

@@ -1,13 +1,19 @@
 """Checkpoints: a killed fit goes on with the same bits, and no file is mistaken for another's."""
 
+import copy
 import os
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from core.learners import CertifiedMean, SlowMean
 from gnomon.core.callbacks import Checkpoint, TimeBudget
+from gnomon.core.data import digest_of
 from gnomon.core.errors import ModelFileError
+from gnomon.core.rows import MemoryRows
+from gnomon.core.tables import TableRows
 
 X = np.random.default_rng(0).normal(size=(200, 3)) + 5
 
@@ -86,7 +92,7 @@ def test_torn_checkpoint_is_refused(tmp_path, damage):
     assert path.exists()
 
 
-def test_crash_while_writing_leaves_the_last_whole_checkpoint(tmp_path, monkeypatch):
+def test_a_write_that_fails_leaves_the_last_whole_checkpoint_and_the_fit_alone(tmp_path, monkeypatch):
     path = tmp_path / "c"
     interrupt(SlowMean(), path, 5)
     content = path.read_bytes()
@@ -95,10 +101,79 @@ def test_crash_while_writing_leaves_the_last_whole_checkpoint(tmp_path, monkeypa
         raise OSError("no space left on device")
 
     monkeypatch.setattr(os, "fsync", crash)
-    with pytest.raises(OSError, match="no space left"):
-        SlowMean().set_callbacks(Checkpoint(path, 0)).fit(X)
+    with pytest.warns(UserWarning, match="no space left"):
+        interrupt(SlowMean(), path, 2)
     assert path.read_bytes() == content
     assert os.listdir(tmp_path) == ["c"]
+    with pytest.warns(UserWarning, match="the fit goes on"):
+        model = SlowMean().set_callbacks(Checkpoint(path, 0)).fit(X)
+    assert np.array_equal(model.mean_, SlowMean().fit(X).mean_)
+
+
+def test_a_missing_folder_is_said_before_the_work(tmp_path):
+    with pytest.raises(ModelFileError, match="lies in no folder"):
+        SlowMean().set_callbacks(Checkpoint(tmp_path / "no" / "c")).fit(X)
+
+
+def test_two_fits_do_not_share_a_path(tmp_path):
+    path = tmp_path / "c"
+    checkpoint = Checkpoint(path, every_seconds=0)
+    assert checkpoint.restore(SlowMean(), MemoryRows(X)) is None
+    path.write_bytes(b"another fit's")
+    with pytest.warns(UserWarning, match="belongs to another fit"):
+        checkpoint.offer(lambda: None)
+    checkpoint.clear()
+    assert path.read_bytes() == b"another fit's"
+
+
+class Setting:
+    """A parameter that is an object."""
+
+    def __init__(self, strength):
+        self.strength = strength
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (np.int64(3), np.int64(5)),
+        (np.float32(0.1), np.float32(0.2)),
+        ([1, 2], [1, 3]),
+        ({"a": 1}, {"a": 2}),
+        (Setting(0.001), Setting(10.0)),
+        (np.random.default_rng(0), np.random.default_rng(1)),
+        (lambda x: x + 1, lambda x: x + 2),
+        (np.add, np.subtract),
+        ({1, 2}, {1, 3}),
+    ],
+)
+def test_values_of_parameters_are_told_apart(one, other):
+    assert digest_of(one) != digest_of(other)
+    assert digest_of(one) == digest_of(copy.deepcopy(one))
+
+
+def test_every_row_weight_and_length_counts():
+    whole = np.arange(10_000.0).reshape(5_000, 2)
+    base = MemoryRows(whole, np.zeros(5000), np.ones(5000)).digest()
+    for place in (0, 1, 777, 4999):
+        moved = whole.copy()
+        moved[place, 1] += 1e-9
+        y, weight = np.zeros(5000), np.ones(5000)
+        y[place] = weight[place] = 2.0
+        assert MemoryRows(moved, np.zeros(5000), np.ones(5000)).digest() != base
+        assert MemoryRows(whole, y, np.ones(5000)).digest() != base
+        assert MemoryRows(whole, np.zeros(5000), weight).digest() != base
+    lengths = [MemoryRows(whole, lengths=np.array(one)).digest() for one in ([5000], [2000, 3000])]
+    assert lengths[0] != lengths[1]
+    assert MemoryRows(whole.copy(), np.zeros(5000), np.ones(5000)).digest() == base
+
+
+def test_rows_of_a_table_are_all_looked_at(tmp_path):
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for file, last in zip(files, (1.0, 2.0)):
+        pq.write_table(pa.table({"a": np.append(np.zeros(3000), last)}), file)
+    assert TableRows(files[0]).digest() != TableRows(files[1]).digest()
+    assert TableRows(files[0]).digest() == TableRows(str(files[0])).digest()
 
 
 def test_nonsense_arguments():

@@ -50,6 +50,17 @@ def slow_twin(X, y, cap):
     return np.sqrt(found.fun)
 
 
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", [232, 316, 556, 782, 789, 1037, 28121])
+def test_specks_of_weight_do_not_end_the_search(seed):
+    """Rounding left 1e-17 beside a weight of one in these, and the search ended with a large gap."""
+    rng = np.random.default_rng(seed)
+    X = np.r_[rng.normal(size=(10, 2)), rng.normal(size=(10, 2)) + 3.0]
+    found = nearest_hulls(X, np.repeat([0, 1], 10))
+    assert found.gap <= 1e-8 * max(found.distance, 1.0)
+    assert set(found.weights[found.weights < 1e-12]) <= {0.0}
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([1.0, 0.5, 0.21]), st.floats(0.0, 4.0))
 def test_distance_is_that_of_a_slow_twin_and_the_gap_holds(seed, cap, apart):

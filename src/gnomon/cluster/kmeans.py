@@ -310,9 +310,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
         centers = optimal_1d(rows.X[:, 0], rows.weight, self.n_clusters)[:, None]
         return seeding.Seeds(centers, np.full(len(centers), -1), np.zeros(0))
 
-    def _run(self, rows: Any, watch: Any, position: Any) -> Run:
-        run = super()._run(rows, watch, position)
-        self._memory(rows).restarts = [*run.state.restarts, run.objective()]
+    def _run(self, data: Any, work: Any, watch: Any, position: Any) -> Run:
+        run = super()._run(data, work, watch, position)
+        self._memory(data).restarts = [*run.state.restarts, run.objective()]
         return run
 
     def _better(self, one: float, other: float) -> bool:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from scipy import sparse
+from sklearn.base import BaseEstimator
 
+from gnomon import __version__
+from gnomon.core.data import Data, UndigestibleError, digest_of
 from gnomon.core.errors import ModelFileError
 from gnomon.core.saving import pack, unpack, write_atomically
+from gnomon.core.validate import warn
 
 log = logging.getLogger(__name__)
 
@@ -106,12 +108,14 @@ class Checkpoint(_Callback):
         """Start the clock."""
         self._last = time.monotonic()
 
-    def restore(self, estimator: Any, rows: Any) -> Position | None:
-        """Return where the fit of this model on these rows stood, or None when there is no file."""
-        self._owner = fingerprint(estimator, rows)
+    def restore(self, estimator: Any, data: Data) -> Position | None:
+        """Return where the fit of this model on these data stood, or None when there is no file."""
+        self._check_folder()
+        self._owner = fingerprint(estimator, data)
         self._types = state_types(estimator)
         self._last = time.monotonic()
-        if not self.path.exists():
+        self._mine = self.path.exists()  # checked below; a file that appears later is another fit's
+        if not self._mine:
             return None
         content = unpack(self.path.read_bytes(), trusted=self._types)
         if not isinstance(content, dict) or set(content) != {"owner", "position"}:
@@ -126,52 +130,76 @@ class Checkpoint(_Callback):
         position: Position = content["position"]
         return position
 
+    def _check_folder(self) -> None:
+        """Say before the work begins that nothing could be written."""
+        folder = self.path.parent
+        if not folder.is_dir():
+            raise ModelFileError(f"the checkpoint {self.path} lies in no folder: make {folder} first.")
+        if not os.access(folder, os.W_OK):
+            raise ModelFileError(f"the checkpoint {self.path} cannot be written: {folder} is read-only.")
+
     def offer(self, position: Callable[[], Position]) -> None:
-        """Write the position when it is time."""
-        if time.monotonic() - self._last >= self.every_seconds:
-            write_atomically(
-                self.path, pack({"owner": self._owner, "position": position()}, trusted=self._types)
+        """Write the position when it is time; a write that fails is warned about, and the fit goes on."""
+        if time.monotonic() - self._last < self.every_seconds or self._taken():
+            return
+        content = pack({"owner": self._owner, "position": position()}, trusted=self._types)
+        try:
+            write_atomically(self.path, content)
+            self._mine = True
+        except OSError as error:
+            warn(
+                f"the checkpoint {self.path} could not be written ({error}); the fit goes on, and tries "
+                "again later.",
+                UserWarning,
             )
-            self._last = time.monotonic()
+        self._last = time.monotonic()
+
+    def _taken(self) -> bool:
+        """Tell whether another fit writes to the same file; it is left alone then, and this one goes on without."""
+        if self._mine or not self.path.exists():
+            return False
+        warn(
+            f"the checkpoint {self.path} belongs to another fit that began meanwhile; this one goes on without. "
+            "Give each fit a path of its own.",
+            UserWarning,
+        )
+        self.every_seconds = float("inf")
+        return True
 
     def clear(self) -> None:
         """Remove the file of a fit that has ended."""
-        self.path.unlink(missing_ok=True)
+        if self._mine:
+            self.path.unlink(missing_ok=True)
 
 
 def state_types(estimator: Any) -> list[type]:
-    """Return the NamedTuples that stand beside a learner's class: its state is made of them."""
-    beside = vars(sys.modules[type(estimator).__module__]).values()
+    """Return the NamedTuples that stand beside a learner's class or its bases: its state is made of them."""
+    modules = {cls.__module__ for cls in type(estimator).__mro__ if issubclass(cls, BaseEstimator)}
+    beside = [one for name in sorted(modules) for one in vars(sys.modules[name]).values()]
     return [
         one for one in beside if isinstance(one, type) and issubclass(one, tuple) and hasattr(one, "_fields")
     ]
 
 
-def fingerprint(estimator: Any, rows: Any) -> dict[str, str]:
-    """Name a model and its data, so that a checkpoint is not taken for another's."""
-    parameters = sorted((name, _plain(value)) for name, value in estimator.get_params(deep=True).items())
+def fingerprint(estimator: Any, data: Data) -> dict[str, str]:
+    """Name a model, its settings, its data and the version, so that a checkpoint is not taken for another's."""
     return {
         "model": f"{type(estimator).__module__}.{type(estimator).__qualname__}",
-        "parameters": hashlib.sha256(repr(parameters).encode()).hexdigest(),
-        "data": _data_digest(rows),
+        "parameters": _parameter_digest(estimator),
+        "data": data.digest(),
+        "version": __version__,
     }
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-    if isinstance(value, np.random.RandomState | np.random.Generator):
-        return type(value).__name__
-    return f"{type(value).__name__}:{value if isinstance(value, int | float | str | bool | tuple) else ''}"
-
-
-def _data_digest(rows: Any) -> str:
-    """Hash the shape of the data and up to a thousand of its rows."""
-    digest = hashlib.sha256(repr((rows.n_rows, rows.n_features, str(rows.dtype))).encode())
-    if rows.in_memory:
-        chosen = np.unique(np.linspace(0, rows.n_rows - 1, 1000).astype(int))
-        picked = rows.X[chosen]
-        parts = [picked.toarray() if sparse.issparse(picked) else picked, rows.weight[chosen]]
-        for part in parts if rows.y is None else [*parts, rows.y[chosen]]:
-            digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()
+def _parameter_digest(estimator: Any) -> str:
+    """Hash the value of every parameter; one that has none worth the name is refused."""
+    found = []
+    for name, value in sorted(estimator.get_params(deep=False).items()):
+        try:
+            found.append((name, digest_of(value)))
+        except UndigestibleError as error:
+            raise TypeError(
+                f"a fit of {type(estimator).__name__} cannot be checkpointed: of its parameter {name} nobody can "
+                f"tell whether it is the same when the fit goes on ({error})."
+            ) from None
+    return digest_of(found)

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
+from gnomon.core.data import Data
+from gnomon.core.promises import Promises
 from gnomon.core.rows import Rows
 from gnomon.core.validate import Reads, check_fitted, check_parameters, read
 
@@ -15,6 +17,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator that reads its data through the library's door."""
 
     _reads: ClassVar[Reads] = Reads()
+    _promises: ClassVar[Promises] = Promises()
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
     def _read(
@@ -30,20 +33,14 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         check_fitted(self)
         return read(self, X, reads=self._reads._replace(y=None), reset=False, **options)
 
-    def _adopt(self, attributes: dict[str, Any], rows: Rows | None = None) -> None:
-        """Replace everything learned by `attributes`, at once."""
-        fresh = dict(attributes)
-        if rows is not None:
-            fresh["n_features_in_"] = rows.n_features
-            if rows.feature_names is not None:
-                fresh["feature_names_in_"] = rows.feature_names
-            if rows.classes is not None:
-                fresh["classes_"] = rows.classes
+    def _adopt(self, attributes: dict[str, Any], data: Data | None = None) -> None:
+        """Replace everything learned by `attributes` and what the data tell of themselves, at once."""
+        fresh = {**attributes, **(data.facts() if data is not None else {})}
         kept = {name: value for name, value in vars(self).items() if not is_learned(name)}
         self.__dict__ = {**kept, **fresh}
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_in_")
+        return any(is_learned(name) for name in vars(self))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

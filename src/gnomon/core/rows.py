@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order, one_blas_thread
@@ -35,7 +36,7 @@ class Chunk(NamedTuple):
     lengths: Array | None = None  # of the sequences in the chunk, when rows form sequences
 
 
-class Rows:
+class Rows(Data):
     """What every kind of rows has."""
 
     n_rows: int
@@ -54,6 +55,29 @@ class Rows:
         """Return ``combine`` of the iterator of ``function(chunk, *state)``, in the order of the chunks."""
         raise NotImplementedError
 
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def facts(self) -> dict[str, Any]:
+        """Return the number and names of the columns, and the classes of the target."""
+        found: dict[str, Any] = {"n_features_in_": self.n_features}
+        if self.feature_names is not None:
+            found["feature_names_in_"] = self.feature_names
+        if self.classes is not None:
+            found["classes_"] = self.classes
+        return found
+
+    def digest(self) -> str:
+        """Return a name for all entries, weights, targets and lengths, read chunk by chunk."""
+        chunks = self.gather(_chunk_digest, (), list)
+        return digest_of(
+            self.n_rows, self.n_features, self.feature_names, self.classes, chunks, self._beside()
+        )
+
+    def _beside(self) -> dict[str, Any]:
+        """Return what else a fit was told: names of attributes that a family adds, and their values."""
+        return {}
+
     def unchecked(self) -> Rows:
         """Return these rows for a sum that would show any bad entry in its result.
 
@@ -70,6 +94,10 @@ class Rows:
         if self.feature_names is not None:
             return [str(name) for name in self.feature_names]
         return [f"x{column}" for column in range(self.n_features)]
+
+
+def _chunk_digest(chunk: Chunk) -> str:
+    return digest_of(chunk.X, chunk.y, chunk.weight, chunk.lengths)
 
 
 class MemoryRows(Rows):
@@ -111,6 +139,22 @@ class MemoryRows(Rows):
                 self._check(self._X)
             self._check = None
         return self._X
+
+    def take(self, units: Any) -> MemoryRows:
+        """Return the rows with these numbers, or the sequences where rows form sequences."""
+        units = np.asarray(units)
+        lengths = None
+        if self.lengths is not None:
+            ends = np.cumsum(self.lengths)
+            lengths = self.lengths[units]
+            units = np.concatenate([np.arange(ends[i] - self.lengths[i], ends[i]) for i in units])
+        weight = None if self._weight is None else self._weight[units]
+        names = {"feature_names": self.feature_names, "classes": self.classes, "lengths": lengths}
+        return MemoryRows(self.X[units], None if self.y is None else self.y[units], weight, **names)
+
+    def _beside(self) -> dict[str, Any]:
+        own = set(vars(MemoryRows(np.empty((0, 1))))) | {"n_rows", "n_features", "dtype", "known_weight"}
+        return {name: value for name, value in sorted(vars(self).items()) if name not in own}
 
     def unchecked(self) -> MemoryRows:
         """Return these rows without the look at their entries."""

@@ -3,6 +3,9 @@
 A learner is three functions over an immutable state: `_start` makes one, `_step` improves it and tells the
 objective, `_attributes` turns it into what users see. The loop below records the trace, judges convergence,
 drives scikit-learn's callbacks and writes checkpoints; no learner has code of its own for any of it.
+
+What a fit needs beside its data (sorted columns, Gram blocks, a copy on a device) is its workspace: `_prepare`
+makes it once, start and step are handed it in place of the data, and it is dropped at the end.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from sklearn.callback._callback_support import callback_management_context
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.callbacks import Position
+from gnomon.core.data import Data
 from gnomon.core.errors import DivergenceError, interruptible
 from gnomon.core.estimator import Estimator
 from gnomon.core.randomness import draw_seed, generator, stream
@@ -40,6 +44,7 @@ class Report(NamedTuple):
     certificate: float | None = None  # duality gap or optimality violation
     done: bool = False  # nothing is left to do
     change: float | None = None  # the learner's own measure of movement, for the message
+    info: dict[str, float] = {}  # named columns of the trace: validation loss, perplexity, return
 
 
 class Moment(NamedTuple):
@@ -63,13 +68,19 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         "objective"  # "objective", "relative", "certificate" or "self" (by Report.done alone)
     )
 
+    _unit: ClassVar[str] = "step"  # what one step is: "epoch", "sweep", "episode"
+
     # what a subclass writes
 
-    def _start(self, rows: Any, rng: Any) -> Any:
+    def _prepare(self, data: Any) -> Any:
+        """Return what start and step work on: the data, or a workspace made from them once for this fit."""
+        return data
+
+    def _start(self, work: Any, rng: Any) -> Any:
         """Return the state to begin with."""
         raise NotImplementedError
 
-    def _step(self, rows: Any, state: Any) -> tuple[Any, Any]:
+    def _step(self, work: Any, state: Any) -> tuple[Any, Any]:
         """Return a better state and the objective, or a `Report`."""
         raise NotImplementedError
 
@@ -77,9 +88,17 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         """Return the learned attributes of a state; enough to predict with."""
         raise NotImplementedError
 
-    def _finish(self, rows: Any, state: Any) -> Any:
+    def _finish(self, work: Any, state: Any) -> Any:
         """Return the state after the last step, made consistent where the steps leave it half-way."""
         return state
+
+    def _snapshot(self, state: Any) -> Any:
+        """Return the state as a tree of numbers, strings, arrays and tuples, for a checkpoint."""
+        return state
+
+    def _restore(self, work: Any, snapshot: Any) -> Any:
+        """Return the state behind a snapshot."""
+        return snapshot
 
     def _state(self) -> Any:
         """Return the state behind the learned attributes; this is what makes `warm_start` work."""
@@ -124,32 +143,33 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         """
         yield from self._iterate(self._read(X, y, sample_weight))
 
-    def _iterate(self, rows: Rows) -> Iterator[Self]:
-        recorder = Recorder()
+    def _iterate(self, data: Data) -> Iterator[Self]:
+        recorder = Recorder(unit=self._unit)
         with self._threads():
-            state = self._first_state(rows, draw_seed(generator(self._seed())), 0)
+            work = self._prepare(data)
+            state = self._first_state(work, draw_seed(generator(self._seed())), 0)
             if state is not None:
-                yield self._copy(Run(state, recorder.trace(), 0, False), rows)
-            for moment in self._steps(rows, state, recorder):
+                yield self._copy(Run(state, recorder.trace(), 0, False), data)
+            for moment in self._steps(work, state, recorder):
                 count = len(recorder.objective)
                 last = moment.converged or count >= self._limit()
-                state = self._finish(rows, moment.state) if last else moment.state
-                yield self._copy(Run(state, recorder.trace(), count, moment.converged), rows)
+                state = self._finish(work, moment.state) if last else moment.state
+                yield self._copy(Run(state, recorder.trace(), count, moment.converged), data)
 
-    def _copy(self, run: Run, rows: Rows) -> Self:
+    def _copy(self, run: Run, data: Data) -> Self:
         copy = clone(self)
-        copy._keep(run, rows)
+        copy._keep(run, data)
         return copy
 
-    def _learn(self, rows: Rows, **given: Any) -> Self:
-        """Run the loop on rows already read and keep the result; an error leaves the model as it was."""
+    def _learn(self, data: Data, **given: Any) -> Self:
+        """Run the loop on data already read and keep the result; an error leaves the model as it was."""
         with interruptible(), self._threads(), callback_management_context(self):
-            run = self._best_run(rows, given)
-        self._keep(run, rows)
+            run = self._best_run(data, given)
+        self._keep(run, data)
         return self
 
-    def _keep(self, run: Run, rows: Rows) -> None:
-        self._adopt(self._learned(run), rows)
+    def _keep(self, run: Run, data: Data) -> None:
+        self._adopt(self._learned(run), data)
 
     def _learned(self, run: Run) -> dict[str, Any]:
         facts = {"trace_": run.trace, "n_iter_": max(1, run.n_iter), "converged_": run.converged}
@@ -157,14 +177,15 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
 
     # the loop
 
-    def _best_run(self, rows: Rows, given: dict[str, Any]) -> Run:
+    def _best_run(self, data: Data, given: dict[str, Any]) -> Run:
         """Run from every start and return the best."""
         starts = self._starts()
-        watch = Watch(self, rows, given, starts)
+        watch = Watch(self, data, given, starts)
         position = watch.resume() or Position(draw_seed(generator(self._seed())), 0, None, None, None)
-        best = position.best
+        work = self._prepare(data)
+        best = self._run_again(work, position.best)
         for index in range(position.start, starts):
-            run = self._run(rows, watch, position._replace(start=index, best=best))
+            run = self._run(data, work, watch, position._replace(start=index, best=best))
             position = position._replace(state=None, trace=None, converged=False)
             if best is None or self._better(run.objective(), best.objective()):
                 best = run
@@ -172,37 +193,48 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
                 break
         if not best.converged and not watch.stopped:
             self._warn_not_converged(best)
-        best = best._replace(state=self._finish(rows, best.state))
-        watch.finish(lambda: self._reconstruction(best, rows))
+        best = best._replace(state=self._finish(work, best.state))
+        watch.finish(lambda: self._reconstruction(best, data))
         return best
 
-    def _run(self, rows: Rows, watch: Watch, position: Position) -> Run:
+    def _run_again(self, work: Any, best: Run | None) -> Run | None:
+        """Return the best run before a checkpoint, its state restored."""
+        return None if best is None else best._replace(state=self._restore(work, best.state))
+
+    def _run(self, data: Data, work: Any, watch: Watch, position: Position) -> Run:
         """Run from one start, telling the callbacks of every step."""
-        state = position.state
-        if state is None:
-            state = self._first_state(rows, position.seed, position.start)
-        recorder, converged = Recorder(position.trace), position.converged
+        if position.state is None:
+            state = self._first_state(work, position.seed, position.start)
+        else:
+            state = self._restore(work, position.state)
+        recorder, converged = Recorder(position.trace, unit=self._unit), position.converged
         watch.begin(position.start)
-        for moment in () if converged else self._steps(rows, state, recorder):
+        for moment in () if converged else self._steps(work, state, recorder):
             state, converged = moment.state, moment.converged
             run = Run(state, recorder.trace, len(recorder.objective), converged)  # type: ignore[arg-type]
-            watch.keep(lambda: position._replace(state=state, trace=recorder.trace(), converged=converged))  # noqa: B023
-            if watch.step(lambda: self._reconstruction(run._replace(trace=recorder.trace()), rows)):  # noqa: B023
+            watch.keep(lambda: self._position(position, state, recorder.trace(), converged))  # noqa: B023
+            if watch.step(lambda: self._reconstruction(run._replace(trace=recorder.trace()), data)):  # noqa: B023
                 break
         watch.end()
         return Run(state, recorder.trace(), len(recorder.objective), converged)
 
-    def _steps(self, rows: Rows, state: Any, recorder: Recorder) -> Iterator[Moment]:
+    def _position(self, position: Position, state: Any, trace: Trace, converged: bool) -> Position:
+        """Return where the run stands, with states that can be written."""
+        best = position.best
+        best = None if best is None else best._replace(state=self._snapshot(best.state))
+        return position._replace(state=self._snapshot(state), trace=trace, converged=converged, best=best)
+
+    def _steps(self, work: Any, state: Any, recorder: Recorder) -> Iterator[Moment]:
         """Yield the moments of a run until it converges or the steps are used up."""
         tol = float(getattr(self, "tol", None) or 0.0)
         clock = time.perf_counter() - (recorder.seconds[-1] if recorder.seconds else 0.0)
         for index in range(len(recorder.objective), self._limit()):
-            state, told = self._step(rows, state)
+            state, told = self._step(work, state)
             report = told if isinstance(told, Report) else Report(float(told))
             previous = recorder.objective[-1] if recorder.objective else math.inf
             objective = self._finite(report.objective, index)
-            recorder.add(objective, time.perf_counter() - clock, report.certificate)
-            log.debug("%s step %d: objective %.10g", type(self).__name__, index + 1, objective)
+            recorder.add(objective, time.perf_counter() - clock, report.certificate, report.info)
+            log.debug("%s %s %d: objective %.10g", type(self).__name__, self._unit, index + 1, objective)
             converged = report.done or self._converged(report, objective, previous, tol)
             yield Moment(state, report, converged)
             if converged:
@@ -248,15 +280,15 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
             ConvergenceWarning,
         )
 
-    def _first_state(self, rows: Rows, seed: int, index: int) -> Any:
+    def _first_state(self, work: Any, seed: int, index: int) -> Any:
         if getattr(self, "warm_start", False) and self.__sklearn_is_fitted__():
             return self._state()
-        return self._start(rows, stream(seed, index))
+        return self._start(work, stream(seed, index))
 
-    def _reconstruction(self, run: Run, rows: Rows) -> dict[str, Any]:
+    def _reconstruction(self, run: Run, data: Data) -> dict[str, Any]:
         """Return what scikit-learn's callbacks need to make a fitted copy."""
         shell = clone(self)
-        shell._keep(run, rows)
+        shell._keep(run, data)
         return {name: value for name, value in vars(shell).items() if name.endswith("_")}
 
     def _seed(self) -> Any:
@@ -276,11 +308,11 @@ class OneStep(Learner):
         """Return the learned attributes, or a pair of them and the objective."""
         raise NotImplementedError
 
-    def _start(self, rows: Any, rng: Any) -> Any:
+    def _start(self, work: Any, rng: Any) -> Any:
         return None
 
-    def _step(self, rows: Any, state: Any) -> tuple[Any, Report]:
-        solved = self._solve(rows)
+    def _step(self, work: Any, state: Any) -> tuple[Any, Report]:
+        solved = self._solve(work)
         attributes, objective = solved if isinstance(solved, tuple) else (solved, None)
         return attributes, Report(objective, done=True)
 

@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from gnomon.core.linalg import Array
 
+_NONE: Mapping[str, float] = MappingProxyType({})
+
 
 class Trace:
-    """Objective, seconds and, where there is one, certificate after every step.
+    """Objective, seconds and whatever else a learner tells, after every step.
 
-    It is an array of objectives to NumPy, and a table to pandas.
+    It is an array of objectives to NumPy, and a table to pandas. A named column is asked for by its name:
+    ``trace["validation_loss"]``.
 
     Examples
     --------
-    >>> trace = Trace([3.0, 2.0, 1.5], [0.1, 0.2, 0.3])
+    >>> trace = Trace(
+    ...     [3.0, 2.0, 1.5], [0.1, 0.2, 0.3], info={"validation_loss": [3.5, 2.5, 2.7]}, unit="epoch"
+    ... )
     >>> len(trace), trace[-1], np.asarray(trace)
     (3, 1.5, array([3. , 2. , 1.5]))
+    >>> trace["validation_loss"]
+    array([3.5, 2.5, 2.7])
     """
 
-    def __init__(self, objective: Any = (), seconds: Any = (), certificate: Any = None) -> None:
+    info: Mapping[str, Array] = {}  # traces of earlier files have neither
+    unit = "step"
+
+    def __init__(
+        self,
+        objective: Any = (),
+        seconds: Any = (),
+        certificate: Any = None,
+        info: Mapping[str, Any] | None = None,
+        unit: str = "step",
+    ) -> None:
         self.objective = np.asarray(objective, dtype=np.float64)
         self.seconds = np.asarray(seconds, dtype=np.float64)
         self.certificate = None if certificate is None else np.asarray(certificate, dtype=np.float64)
+        self.info = {name: np.asarray(values, dtype=np.float64) for name, values in (info or {}).items()}
+        self.unit = unit
 
     def __len__(self) -> int:
         return len(self.objective)
@@ -34,6 +55,8 @@ class Trace:
         return iter(self.objective.tolist())
 
     def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, str):
+            return self.columns()[index]
         found = self.objective[index]
         return float(found) if np.ndim(found) == 0 else found
 
@@ -42,16 +65,21 @@ class Trace:
 
     def __repr__(self) -> str:
         last = f", last objective {self.objective[-1]:.6g}" if len(self) else ""
-        return f"Trace({len(self)} steps{last})"
+        return f"Trace({len(self)} {self.unit}s{last})"
+
+    def columns(self) -> dict[str, Array]:
+        """Return every column by its name."""
+        table = {"objective": self.objective, "seconds": self.seconds}
+        if self.certificate is not None:
+            table["certificate"] = self.certificate
+        return {**table, **self.info}
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per step."""
         import pandas as pd
 
-        table = {"objective": self.objective, "seconds": self.seconds}
-        if self.certificate is not None:
-            table["certificate"] = self.certificate
-        return pd.DataFrame(table, index=pd.RangeIndex(1, len(self) + 1, name="step"))
+        table = {name: _padded(values, len(self)) for name, values in self.columns().items()}
+        return pd.DataFrame(table, index=pd.RangeIndex(1, len(self) + 1, name=self.unit))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the objective against the step; return the Axes."""
@@ -60,23 +88,34 @@ class Trace:
         return importlib.import_module("gnomon.plot").trace(self, ax=ax)  # the core knows no picture
 
 
+def _padded(values: Array, n: int) -> Array:
+    """Return a column at full length; steps that told nothing are NaN, at the front."""
+    return np.concatenate([np.full(n - len(values), np.nan), values])
+
+
 class Recorder:
     """A trace being written."""
 
-    def __init__(self, trace: Trace | None = None) -> None:
-        self.objective: list[float] = [] if trace is None else trace.objective.tolist()
-        self.seconds: list[float] = [] if trace is None else trace.seconds.tolist()
-        self.certificate: list[float] = (
-            [] if trace is None or trace.certificate is None else trace.certificate.tolist()
-        )
+    def __init__(self, trace: Trace | None = None, unit: str = "step") -> None:
+        trace = Trace() if trace is None else trace
+        self.unit = unit
+        self.objective: list[float] = trace.objective.tolist()
+        self.seconds: list[float] = trace.seconds.tolist()
+        self.certificate: list[float] = [] if trace.certificate is None else trace.certificate.tolist()
+        self.info: dict[str, list[float]] = {name: values.tolist() for name, values in trace.info.items()}
 
-    def add(self, objective: float, seconds: float, certificate: float | None) -> None:
+    def add(
+        self, objective: float, seconds: float, certificate: float | None, info: Mapping[str, float] = _NONE
+    ) -> None:
         """Write down one step."""
         self.objective.append(objective)
         self.seconds.append(seconds)
         if certificate is not None:
             self.certificate.append(certificate)
+        for name in info.keys() | self.info.keys():  # a column has one entry a step, from its first on
+            column = self.info.setdefault(name, [math.nan] * (len(self.objective) - 1))
+            column.append(float(info.get(name, math.nan)))
 
     def trace(self) -> Trace:
         """Return what has been written so far."""
-        return Trace(self.objective, self.seconds, self.certificate or None)
+        return Trace(self.objective, self.seconds, self.certificate or None, self.info, self.unit)

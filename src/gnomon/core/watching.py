@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from gnomon.core.callbacks import Checkpoint, Position
-from gnomon.core.rows import Rows
+from gnomon.core.data import Data
 from gnomon.core.trace import Trace
 
 
@@ -26,8 +26,8 @@ class Run(NamedTuple):
 class Watch:
     """Those who watch a fit: scikit-learn's callbacks, and a checkpoint where there is one."""
 
-    def __init__(self, learner: Any, rows: Rows, given: dict[str, Any], starts: int) -> None:
-        self.learner, self.rows, self.many = learner, rows, starts > 1
+    def __init__(self, learner: Any, source: Data, given: dict[str, Any], starts: int) -> None:
+        self.learner, self.source, self.many = learner, source, starts > 1
         weight = given.get("sample_weight")
         self.data = {"X": given.get("X"), "y": given.get("y")}
         self.data["metadata"] = {} if weight is None else {"sample_weight": weight}
@@ -44,7 +44,7 @@ class Watch:
         """Return where an interrupted fit stood."""
         if self.checkpoint is None:
             return None
-        position = self.checkpoint.restore(self.learner, self.rows)
+        position = self.checkpoint.restore(self.learner, self.source)
         return None if position is None else position._replace(best=_as_run(position.best))
 
     def begin(self, index: int) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DataError, InfeasibleError
 from gnomon.core.linalg import Array
-from gnomon.core.validate import encode, matrix
+from gnomon.core.validate import encode, matrix, warn
 from gnomon.solvers.hulls import nearest_points
 
 
@@ -84,6 +85,12 @@ def nearest_hulls(X: Any, y: Any, *, max_weight: float = 1.0, tol: float = 1e-10
         cap=float(max_weight),
         goal=float(tol),
     )
+    if found.gap > max(float(tol), 1e-7) and found.distance > tol:
+        warn(
+            f"nearest_hulls ended with a gap of {radius * found.gap:.3g}: the hulls may be nearer by that much. "
+            "Look for rows that are nearly the same, or raise tol.",
+            ConvergenceWarning,
+        )
     weights = found.weights
     u, v = weights[codes == 1] @ X[codes == 1], weights[codes == 0] @ X[codes == 0]
     meet = found.distance <= tol

@@ -17,6 +17,7 @@ import numpy as np
 from gnomon.core.linalg import Array
 
 ENTER = 32  # rows of each class that join the working set at a time
+DUST = 1e-13  # a weight this near to a bound is one that rounding left there
 
 
 class NearestPoints(NamedTuple):
@@ -150,7 +151,7 @@ def _minimize_faces(K, sign, cap, a):
     for _ in range(len(a)):
         free = np.flatnonzero((a > 0.0) & (a < cap))
         if len(free) < 2:
-            return
+            break
         step = _face_step(K, sign, a, free)
         limit = np.where(step < 0.0, -a[free], cap - a[free])
         share = np.divide(limit, step, out=np.full(len(free), np.inf), where=step != 0.0)
@@ -159,11 +160,22 @@ def _minimize_faces(K, sign, cap, a):
         if share[first] >= 1.0:
             break
         a[free[first]] = 0.0 if step[first] < 0.0 else cap
-    np.clip(a, 0.0, cap, out=a)
-    for side in (1.0, -1.0):  # rounding: sums of exactly one
-        free = (sign == side) & (a > 0.0) & (a < cap)
-        if free.any():
-            a[free] += (1.0 - a[sign == side].sum()) / free.sum()
+    _tidy(sign, cap, a)
+
+
+def _tidy(sign, cap, a):
+    """Take off what rounding left: weights at a bound are exactly there, and each class sums to one.
+
+    A speck of weight that stays behind would be the next giver, move nothing, and end the search.
+    """
+    a[a <= DUST] = 0.0
+    a[a >= cap - DUST] = cap
+    for side in (1.0, -1.0):
+        mine = sign == side
+        inner = np.flatnonzero(mine & (a > 0.0) & (a < cap))
+        if len(inner):
+            largest = inner[a[inner].argmax()]
+            a[largest] = min(a[largest] + (1.0 - a[mine].sum()), cap)
 
 
 def _face_step(K, sign, a, free):
