@@ -11,6 +11,7 @@ _FILES = {
     "tables": ["load_lesson", "make_coin_triples"],
     "classes": ["make_pattern"],
     "mixtures": ["make_mixture"],
+    "networks": ["load_network"],
     "real": ["load_earthquakes", "load_old_faithful"],
     "sequence": [
         "digit_phonemes",

@@ -119,7 +119,9 @@ class Answers:
             _not_observed(net, wanted, evidence)
             return tree.calibrate(evidence, soft_evidence).joint(wanted)
         order = "polytree" if method == "polytree" else order
-        return inference_plan(net, wanted, evidence, soft_evidence=soft_evidence, order=order).run(max_entries)
+        return inference_plan(net, wanted, evidence, soft_evidence=soft_evidence, order=order).run(
+            max_entries
+        )
 
     def marginals(
         self,
@@ -259,7 +261,9 @@ def _not_observed(net: Net, wanted: list[str], evidence: Mapping[str, Any] | Non
     seen = net.evidence(evidence)
     for name, v in zip(wanted, net.numbers(wanted), strict=True):
         if v in seen:
-            raise DataError(f"{name!r} is asked for and observed; take it out of the evidence or of the query.")
+            raise DataError(
+                f"{name!r} is asked for and observed; take it out of the evidence or of the query."
+            )
     if len(set(wanted)) < len(wanted):
         raise DataError(f"variables must be different; got {wanted}.")
 
@@ -290,15 +294,25 @@ def _sampled_query(
             logs = logs + np.log(vector)[codes[:, v]]
     top = logs.max()
     if top == -np.inf:
-        raise DataError("soft_evidence gives likelihood zero to every sample; draw more or use an exact method.")
+        raise DataError(
+            "soft_evidence gives likelihood zero to every sample; draw more or use an exact method."
+        )
     weights = np.exp(logs - top)
     if method == "likelihood_weighting":
         log_evidence = float(top + np.log(weights.mean()))
-    return _weighted_answer(net, wanted, targets, codes, weights, log_evidence, chains=10 if method == "gibbs" else 0)
+    return _weighted_answer(
+        net, wanted, targets, codes, weights, log_evidence, chains=10 if method == "gibbs" else 0
+    )
 
 
 def _weighted_answer(
-    net: Net, wanted: list[str], targets: list[int], codes: Array, weights: Array, log_evidence: Any, chains: int
+    net: Net,
+    wanted: list[str],
+    targets: list[int],
+    codes: Array,
+    weights: Array,
+    log_evidence: Any,
+    chains: int,
 ) -> Factor:
     shape = [net.cards[v] for v in targets]
     cell = np.ravel_multi_index([codes[:, v] for v in targets], shape)

@@ -50,7 +50,7 @@ def read_columns(
     labels = _labels(rows, names)
     if found is not None:
         own = [found[name] for name in (labels if rows.feature_names is not None else found)]
-        return Columns(_as_codes(rows, rows.X), labels, own)
+        return Columns(_as_codes(rows, rows.X, labels, own), labels, own)
     missing_code = _has_codes(X)
     if not rows.in_memory:
         seen = total(_distinct, rows) if any(name not in known for name in labels) else None
@@ -70,19 +70,39 @@ def read_columns(
             unseen = ~np.isnan(column) & ~np.isin(column, own[-1]) if rows.weighted else None
             column = np.where(unseen, np.nan, column) if unseen is not None else column  # rows of weight zero
         codes[:, j] = number_codes(column, own[-1], name, unknown)
-    return Columns(_as_codes(rows, codes), labels, own)
+    return Columns(_as_codes(rows, codes, labels, own), labels, own)
 
 
-def _as_codes(rows: Any, codes: Array) -> MemoryRows:
+class CodedMemory(MemoryRows):
+    """Codes in memory, with the names of their columns and states."""
+
+    labels: list[str]
+    states: list[tuple[Any, ...]]
+
+    def facts(self) -> dict[str, Any]:
+        """Tell the names of the columns beside what rows tell."""
+        return {**super().facts(), "columns_": list(self.labels)}
+
+    def take(self, units: Any) -> CodedMemory:
+        """Return the rows with these numbers."""
+        units = np.asarray(units)
+        weight = None if self._weight is None else self._weight[units]
+        y = None if self.y is None else self.y[units]
+        names = {"feature_names": self.feature_names, "classes": self.classes}
+        taken = CodedMemory(self.X[units], y, weight, **names)
+        taken.labels, taken.states = self.labels, self.states
+        return taken
+
+
+def _as_codes(rows: Any, codes: Array, labels: list[str], states: list[tuple[Any, ...]]) -> CodedMemory:
     if codes.dtype.kind == "f":
         codes = np.where(np.isnan(codes), -1, codes).astype(np.int32)
-    return MemoryRows(
-        np.ascontiguousarray(codes),
-        rows.y,
-        rows._weight,
-        feature_names=rows.feature_names,
-        classes=rows.classes,
+    names, classes = rows.feature_names, rows.classes
+    coded = CodedMemory(
+        np.ascontiguousarray(codes), rows.y, rows._weight, feature_names=names, classes=classes
     )
+    coded.labels, coded.states = labels, states
+    return coded
 
 
 def _labels(rows: Rows, names: Sequence[str] | None) -> list[str]:
@@ -104,7 +124,9 @@ def _has_codes(X: Any) -> bool:
 def _numbers(values: Array, name: str) -> tuple[Any, ...]:
     """Return distinct numbers as states: whole ones as integers."""
     if len(values) == 0:
-        raise DataError(f"column {name!r} of X has no observed entry, so its states are not known; give states.")
+        raise DataError(
+            f"column {name!r} of X has no observed entry, so its states are not known; give states."
+        )
     if len(values) > MAX_STATES:
         raise DataError(
             f"column {name!r} of X has {len(values)} different values; at most {MAX_STATES} can be states. "
@@ -151,7 +173,11 @@ def _coded_frame(
     found: dict[Any, tuple[Any, ...]] = {}
     codes = []
     for j, (label, values) in enumerate(columns.items()):
-        name = label if isinstance(label, str) else (names[j] if names is not None and j < len(names) else f"x{j}")
+        name = (
+            label
+            if isinstance(label, str)
+            else (names[j] if names is not None and j < len(names) else f"x{j}")
+        )
         one, states = _object_codes(values, known.get(name), str(name), unknown)
         found[label] = states
         codes.append(one)
@@ -197,7 +223,14 @@ def _is_numeric(values: Any) -> bool:
         return True
     if isinstance(kind, np.dtype) and kind.kind in "O":
         return not any(isinstance(value, str | bool | np.bool_ | bytes) for value in np.asarray(values))
-    return type(kind).__name__ in ("Int64Dtype", "Int32Dtype", "Int16Dtype", "Int8Dtype", "Float64Dtype", "Float32Dtype")
+    return type(kind).__name__ in (
+        "Int64Dtype",
+        "Int32Dtype",
+        "Int16Dtype",
+        "Int8Dtype",
+        "Float64Dtype",
+        "Float32Dtype",
+    )
 
 
 def _object_codes(
@@ -212,7 +245,9 @@ def _object_codes(
     else:
         distinct = {entry for entry in entries if not _missing(entry)}
         if not distinct:
-            raise DataError(f"column {name!r} of X has no observed entry, so its states are not known; give states.")
+            raise DataError(
+                f"column {name!r} of X has no observed entry, so its states are not known; give states."
+            )
         states = tuple(sorted(distinct, key=lambda value: (type(value).__name__, value)))
         if len(states) > MAX_STATES:
             raise DataError(
@@ -266,7 +301,9 @@ class Distinct(NamedTuple):
 
     def merge(self, other: Distinct) -> Distinct:
         """Join the sets."""
-        return Distinct([np.union1d(a, b)[: MAX_STATES + 1] for a, b in zip(self.values, other.values, strict=True)])
+        return Distinct(
+            [np.union1d(a, b)[: MAX_STATES + 1] for a, b in zip(self.values, other.values, strict=True)]
+        )
 
 
 def _distinct(chunk: Chunk) -> Distinct:
@@ -279,20 +316,37 @@ class CodedRows(Rows):
     """Rows of a table or a Dask collection whose chunks are turned into codes as they are read."""
 
     def __init__(self, rows: Rows, states: Sequence[Sequence[Any]], labels: list[str], unknown: str) -> None:
-        self.inner, self.states, self.labels, self.unknown = rows, [tuple(own) for own in states], labels, unknown
-        for name in ("n_rows", "n_features", "feature_names", "classes", "weighted", "in_memory", "known_weight"):
+        self.inner, self.states, self.labels, self.unknown = (
+            rows,
+            [tuple(own) for own in states],
+            labels,
+            unknown,
+        )
+        for name in (
+            "n_rows",
+            "n_features",
+            "feature_names",
+            "classes",
+            "weighted",
+            "in_memory",
+            "known_weight",
+        ):
             setattr(self, name, getattr(rows, name))
         self.dtype = np.dtype(np.int32)
 
-    def gather(self, function: Callable[..., Any], state: tuple[Any, ...], combine: Callable[..., Any]) -> Any:
+    def facts(self) -> dict[str, Any]:
+        """Tell the names of the columns beside what rows tell."""
+        return {**self.inner.facts(), "columns_": list(self.labels)}
+
+    def _beside(self) -> dict[str, Any]:
+        return {"labels": self.labels, "states": self.states}
+
+    def gather(
+        self, function: Callable[..., Any], state: tuple[Any, ...], combine: Callable[..., Any]
+    ) -> Any:
         """Apply the function to coded chunks."""
         given = (function, self.states, self.labels, self.unknown, *state)
         return self.inner.gather(on_codes, given, combine)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("inner", "__setstate__"):
-            raise AttributeError(name)
-        return getattr(self.inner, name)
 
 
 def on_codes(chunk: Chunk, function: Any, states: Any, labels: Any, unknown: str, *state: Any) -> Any:

@@ -78,7 +78,9 @@ def prior_counts(
 ) -> dict[str, Array]:
     """Return the Dirichlet parameters of every table under a named prior; zeros for maximum likelihood."""
     if prior == "dirichlet" and pseudo_counts is None:
-        raise DataError("prior='dirichlet' needs pseudo_counts: a number, or a dict with a table for every variable.")
+        raise DataError(
+            "prior='dirichlet' needs pseudo_counts: a number, or a dict with a table for every variable."
+        )
     found = {}
     for name, shape in shapes.items():
         if prior == "mle":
@@ -134,7 +136,9 @@ def tie(tables: list[Array], names: Sequence[str], groups: Sequence[Sequence[str
             members.append(index[name])
         shapes = {tables[v].shape for v in members}
         if len(shapes) > 1:
-            raise DataError(f"tied variables {list(group)} need tables of one shape; they have {sorted(shapes)}.")
+            raise DataError(
+                f"tied variables {list(group)} need tables of one shape; they have {sorted(shapes)}."
+            )
         together = np.sum([tables[v] for v in members], axis=0)
         for v in members:
             tied[v] = together

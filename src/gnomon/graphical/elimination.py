@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -92,7 +93,7 @@ def _fill(graph: dict[int, set[int]], v: int, cards: Sequence[int]) -> float:
 
 
 def _weight(graph: dict[int, set[int]], v: int, cards: Sequence[int]) -> float:
-    return float(product(cards[a] for a in graph[v]) * cards[v])
+    return round(sum(math.log(cards[a]) for a in graph[v]) + math.log(cards[v]), 9)
 
 
 def _weighted_fill(graph: dict[int, set[int]], v: int, cards: Sequence[int]) -> float:
@@ -120,8 +121,8 @@ def _greedy(
         noise = 0.0 if rng is None else float(rng.random())
         return cost(graph, v, cards), noise if rng is not None else _weight(graph, v, cards), v
 
-    prices = {v: price(v) for v in sorted(wanted)}
-    order, scopes, fill = [], [], []
+    order, scopes, fill = _leaves_first(graph, wanted)
+    prices = {v: price(v) for v in sorted(wanted - set(order))}
     while prices:
         v = min(prices, key=prices.__getitem__)
         del prices[v]
@@ -138,6 +139,22 @@ def _greedy(
     return Steps(order, scopes, fill)
 
 
+def _leaves_first(graph: dict[int, set[int]], wanted: set[int]) -> Steps:
+    """Eliminate nodes with at most one neighbor, which is never wrong, until there are none."""
+    steps = Steps([], [], [])
+    waiting = sorted((v for v in wanted if len(graph[v]) <= 1), reverse=True)
+    while waiting:
+        v = waiting.pop()
+        if v not in graph:
+            continue
+        scope, added = remove(graph, v)
+        steps.order.append(v)
+        steps.scopes.append(scope)
+        steps.fill.append(added)
+        waiting += [u for u in scope[1:] if u in wanted and len(graph[u]) <= 1]
+    return steps
+
+
 def _best_of_several(neighbors: Sequence[set[int]], cards: Sequence[int], wanted: set[int]) -> Steps:
     found = [eliminate(neighbors, name, cards, wanted) for name in HEURISTICS]
     for index in range(16):
@@ -147,39 +164,32 @@ def _best_of_several(neighbors: Sequence[set[int]], cards: Sequence[int], wanted
     return min(found, key=lambda steps: sum(steps.sizes(cards)))
 
 
-def maximal_cliques(steps: Steps) -> list[tuple[int, ...]]:
-    """Return the maximal cliques of the triangulated graph, each in order of its nodes."""
-    kept: list[set[int]] = []
-    for scope in sorted(map(set, steps.scopes), key=len, reverse=True):
-        if not any(scope <= other for other in kept):
-            kept.append(scope)
+def clique_tree(steps: Steps) -> tuple[list[tuple[int, ...]], list[tuple[int, int]]]:
+    """Return the maximal cliques of the triangulated graph and the edges of a tree that joins them.
+
+    The clique of a node hangs on that of its neighbor that is eliminated next, and is swallowed by it where it
+    adds nothing (Blair and Peyton 1993); separators are then as large as they can be.
+    """
     position = {v: i for i, v in enumerate(steps.order)}
-    kept.sort(key=lambda clique: min(position[v] for v in clique))
-    return [tuple(sorted(clique)) for clique in kept]
-
-
-def join_tree(cliques: Sequence[tuple[int, ...]], cards: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the edges of a maximum-weight spanning forest on separator sizes (Prim; ties: smaller tables)."""
-    holders: dict[int, list[int]] = {}
-    for c, clique in enumerate(cliques):
-        for v in clique:
-            holders.setdefault(v, []).append(c)
-    sets = [set(clique) for clique in cliques]
-    sizes = [product(cards[v] for v in clique) for clique in cliques]
-    edges, free = [], set(range(len(cliques)))
-    best: dict[int, tuple[int, int, int]] = {}
-    while free:
-        if best:
-            c = max(best, key=lambda d: (best[d][0], best[d][1], -d))
-            edges.append((best.pop(c)[2], c))
+    own = dict(zip(steps.order, steps.scopes, strict=True))
+    above = {v: min(scope[1:], key=position.__getitem__) for v, scope in own.items() if len(scope) > 1}
+    cliques: list[tuple[int, ...]] = []
+    member: dict[int, int] = {}  # the maximal clique that holds a node's own
+    swallowed: dict[int, int] = {}
+    edges = []
+    for v in steps.order:
+        if v in swallowed:
+            member[v] = swallowed[v]
         else:
-            c = min(free)
-        free.discard(c)
-        for d in {d for v in cliques[c] for d in holders[v]} & free:
-            offer = (len(sets[c] & sets[d]), -sizes[c] - sizes[d], c)
-            if d not in best or offer[:2] > best[d][:2]:
-                best[d] = offer
-    return edges
+            member[v] = len(cliques)
+            cliques.append(tuple(sorted(own[v])))
+        up = above.get(v)
+        if up is not None and len(own[up]) == len(own[v]) - 1 and up not in swallowed:
+            swallowed[up] = member[v]
+    for v, up in above.items():
+        if member[v] != member[up]:
+            edges.append((member[up], member[v]))
+    return cliques, edges
 
 
 def lower_bound(neighbors: Sequence[set[int]]) -> int:

@@ -84,7 +84,9 @@ class Factor:
                 f"the table has {self.table.ndim} axes and there are {len(self.variables)} variables."
             )
         if not np.isfinite(self.table).all() or (self.table < 0).any():
-            raise DataError(f"the table of {list(self.variables)} must hold finite numbers that are at least 0.")
+            raise DataError(
+                f"the table of {list(self.variables)} must hold finite numbers that are at least 0."
+            )
         self.states = self._checked_states(states)
         self.log_evidence: float | None = None  # ln P(evidence), on the answer of a query
         self.standard_error: Array | None = None  # of every entry, on an answer from samples
@@ -199,7 +201,7 @@ class Factor:
     def _kept(self, kept: Sequence[int], table: Array) -> Factor:
         names = tuple(self.variables[i] for i in kept)
         states = {name: self.states[name] for name in names}
-        return Factor._made(names, np.ascontiguousarray(table), states, self.log_scale)
+        return Factor._made(names, np.asarray(table, order="C"), states, self.log_scale)
 
     def reduce(self, evidence: Mapping[str, Any]) -> Factor:
         """Return the slice where the given variables have the given states; other names are left aside."""
@@ -214,7 +216,9 @@ class Factor:
         """Return the factor scaled to sum to one, and the logarithm of what it summed to."""
         total = float(self.table.sum())
         if total == 0.0:
-            raise ZeroEvidenceError(f"all entries over {list(self.variables)} are zero: nothing to normalize.")
+            raise ZeroEvidenceError(
+                f"all entries over {list(self.variables)} are zero: nothing to normalize."
+            )
         scaled = Factor._made(self.variables, self.table / total, self.states)
         return scaled, math.log(total) + self.log_scale
 
@@ -290,9 +294,7 @@ def expanded(factor: Factor, variables: Sequence[str]) -> Array:
     return factor.table.transpose(order).reshape(shape)
 
 
-def contract(
-    factors: Sequence[Factor], keep: Sequence[str] | None, max_entries: int = MAX_ENTRIES
-) -> Factor:
+def contract(factors: Sequence[Factor], keep: Sequence[str] | None, max_entries: int = MAX_ENTRIES) -> Factor:
     """Return the product of the factors with all variables but `keep` (None: none) summed out."""
     factors = list(factors)
     while len(factors) > OPERANDS:
@@ -307,7 +309,9 @@ def contract(
     for factor in factors:
         for name, own in factor.states.items():
             if states.setdefault(name, own) != own:
-                raise DataError(f"two factors name the states of {name!r} differently: {states[name]} and {own}.")
+                raise DataError(
+                    f"two factors name the states of {name!r} differently: {states[name]} and {own}."
+                )
     kept = scope if keep is None else [name for name in keep if name in states]
     guard([len(states[name]) for name in kept], max_entries, f"the product over {kept}")
     place = {name: i for i, name in enumerate(scope)}
@@ -324,7 +328,7 @@ def rescaled(variables: tuple[str, ...], table: Array, states: dict, log_scale: 
     largest = float(table.max()) if table.size else 0.0
     if largest > 0 and not 1e-100 < largest < 1e100:
         table, log_scale = table / largest, log_scale + math.log(largest)
-    return Factor._made(variables, np.ascontiguousarray(table, dtype=np.float64), states, log_scale)
+    return Factor._made(variables, np.asarray(table, dtype=np.float64, order="C"), states, log_scale)
 
 
 def _scope(factors: Sequence[Factor]) -> list[str]:

@@ -56,7 +56,9 @@ def _disjoint(net: Net, wanted: Sequence[int], seen: Mapping[int, int]) -> None:
         raise DataError(f"variables must be different; got {[net.variables[v] for v in wanted]}.")
     both = [net.variables[v] for v in wanted if v in seen]
     if both:
-        raise DataError(f"{both[0]!r} is asked for and observed; take it out of the evidence or of the query.")
+        raise DataError(
+            f"{both[0]!r} is asked for and observed; take it out of the evidence or of the query."
+        )
 
 
 def _observed(net: Net, factor: Factor, seen: Mapping[int, int]) -> Factor:
@@ -298,7 +300,9 @@ def _given_order(problem: Problem, order: list[Any]) -> list[int]:
     unknown = [name for name in order if name not in problem.variables]
     missing = [name for name in names if name not in order]
     if unknown or missing:
-        raise DataError(f"order must list the variables to sum out, {names}; unknown {unknown}, missing {missing}.")
+        raise DataError(
+            f"order must list the variables to sum out, {names}; unknown {unknown}, missing {missing}."
+        )
     index = {name: v for v, name in enumerate(problem.variables)}
     return [index[name] for name in order if name in set(names)]
 
@@ -322,12 +326,16 @@ def enumerate_query(model: Any, variables: Any, evidence: Any, soft_evidence: An
         raise InferencePlan(problem, Steps([], [], []), model, evidence)._impossible()
     wanted = tuple(names[: len(problem.targets)])
     states = {name: own for factor in factors for name, own in factor.states.items()}
-    found, log_evidence = Factor(wanted, answer, {v: states[v] for v in wanted}, log_scale=log_scale).normalize()
+    found, log_evidence = Factor(
+        wanted, answer, {v: states[v] for v in wanted}, log_scale=log_scale
+    ).normalize()
     found.log_evidence = log_evidence
     return found
 
 
-def marginal_map(model: Any, variables: Any, evidence: Any = None, soft_evidence: Any = None) -> tuple[Any, float]:
+def marginal_map(
+    model: Any, variables: Any, evidence: Any = None, soft_evidence: Any = None
+) -> tuple[Any, float]:
     """Return the states of `variables` with the largest probability, the others summed out, and its logarithm.
 
     Sums and maxima do not commute, so all sums come first; the order is constrained and may cost more than a

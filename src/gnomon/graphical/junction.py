@@ -12,7 +12,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.graphical import dags
-from gnomon.graphical.elimination import Steps, eliminate, join_tree, maximal_cliques, product
+from gnomon.graphical.elimination import Steps, clique_tree, eliminate, product
 from gnomon.graphical.evidence import impossible
 from gnomon.graphical.factor import MAX_ENTRIES, Factor, TableTooLarge, contract
 from gnomon.graphical.net import Net, listed
@@ -61,9 +61,9 @@ def plan_tree(neighbors: Sequence[set[int]], cards: Sequence[int], order: Any) -
     steps = eliminate(neighbors, order, cards)
     if len(steps.order) != len(neighbors):
         raise DataError(f"order must list each of the {len(neighbors)} variables once.")
-    cliques = maximal_cliques(steps)
+    cliques, edges = clique_tree(steps)
     sizes = [product(cards[v] for v in clique) for clique in cliques]
-    return Plan(steps, cliques, join_tree(cliques, cards), sizes)
+    return Plan(steps, cliques, edges, sizes)
 
 
 def strides(axes: Sequence[int], inner: Sequence[int], cards: Sequence[int]) -> list[int]:
@@ -109,7 +109,8 @@ def arrays_of(plan: Plan, families: Sequence[Sequence[int]], cards: Sequence[int
     home = [own[0] for own in holders]
     sets = [set(clique) for clique in cliques]
     family_home = [
-        next(c for c in holders[family[-1]] if sets[c].issuperset(family)) if family else 0 for family in families
+        next(c for c in holders[family[-1]] if sets[c].issuperset(family)) if family else 0
+        for family in families
     ]
     to_state, to_family = [], []
     state_start, family_start = [0], [0]
@@ -417,7 +418,9 @@ def _graph_of_factors(factors: Sequence[Factor]) -> tuple[Any, ...]:
     for factor in factors:
         for name, own in factor.states.items():
             if states.setdefault(name, own) != own:
-                raise DataError(f"two factors name the states of {name!r} differently: {states[name]} and {own}.")
+                raise DataError(
+                    f"two factors name the states of {name!r} differently: {states[name]} and {own}."
+                )
     families = [tuple(index[name] for name in factor.variables) for factor in factors]
     neighbors: list[set[int]] = [set() for _ in variables]
     for family in families:

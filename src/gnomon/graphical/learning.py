@@ -66,7 +66,9 @@ def prepare(model: Any, rows: Any) -> Work:
     hidden = np.flatnonzero(place < 0)
     counts, missing = None, 0.0
     if not len(hidden):
-        counts, missing, _ = family_tables(rows, [tuple(place[u] for u in s) for s in scopes], _column_cards(net, place))
+        counts, missing, _ = family_tables(
+            rows, [tuple(place[u] for u in s) for s in scopes], _column_cards(net, place)
+        )
     if not len(hidden) and missing == 0:
         return Work(net, rows, place, scopes, alphas, counts, weight, None, None)
     start = _given_tables(model, net)
@@ -120,9 +122,7 @@ def _warn_symmetric(net: Net) -> None:
     """Warn of tables that do not tell the states of a parent apart: EM would never part them."""
     for v in range(len(net)):
         children = [c for c in range(len(net)) if v in net.parents[c]]
-        same = all(
-            np.ptp(net.tables[c], axis=net.parents[c].index(v)).max() < 1e-12 for c in children
-        )
+        same = all(np.ptp(net.tables[c], axis=net.parents[c].index(v)).max() < 1e-12 for c in children)
         if children and same and net.cards[v] > 1 and not net.parents[v]:
             warn(
                 f"the starting tables treat all states of {net.variables[v]!r} alike; if it is hidden, EM cannot "
@@ -154,14 +154,20 @@ def start(model: Any, work: Work, rng: np.random.Generator) -> TablesState:
         tables = _uniform(net).tables
     else:
         tables = _first_tables(work, rng)
-    return TablesState(net.variables, net.states, net.parents, tuple(tables), nothing, unseen, -np.inf, -np.inf)
+    return TablesState(
+        net.variables, net.states, net.parents, tuple(tables), nothing, unseen, -np.inf, -np.inf
+    )
 
 
 def _first_tables(work: Work, rng: np.random.Generator) -> list[Array]:
     net, place = work.net, work.place
     observed = [v for v in range(len(net)) if all(place[u] >= 0 for u in work.scopes[v])]
     scopes = [tuple(int(place[u]) for u in work.scopes[v]) for v in observed]
-    counted = dict(zip(observed, family_tables(work.rows, scopes, _column_cards(net, place))[0], strict=True)) if observed else {}
+    counted = (
+        dict(zip(observed, family_tables(work.rows, scopes, _column_cards(net, place))[0], strict=True))
+        if observed
+        else {}
+    )
     tables = []
     for v, scope in enumerate(work.scopes):
         shape = [net.cards[u] for u in scope]
@@ -218,7 +224,9 @@ def step(model: Any, work: Work, state: TablesState) -> tuple[TablesState, float
         objective = log_likelihood + log_prior(model, work, new.tables)
         return new._replace(objective=objective, log_likelihood=log_likelihood), objective, True
     work.tree.set_tables(state.tables)
-    found = total(expect_chunk, work.rows, work.place, work.tree._arrays, work.tree._base, model.algorithm == "hard")
+    found = total(
+        expect_chunk, work.rows, work.place, work.tree._arrays, work.tree._base, model.algorithm == "hard"
+    )
     if found.impossible:
         raise DataError(
             f"{int(found.impossible)} different rows of X are impossible under the starting tables: they have zeros "
@@ -252,7 +260,9 @@ def log_prior(model: Any, work: Work, tables: Sequence[Array]) -> float:
     less = 1.0 if model.point == "mode" and model.prior != "mle" else 0.0
     if model.prior == "mle":
         return 0.0
-    return float(sum(xlogy(alpha - less, table).sum() for alpha, table in zip(work.alphas, tables, strict=True)))
+    return float(
+        sum(xlogy(alpha - less, table).sum() for alpha, table in zip(work.alphas, tables, strict=True))
+    )
 
 
 def log_marginal_likelihood(counts: Sequence[Array], alphas: Sequence[Array]) -> float:
@@ -272,7 +282,9 @@ def check_fitted_arrays(variables: Any, states: Any, parents: Any, tables: Any) 
     dags.topological_order(numbers, variables)
     for v, name in enumerate(variables):
         check_table(np.asarray(tables[name]), variables, own, numbers[v], v)
-    return Net(variables, own, numbers, [np.ascontiguousarray(tables[name], dtype=np.float64) for name in variables])
+    return Net(
+        variables, own, numbers, [np.ascontiguousarray(tables[name], dtype=np.float64) for name in variables]
+    )
 
 
 # rows

@@ -160,11 +160,15 @@ def build(
     given, found = dict(tables or {}), dict(states or {})
     for name in given:
         if name not in index:
-            raise DataError(f"tables has an entry for {name!r}, which is no variable.{nearest(name, variables)}")
+            raise DataError(
+                f"tables has an entry for {name!r}, which is no variable.{nearest(name, variables)}"
+            )
     own, arrays = [], []
     for v, name in enumerate(variables):
         if name not in given:
-            raise DataError(f"variable {name!r} has no table; give one with tables={{...}} or set_table, or fit.")
+            raise DataError(
+                f"variable {name!r} has no table; give one with tables={{...}} or set_table, or fit."
+            )
         array = _table_array(given[name], [variables[p] for p in parents[v]], name)
         own.append(states_of(found.get(name, range(array.shape[-1])), name))
         arrays.append(array)
@@ -178,7 +182,9 @@ def _table_array(table: Any, parents: list[str], name: str) -> Array:
     """Return a table as an array with the declared axes; a factor brings its own order."""
     if isinstance(table, Factor):
         if set(table.variables) != {*parents, name}:
-            raise DataError(f"the table of {name!r} must be over {[*parents, name]}; got {list(table.variables)}.")
+            raise DataError(
+                f"the table of {name!r} must be over {[*parents, name]}; got {list(table.variables)}."
+            )
         return np.ascontiguousarray(table.permute([*parents, name]).values)
     try:
         array = np.array(table, dtype=np.float64)
@@ -227,7 +233,9 @@ def check_table(
         axes = ", ".join(f"{variables[u]}[{len(states[u])}]" for u in (*parents, v))
         raise DataError(f"the table of {name!r} must have shape {shape} for {axes}; got {table.shape}.")
     if not np.isfinite(table).all() or (table < 0).any():
-        raise DataError(f"the table of {name!r} must hold probabilities; it has entries below 0 or not finite.")
+        raise DataError(
+            f"the table of {name!r} must hold probabilities; it has entries below 0 or not finite."
+        )
     sums = table.sum(axis=-1)
     worst = np.unravel_index(int(np.abs(sums - 1).argmax()), sums.shape) if sums.ndim else ()
     if abs(sums[worst] - 1) > SUM_TOL:

@@ -269,15 +269,15 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
 
     # learning
 
-    def _read(self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any) -> Any:
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Any:
         if reset:
             check_parameters(self)
         declared = graph_of(self.edges, self.nodes, self.states, self.tables)[0]
         width = np.shape(X)[1] if not hasattr(X, "columns") and len(np.shape(X)) == 2 else None
         names = declared if declared and width == len(declared) else None
-        found = read_columns(self, X, sample_weight, states=self.states, names=names, reset=reset)
-        found.rows.labels, found.rows.states = found.names, found.states
-        return found.rows
+        return read_columns(self, X, sample_weight, states=self.states, names=names, reset=reset).rows
 
     def _prepare(self, data: Any) -> Any:
         return learning.prepare(self, data)
@@ -301,7 +301,9 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
         found = {
             "variables_": names,
             "states_": {name: list(own) for name, own in zip(names, state.states, strict=True)},
-            "parents_": {name: [names[p] for p in own] for name, own in zip(names, state.parents, strict=True)},
+            "parents_": {
+                name: [names[p] for p in own] for name, own in zip(names, state.parents, strict=True)
+            },
             "tables_": dict(zip(names, state.tables, strict=True)),
             "posterior_tables_": {name: counts[name] + alphas[name] for name in names},
             "unseen_": dict(zip(names, state.unseen, strict=True)),
@@ -312,10 +314,6 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
             value = learning.log_marginal_likelihood(list(state.counts), [alphas[name] for name in names])
             found["log_marginal_likelihood_"] = value
         return found
-
-    def _adopt(self, attributes: dict[str, Any], rows: Any = None) -> None:
-        known = {} if rows is None or not hasattr(rows, "labels") else {"columns_": list(rows.labels)}
-        super()._adopt({**attributes, **known}, rows)
 
     def _check_loaded(self) -> None:
         if "tables_" in self.__dict__:
@@ -361,7 +359,11 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
         codes, logs = self._rows_said(X, "complete")
         net = self._network()
         fitted = "columns_" in self.__dict__
-        names = self.columns_ if fitted else ([str(c) for c in X.columns] if hasattr(X, "columns") else net.variables)
+        names = (
+            self.columns_
+            if fitted
+            else ([str(c) for c in X.columns] if hasattr(X, "columns") else net.variables)
+        )
         if (codes < 0).any():
             row = int(np.argmax((codes < 0).any(axis=1)))
             raise ImpossibleEvidence(
@@ -370,7 +372,11 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
             )
         columns = [np.asarray(net.states[v], dtype=object)[codes[:, v]] for v in net.numbers(names)]
         filled = np.column_stack(columns)
-        numeric = all(isinstance(s, int | float) and not isinstance(s, bool) for v in net.numbers(names) for s in net.states[v])
+        numeric = all(
+            isinstance(s, int | float) and not isinstance(s, bool)
+            for v in net.numbers(names)
+            for s in net.states[v]
+        )
         return filled.astype(np.float64) if numeric else filled
 
     def transform(self, X: Any) -> Array:

@@ -66,7 +66,9 @@ def parameter_count(
         s = sizes[names.index(given)]
         return s * sum(k - 1 for v, k in zip(names, sizes, strict=True) if v != given) + s - 1
     if structure != "network":
-        raise DataError(f"structure must be 'network', 'full', 'independent' or 'conditional'; got {structure!r}.")
+        raise DataError(
+            f"structure must be 'network', 'full', 'independent' or 'conditional'; got {structure!r}."
+        )
     return sum((sizes[v] - 1) * math.prod(sizes[p] for p in own) for v, own in enumerate(parents))
 
 
@@ -130,7 +132,9 @@ def edge_reversed(net: Net, a: int, b: int) -> Net:
     return Net(net.variables, net.states, parents, tables)
 
 
-def compare_orderings(model: Any, orders: Iterable[Sequence[str]] | None = None, *, n_orders: int = 1000) -> Any:
+def compare_orderings(
+    model: Any, orders: Iterable[Sequence[str]] | None = None, *, n_orders: int = 1000
+) -> Any:
     """Return the parameters that each order of the variables needs, fewest first.
 
     Parameters

@@ -157,7 +157,9 @@ def gibbs(
 ) -> Array:
     """Draw n rows from `chains` chains after `burn_in` sweeps, one row every `thin` sweeps."""
     if burn_in < 0 or thin < 1 or chains < 1:
-        raise DataError(f"burn_in must be at least 0, thin and chains at least 1; got {burn_in}, {thin}, {chains}.")
+        raise DataError(
+            f"burn_in must be at least 0, thin and chains at least 1; got {burn_in}, {thin}, {chains}."
+        )
     check_connected(net, seen, force)
     arrays, codes = sweep_arrays(net), first_rows(net, chains, rng, seen)
     free = np.array([v for v in range(len(net)) if v not in seen], dtype=np.int64)

@@ -34,7 +34,9 @@ class Verdict(NamedTuple):
             "fork": "is an observed common cause",
             "collider": "is a collider, and neither it nor a descendant is observed",
         }
-        return "\n".join(f"{' – '.join(path)}: blocked, {node} {words[why]}" for path, node, why in self.blocked)
+        return "\n".join(
+            f"{' – '.join(path)}: blocked, {node} {words[why]}" for path, node, why in self.blocked
+        )
 
 
 def graph_net(model: Any) -> Net:
@@ -208,7 +210,9 @@ class ExplainingAway(NamedTuple):
     verdict: str
 
 
-def explaining_away(model: Any, effect: dict[str, Any], cause: dict[str, Any], other: dict[str, Any]) -> ExplainingAway:
+def explaining_away(
+    model: Any, effect: dict[str, Any], cause: dict[str, Any], other: dict[str, Any]
+) -> ExplainingAway:
     """Return how the probability of a cause changes as its effect and then another cause are seen.
 
     Parameters
@@ -227,7 +231,9 @@ def explaining_away(model: Any, effect: dict[str, Any], cause: dict[str, Any], o
     """
     for name, given in (("effect", effect), ("cause", cause), ("other", other)):
         if not isinstance(given, dict) or len(given) != 1:
-            raise DataError(f"{name} must be one state by name of its variable, such as {{'rain': 'yes'}}; got {given!r}.")
+            raise DataError(
+                f"{name} must be one state by name of its variable, such as {{'rain': 'yes'}}; got {given!r}."
+            )
     (name, state), *_ = cause.items()
     prior, after, both = (
         float(model.query(name, seen)[state]) for seen in ({}, dict(effect), {**effect, **other})

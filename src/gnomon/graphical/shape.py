@@ -53,7 +53,9 @@ class Shape:
         """Return the undirected edges of the moral graph: parents of a child are joined, directions dropped."""
         net = self._graph()
         near = dags.moral(net.parents)
-        return [(net.variables[a], net.variables[b]) for a in range(len(net)) for b in sorted(near[a]) if a < b]
+        return [
+            (net.variables[a], net.variables[b]) for a in range(len(net)) for b in sorted(near[a]) if a < b
+        ]
 
     def pattern(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """Return the directed and the undirected edges of the graph's equivalence class."""
@@ -118,6 +120,3 @@ class Shape:
         from importlib import import_module
 
         return import_module("gnomon.plot").network(self, evidence=evidence, ax=ax, **options)
-
-
-

@@ -87,7 +87,9 @@ def collect(tree, table, messages, maximize, count, sizes):
         else:
             begin, end = tree.message_start[c], tree.message_start[c + 1]
             messages[begin:end] = 0.0
-            gather(tree, c, table, tree.to_own, tree.axis_start[c], messages, begin, maximize, 1.0, count, sizes)
+            gather(
+                tree, c, table, tree.to_own, tree.axis_start[c], messages, begin, maximize, 1.0, count, sizes
+            )
             scale = 0.0
             for i in range(begin, end):
                 scale = max(scale, messages[i]) if maximize else scale + messages[i]
