@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
-from gnomon.graphical import dags
 from gnomon.graphical.evidence import impossible
 from gnomon.graphical.inference import possible
 from gnomon.graphical.net import Net
@@ -78,38 +77,38 @@ def weighted(net: Net, n: int, rng: np.random.Generator, seen: Mapping[int, int]
 
 
 class Sweeps(NamedTuple):
-    """A network as the Gibbs loop reads it."""
+    """Factors as the Gibbs loop reads them."""
 
     cards: Array
-    family_start: Array  # of the axes
-    family: Array  # parents, then the child
+    scope_start: Array  # by factor
+    scope: Array
     strides: Array
     table_start: Array
-    logs: Array  # of the tables' entries
-    child_start: Array
-    child: Array
+    member_start: Array  # by variable
+    member: Array  # the factors that hold it
 
 
-def sweep_arrays(net: Net) -> Sweeps:
-    """Return the arrays of the Gibbs loop."""
-    children = dags.children_of(net.parents)
-    families = [net.family(v) for v in range(len(net))]
+def sweep_arrays(scopes: Sequence[Sequence[int]], tables: Sequence[Array], cards: Sequence[int]) -> tuple[Sweeps, Array]:
+    """Return the arrays of the Gibbs loop and the logarithms of all entries."""
     steps = []
-    for family in families:
-        sizes = [net.cards[u] for u in family]
+    members: list[list[int]] = [[] for _ in cards]
+    for f, scope in enumerate(scopes):
+        sizes = [cards[u] for u in scope]
         steps += [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+        for u in scope:
+            members[u].append(f)
     with np.errstate(divide="ignore"):
-        logs = np.log(np.concatenate([table.ravel() for table in net.tables]))
-    return Sweeps(
-        np.array(net.cards, dtype=np.int64),
-        _starts([len(f) for f in families]),
-        np.array([u for f in families for u in f], dtype=np.int64),
+        logs = np.log(np.concatenate([np.ravel(table) for table in tables]))
+    arrays = Sweeps(
+        np.array(cards, dtype=np.int64),
+        _starts([len(scope) for scope in scopes]),
+        np.array([u for scope in scopes for u in scope], dtype=np.int64),
         np.array(steps, dtype=np.int64),
-        _starts([table.size for table in net.tables]),
-        logs,
-        _starts([len(c) for c in children]),
-        np.array([u for c in children for u in c], dtype=np.int64),
+        _starts([table.size for table in tables]),
+        _starts([len(own) for own in members]),
+        np.array([f for own in members for f in own], dtype=np.int64),
     )
+    return arrays, logs
 
 
 def _starts(sizes: list[int]) -> Array:
@@ -138,10 +137,10 @@ def check_connected(net: Net, seen: Mapping[int, int], force: bool) -> None:
             )
 
 
-def sweep(net: Net, arrays: Sweeps, codes: Array, rng: np.random.Generator, free: Array, times: int) -> None:
+def sweep(arrays: Sweeps, logs: Array, codes: Array, rng: np.random.Generator, free: Array, times: int) -> None:
     """Redraw every free variable of every chain `times` times, given its Markov blanket; codes are changed."""
     for _ in range(times):
-        gibbs_loops.sweep(arrays, codes, free, rng.random((len(codes), len(free))))
+        gibbs_loops.sweep(arrays, logs, codes, free, rng.random((len(codes), len(free))))
 
 
 def gibbs(
@@ -161,12 +160,13 @@ def gibbs(
             f"burn_in must be at least 0, thin and chains at least 1; got {burn_in}, {thin}, {chains}."
         )
     check_connected(net, seen, force)
-    arrays, codes = sweep_arrays(net), first_rows(net, chains, rng, seen)
+    arrays, logs = sweep_arrays([net.family(v) for v in range(len(net))], net.tables, net.cards)
+    codes = first_rows(net, chains, rng, seen)
     free = np.array([v for v in range(len(net)) if v not in seen], dtype=np.int64)
-    sweep(net, arrays, codes, rng, free, burn_in)
+    sweep(arrays, logs, codes, rng, free, burn_in)
     kept = []
     for _ in range(-(-n // chains)):
-        sweep(net, arrays, codes, rng, free, thin)
+        sweep(arrays, logs, codes, rng, free, thin)
         kept.append(codes.copy())
     return np.concatenate(kept)[:n]
 

@@ -1,4 +1,4 @@
-"""Gibbs sweeps over discrete networks. Arrays in, arrays out; codes are changed in place."""
+"""Gibbs sweeps over factors of discrete variables. Arrays in, arrays out; codes are changed in place."""
 
 import numpy as np
 
@@ -6,16 +6,16 @@ from gnomon.loops._compile import compiled
 
 
 @compiled
-def place_of(arrays, row, v):
-    """Where the entry of a row's family of v lies among all tables."""
-    place = arrays.table_start[v]
-    for k in range(arrays.family_start[v], arrays.family_start[v + 1]):
-        place += arrays.strides[k] * row[arrays.family[k]]
+def place_of(arrays, row, f):
+    """Where the entry of factor f that a row selects lies among all tables."""
+    place = arrays.table_start[f]
+    for k in range(arrays.scope_start[f], arrays.scope_start[f + 1]):
+        place += arrays.strides[k] * row[arrays.scope[k]]
     return place
 
 
 @compiled
-def sweep(arrays, codes, free, uniforms):
+def sweep(arrays, logs_of, codes, free, uniforms):
     """codes[c, free[j]] is drawn given all others of its row, for j in turn; uniforms[c, j] decides."""
     logs = np.empty(arrays.cards.max())
     for c in range(codes.shape[0]):
@@ -25,9 +25,9 @@ def sweep(arrays, codes, free, uniforms):
             states, top = arrays.cards[v], -np.inf
             for k in range(states):
                 row[v] = k
-                value = arrays.logs[place_of(arrays, row, v)]
-                for e in range(arrays.child_start[v], arrays.child_start[v + 1]):
-                    value += arrays.logs[place_of(arrays, row, arrays.child[e])]
+                value = 0.0
+                for e in range(arrays.member_start[v], arrays.member_start[v + 1]):
+                    value += logs_of[place_of(arrays, row, arrays.member[e])]
                 logs[k] = value
                 top = max(top, value)
             total = 0.0
@@ -39,3 +39,13 @@ def sweep(arrays, codes, free, uniforms):
                 k += 1
                 mass += np.exp(logs[k] - top)
             row[v] = k
+
+
+@compiled
+def log_values(arrays, logs_of, codes, out):
+    """out[c] = the sum of the logarithms of all factors at a row."""
+    for c in range(codes.shape[0]):
+        value = 0.0
+        for f in range(arrays.scope_start.shape[0] - 1):
+            value += logs_of[place_of(arrays, codes[c], f)]
+        out[c] = value
