@@ -237,7 +237,7 @@ def _object_codes(
     values: Any, known: Sequence[Any] | None, name: str, unknown: str
 ) -> tuple[Array, tuple[Any, ...]]:
     """Return the codes of a column of anything and its states."""
-    entries, natural = _entries(values)
+    entries, natural, codes = _entries(values)
     if known is not None:
         states = states_of(known, name)
     elif natural is not None:
@@ -255,32 +255,47 @@ def _object_codes(
             )
     place: dict[Any, int] = {state: code for code, state in enumerate(states)}
     words = {str(state): code for state, code in place.items()}
-    found = np.empty(len(entries), dtype=np.int32)
-    for i, entry in enumerate(entries):
-        code = -1 if _missing(entry) else place.get(entry, words.get(str(entry), -2))
-        if code == -2 and unknown == "error":
-            kind = "string " if isinstance(entry, str) else ""
-            raise DataError(
-                f"column {name!r} of X holds the {kind}{entry!r}, which is none of its states {list(words)[:20]}."
-                f"{nearest(entry, words)} Mend the value, or declare it in states."
-            )
-        found[i] = max(code, -1)
-    return found, states
+    if codes is not None:
+        table = np.array([_code_of(entry, place, words, name, unknown, entries, codes) for entry in entries], dtype=np.int32)
+        return np.append(table, np.int32(-1))[codes], states
+    table = {entry: _code_of(entry, place, words, name, unknown) for entry in set(entries)}
+    return np.fromiter(map(table.__getitem__, entries), dtype=np.int32, count=len(entries)), states
 
 
-def _entries(values: Any) -> tuple[list[Any], Sequence[Any] | None]:
-    """Return the entries of a column and, for categorical types, all states in their own order."""
+def _code_of(
+    entry: Any, place: dict[Any, int], words: dict[str, int], name: str, unknown: str, entries: Any = None,
+    codes: Array | None = None,
+) -> int:  # fmt: skip
+    """Return the code of an entry; of a category that no row has, none."""
+    if _missing(entry):
+        return -1
+    code = place.get(entry, words.get(str(entry), -1))
+    if code < 0 and unknown == "error" and (codes is None or (codes == list(entries).index(entry)).any()):
+        kind = "string " if isinstance(entry, str) else ""
+        raise DataError(
+            f"column {name!r} of X holds the {kind}{entry!r}, which is none of its states {list(words)[:20]}."
+            f"{nearest(entry, words)} Mend the value, or declare it in states."
+        )
+    return code
+
+
+def _entries(values: Any) -> tuple[list[Any], Sequence[Any] | None, Array | None]:
+    """Return the entries of a column and, for categorical types, all states in their own order.
+
+    Of a pandas category the entries are its categories, and the codes of the rows come beside.
+    """
     kind = getattr(values, "dtype", None)
     if type(values).__module__.partition(".")[0] == "polars":
         natural = kind.categories.to_list() if type(kind).__name__ == "Enum" else None
         if natural is None and str(kind) == "Boolean":
             natural = [False, True]
-        return values.to_list(), natural
+        return values.to_list(), natural, None
     if type(kind).__name__ == "CategoricalDtype":
-        return list(values), list(kind.categories)
+        categories = kind.categories.tolist()
+        return categories, categories, np.asarray(getattr(values, "cat", values).codes)
     entries = values.tolist() if hasattr(values, "tolist") else list(values)
     boolean = isinstance(kind, np.dtype) and kind.kind == "b"
-    return entries, [False, True] if boolean else None
+    return entries, [False, True] if boolean else None, None
 
 
 def _missing(entry: Any) -> bool:
