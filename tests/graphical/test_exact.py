@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from graphical.randomly import random_evidence, random_network, twin, walk
 
 from gnomon.graphical import BayesianNetwork, JunctionTree, inference_plan
-from gnomon.graphical.evidence import ImpossibleEvidence
+from gnomon.graphical.evidence import ImpossibleEvidenceError
+from graphical.randomly import random_evidence, random_network, twin, walk
 
 METHODS = ("enumeration", "elimination", "junction_tree", "polytree", "auto")
 ORDERS = ("min_fill", "min_neighbors", "min_weight", "weighted_min_fill", "polytree", "best")
@@ -135,11 +135,11 @@ def test_impossible_evidence_names_the_smallest_contradiction():
     asia = load_network("asia")
     seen = {"asia": "yes", "lung": "yes", "smoke": "no", "either": "no", "xray": "yes"}
     for method in METHODS:
-        with pytest.raises(ImpossibleEvidence, match="lung=yes, either=no has probability zero"):
+        with pytest.raises(ImpossibleEvidenceError, match="lung=yes, either=no has probability zero"):
             asia.query("dysp", seen, method=method)
-    with pytest.raises(ImpossibleEvidence, match="lung=yes, either=no"):
+    with pytest.raises(ImpossibleEvidenceError, match="lung=yes, either=no"):
         asia.mpe(seen)
-    with pytest.raises(ImpossibleEvidence, match="lung=yes, either=no"):
+    with pytest.raises(ImpossibleEvidenceError, match="lung=yes, either=no"):
         asia.query("dysp", seen, method="likelihood_weighting", random_state=0)
     assert asia.probability(seen) == 0.0
 

@@ -13,7 +13,9 @@ from gnomon.core.data import Data, digest_of
 class FactorData(Data):
     """Tables over named variables: each unit is a pair of its variables and its table."""
 
-    def __init__(self, scopes: Sequence[tuple[str, ...]], tables: Sequence[Any], facts: dict[str, Any]) -> None:
+    def __init__(
+        self, scopes: Sequence[tuple[str, ...]], tables: Sequence[Any], facts: dict[str, Any]
+    ) -> None:
         self.scopes = [tuple(scope) for scope in scopes]
         self.tables = [np.asarray(table, dtype=np.float64) for table in tables]
         self.known = dict(facts)

@@ -84,5 +84,5 @@ def load_network(name: str) -> Any:
         known = list(_NETWORKS)
         raise DataError(f"name must be one of {known}; got {name!r}.{nearest(name, known)}")
     story = _NETWORKS[name]
-    states = story.get("states", {node: YES_NO for node in story["nodes"]})
+    states = story.get("states", dict.fromkeys(story["nodes"], YES_NO))
     return BayesianNetwork(story["edges"], nodes=story["nodes"], states=states, tables=story["tables"])

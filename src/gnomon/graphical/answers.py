@@ -11,12 +11,11 @@ import numpy as np
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
-from gnomon.graphical import sampling
+from gnomon.graphical import dags, sampling
 from gnomon.graphical.elimination import product
-from gnomon.graphical.factor import MAX_ENTRIES, Factor, TableTooLarge, contract, guard
+from gnomon.graphical.factor import MAX_ENTRIES, Factor, TableTooLargeError, contract, guard
 from gnomon.graphical.inference import enumerate_query, inference_plan, marginal_map
 from gnomon.graphical.junction import JunctionTree, plan_tree
-from gnomon.graphical import dags
 from gnomon.graphical.net import Net, listed
 
 EXACT = ("auto", "enumeration", "elimination", "junction_tree", "polytree")
@@ -95,13 +94,13 @@ class Answers:
         n_samples, random_state
             Of the approximate methods.
         max_entries : int
-            The largest table to make. Beyond it `TableTooLarge` names the alternatives.
+            The largest table to make. Beyond it `TableTooLargeError` names the alternatives.
 
         Returns
         -------
         Factor
             Normalized; its `log_evidence` is ln P(evidence). Evidence of probability zero raises
-            `ImpossibleEvidence` with the part that contradicts itself.
+            `ImpossibleEvidenceError` with the part that contradicts itself.
         """
         model = self if not do else self.do(do)  # type: ignore[attr-defined]
         net = model._network()
@@ -338,4 +337,4 @@ def _batch_error(cell: Array, size: int, share: Array) -> Array:
     return np.sqrt(((means - share) ** 2).sum(axis=0) / (len(batches) * (len(batches) - 1)))
 
 
-__all__ = ["Answers", "Explanation", "TableTooLarge"]
+__all__ = ["Answers", "Explanation", "TableTooLargeError"]

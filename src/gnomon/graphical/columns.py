@@ -109,6 +109,8 @@ def _labels(rows: Rows, names: Sequence[str] | None) -> list[str]:
     if rows.feature_names is not None or names is None:
         return rows.names()
     if len(names) != rows.n_features:
+        if set(rows.names()) <= set(names):
+            return rows.names()
         raise DataError(
             f"X has {rows.n_features} features without names, and the network has {len(names)} variables: "
             f"{list(names)}. Give a DataFrame whose columns are named."
@@ -256,7 +258,10 @@ def _object_codes(
     place: dict[Any, int] = {state: code for code, state in enumerate(states)}
     words = {str(state): code for state, code in place.items()}
     if codes is not None:
-        table = np.array([_code_of(entry, place, words, name, unknown, entries, codes) for entry in entries], dtype=np.int32)
+        table = np.array(
+            [_code_of(entry, place, words, name, unknown, entries, codes) for entry in entries],
+            dtype=np.int32,
+        )
         return np.append(table, np.int32(-1))[codes], states
     table = {entry: _code_of(entry, place, words, name, unknown) for entry in set(entries)}
     return np.fromiter(map(table.__getitem__, entries), dtype=np.int32, count=len(entries)), states

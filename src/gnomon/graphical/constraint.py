@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,7 +17,6 @@ from gnomon.core.steps import Report
 from gnomon.graphical import dags
 from gnomon.graphical.scores import Families
 from gnomon.graphical.structure import GraphState, StructureLearner, final_state
-from numbers import Integral, Real
 
 
 class PatternState(NamedTuple):
@@ -77,7 +77,9 @@ class PC(StructureLearner):
         "states": [dict, None],
     }
 
-    def __init__(self, alpha: float = 0.05, *, test: str = "chi2", max_given: int = 3, states: Any = None) -> None:
+    def __init__(
+        self, alpha: float = 0.05, *, test: str = "chi2", max_given: int = 3, states: Any = None
+    ) -> None:
         self.alpha = alpha
         self.test = test
         self.max_given = max_given
@@ -92,7 +94,9 @@ class PC(StructureLearner):
     def _start(self, work: Families, rng: Any) -> PatternState:
         n = len(work.names)
         graph = GraphState(tuple(work.names), tuple(work.states), tuple(() for _ in range(n)), 0.0, ())
-        return PatternState(graph, tuple(tuple(u for u in range(n) if u != v) for v in range(n)), (), 0, 0, (), ())
+        return PatternState(
+            graph, tuple(tuple(u for u in range(n) if u != v) for v in range(n)), (), 0, 0, (), ()
+        )
 
     def _step(self, work: Families, state: PatternState) -> tuple[PatternState, Report]:
         """Test all edges given sets of one size; neighbors are those from before the level."""
@@ -124,7 +128,9 @@ class PC(StructureLearner):
         return {
             **super()._attributes(state.graph),
             "pattern_": (named[0], named[1]),
-            "separators_": {(names[a], names[b]): tuple(names[v] for v in own) for a, b, own in state.separators},
+            "separators_": {
+                (names[a], names[b]): tuple(names[v] for v in own) for a, b, own in state.separators
+            },
             "n_tests_": state.n_tests,
         }
 
@@ -172,7 +178,9 @@ def oriented(work: Families, state: PatternState) -> PatternState:
     return state._replace(graph=graph, directed=tuple(sorted(directed)), undirected=tuple(sorted(undirected)))
 
 
-def extension(n: int, directed: set[tuple[int, int]], undirected: set[tuple[int, int]]) -> list[tuple[int, ...]]:
+def extension(
+    n: int, directed: set[tuple[int, int]], undirected: set[tuple[int, int]]
+) -> list[tuple[int, ...]]:
     """Return a graph without cycles that agrees with a pattern as far as it can (Dor and Tarsi 1992).
 
     Sinks whose undirected neighbors are joined to all their other neighbors are taken off one by one; where tests
@@ -200,7 +208,9 @@ def extension(n: int, directed: set[tuple[int, int]], undirected: set[tuple[int,
     return parents
 
 
-def edge_bootstrap(X: Any, n: int = 100, *, search: Any = None, sample_weight: Any = None, random_state: Any = None) -> Any:
+def edge_bootstrap(
+    X: Any, n: int = 100, *, search: Any = None, sample_weight: Any = None, random_state: Any = None
+) -> Any:
     """Return how often each edge is found when the rows are drawn anew with replacement.
 
     Parameters

@@ -18,7 +18,7 @@ AXES = 52  # what numpy's einsum can name at once
 OPERANDS = 8  # of one contraction; more are multiplied in groups
 
 
-class TableTooLarge(GnomonError, MemoryError):
+class TableTooLargeError(GnomonError, MemoryError):
     """A table of the answer would not fit in memory."""
 
 
@@ -33,10 +33,10 @@ def states_of(names: Sequence[Any], label: str) -> tuple[Any, ...]:
 
 
 def guard(shape: Sequence[int], max_entries: int, what: str) -> None:
-    """Raise `TableTooLarge` when a table of this shape has too many entries."""
+    """Raise `TableTooLargeError` when a table of this shape has too many entries."""
     entries = math.prod(int(size) for size in shape)
     if entries > max_entries:
-        raise TableTooLarge(
+        raise TableTooLargeError(
             f"{what} needs a table of shape {tuple(shape)}: {entries:.3g} entries, {8 * entries / 2**30:.3g} GiB, "
             f"and max_entries is {max_entries:.3g}. Choose another order, fewer variables or more evidence, or an "
             "approximate method: method='likelihood_weighting' or 'gibbs', or BeliefPropagation."
@@ -304,7 +304,9 @@ def contract(factors: Sequence[Factor], keep: Sequence[str] | None, max_entries:
         factors.insert(0, contract(group, mine, max_entries))
     scope = _scope(factors)
     if len(scope) > AXES:
-        raise TableTooLarge(f"a product over {len(scope)} variables; {AXES} is the most. Sum some out first.")
+        raise TableTooLargeError(
+            f"a product over {len(scope)} variables; {AXES} is the most. Sum some out first."
+        )
     states: dict[str, tuple[Any, ...]] = {}
     for factor in factors:
         for name, own in factor.states.items():

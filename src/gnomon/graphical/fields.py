@@ -80,7 +80,9 @@ class MarkovRandomField(DensityMixin, Learner):
 
     Examples
     --------
-    >>> field = MarkovRandomField([Factor(["a", "b"], [[3, 1], [1, 3]]), Factor(["b", "c"], [[1, 2], [2, 1]])])
+    >>> field = MarkovRandomField(
+    ...     [Factor(["a", "b"], [[3, 1], [1, 3]]), Factor(["b", "c"], [[1, 2], [2, 1]])]
+    ... )
     >>> round(float(np.exp(field.log_partition())), 6), field.query("a", {"c": 0})
     (24.0, Factor(a: 0=0.416667, 1=0.583333))
     """
@@ -183,7 +185,13 @@ class MarkovRandomField(DensityMixin, Learner):
         raise DataError(f"method must be 'exact', 'bethe', 'mean_field' or 'ais'; got {method!r}.")
 
     def sample(
-        self, n: int = 1, *, method: str = "exact", random_state: Any = None, burn_in: int = 200, chains: int = 10
+        self,
+        n: int = 1,
+        *,
+        method: str = "exact",
+        random_state: Any = None,
+        burn_in: int = 200,
+        chains: int = 10,
     ) -> Any:
         """Draw rows of states: from the junction tree, or by Gibbs sweeps; returns a DataFrame."""
         factors = self._factors()
@@ -195,7 +203,9 @@ class MarkovRandomField(DensityMixin, Learner):
         variables, states, scopes, tables, _ = _graph_of_factors(factors)
         net = Net(variables, states, [() for _ in variables], ())
         if any((table == 0).any() for table in tables):
-            raise DegenerateError("some factor has zeros, so Gibbs sweeps may never leave part of the space; use 'exact'.")
+            raise DegenerateError(
+                "some factor has zeros, so Gibbs sweeps may never leave part of the space; use 'exact'."
+            )
         arrays, logs = sweep_arrays(scopes, tables, net.cards)
         rng, chains = generator(random_state), min(chains, n)
         codes = np.column_stack([rng.integers(k, size=chains) for k in net.cards])
@@ -209,10 +219,14 @@ class MarkovRandomField(DensityMixin, Learner):
 
     # learning
 
-    def _read(self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any) -> Any:
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Any:
         if reset:
             check_parameters(self)
-        return read_columns(self, X, sample_weight, states=self._given_states(), reset=reset, reads=self._reads).rows
+        return read_columns(
+            self, X, sample_weight, states=self._given_states(), reset=reset, reads=self._reads
+        ).rows
 
     def _given_states(self) -> dict[str, Any]:
         known = dict(self.states or {})
@@ -228,7 +242,9 @@ class MarkovRandomField(DensityMixin, Learner):
         for scope in given:
             for name in scope:
                 if name not in labels:
-                    raise DataError(f"factors name {name!r}, which is no column of X; hidden variables cannot be learned here.")
+                    raise DataError(
+                        f"factors name {name!r}, which is no column of X; hidden variables cannot be learned here."
+                    )
         alone = [name for name in labels if not any(name in scope for scope in given)]
         return [*given, *((name,) for name in alone)]
 
@@ -332,7 +348,9 @@ def field_logs(chunk: Any, arrays: Any, logs: Array, place: Array, shift: float)
     return out + shift
 
 
-def mean_field(factors: Sequence[Factor], tol: float = 1e-12, max_iter: int = 1000) -> tuple[dict[str, Array], list[float]]:
+def mean_field(
+    factors: Sequence[Factor], tol: float = 1e-12, max_iter: int = 1000
+) -> tuple[dict[str, Array], list[float]]:
     """Return independent marginals q that maximize E[ln φ] + H(q) ≤ ln Z locally, and the bound after every sweep."""
     variables, states, scopes, tables, _ = _graph_of_factors(factors)
     if any((table <= 0).any() for table in tables):

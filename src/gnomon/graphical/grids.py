@@ -56,7 +56,9 @@ class GridField:
            [0, 0, 1, 1]])
     """
 
-    def __init__(self, shape: tuple[int, int], n_labels: int = 2, coupling: float = 1.0, unary: Any = None) -> None:
+    def __init__(
+        self, shape: tuple[int, int], n_labels: int = 2, coupling: float = 1.0, unary: Any = None
+    ) -> None:
         self.shape = (int(shape[0]), int(shape[1]))
         self.n_labels, self.coupling, self.offset = int(n_labels), float(coupling), 0.0
         if min(self.shape) < 1 or self.n_labels < 1:
@@ -191,7 +193,9 @@ class GridField:
         centers = np.asarray(means, dtype=np.float64) if means is not None else None
         if values.shape != self.shape or centers is None or centers.shape != (self.n_labels,):
             raise DataError(f"image must have shape {self.shape} and means {self.n_labels} numbers.")
-        field = GridField(self.shape, self.n_labels, self.coupling, self.unary + (values[..., None] - centers) ** 2)
+        field = GridField(
+            self.shape, self.n_labels, self.coupling, self.unary + (values[..., None] - centers) ** 2
+        )
         field.offset = self.offset
         return field
 
@@ -219,14 +223,19 @@ class GridField:
     def _by_bp(self, labels: Array, max_iter: int, tol: float, random_state: Any) -> Segmentation:
         from gnomon.graphical.propagation import BeliefPropagation
 
-        found = BeliefPropagation(semiring="max", schedule="flooding", damping=0.5, max_iter=max_iter, tol=tol)
+        found = BeliefPropagation(
+            semiring="max", schedule="flooding", damping=0.5, max_iter=max_iter, tol=tol
+        )
         import warnings
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found.fit(self.factors)
         labels = np.array(
-            [[np.argmax(found.beliefs_[f"{r},{c}"]) for c in range(self.shape[1])] for r in range(self.shape[0])]
+            [
+                [np.argmax(found.beliefs_[f"{r},{c}"]) for c in range(self.shape[1])]
+                for r in range(self.shape[0])
+            ]
         )
         energy = self.energy(labels)
         return Segmentation(labels, energy, -found.trace_.objective, bool(found.exact_))
@@ -255,7 +264,9 @@ class GridField:
 
     def _by_graph_cut(self, labels: Array, max_iter: int, tol: float, random_state: Any) -> Segmentation:
         if self.coupling < 0:
-            raise DataError("graph cuts need a coupling of at least 0: neighbors that like to differ cannot be cut.")
+            raise DataError(
+                "graph cuts need a coupling of at least 0: neighbors that like to differ cannot be cut."
+            )
         trace = [self.energy(labels)]
         if self.n_labels <= 2:
             labels = self._expand(np.zeros(self.shape, dtype=np.int64), 1) if self.n_labels == 2 else labels

@@ -14,7 +14,7 @@ from gnomon.core.randomness import generator
 from gnomon.graphical import dags
 from gnomon.graphical.elimination import Steps, clique_tree, eliminate, product
 from gnomon.graphical.evidence import impossible
-from gnomon.graphical.factor import MAX_ENTRIES, Factor, TableTooLarge, contract
+from gnomon.graphical.factor import MAX_ENTRIES, Factor, TableTooLargeError, contract
 from gnomon.graphical.net import Net, listed
 from gnomon.loops import junction as loops
 
@@ -159,7 +159,7 @@ class JunctionTree:
     The moral graph is triangulated by an elimination order, the maximal cliques are joined by a tree of largest
     separators, and two rounds of messages make all cliques agree (Lauritzen and Spiegelhalter 1988; Jensen's form
     with division). Cost and memory are `total_entries_`, which is known before anything runs: exponential in
-    the width of the graph. Where it does not fit, `TableTooLarge` says so; use sampling or `BeliefPropagation`.
+    the width of the graph. Where it does not fit, `TableTooLargeError` says so; use sampling or `BeliefPropagation`.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class JunctionTree:
         self._plan, self.total_entries_ = plan, plan.total()
         self.width_ = max((len(clique) for clique in plan.cliques), default=1) - 1
         if self.total_entries_ > max_entries:
-            raise TableTooLarge(
+            raise TableTooLargeError(
                 f"the junction tree has width {self.width_} and {self.total_entries_:.3g} entries "
                 f"({8 * self.total_entries_ / 2**30:.3g} GiB), and max_entries is {max_entries:.3g}. Try order='best', "
                 "fewer variables, or an approximate method: method='likelihood_weighting' or 'gibbs', or "

@@ -89,7 +89,7 @@ def join(model: Any, rows: Any) -> tuple[Net, Array]:
     variables, parents = graph_of(model.edges, [*model.nodes, *labels], model.states, model.tables)
     dags.topological_order(parents, variables)
     declared, states = dict(model.states or {}), []
-    for v, name in enumerate(variables):
+    for name in variables:
         if name in found:
             states.append(found[name])
         elif name in declared:

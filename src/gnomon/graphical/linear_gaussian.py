@@ -144,7 +144,9 @@ class LinearGaussianNetwork(Shape, DensityMixin, OneStep):
         b = np.array([float(bases.get(name, 0.0)) for name in variables])
         v = np.array([float(spreads.get(name, 1.0)) for name in variables])
         if not (np.isfinite(v).all() and (v >= 0).all()):
-            raise DataError(f"variances must be at least 0; that of {variables[int(np.argmin(v))]!r} is {v.min()}.")
+            raise DataError(
+                f"variances must be at least 0; that of {variables[int(np.argmin(v))]!r} is {v.min()}."
+            )
         return variables, parents, B, b, v
 
     def _names(self) -> list[str]:
@@ -165,7 +167,9 @@ class LinearGaussianNetwork(Shape, DensityMixin, OneStep):
 
     # learning
 
-    def _read(self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any) -> Any:
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Any:
         if reset:
             check_parameters(self)
         return super()._read(X, y, sample_weight, reset=reset, **options)
@@ -242,7 +246,9 @@ class LinearGaussianNetwork(Shape, DensityMixin, OneStep):
         gap = np.array([float(value) for value in seen.values()]) - joint.mean[c]
         within, across = joint.covariance[np.ix_(c, c)], joint.covariance[np.ix_(a, c)]
         K = np.linalg.lstsq(within, across.T, rcond=None)[0].T
-        if not np.allclose(within @ np.linalg.lstsq(within, gap, rcond=None)[0], gap, atol=1e-8 * (1 + np.abs(gap).max())):
+        if not np.allclose(
+            within @ np.linalg.lstsq(within, gap, rcond=None)[0], gap, atol=1e-8 * (1 + np.abs(gap).max())
+        ):
             raise DegenerateError("the evidence contradicts a variable that is an exact function of others.")
         return Normal(tuple(names), joint.mean[a] + K @ gap, joint.covariance[np.ix_(a, a)] - K @ across.T)
 
@@ -261,11 +267,17 @@ class LinearGaussianNetwork(Shape, DensityMixin, OneStep):
         """Return ln p of every row."""
         variables, _, B, b, v = self._parts()
         rows = self._rows(X) if "coefficients_" in self.__dict__ else self._read(X, reset=False)
-        labels = self.columns_ if "columns_" in self.__dict__ else (rows.names() if rows.feature_names is not None else variables)
+        labels = (
+            self.columns_
+            if "columns_" in self.__dict__
+            else (rows.names() if rows.feature_names is not None else variables)
+        )
         place = np.array([list(labels).index(name) for name in variables])
         if not (v > 0).all():
             name = variables[int(np.argmin(v))]
-            raise DegenerateError(f"the variance of {name!r} is zero: it is an exact function of its parents and has no density.")
+            raise DegenerateError(
+                f"the variance of {name!r} is zero: it is an exact function of its parents and has no density."
+            )
         return per_row(normal_logs, rows, place, B, b, v)
 
     def score(self, X: Any, y: Any = None) -> float:

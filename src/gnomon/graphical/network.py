@@ -21,7 +21,7 @@ from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads, check_par
 from gnomon.graphical import dags, learning
 from gnomon.graphical.answers import Answers, tree_of
 from gnomon.graphical.columns import READS, read_columns
-from gnomon.graphical.evidence import ImpossibleEvidence
+from gnomon.graphical.evidence import ImpossibleEvidenceError
 from gnomon.graphical.factor import states_of
 from gnomon.graphical.net import Net, build, graph_of
 from gnomon.graphical.shape import Shape
@@ -73,7 +73,8 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
     nodes : list of str
         Variables, in order; needed only for those without edges, or to fix the order.
     prior : {"mle", "k2", "bdeu", "dirichlet"}, default="mle"
-        Pseudo-counts: none, one a cell, `equivalent_sample_size` spread over the cells of each table, or `pseudo_counts`.
+        Pseudo-counts: none, one a cell, `equivalent_sample_size` spread over the cells of each table, or
+        `pseudo_counts`.
     equivalent_sample_size : float, default=10.0
     pseudo_counts : float or dict of arrays, optional
     point : {"mean", "mode"}, default="mean"
@@ -211,8 +212,9 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
 
         Parameters
         ----------
-        model : CategoricalNB, BernoulliNB, CategoricalMixture, BernoulliMixture, LatentClassModel, CategoricalHMM or MarkovChain
-            Fitted.
+        model : estimator
+            A fitted CategoricalNB, BernoulliNB, CategoricalMixture, BernoulliMixture, LatentClassModel,
+            CategoricalHMM or MarkovChain.
         **options
             ``n_steps`` of a hidden Markov model or chain (default 3).
         """
@@ -366,7 +368,7 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
         )
         if (codes < 0).any():
             row = int(np.argmax((codes < 0).any(axis=1)))
-            raise ImpossibleEvidence(
+            raise ImpossibleEvidenceError(
                 f"row {row} of X is impossible under the network, so its missing cells have no most probable states. "
                 "Learn with a prior that leaves no zeros (prior='bdeu')."
             )
@@ -399,7 +401,7 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
         tags.input_tags.string = True
         return tags
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - scikit-learn's name
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         if self.__sklearn_is_fitted__():
             try:
                 net = self._network()

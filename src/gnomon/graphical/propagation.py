@@ -180,7 +180,11 @@ class BeliefPropagation(Learner):
     Examples
     --------
     >>> graph = FactorGraph(
-    ...     [Factor("B", [0.6, 0.4]), Factor(["A", "B"], [[4, 1], [1, 2]]), Factor(["B", "C"], [[1, 2], [2, 1]])]
+    ...     [
+    ...         Factor("B", [0.6, 0.4]),
+    ...         Factor(["A", "B"], [[4, 1], [1, 2]]),
+    ...         Factor(["B", "C"], [[1, 2], [2, 1]]),
+    ...     ]
     ... )
     >>> found = BeliefPropagation().fit(graph)
     >>> found.beliefs_["A"].round(4), round(float(np.exp(found.log_partition_)), 6), found.exact_
@@ -240,7 +244,10 @@ class BeliefPropagation(Learner):
         for name in evidence or {}:
             if name not in whole.states:
                 raise DataError(f"the graph has no variable {name!r}, and evidence names it.")
-        facts: dict[str, Any] = {"variables_": whole.variables, "states_": {v: list(s) for v, s in whole.states.items()}}
+        facts: dict[str, Any] = {
+            "variables_": whole.variables,
+            "states_": {v: list(s) for v, s in whole.states.items()},
+        }
         scale = sum(factor.log_scale for factor in whole.factors)
         scale += sum(math.log(float(f.table)) for f in whole.factors if not f.variables and f.table > 0)
         facts["log_scale_"] = float(scale)
@@ -267,7 +274,9 @@ class BeliefPropagation(Learner):
             loops.sweep_tree(graph, inward, outward, *work.order, maximize)
             change = 0.0
         elif schedule == "flooding":
-            change = loops.flood(graph, inward, outward, float(self.damping), maximize, np.empty_like(outward))
+            change = loops.flood(
+                graph, inward, outward, float(self.damping), maximize, np.empty_like(outward)
+            )
         else:
             change = self._residual_round(graph, inward, outward, maximize)
         new = self._state_of(work, inward, outward, float(change))
@@ -290,7 +299,9 @@ class BeliefPropagation(Learner):
         loops.variable_beliefs(work.graph, outward, beliefs, work.belief_start)
         loops.factor_beliefs(work.graph, inward, of_factors)
         if residual < np.inf and (np.add.reduceat(of_factors, work.graph.table_start[:-1]) == 0).any():
-            raise ZeroEvidenceError("the factors and the evidence give value zero to every joint state (Z = 0).")
+            raise ZeroEvidenceError(
+                "the factors and the evidence give value zero to every joint state (Z = 0)."
+            )
         if self.semiring == "max":
             codes = decode(work, inward, beliefs)
             value = log_value(work, codes)
@@ -348,7 +359,11 @@ def _held(factor: Factor, graph: FactorGraph, evidence: Mapping[str, Any]) -> Fa
 
 
 def workspace(
-    scopes: Sequence[Sequence[str]], tables: Sequence[Array], variables: Sequence[str], states: Any, log_scale: float
+    scopes: Sequence[Sequence[str]],
+    tables: Sequence[Array],
+    variables: Sequence[str],
+    states: Any,
+    log_scale: float,
 ) -> Workspace:
     """Return the arrays of a graph and, where it is a tree, the order of its two passes."""
     index = {name: v for v, name in enumerate(variables)}
@@ -448,7 +463,9 @@ def _decide_factor(graph: GraphArrays, f: int, inward: Array, codes: Array, wait
     edges = range(int(graph.edge_start[f]), int(graph.edge_start[f + 1]))
     if all(codes[graph.variable[e]] >= 0 for e in edges):
         return
-    table = graph.tables[graph.table_start[f] : graph.table_start[f + 1]].reshape([int(graph.card[e]) for e in edges])
+    table = graph.tables[graph.table_start[f] : graph.table_start[f + 1]].reshape(
+        [int(graph.card[e]) for e in edges]
+    )
     table = table.copy()
     for axis, e in enumerate(edges):
         shape = [-1 if i == axis else 1 for i in range(table.ndim)]
@@ -463,7 +480,9 @@ def _decide_factor(graph: GraphArrays, f: int, inward: Array, codes: Array, wait
             waiting.append(v)
 
 
-def _named_messages(scopes: Sequence[Sequence[str]], states: Any, inward: Array, outward: Array) -> dict[Any, Array]:
+def _named_messages(
+    scopes: Sequence[Sequence[str]], states: Any, inward: Array, outward: Array
+) -> dict[Any, Array]:
     found, place = {}, 0
     for f, scope in enumerate(scopes):
         for name in scope:

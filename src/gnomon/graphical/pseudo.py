@@ -31,9 +31,7 @@ def exact_likelihood(
 ) -> Likelihood:  # fmt: skip
     """Mean of θ·x − ln Z: the gradient is observed less expected shares, from one calibrated junction tree."""
     names = [str(v) for v in range(len(cards))]
-    factors = [
-        Factor([names[v] for v in scope], np.ones([cards[v] for v in scope])) for scope in scopes
-    ]
+    factors = [Factor([names[v] for v in scope], np.ones([cards[v] for v in scope])) for scope in scopes]
     tree = JunctionTree(factors)
     observed = np.concatenate([table.ravel() for table in counts]) / weight
     empty = np.full((1, len(tree._net)), -1, dtype=np.int64)
@@ -49,7 +47,9 @@ def exact_likelihood(
     return Likelihood(evaluate, len(observed), named, True)
 
 
-def _exponentials(theta: Array, scopes: Sequence[Sequence[int]], cards: Sequence[int]) -> tuple[list[Array], float]:
+def _exponentials(
+    theta: Array, scopes: Sequence[Sequence[int]], cards: Sequence[int]
+) -> tuple[list[Array], float]:
     """exp θ of every factor with its largest entry at one, and what was taken out."""
     parts, tops, place = [], 0.0, 0
     for scope in scopes:
@@ -71,7 +71,9 @@ def pseudo_likelihood(
         raise DataError("method='pseudo' needs the rows of X in memory.")
     codes, place = np.unique(rows.X, axis=0, return_inverse=True)
     share = np.bincount(place.ravel(), rows.weight, len(codes)) / weight
-    offsets = np.concatenate([[0], np.cumsum([math.prod(cards[v] for v in scope) for scope in scopes])]).astype(int)
+    offsets = np.concatenate(
+        [[0], np.cumsum([math.prod(cards[v] for v in scope) for scope in scopes])]
+    ).astype(int)
     steps = [[math.prod(cards[u] for u in scope[i + 1 :]) for i in range(len(scope))] for scope in scopes]
     cells = [
         offsets[f] + codes[:, list(scope)].astype(np.int64) @ np.array(steps[f], dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -88,7 +88,9 @@ class Sweeps(NamedTuple):
     member: Array  # the factors that hold it
 
 
-def sweep_arrays(scopes: Sequence[Sequence[int]], tables: Sequence[Array], cards: Sequence[int]) -> tuple[Sweeps, Array]:
+def sweep_arrays(
+    scopes: Sequence[Sequence[int]], tables: Sequence[Array], cards: Sequence[int]
+) -> tuple[Sweeps, Array]:
     """Return the arrays of the Gibbs loop and the logarithms of all entries."""
     steps = []
     members: list[list[int]] = [[] for _ in cards]
@@ -137,7 +139,9 @@ def check_connected(net: Net, seen: Mapping[int, int], force: bool) -> None:
             )
 
 
-def sweep(arrays: Sweeps, logs: Array, codes: Array, rng: np.random.Generator, free: Array, times: int) -> None:
+def sweep(
+    arrays: Sweeps, logs: Array, codes: Array, rng: np.random.Generator, free: Array, times: int
+) -> None:
     """Redraw every free variable of every chain `times` times, given its Markov blanket; codes are changed."""
     for _ in range(times):
         gibbs_loops.sweep(arrays, logs, codes, free, rng.random((len(codes), len(free))))

@@ -40,7 +40,9 @@ class Families:
         check_score(score)
         codes, weight = (rows.X, rows.weight) if rows.in_memory else per_row(codes_of, rows)
         if len(codes) and (codes < 0).any():
-            raise DataError("X has missing cells; fill them in first (BayesianNetwork.transform does) or drop the rows.")
+            raise DataError(
+                "X has missing cells; fill them in first (BayesianNetwork.transform does) or drop the rows."
+            )
         codes, weight = distinct(codes, weight)
         self.names = list(rows.labels)
         self.states = [tuple(own) for own in rows.states]
@@ -147,7 +149,9 @@ def distinct(codes: Array, weight: Array) -> tuple[Array, Array]:
     if len(codes) < 64 or codes.shape[1] > 400:
         return codes, weight
     narrow = codes.astype(np.uint8) if codes.max(initial=0) < 256 else codes.astype(np.uint16)
-    keys = np.ascontiguousarray(narrow).view(np.dtype((np.void, narrow.dtype.itemsize * narrow.shape[1])))[:, 0]
+    keys = np.ascontiguousarray(narrow).view(np.dtype((np.void, narrow.dtype.itemsize * narrow.shape[1])))[
+        :, 0
+    ]
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
     if len(first) > 0.7 * len(codes):
         return codes, weight

@@ -140,7 +140,9 @@ class HillClimbSearch(StructureLearner):
 
     def _prepare(self, rows: Any) -> Climb:
         families = Families(rows, self.score, self.equivalent_sample_size)
-        return Climb(families, self._permitted(families.names), self._edges(self.required, families.names, "required"))
+        return Climb(
+            families, self._permitted(families.names), self._edges(self.required, families.names, "required")
+        )
 
     def _edges(self, edges: Any, names: Sequence[str], what: str) -> Array:
         adjacency = np.zeros((len(names), len(names)), dtype=bool)
@@ -153,7 +155,11 @@ class HillClimbSearch(StructureLearner):
 
     def _permitted(self, names: Sequence[str]) -> Array:
         n = len(names)
-        permitted = np.ones((n, n), dtype=bool) if self.allowed is None else self._edges(self.allowed, names, "allowed")
+        permitted = (
+            np.ones((n, n), dtype=bool)
+            if self.allowed is None
+            else self._edges(self.allowed, names, "allowed")
+        )
         permitted = permitted & ~self._edges(self.forbidden, names, "forbidden")
         permitted |= self._edges(self.required, names, "required")
         return permitted & ~np.eye(n, dtype=bool)
@@ -199,7 +205,9 @@ class HillClimbSearch(StructureLearner):
         undo = {ADD: (DELETE, a, b), DELETE: (ADD, a, b), REVERSE: (REVERSE, b, a)}[kind]
         tabu = (*state.tabu, undo)[-self.tabu :] if self.tabu else ()
         better = score > state.best_score + EPSILON * max(1.0, abs(state.best_score))
-        new = state._replace(adjacency=adjacency, score=score, tabu=tabu, idle=0 if better else state.idle + 1)
+        new = state._replace(
+            adjacency=adjacency, score=score, tabu=tabu, idle=0 if better else state.idle + 1
+        )
         return new._replace(best=adjacency, best_score=score) if better else new
 
     def _finish(self, work: Climb, state: SearchState) -> SearchState:
@@ -207,7 +215,9 @@ class HillClimbSearch(StructureLearner):
         return state._replace(counts=found.counts, best_score=work.families.graph(state.parents))
 
     def _attributes(self, state: SearchState) -> dict[str, Any]:
-        return super()._attributes(_View(state.names, state.states, state.parents, state.best_score, state.counts))
+        return super()._attributes(
+            _View(state.names, state.states, state.parents, state.best_score, state.counts)
+        )
 
     def _warn_not_converged(self, run: Any) -> None:
         """A search that was cut short has its best graph; there is nothing to warn of but the moves."""
@@ -215,7 +225,10 @@ class HillClimbSearch(StructureLearner):
 
         from gnomon.core.validate import warn
 
-        warn(f"HillClimbSearch made max_iter={self.max_iter} moves and was still climbing; raise it.", ConvergenceWarning)
+        warn(
+            f"HillClimbSearch made max_iter={self.max_iter} moves and was still climbing; raise it.",
+            ConvergenceWarning,
+        )
 
 
 class _View(NamedTuple):
@@ -269,7 +282,11 @@ class Climb:
 
     def look(self, adjacency: Array) -> None:
         """Bring the gains up to date for a graph; only changed columns are scored again."""
-        stale = range(len(adjacency)) if self.seen is None else np.flatnonzero((self.seen != adjacency).any(axis=0))
+        stale = (
+            range(len(adjacency))
+            if self.seen is None
+            else np.flatnonzero((self.seen != adjacency).any(axis=0))
+        )
         for v in stale:
             self._score_child(int(v), adjacency)
         self.seen = adjacency.copy()
@@ -317,7 +334,12 @@ class Climb:
             a, b = (int(v) for v in rng.choice(n, size=2, replace=False)) if n > 1 else (0, 0)
             if A[a, b] and not self.required[a, b]:
                 A[a, b] = False
-            elif self.permitted[a, b] and not A[b, a] and not descendants_matrix(A)[b, a] and A[:, b].sum() < most:
+            elif (
+                self.permitted[a, b]
+                and not A[b, a]
+                and not descendants_matrix(A)[b, a]
+                and A[:, b].sum() < most
+            ):
                 A[a, b] = True
         score = self.families.graph(_parents(A))
         return state._replace(adjacency=A, score=score, tabu=(), idle=0, restarts=state.restarts + 1)

@@ -238,7 +238,9 @@ def explaining_away(
     prior, after, both = (
         float(model.query(name, seen)[state]) for seen in ({}, dict(effect), {**effect, **other})
     )
-    shown = f"P({name}={state}) goes from {prior:.4g} to {after:.4g} with the effect and to {both:.4g} with the other cause"
+    shown = (
+        f"P({name}={state}) is {prior:.4g}, {after:.4g} with the effect, {both:.4g} with the other cause too"
+    )
     if both < after - 1e-12 and after > prior:
         return ExplainingAway(prior, after, both, f"explained away: {shown}.")
     return ExplainingAway(prior, after, both, f"not explained away: {shown}.")

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-
 from gnomon.graphical import dags, orderings, separation
 from gnomon.graphical.net import Net
 

@@ -44,7 +44,9 @@ class StructureLearner(Learner):
     _stop: ClassVar[str] = "self"
     _reads: ClassVar[Reads] = COMPLETE
 
-    def _read(self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any) -> Any:
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Any:
         if reset:
             check_parameters(self)
         return read_columns(self, X, sample_weight, states=self.states, reset=reset, reads=self._reads).rows
@@ -77,7 +79,9 @@ class StructureLearner(Learner):
             parents[index[b]].append(index[a])
         return Net(self.variables_, [self.states_[name] for name in self.variables_], parents, ())
 
-    def network(self, prior: str = "bdeu", *, equivalent_sample_size: float = 10.0, pseudo_counts: Any = None) -> Any:
+    def network(
+        self, prior: str = "bdeu", *, equivalent_sample_size: float = 10.0, pseudo_counts: Any = None
+    ) -> Any:
         """Return the graph as a `BayesianNetwork` with tables from the counts of the data."""
         from gnomon.graphical.network import BayesianNetwork
 

@@ -14,6 +14,7 @@ _FILES = {
     "densities": ["belief_update", "density", "dirichlet_draws", "likelihood_curve"],
     "fits": ["fit_line", "predictive_band"],
     "frames": ["animate"],
+    "graphical": ["elimination", "factor_graph", "network", "plates", "segmentation", "structure_search"],
     "linear_hulls": ["hulls"],
     "mixtures": ["em_bound", "imputed_matrix", "mixture"],
     "regression": ["descent", "fit_plane", "penalty_contours", "projection"],
