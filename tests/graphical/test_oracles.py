@@ -461,7 +461,9 @@ def test_tree_of_twelve_rows():
 
 
 def test_latent_classes_from_a_given_start():
-    X = np.array([[int(bit) for bit in row] for row in ["111", "110", "101", "000", "001", "010", "111", "000"]])
+    X = np.array(
+        [[int(bit) for bit in row] for row in ["111", "110", "101", "000", "001", "010", "111", "000"]]
+    )
     tables = [[[0.3, 0.7], [0.4, 0.6], [0.4, 0.6]], [[0.7, 0.3], [0.6, 0.4], [0.6, 0.4]]]
     options = dict(weights_init=[0.5, 0.5], parameters_init=tables, n_init=1, tol=1e-14, max_iter=5000)
     steps = iter(LatentClassModel(2, **options).iterate(X))

@@ -46,7 +46,10 @@ def read_columns(
     """
     known = dict(states or {})
     table, found = _coded_frame(X, known, names, unknown)
-    rows = read(estimator, table, y, sample_weight, reads=reads, reset=reset)
+    fresh = reset or "n_features_in_" not in vars(
+        estimator
+    )  # a network that was given learned from no columns
+    rows = read(estimator, table, y, sample_weight, reads=reads, reset=fresh)
     labels = _labels(rows, names)
     if found is not None:
         own = [found[name] for name in (labels if rows.feature_names is not None else found)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
-from gnomon.graphical.net import Net, build
+from gnomon.graphical.net import Net, build, normalized
 
 ROUNDED = 1e-3  # how far from one a row of a file may sum; its numbers have a few digits
 
@@ -162,7 +162,7 @@ def net_of_file(declared: Declared) -> Net:
             raise FileError(f"the table of {child!r} lacks some of its rows, and has no default.")
         sums = table.sum(axis=-1, keepdims=True)
         near = np.abs(sums - 1) <= ROUNDED
-        tables[child] = np.where(near, table / np.where(sums > 0, sums, 1.0), table)
+        tables[child] = np.where(near, normalized(table), table)
     return build(edges, declared.states, declared.states, tables)
 
 

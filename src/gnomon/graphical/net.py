@@ -174,8 +174,14 @@ def build(
         arrays.append(array)
     for v in range(len(variables)):
         check_table(arrays[v], variables, own, parents[v], v)
-        arrays[v] = arrays[v] / arrays[v].sum(axis=-1, keepdims=True)  # exact where a file has seven digits
+        arrays[v] = normalized(arrays[v])
     return Net(variables, own, parents, arrays)
+
+
+def normalized(table: Array) -> Array:
+    """Return the rows of a table scaled to sum to one; rows that do but for the last bits are left alone."""
+    sums = table.sum(axis=-1, keepdims=True)
+    return np.where(np.abs(sums - 1) > 1e-14, table / np.where(sums > 0, sums, 1.0), table)
 
 
 def _table_array(table: Any, parents: list[str], name: str) -> Array:

@@ -29,26 +29,16 @@ from gnomon.graphical.shape import Shape
 _NETS: WeakKeyDictionary[Any, tuple[tuple[Any, ...], Net]] = WeakKeyDictionary()
 
 
-class OfNetwork:
-    """An attribute that is learned, or computed from the tables that were given."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, model: Any, owner: type) -> Any:
-        if model is None:
-            return self
-        net = model._network()
-        names = net.variables
-        if self.name == "variables_":
-            return list(names)
-        if self.name == "states_":
-            return {name: list(own) for name, own in zip(names, net.states, strict=True)}
-        if self.name == "parents_":
-            return {name: [names[p] for p in own] for name, own in zip(names, net.parents, strict=True)}
-        if self.name == "tables_":
-            return dict(zip(names, net.tables, strict=True))
-        return net.parameter_count()
+def given_attribute(net: Net, name: str) -> Any:
+    """Return what `fit` would have learned, of a network that was given by its tables."""
+    names = net.variables
+    if name == "variables_":
+        return list(names)
+    if name == "states_":
+        return {v: list(own) for v, own in zip(names, net.states, strict=True)}
+    if name == "parents_":
+        return {v: [names[p] for p in own] for v, own in zip(names, net.parents, strict=True)}
+    return net.parameter_count() if name == "n_parameters_" else dict(zip(names, net.tables, strict=True))
 
 
 class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, DensityMixin, Learner):
@@ -137,8 +127,6 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
         "n_init": [COUNT],
         "random_state": ["random_state"],
     }
-
-    variables_, states_, parents_, tables_, n_parameters_ = (OfNetwork() for _ in range(5))
 
     def __init__(
         self,
@@ -246,6 +234,14 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
             )
         _NETS[self] = (source, net)
         return net
+
+    def __getattr__(self, name: str) -> Any:
+        if (
+            name in ("variables_", "states_", "parents_", "tables_", "n_parameters_")
+            and "tables" in self.__dict__
+        ):
+            return given_attribute(self._network(), name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _graph(self) -> Net:
         """Return the graph, with or without tables."""
