@@ -233,7 +233,7 @@ def expected_counts(tree, base, rows, weights, counts, log_likelihoods):
         if total == -np.inf:
             continue
         distribute(tree, table, messages, fresh, False, count, sizes)
-        for v in range(tree.cards.shape[0]):
+        for v in range(tree.family_home.shape[0]):
             gather(
                 tree, tree.family_home[v], table, tree.to_family, tree.family_start[v], counts,
                 tree.family_table_start[v], False, weights[i], count, sizes,
