@@ -226,6 +226,34 @@ RECIPES: dict[str, Recipe] = {
     "VariationalAutoencoder": Recipe(
         arguments={"hidden_layer_sizes": (4,), "max_iter": 3, "n_components": 1}
     ),
+def factors(n, d, seed):
+    """Pairs of a few variables, in a ring and around it."""
+    from gnomon.graphical import Factor
+
+    rng = np.random.default_rng(seed)
+    pairs = [(f"v{i % 7}", f"v{(i + 1 + i // 7) % 7}") for i in range(n)]
+    return ([Factor(pair, 1.0 + 0.2 * rng.random((2, 2))) for pair in pairs if pair[0] != pair[1]],)
+
+
+def states(n, d, seed):
+    """Codes 0 to 3 in every column that hang together."""
+    return categories(n, d, seed)[:1]
+
+
+RECIPES: dict[str, Recipe] = {
+    "BayesianNetwork": Recipe(
+        arguments={"edges": [("x0", "x1")]}, settings=({}, {"prior": "bdeu"}), data=states
+    ),
+    "BayesianNetworkClassifier": Recipe(
+        settings=({}, {"structure": "naive"}, {"structure": "search"}), data=categories
+    ),
+    "BeliefPropagation": Recipe(data=factors, answers=("beliefs_", "log_partition_")),
+    "ChowLiuTree": Recipe(data=states, answers=("adjacency_", "score_")),
+    "ExactSearch": Recipe(data=states, answers=("adjacency_", "score_")),
+    "HillClimbSearch": Recipe(data=states, answers=("adjacency_", "score_")),
+    "LatentClassModel": Recipe(arguments={"n_init": 2, "max_iter": 50}, data=states),
+    "MarkovRandomField": Recipe(data=states),
+    "PC": Recipe(data=states, answers=("adjacency_", "score_")),
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
     "CodewordHistogram": Recipe(arguments={"n_codes": 4}, data=songs),

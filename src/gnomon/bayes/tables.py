@@ -14,6 +14,15 @@ from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.core.validate import probabilities, weights
 from gnomon.distributions.information import mutual_information
+from gnomon.distributions.margins import (
+    chain_factors,
+    conditional,
+    margin,
+    margins,
+    outer_residual,
+    slice_residuals,
+    unfolding_rank,
+)
 
 
 class JointTable:
@@ -117,8 +126,7 @@ class JointTable:
     def marginal(self, axes: Any) -> JointTable:
         """Return the table of the given variables, in the given order."""
         kept = self._indices(axes)
-        rest = tuple(i for i in range(self.P.ndim) if i not in kept)
-        P = np.transpose(self.P.sum(axis=rest), np.argsort(np.argsort(kept)))
+        P = margin(self.P, kept)
         return JointTable(P, [self.axes[i] for i in kept], [self.levels[i] for i in kept])
 
     def conditional(self, target: Any, given: Any, *, undefined: str = "nan") -> Array:
@@ -128,8 +136,7 @@ class JointTable:
         ``undefined="prior"``.
         """
         a, b = self._indices(target), self._indices(given)
-        joint = self.marginal([*a, *b]).P
-        evidence = joint.sum(axis=tuple(range(len(a))), keepdims=True)
+        joint, evidence = conditional(self.P, a, b)
         with np.errstate(invalid="ignore", divide="ignore"):
             result = joint / evidence
         if undefined == "prior":
@@ -166,12 +173,7 @@ class JointTable:
     def chain(self, order: Any = None) -> list[Array]:
         """Return P(a), P(b | a), P(c | a, b), …: factors whose product is the table, axes in that order."""
         order = list(range(self.P.ndim)) if order is None else self._indices(order)
-        factors = []
-        for position in range(len(order)):
-            joint = self.marginal(order[: position + 1]).P
-            before = joint.sum(axis=-1, keepdims=True)
-            factors.append(np.divide(joint, before, out=np.zeros_like(joint), where=before > 0))
-        return factors
+        return chain_factors(self.P, order)
 
     # numbers
 
@@ -218,14 +220,11 @@ class JointTable:
 
     def factors(self) -> list[Array]:
         """Return the marginal of every variable."""
-        return [self.marginal(i).P for i in range(self.P.ndim)]
+        return margins(self.P)
 
     def independence_residual(self) -> float:
         """Return max |P − outer product of the marginals|."""
-        outer = self.factors()[0]
-        for factor in self.factors()[1:]:
-            outer = outer[..., None] * factor
-        return float(np.abs(self.P - outer).max())
+        return outer_residual(self.P)
 
     def is_independent(self, tol: float = 1e-9) -> bool:
         """Tell whether the table is the outer product of its marginals, that is of rank one."""
@@ -233,8 +232,7 @@ class JointTable:
 
     def rank(self) -> int:
         """Return the largest rank among the unfoldings of the table."""
-        unfolded = [np.moveaxis(self.P, i, 0).reshape(self.P.shape[i], -1) for i in range(self.P.ndim)]
-        return max(int(np.linalg.matrix_rank(matrix)) for matrix in unfolded)
+        return unfolding_rank(self.P)
 
     def slice_ranks(self, given: Any = 0) -> list[int]:
         """Return the rank of the table of two variables for every outcome of the one that is given."""
@@ -247,12 +245,8 @@ class JointTable:
 
     def _slice_residuals(self, a: Any, b: Any, given: Any) -> list[float]:
         conditions = self._indices(given)
-        joint = self.marginal([*conditions, self._index(a), self._index(b)]).P
-        pairs = joint.reshape(-1, *joint.shape[-2:])
-        total = pairs.sum(axis=(1, 2))
-        pairs = pairs[total > 0] / total[total > 0, None, None]
-        outer = pairs.sum(axis=2)[:, :, None] * pairs.sum(axis=1)[:, None, :]
-        return np.abs(pairs - outer).max(axis=(1, 2)).tolist()
+        joint = margin(self.P, [*conditions, self._index(a), self._index(b)])
+        return slice_residuals(joint).tolist()
 
     def independent_pairs(self, tol: float = 1e-9) -> list[tuple[str, str]]:
         """Return the pairs of variables whose tables are outer products."""

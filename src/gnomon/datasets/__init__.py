@@ -16,6 +16,7 @@ _FILES = {
     "simulated": ["make_images", "make_series", "make_table", "make_text"],
     "mixtures": ["make_mixture"],
     "ratings": ["make_ratings", "movie_toy"],
+    "networks": ["load_network"],
     "real": ["load_earthquakes", "load_old_faithful"],
     "neural": ["make_copy_task"],
     "sequence": [

@@ -29,6 +29,7 @@ _FILES = {
     "fits": ["fit_line", "predictive_band"],
     "frames": ["animate"],
     "kernel_shapes": ["kernel_curves", "kernel_slice"],
+    "graphical": ["elimination", "factor_graph", "network", "plates", "segmentation", "structure_search"],
     "linear_hulls": ["hulls"],
     "mixtures": ["em_bound", "imputed_matrix", "mixture"],
     "nearby": ["neighbors"],

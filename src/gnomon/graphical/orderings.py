@@ -1,0 +1,249 @@
+"""Different drawings of one distribution: parameter counts, reordered and reversed arrows, equivalence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.core.randomness import generator
+from gnomon.distributions.margins import divided
+from gnomon.graphical import dags
+from gnomon.graphical.factor import contract
+from gnomon.graphical.inference import inference_plan
+from gnomon.graphical.net import Net, graph_of, listed
+from gnomon.graphical.separation import graph_net
+
+ALL_ORDERS = 8  # variables up to which all n! orders are looked at
+
+
+def parameter_count(
+    edges: Any, cards: Mapping[str, int] | int = 2, *, structure: str = "network", given: str | None = None
+) -> int:
+    r"""Return how many free numbers a discrete model needs.
+
+    .. math:: \sum_i (|X_i| - 1) \prod_{p \in pa(i)} |X_p|
+
+    Parameters
+    ----------
+    edges : BayesianNetwork, LinearGaussianNetwork, or list of edges (parent, child)
+    cards : dict or int, default=2
+        Number of states by name (or of every variable); a variable without edges is named here.
+    structure : {"network", "full", "independent", "conditional"}
+        Count for the graph, for the whole joint table, for independent variables, or for variables that are
+        independent given one: `given`.
+
+    Examples
+    --------
+    >>> edges = [("A", "C"), ("B", "C"), ("C", "D")]
+    >>> parameter_count(edges), parameter_count(edges, structure="full")
+    (8, 15)
+    >>> parameter_count([], {"X": 4, "Y": 3, "H": 2}, structure="conditional", given="H")
+    11
+    """
+    if hasattr(edges, "n_parameters_") and structure == "network":
+        return int(edges.n_parameters_)
+    if hasattr(edges, "_graph"):
+        net = edges._graph()
+        sizes, parents, names = list(net.cards), net.parents, list(net.variables)
+    else:
+        extra = list(cards) if isinstance(cards, Mapping) else []
+        names, parents = graph_of(edges, extra, None, None)
+        dags.topological_order(parents, names)
+        sizes = [int(cards[v]) if isinstance(cards, Mapping) else int(cards) for v in names]
+    if structure == "full":
+        return math.prod(sizes) - 1
+    if structure == "independent":
+        return sum(sizes) - len(sizes)
+    if structure == "conditional":
+        if given not in names:
+            raise DataError(f"structure='conditional' needs given= one of {names}; got {given!r}.")
+        s = sizes[names.index(given)]
+        return s * sum(k - 1 for v, k in zip(names, sizes, strict=True) if v != given) + s - 1
+    if structure != "network":
+        raise DataError(
+            f"structure must be 'network', 'full', 'independent' or 'conditional'; got {structure!r}."
+        )
+    return sum((sizes[v] - 1) * math.prod(sizes[p] for p in own) for v, own in enumerate(parents))
+
+
+def minimal_parents(parents: dags.Parents, order: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the minimal I-map of a graph for an order: the fewest predecessors that separate from the rest.
+
+    Predecessors are dropped one by one as long as the remaining ones separate; for d-separation the result does
+    not depend on the order of dropping (it is a graphoid with intersection).
+    """
+    found: list[tuple[int, ...]] = [() for _ in parents]
+    for position, v in enumerate(order):
+        before = list(order[:position])
+        kept = list(before)
+        for u in before:
+            rest = [w for w in kept if w != u]
+            if dags.separated(parents, [v], [w for w in before if w not in rest], rest):
+                kept = rest
+        found[v] = tuple(kept)
+    return found
+
+
+def reordered(net: Net, order: Any) -> Net:
+    """Return the same distribution with arrows along another order."""
+    numbers = net.numbers(order)
+    if sorted(numbers) != list(range(len(net))):
+        raise DataError(f"order must list each of {list(net.variables)} once; got {list(order)}.")
+    parents = minimal_parents(net.parents, numbers)
+    tables = [conditional_table(net, v, parents[v]) for v in range(len(net))]
+    return Net(net.variables, net.states, parents, tables)
+
+
+def conditional_table(net: Net, v: int, given: Sequence[int]) -> Array:
+    """Return P(v | given) by inference; rows that cannot happen are uniform."""
+    names = [net.variables[u] for u in (*given, v)]
+    joint = inference_plan(net, names).run().table
+    return conditional_rows(joint)
+
+
+def conditional_rows(joint: Array) -> Array:
+    """Return P(last axis | others), uniform where the others have probability zero."""
+    sums = joint.sum(axis=-1, keepdims=True)
+    return np.where(sums > 0, divided(joint, sums), 1.0 / joint.shape[-1])
+
+
+def edge_reversed(net: Net, a: int, b: int) -> Net:
+    """Return the same distribution with a → b turned; each gets the other's parents (Shachter 1986)."""
+    if a not in net.parents[b]:
+        raise DataError(f"there is no edge {net.variables[a]!r} → {net.variables[b]!r} to turn.")
+    others = [p for p in net.parents[b] if p != a]
+    if b in dags.descendants(net.parents, [v for v in dags.children_of(net.parents)[a] if v != b]):
+        raise DataError(
+            f"turning {net.variables[a]!r} → {net.variables[b]!r} would make a cycle: another path leads from one to "
+            "the other. Turn that first."
+        )
+    shared = [*net.parents[a], *(p for p in others if p not in net.parents[a])]
+    names = [net.variables[v] for v in (*shared, b, a)]
+    joint = contract([net.factor(a), net.factor(b)], names).values
+    parents, tables = list(net.parents), list(net.tables)
+    parents[b], parents[a] = tuple(shared), (*shared, b)
+    tables[b], tables[a] = conditional_rows(joint.sum(axis=-1)), conditional_rows(joint)
+    return Net(net.variables, net.states, parents, tables)
+
+
+def compare_orderings(
+    model: Any, orders: Iterable[Sequence[str]] | None = None, *, n_orders: int = 1000
+) -> Any:
+    """Return the parameters that each order of the variables needs, fewest first.
+
+    Parameters
+    ----------
+    model : BayesianNetwork or list of edges
+        Edges alone are taken for binary variables.
+    orders : iterable of lists of names, optional
+        All n! orders of up to 8 variables when not given, else `n_orders` random ones and that of the model.
+
+    Returns
+    -------
+    DataFrame
+        Columns `order` and `parameters`.
+
+    Examples
+    --------
+    >>> table = compare_orderings([("A", "C"), ("B", "C"), ("C", "D")])
+    >>> table.parameters.value_counts().sort_index().to_dict()
+    {8: 2, 9: 12, 11: 4, 14: 2, 15: 4}
+    """
+    import pandas as pd
+
+    net = graph_net(model)
+    rows = []
+    for order in _orders(net, orders, n_orders):
+        parents = minimal_parents(net.parents, order)
+        count = sum((net.cards[v] - 1) * math.prod(net.cards[p] for p in parents[v]) for v in range(len(net)))
+        rows.append((tuple(net.variables[v] for v in order), count))
+    rows.sort(key=lambda row: row[1])
+    return pd.DataFrame(rows, columns=["order", "parameters"])
+
+
+def _orders(net: Net, orders: Any, n_orders: int) -> list[Sequence[int]]:
+    if orders is not None:
+        return [net.numbers(order) for order in orders]
+    if len(net) <= ALL_ORDERS:
+        return list(permutations(range(len(net))))
+    rng = generator(0)
+    return [net.order, *(rng.permutation(len(net)).tolist() for _ in range(n_orders))]
+
+
+def equivalent(first: Any, second: Any) -> bool:
+    """Tell whether two graphs say the same about independence: same skeleton, same unshielded colliders.
+
+    No data can tell equivalent graphs apart (Verma and Pearl 1990).
+
+    Examples
+    --------
+    >>> equivalent([("A", "B"), ("B", "C")], [("C", "B"), ("B", "A")])
+    True
+    >>> equivalent([("A", "B"), ("B", "C")], [("A", "B"), ("C", "B")])
+    False
+    """
+    one, other = graph_net(first), graph_net(second)
+    if set(one.variables) != set(other.variables):
+        return False
+    place = [other.index[name] for name in one.variables]
+    back = {v: i for i, v in enumerate(place)}
+    parents = [tuple(back[p] for p in other.parents[v]) for v in place]
+    same = dags.same_skeleton(one.parents, parents)
+    return same and dags.v_structures(one.parents) == dags.v_structures(parents)
+
+
+def pattern_edges(net: Net) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return the directed and the undirected edges that all equivalent graphs share, by name."""
+    directed, undirected = dags.pattern(net.parents)
+    names = net.variables
+    return [(names[a], names[b]) for a, b in sorted(directed)], [
+        (names[a], names[b]) for a, b in sorted(undirected)
+    ]
+
+
+def treewidth(graph: Any, method: str = "auto") -> tuple[int, int, list[str]]:
+    """Return a lower bound and an upper bound of the treewidth of a graph, and an order that reaches the upper.
+
+    The cost of exact inference is exponential in it. Networks are moralized first.
+
+    Parameters
+    ----------
+    graph : BayesianNetwork, MarkovRandomField, FactorGraph, or list of undirected edges
+    method : {"auto", "exact", "greedy"}, default="auto"
+        "auto" is exact up to 16 nodes (dynamic programming over subsets), and wherever the bounds meet.
+
+    Examples
+    --------
+    >>> treewidth([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])[:2]
+    (2, 2)
+    """
+    from gnomon.graphical.elimination import width_bounds
+
+    if method not in ("auto", "exact", "greedy"):
+        raise DataError(f"method must be 'auto', 'exact' or 'greedy'; got {method!r}.")
+    names, neighbors = _undirected(graph)
+    low, high, order = width_bounds(neighbors, method)
+    return low, high, [names[v] for v in order]
+
+
+def _undirected(graph: Any) -> tuple[Sequence[str], list[set[int]]]:
+    if hasattr(graph, "_graph") or isinstance(graph, Net):
+        net = graph_net(graph)
+        return net.variables, dags.moral(net.parents)
+    if hasattr(graph, "factors"):
+        cliques: Any = [factor.variables for factor in graph.factors]
+    else:
+        cliques = [tuple(listed(edge)) for edge in graph]
+    names = list(dict.fromkeys(v for clique in cliques for v in clique))
+    index = {name: v for v, name in enumerate(names)}
+    neighbors: list[set[int]] = [set() for _ in names]
+    for clique in cliques:
+        for v in clique:
+            neighbors[index[v]] |= {index[u] for u in clique} - {index[v]}
+    return names, neighbors

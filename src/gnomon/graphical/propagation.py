@@ -1,0 +1,501 @@
+"""Factor graphs and message passing: exact on trees, an approximation that says so elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.errors import DataError, ZeroEvidenceError
+from gnomon.core.graphs import FactorData
+from gnomon.core.linalg import Array
+from gnomon.core.promises import Promises
+from gnomon.core.steps import Learner, Report
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_fitted, check_parameters
+from gnomon.graphical.factor import Factor, state_code
+from gnomon.graphical.models import net_or_factors
+from gnomon.loops import messages as loops
+
+
+class FactorGraph:
+    """Factors as the square nodes of a graph, their variables as the round ones.
+
+    Parameters
+    ----------
+    factors : list of Factor
+
+    Attributes
+    ----------
+    factors : list of Factor
+    variables : list of str
+    states : dict
+
+    Examples
+    --------
+    >>> graph = FactorGraph([Factor(["A", "B"], [[4, 1], [1, 2]]), Factor(["B", "C"], [[1, 2], [2, 1]])])
+    >>> graph.is_tree(), graph.variables
+    (True, ['A', 'B', 'C'])
+    """
+
+    def __init__(self, factors: Sequence[Factor]) -> None:
+        self.factors = list(factors)
+        self.states: dict[str, tuple[Any, ...]] = {}
+        for factor in self.factors:
+            if not isinstance(factor, Factor):
+                raise DataError(f"factors must be Factor objects; got {type(factor).__name__}.")
+            for name, own in factor.states.items():
+                if self.states.setdefault(name, own) != own:
+                    raise DataError(f"two factors name the states of {name!r} differently.")
+        self.variables = list(self.states)
+
+    def edges(self) -> list[tuple[int, str]]:
+        """Return (number of the factor, variable) for every edge."""
+        return [(f, name) for f, factor in enumerate(self.factors) for name in factor.variables]
+
+    def is_tree(self) -> bool:
+        """Tell whether there is no loop; then message passing is exact."""
+        owner = {name: name for name in self.variables}
+
+        def root(node: Any) -> Any:
+            while owner[node] != node:
+                owner[node] = owner[owner[node]]
+                node = owner[node]
+            return node
+
+        for f, name in self.edges():
+            owner.setdefault(f, f)  # type: ignore[arg-type, call-overload]
+            a, b = root(f), root(name)
+            if a == b:
+                return False
+            owner[a] = b
+        return True
+
+    def query(self, variables: Any, evidence: Mapping[str, Any] | None = None, **options: Any) -> Factor:
+        """Return the exact distribution of some variables by elimination; see `inference_plan`."""
+        from gnomon.graphical.inference import inference_plan
+
+        return inference_plan(self, variables, evidence, **options).run()
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw variables as circles and factors as squares; return the Axes."""
+        from importlib import import_module
+
+        return import_module("gnomon.plot").factor_graph(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        return f"FactorGraph({len(self.variables)} variables, {len(self.factors)} factors)"
+
+
+class GraphArrays(NamedTuple):
+    """A factor graph as the loops read it."""
+
+    edge_start: Array  # by factor
+    table_start: Array  # by factor
+    tables: Array
+    factor: Array  # by edge
+    variable: Array
+    stride: Array
+    card: Array
+    start: Array  # where an edge's message begins
+    variable_start: Array
+    variable_edge: Array
+
+
+class Workspace(NamedTuple):
+    """What a run of messages works on."""
+
+    graph: GraphArrays
+    belief_start: Array
+    log_scale: float
+    tree: bool
+    order: tuple[Array, Array]  # of a tree: edges, and whether the message goes to the variable
+    names: tuple[str, ...]
+    states: tuple[tuple[Any, ...], ...]
+    scopes: tuple[tuple[str, ...], ...]
+
+
+class MessageState(NamedTuple):
+    """All messages, both ways, and what they say."""
+
+    inward: Array  # variables to factors
+    outward: Array  # factors to variables
+    residual: float
+    value: float  # Bethe, or the log value of the assignment
+    beliefs: Array
+    factor_beliefs: Array
+    codes: Array  # of the assignment
+    exact: bool
+    names: tuple[str, ...]
+    states: tuple[tuple[Any, ...], ...]
+    scopes: tuple[tuple[str, ...], ...]
+
+
+class BeliefPropagation(Learner):
+    r"""Sum-product and max-product message passing on a factor graph.
+
+    .. math:: \mu_{f \to x}(x) = \sum_{\text{others}} f \prod_{y \ne x} \mu_{y \to f}(y), \qquad
+              \mu_{x \to f}(x) = \prod_{g \ne f} \mu_{g \to x}(x)
+
+    On a tree two passes give every marginal exactly; on a chain this is forward–backward, and with
+    ``semiring="max"`` Viterbi. With loops the messages go round until they change no more: an approximation even
+    when it converges (`exact_` is False), and it may not converge, which is reported and not hidden. Damping helps
+    it to; it does not move the fixed points.
+
+    Parameters
+    ----------
+    semiring : {"sum", "max"}, default="sum"
+        Marginals, or the most probable joint state.
+    schedule : {"auto", "tree", "flooding", "residual"}, default="auto"
+        Two passes on a tree; all messages at once; always the message that would change most. "auto" is "tree" where
+        there are no loops, else "residual".
+    max_iter : int, default=200
+        Rounds.
+    tol : float, default=1e-9
+        Largest change of a message at which to stop.
+    damping : float in [0, 1), default=0.0
+        Share of the old message that is kept.
+
+    Attributes
+    ----------
+    beliefs_ : dict of arrays
+        (Approximate) marginals by variable; max-marginals scaled to sum to one with ``semiring="max"``.
+    factor_beliefs_ : list of arrays
+    log_partition_ : float
+        ln Z on trees, its Bethe value otherwise; the log value of `assignment_` with ``semiring="max"``.
+    assignment_ : dict
+        A most probable joint state (``semiring="max"``); ties go to the first state, see `unique_`.
+    unique_ : bool
+    exact_ : bool
+        Whether the graph has no loops.
+    residual_ : float
+        Largest change in the last round.
+    messages_ : dict of arrays
+        By (factor number, variable) from factors to variables, and by (variable, factor number) the other way.
+
+    Examples
+    --------
+    >>> graph = FactorGraph(
+    ...     [
+    ...         Factor("B", [0.6, 0.4]),
+    ...         Factor(["A", "B"], [[4, 1], [1, 2]]),
+    ...         Factor(["B", "C"], [[1, 2], [2, 1]]),
+    ...     ]
+    ... )
+    >>> found = BeliefPropagation().fit(graph)
+    >>> found.beliefs_["A"].round(4), round(float(np.exp(found.log_partition_)), 6), found.exact_
+    (array([0.6667, 0.3333]), 12.6, True)
+    """
+
+    _monotone: ClassVar[bool] = False
+    _stop: ClassVar[str] = "certificate"
+    _unit: ClassVar[str] = "round"
+    _promises: ClassVar[Promises] = Promises(
+        order="no: rounding and the schedule follow the order of the factors; fixed points do not",
+        weights="no: factors have no weights",
+    )
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "semiring": [StrOptions({"sum", "max"})],
+        "schedule": [StrOptions({"auto", "tree", "flooding", "residual"})],
+        "max_iter": [COUNT],
+        "tol": [NOT_NEGATIVE],
+        "damping": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        semiring: str = "sum",
+        schedule: str = "auto",
+        max_iter: int = 200,
+        tol: float = 1e-9,
+        damping: float = 0.0,
+    ) -> None:
+        self.semiring = semiring
+        self.schedule = schedule
+        self.max_iter = max_iter
+        self.tol = tol
+        self.damping = damping
+
+    def fit(self, graph: Any, evidence: Mapping[str, Any] | None = None) -> Self:
+        """Pass messages until they change no more.
+
+        Parameters
+        ----------
+        graph : FactorGraph, BayesianNetwork, MarkovRandomField or list of Factor
+        evidence : dict, optional
+            Observed states by variable.
+        """
+        return self._learn(self._read_graph(graph, evidence), X=graph)
+
+    def iterate(self, graph: Any, evidence: Mapping[str, Any] | None = None) -> Iterator[Self]:
+        """Yield the fitted model after every round of messages."""
+        yield from self._iterate(self._read_graph(graph, evidence))
+
+    def _read_graph(self, graph: Any, evidence: Mapping[str, Any] | None) -> FactorData:
+        check_parameters(self)
+        net, factors = net_or_factors(graph)
+        whole = FactorGraph(net.factors() if net is not None else factors)
+        factors = [_held(factor, whole, evidence or {}) for factor in whole.factors if factor.variables]
+        for name in evidence or {}:
+            if name not in whole.states:
+                raise DataError(f"the graph has no variable {name!r}, and evidence names it.")
+        facts: dict[str, Any] = {
+            "variables_": whole.variables,
+            "states_": {v: list(s) for v, s in whole.states.items()},
+        }
+        scale = sum(factor.log_scale for factor in whole.factors)
+        scale += sum(math.log(float(f.table)) for f in whole.factors if not f.variables and f.table > 0)
+        facts["log_scale_"] = float(scale)
+        return FactorData([f.variables for f in factors], [f.table for f in factors], facts)
+
+    def _prepare(self, data: Any) -> Workspace:
+        known = data.known
+        work = workspace(data.scopes, data.tables, known["variables_"], known["states_"], known["log_scale_"])
+        if self.schedule == "tree" and not work.tree:
+            raise DataError("schedule='tree' needs a graph without loops; use 'flooding' or 'residual'.")
+        return work
+
+    def _start(self, work: Workspace, rng: Any) -> MessageState:
+        ones = np.ones(int(work.graph.start[-1] + work.graph.card[-1]) if len(work.graph.card) else 0)
+        return self._state_of(work, ones, ones.copy(), np.inf)
+
+    def _step(self, work: Workspace, state: MessageState) -> tuple[MessageState, Report]:
+        graph, maximize = work.graph, self.semiring == "max"
+        inward, outward = state.inward.copy(), state.outward.copy()
+        schedule = self.schedule
+        if schedule == "auto":
+            schedule = "tree" if work.tree else "residual"
+        if schedule == "tree":
+            loops.sweep_tree(graph, inward, outward, *work.order, maximize)
+            change = 0.0
+        elif schedule == "flooding":
+            change = loops.flood(
+                graph, inward, outward, float(self.damping), maximize, np.empty_like(outward)
+            )
+        else:
+            change = self._residual_round(graph, inward, outward, maximize)
+        new = self._state_of(work, inward, outward, float(change))
+        return new, Report(new.value if np.isfinite(new.value) else None, certificate=float(change))
+
+    def _residual_round(self, graph: GraphArrays, inward: Array, outward: Array, maximize: bool) -> float:
+        fresh, residual = np.empty_like(outward), np.zeros(len(graph.card))
+        for e in range(len(graph.card)):
+            loops.from_variable(graph, graph.variable[e], e, outward, inward)
+        loops.propose(graph, inward, outward, maximize, fresh, residual)
+        left = loops.send_residual(
+            graph, inward, outward, float(self.damping), maximize, fresh, residual, len(graph.card)
+        )
+        for e in range(len(graph.card)):
+            loops.from_variable(graph, graph.variable[e], e, outward, inward)
+        return float(left)
+
+    def _state_of(self, work: Workspace, inward: Array, outward: Array, residual: float) -> MessageState:
+        beliefs, of_factors = np.empty(int(work.belief_start[-1])), np.empty(len(work.graph.tables))
+        loops.variable_beliefs(work.graph, outward, beliefs, work.belief_start)
+        loops.factor_beliefs(work.graph, inward, of_factors)
+        if residual < np.inf and (np.add.reduceat(of_factors, work.graph.table_start[:-1]) == 0).any():
+            raise ZeroEvidenceError(
+                "the factors and the evidence give value zero to every joint state (Z = 0)."
+            )
+        if self.semiring == "max":
+            codes = decode(work, inward, beliefs)
+            value = log_value(work, codes)
+        else:
+            codes = np.zeros(0, dtype=np.int64)
+            value = float(loops.bethe(work.graph, of_factors, beliefs, work.belief_start)) + work.log_scale
+        names = (work.tree, work.names, work.states, work.scopes)
+        return MessageState(inward, outward, residual, value, beliefs, of_factors, codes, *names)
+
+    def _attributes(self, state: MessageState) -> dict[str, Any]:
+        states = dict(zip(state.names, state.states, strict=True))
+        cards = [len(own) for own in state.states]
+        beliefs = dict(zip(state.names, np.split(state.beliefs, np.cumsum(cards)[:-1]), strict=True))
+        shapes = [[len(states[v]) for v in scope] for scope in state.scopes]
+        ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+        parts = np.split(state.factor_beliefs, ends)
+        found = {
+            "beliefs_": beliefs,
+            "factor_beliefs_": [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)],
+            "messages_": _named_messages(state.scopes, states, state.inward, state.outward),
+            "log_partition_": state.value,
+            "exact_": state.exact,
+            "residual_": state.residual,
+        }
+        if self.semiring == "max":
+            found["assignment_"] = {v: states[v][k] for v, k in zip(state.names, state.codes, strict=True)}
+            found["unique_"] = all(np.isclose(b, b.max(), rtol=1e-9).sum() == 1 for b in beliefs.values())
+        return found
+
+    def marginal(self, variable: str) -> Factor:
+        """Return the belief of a variable as a factor."""
+        check_fitted(self)
+        if variable not in self.beliefs_:
+            raise DataError(f"the graph has no variable {variable!r}.")
+        return Factor([variable], self.beliefs_[variable], {variable: self.states_[variable]})
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        tags.requires_fit = True
+        return tags
+
+
+def _held(factor: Factor, graph: FactorGraph, evidence: Mapping[str, Any]) -> Factor:
+    """Return a factor with zeros where the evidence is contradicted."""
+    table = factor.table
+    for name, state in evidence.items():
+        if name in factor.variables:
+            axis = factor.variables.index(name)
+            keep = np.zeros(table.shape[axis])
+            keep[state_code(factor.states[name], state, name)] = 1.0
+            table = table * keep.reshape([-1 if i == axis else 1 for i in range(table.ndim)])
+    return Factor._made(factor.variables, np.ascontiguousarray(table), factor.states, 0.0)
+
+
+def workspace(
+    scopes: Sequence[Sequence[str]],
+    tables: Sequence[Array],
+    variables: Sequence[str],
+    states: Any,
+    log_scale: float,
+) -> Workspace:
+    """Return the arrays of a graph and, where it is a tree, the order of its two passes."""
+    index = {name: v for v, name in enumerate(variables)}
+    factor, variable, stride, card = [], [], [], []
+    for f, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
+        for axis, name in enumerate(scope):
+            factor.append(f)
+            variable.append(index[name])
+            stride.append(math.prod(table.shape[axis + 1 :]))
+            card.append(table.shape[axis])
+    by_variable: list[list[int]] = [[] for _ in variables]
+    for e, v in enumerate(variable):
+        by_variable[v].append(e)
+    cards = [card[own[0]] for own in by_variable]
+    graph = GraphArrays(
+        _starts([len(scope) for scope in scopes]),
+        _starts([table.size for table in tables]),
+        np.concatenate([np.ravel(table) for table in tables]),
+        _ints(factor),
+        _ints(variable),
+        _ints(stride),
+        _ints(card),
+        _starts(card)[:-1],
+        _starts([len(own) for own in by_variable]),
+        _ints([e for own in by_variable for e in own]),
+    )
+    order, tree = tree_order(graph)
+    named = (tuple(variables), tuple(tuple(states[v]) for v in variables), tuple(tuple(s) for s in scopes))
+    return Workspace(graph, _starts(cards), log_scale, tree, order, *named)
+
+
+def tree_order(graph: GraphArrays) -> tuple[tuple[Array, Array], bool]:
+    """Return the edges from the leaves to the roots and back with their directions, and whether it is a forest."""
+    n_variables, n_factors = len(graph.variable_start) - 1, len(graph.edge_start) - 1
+    seen_v, seen_f = np.zeros(n_variables, bool), np.zeros(n_factors, bool)
+    down: list[tuple[int, bool]] = []  # away from the root: (edge, goes to the variable)
+    tree = True
+    for root in range(n_variables):
+        if seen_v[root]:
+            continue
+        seen_v[root] = True
+        waiting = [(root, -1)]
+        for v, by in waiting:
+            for j in range(graph.variable_start[v], graph.variable_start[v + 1]):
+                e = int(graph.variable_edge[j])
+                f = int(graph.factor[e])
+                if e == by:
+                    continue
+                if seen_f[f]:
+                    tree = False
+                    continue
+                seen_f[f] = True
+                down.append((e, False))
+                for other in range(graph.edge_start[f], graph.edge_start[f + 1]):
+                    if other == e:
+                        continue
+                    u = int(graph.variable[other])
+                    if seen_v[u]:
+                        tree = False
+                        continue
+                    seen_v[u] = True
+                    down.append((other, True))
+                    waiting.append((u, other))
+    up = [(e, not to_variable) for e, to_variable in reversed(down)]
+    both = [*up, *down]
+    return (_ints([e for e, _ in both]), np.array([way for _, way in both], dtype=bool)), tree
+
+
+def decode(work: Workspace, inward: Array, beliefs: Array) -> Array:
+    """Return the codes of a joint state of largest value, factor by factor from the first variable."""
+    graph = work.graph
+    codes = np.full(len(work.belief_start) - 1, -1, dtype=np.int64)
+    for root in range(len(codes)):
+        if codes[root] >= 0:
+            continue
+        codes[root] = int(np.argmax(beliefs[work.belief_start[root] : work.belief_start[root + 1]]))
+        waiting = [root]
+        for v in waiting:
+            for j in range(graph.variable_start[v], graph.variable_start[v + 1]):
+                _decide_factor(graph, int(graph.factor[graph.variable_edge[j]]), inward, codes, waiting)
+    return codes
+
+
+def log_value(work: Workspace, codes: Array) -> float:
+    """Return ln of the product of all factors at a joint state."""
+    graph, value = work.graph, work.log_scale
+    with np.errstate(divide="ignore"):
+        for f in range(len(graph.edge_start) - 1):
+            edges = range(int(graph.edge_start[f]), int(graph.edge_start[f + 1]))
+            place = sum(int(graph.stride[e]) * int(codes[graph.variable[e]]) for e in edges)
+            value += float(np.log(graph.tables[graph.table_start[f] + place]))
+    return value
+
+
+def _decide_factor(graph: GraphArrays, f: int, inward: Array, codes: Array, waiting: list[int]) -> None:
+    """Choose the best states of a factor's undecided variables given the decided ones."""
+    edges = range(int(graph.edge_start[f]), int(graph.edge_start[f + 1]))
+    if all(codes[graph.variable[e]] >= 0 for e in edges):
+        return
+    table = graph.tables[graph.table_start[f] : graph.table_start[f + 1]].reshape(
+        [int(graph.card[e]) for e in edges]
+    )
+    table = table.copy()
+    for axis, e in enumerate(edges):
+        shape = [-1 if i == axis else 1 for i in range(table.ndim)]
+        known = codes[graph.variable[e]]
+        message = inward[graph.start[e] : graph.start[e] + graph.card[e]]
+        table = table * (message if known < 0 else np.eye(len(message))[known]).reshape(shape)
+    best = np.unravel_index(int(np.argmax(table)), table.shape)
+    for code, e in zip(best, edges, strict=True):
+        v = int(graph.variable[e])
+        if codes[v] < 0:
+            codes[v] = code
+            waiting.append(v)
+
+
+def _named_messages(
+    scopes: Sequence[Sequence[str]], states: Any, inward: Array, outward: Array
+) -> dict[Any, Array]:
+    found, place = {}, 0
+    for f, scope in enumerate(scopes):
+        for name in scope:
+            size = len(states[name])
+            found[f, name] = outward[place : place + size]
+            found[name, f] = inward[place : place + size]
+            place += size
+    return found
+
+
+def _ints(values: Sequence[int]) -> Array:
+    return np.array(values, dtype=np.int64)
+
+
+def _starts(sizes: Sequence[int]) -> Array:
+    return np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]).astype(np.int64)

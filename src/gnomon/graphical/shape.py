@@ -1,0 +1,121 @@
+"""What can be asked of a network's graph alone; mixed into the networks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gnomon.graphical import dags, orderings, separation
+from gnomon.graphical.net import Net
+
+
+class Shape:
+    """Questions about the graph of a `BayesianNetwork`."""
+
+    def _network(self) -> Net:
+        raise NotImplementedError
+
+    def _graph(self) -> Net:
+        raise NotImplementedError
+
+    def d_separated(self, A: Any, B: Any, given: Any = ()) -> bool:
+        """Tell whether the graph makes A and B independent given other variables; see `d_separated`."""
+        return separation.d_separated(self, A, B, given)
+
+    def active_path(self, A: Any, B: Any, given: Any = ()) -> separation.Verdict:
+        """Return an open path between A and B, or why each is blocked; see `active_path`."""
+        return separation.active_path(self, A, B, given)
+
+    def reachable(self, A: Any, given: Any = ()) -> list[str]:
+        """Return the variables that A is connected to by an open path given others."""
+        net = self._graph()
+        sources = set(net.numbers(A))
+        found = dags.reachable(net.parents, sources, net.numbers(given)) - sources
+        return [net.variables[v] for v in sorted(found)]
+
+    def markov_blanket(self, variable: str) -> list[str]:
+        """Return parents, children and the children's other parents: given these, nothing else matters."""
+        net = self._graph()
+        return [net.variables[v] for v in sorted(dags.markov_blanket(net.parents, net.number(variable)))]
+
+    def independencies(self, max_given: int | None = 1) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Return all (a, b, given) that the graph separates, with up to `max_given` given (None: any number)."""
+        return separation.independencies(self, max_given)
+
+    def local_independencies(self) -> dict[str, tuple[list[str], list[str]]]:
+        """Return, by node, the non-descendants it is independent of given its parents, and the parents."""
+        return separation.local_independencies(self)
+
+    def moral_graph(self) -> list[tuple[str, str]]:
+        """Return the undirected edges of the moral graph: parents of a child are joined, directions dropped."""
+        net = self._graph()
+        near = dags.moral(net.parents)
+        return [
+            (net.variables[a], net.variables[b]) for a in range(len(net)) for b in sorted(near[a]) if a < b
+        ]
+
+    def pattern(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """Return the directed and the undirected edges of the graph's equivalence class."""
+        return orderings.pattern_edges(self._graph())
+
+    def is_polytree(self) -> bool:
+        """Tell whether there is at most one path between any two nodes, directions aside."""
+        return dags.is_polytree(self._graph().parents)
+
+    def reorder(self, order: Any) -> Any:
+        """Return the same distribution drawn along another order of the variables.
+
+        Each variable gets the fewest predecessors that make it independent of the others, and its table by
+        inference: the chain rule in that order.
+        """
+        return type(self)._from_net(orderings.reordered(self._network(), order))  # type: ignore[attr-defined]
+
+    def best_order(self) -> list[str]:
+        """Return an order of the variables that needs the fewest parameters (all orders of up to 8 variables)."""
+        return list(orderings.compare_orderings(self).order.iloc[0])
+
+    def reverse_edge(self, a: str, b: str) -> Any:
+        """Return the same distribution with the edge a → b turned; each gets the other's parents as well."""
+        net = self._network()
+        turned = orderings.edge_reversed(net, net.number(a), net.number(b))
+        return type(self)._from_net(turned)  # type: ignore[attr-defined]
+
+    def do(self, actions: Mapping[str, Any]) -> Any:
+        """Return the network after setting variables from outside: edges into them are cut (Pearl's do).
+
+        Seeing that the grass is wet says something about rain; making it wet does not.
+        """
+        net = self._network()
+        parents, tables = list(net.parents), list(net.tables)
+        for v, code in net.evidence(actions).items():
+            parents[v], tables[v] = (), np.eye(net.cards[v])[code]
+        return type(self)._from_net(Net(net.variables, net.states, parents, tables))  # type: ignore[attr-defined]
+
+    def to_factor_graph(self) -> Any:
+        """Return the tables as the factors of a `FactorGraph`."""
+        from gnomon.graphical.propagation import FactorGraph
+
+        return FactorGraph(self._network().factors())
+
+    def summary(self) -> Any:
+        """Return a DataFrame: states, parents, children, Markov blanket size and parameters of every variable."""
+        import pandas as pd
+
+        net = self._graph()
+        children = dags.children_of(net.parents)
+        rows = []
+        for v, name in enumerate(net.variables):
+            free = (net.cards[v] - 1) * int(np.prod([net.cards[p] for p in net.parents[v]], initial=1))
+            parents = [net.variables[p] for p in net.parents[v]]
+            blanket = len(dags.markov_blanket(net.parents, v))
+            rows.append((name, net.cards[v], parents, [net.variables[c] for c in children[v]], blanket, free))
+        columns = ["variable", "states", "parents", "children", "blanket", "parameters"]
+        return pd.DataFrame(rows, columns=columns).set_index("variable")
+
+    def plot(self, evidence: Mapping[str, Any] | None = None, ax: Any = None, **options: Any) -> Any:
+        """Draw the graph, observed nodes shaded; return the Axes. See `gnomon.plot.network`."""
+        from importlib import import_module
+
+        return import_module("gnomon.plot").network(self, evidence=evidence, ax=ax, **options)
