@@ -111,8 +111,6 @@ def word_counts(n, d, seed):
     return (np.array([rng.multinomial(12, share) for share in shares], dtype=float),)
 
 
-RECIPES: dict[str, Recipe] = {
-    "CCA": Recipe(arguments={"n_components": 1}),  # of one target
 def ratings(n, d, seed):
     """Who rated what how, every pair once; n ratings of 12 items."""
     rng = np.random.default_rng(seed)
@@ -129,35 +127,37 @@ def transactions(n, d, seed):
     return ([list(rng.choice(list("abcdef"), size=rng.integers(1, 5), replace=False)) for _ in range(n)],)
 
 
-RECIPES: dict[str, Recipe] = {
-    "AlternatingLeastSquares": Recipe(
-        arguments={"factors": 3, "iterations": 3},
-        settings=({}, {"use_cg": False, "calculate_training_loss": True}),
-        data=ratings,
-    ),
-    "BayesianMatrixFactorization": Recipe(
-        arguments={"factors": 2, "n_burn": 3, "n_samples": 5}, data=ratings
-    ),
-    "BayesianPersonalizedRanking": Recipe(arguments={"factors": 3, "iterations": 5}, data=ratings),
-    "ContentBasedRecommender": Recipe(data=ratings),
-    "GreedyFactorization": Recipe(arguments={"max_factors": 3, "stopping": "gain"}, data=ratings),
-    "HybridFactorization": Recipe(arguments={"factors": 2, "iterations": 5}, data=ratings),
-    "ItemItemRecommender": Recipe(data=ratings),
-    "KNNRecommender": Recipe(settings=each("mode", "user", "item"), data=ratings),
-    "MatrixFactorization": Recipe(
-        arguments={"factors": 2, "iterations": 5},
-        settings=(
-            {},
-            {"n_init": 2, "biases": True},
-            {"solver": "cd", "nonnegative": True},
-            {"solver": "sgd", "biases": True, "implicit": True},
-        ),
-        data=ratings,
-    ),
-    "MeanRecommender": Recipe(arguments={"level": "biases", "regularization": 1.0}, data=ratings),
-    "NuclearNormCompletion": Recipe(arguments={"max_iter": 5}, data=ratings),
-    "PopularityRecommender": Recipe(data=ratings),
-    "TransactionEncoder": Recipe(data=transactions),
+def world(n, d, seed):
+    """A process of twelve states that may end; as data it is the list of its states."""
+    from gnomon.decide import MDP
+
+    class States(MDP):
+        def __getitem__(self, rows):
+            return self if np.ndim(rows) == 0 and not isinstance(rows, slice) else np.arange(12)[rows]
+
+    rng = np.random.default_rng(seed)
+    ends = rng.uniform(0.05, 0.3, size=(12, 2))
+    chances = rng.dirichlet(np.ones(12), size=(12, 2)) * (1 - ends)[..., None]
+    return (States(chances, rng.normal(size=(12, 2)), discount=0.9, termination=ends, layout="sas"),)
+
+
+SHORT = {"discount": 0.9, "n_episodes": 4, "max_steps": 20}
+
+
+def factors(n, d, seed):
+    """Pairs of a few variables, in a ring and around it."""
+    from gnomon.graphical import Factor
+
+    rng = np.random.default_rng(seed)
+    pairs = [(f"v{i % 7}", f"v{(i + 1 + i // 7) % 7}") for i in range(n)]
+    return ([Factor(pair, 1.0 + 0.2 * rng.random((2, 2))) for pair in pairs if pair[0] != pair[1]],)
+
+
+def states(n, d, seed):
+    """Codes 0 to 3 in every column that hang together."""
+    return categories(n, d, seed)[:1]
+
+
 def images(n, d, seed):
     """Small pictures of three kinds: a bright row, a bright column, or neither."""
     rng = np.random.default_rng(seed)
@@ -197,14 +197,85 @@ def small_network():
 
 NETWORK = {"layers": small_network(), "max_iter": 3, "batch_size": 32, "early_stopping": False}
 
+
 RECIPES: dict[str, Recipe] = {
+    "AlternatingLeastSquares": Recipe(
+        arguments={"factors": 3, "iterations": 3},
+        settings=({}, {"use_cg": False, "calculate_training_loss": True}),
+        data=ratings,
+    ),
     "Autoencoder": Recipe(arguments={"max_iter": 3, "n_components": 1}),
+    "BayesianMatrixFactorization": Recipe(
+        arguments={"factors": 2, "n_burn": 3, "n_samples": 5}, data=ratings
+    ),
+    "BayesianNetwork": Recipe(
+        arguments={"edges": [("x0", "x1")]}, settings=({}, {"prior": "bdeu"}), data=states
+    ),
+    "BayesianNetworkClassifier": Recipe(
+        settings=({}, {"structure": "naive"}, {"structure": "search"}), data=categories
+    ),
+    "BayesianPersonalizedRanking": Recipe(arguments={"factors": 3, "iterations": 5}, data=ratings),
+    "BeliefPropagation": Recipe(data=factors, answers=("beliefs_", "log_partition_")),
+    "CCA": Recipe(arguments={"n_components": 1}),  # of one target
+    "CategoricalHMM": Recipe(data=symbols, sequence=20),
+    "CategoricalNB": Recipe(data=categories),
+    "ChowLiuTree": Recipe(data=states, answers=("adjacency_", "score_")),
+    "CodewordHistogram": Recipe(arguments={"n_codes": 4}, data=songs),
+    "ContentBasedRecommender": Recipe(data=ratings),
     "ConvNetClassifier": Recipe(arguments=NETWORK, data=images),
     "ConvNetRegressor": Recipe(arguments=NETWORK, data=measured_images),
+    "DQN": Recipe(
+        arguments={
+            "hidden_layer_sizes": (8,),
+            "n_steps": 60,
+            "learning_starts": 10,
+            "batch_size": 4,
+            "buffer_size": 50,
+        },
+        data=world,
+    ),
+    "ElasticNetCV": Recipe(arguments={"alphas": [0.1, 10.0]}),  # whatever the folds, the choice is plain
+    "ExactSearch": Recipe(data=states, answers=("adjacency_", "score_")),
+    "FactorAnalysis": Recipe(arguments={"n_components": 1}),
     "FeedForwardLanguageModel": Recipe(arguments={"state_size": 4, "max_iter": 3}, data=symbol_sequences),
+    "FiniteHorizon": Recipe(arguments={"horizon": 4}, data=world),
+    "GMMHMM": Recipe(data=numbers, sequence=20),
+    "GaussianHMM": Recipe(data=numbers, sequence=20),
+    "GaussianMixture": Recipe(settings=each("covariance_type", "full", "tied", "diag", "spherical")),
+    "GaussianProcessRegressor": Recipe(arguments={"alpha": 0.01}),  # rounded rows meet with different targets
+    "GaussianRandomWalk": Recipe(data=walks, sequence=20, answers=("covariance_", "n_features_in_")),
     "GenerativeAdversarialNetwork": Recipe(
         arguments={"generator": (4,), "discriminator": (4,), "max_iter": 3, "n_components": 2}
     ),
+    "GreedyFactorization": Recipe(arguments={"max_factors": 3, "stopping": "gain"}, data=ratings),
+    "HMM": Recipe(data=numbers, sequence=20),
+    "HMMClassifier": Recipe(data=labeled_sequences),
+    "HMMTagger": Recipe(data=tagged_sentences),
+    "HillClimbSearch": Recipe(data=states, answers=("adjacency_", "score_")),
+    "HistGradientBoostingClassifier": Recipe(
+        arguments={"categorical_features": None, "max_iter": 5}  # every column is a number
+    ),
+    "HistGradientBoostingRegressor": Recipe(
+        arguments={"categorical_features": None, "max_iter": 5}  # every column is a number
+    ),
+    "HybridFactorization": Recipe(arguments={"factors": 2, "iterations": 5}, data=ratings),
+    "IncrementalPCA": Recipe(arguments={"n_components": 1}),
+    "ItemItemRecommender": Recipe(data=ratings),
+    "KMeans": Recipe(arguments={"n_init": 2}),
+    "KNNRecommender": Recipe(settings=each("mode", "user", "item"), data=ratings),
+    "KalmanFilter": Recipe(
+        arguments={"max_iter": 10},
+        data=walks,
+        sequence=20,
+        answers=("transition_covariance_", "observation_covariance_", "n_features_in_"),
+    ),
+    "KernelCCA": Recipe(arguments={"n_components": 1}),
+    "KernelPCA": Recipe(settings=({}, {"kernel": "rbf", "gamma": 0.05})),
+    "LassoCV": Recipe(arguments={"alphas": [0.1, 10.0]}),
+    "LatentClassModel": Recipe(arguments={"n_init": 2, "max_iter": 50}, data=states),
+    "LatentDirichletAllocation": Recipe(settings=each("learning_method", "batch", "em"), data=word_counts),
+    "LinearProgram": Recipe(data=world),
+    "LogisticRegressionCV": Recipe(arguments={"Cs": [0.01, 1.0]}),
     "MLPClassifier": Recipe(
         arguments={"hidden_layer_sizes": (8,), "max_iter": 60, "learning_rate_init": 0.05},
         settings=each("solver", "adam", "lbfgs"),
@@ -213,9 +284,54 @@ RECIPES: dict[str, Recipe] = {
         arguments={"hidden_layer_sizes": (8,), "max_iter": 60, "learning_rate_init": 0.05},
         settings=each("solver", "adam", "lbfgs"),
     ),
+    "MarkovChain": Recipe(data=symbol_sequences, answers=("transmat_", "startprob_")),
+    "MarkovRandomField": Recipe(data=states),
+    "MarkovRanker": Recipe(data=games, answers=("scores_", "ranking_")),
+    "MatrixFactorization": Recipe(
+        arguments={"factors": 2, "iterations": 5},
+        settings=(
+            {},
+            {"n_init": 2, "biases": True},
+            {"solver": "cd", "nonnegative": True},
+            {"solver": "sgd", "biases": True, "implicit": True},
+        ),
+        data=ratings,
+    ),
+    "MeanRecommender": Recipe(arguments={"level": "biases", "regularization": 1.0}, data=ratings),
+    "ModelBased": Recipe(arguments=SHORT, data=world),
+    "MultinomialHMM": Recipe(data=trials, sequence=20),
+    "NMF": Recipe(
+        settings=({}, {"solver": "mu", "beta_loss": "kullback-leibler"}), arguments={"max_iter": 50}
+    ),
     "NeuralTuringMachine": Recipe(
         arguments={"memory_slots": 4, "memory_width": 2, "controller_size": 4, "max_iter": 2}, data=copies
     ),
+    "NuclearNormCompletion": Recipe(arguments={"max_iter": 5}, data=ratings),
+    "OptimisticPlanning": Recipe(arguments={**SHORT, "reward_max": 5.0}, data=world),
+    "PC": Recipe(data=states, answers=("adjacency_", "score_")),
+    "PCA": Recipe(arguments={"n_components": 1}, settings=({}, {"svd_solver": "full"})),
+    "PPO": Recipe(
+        arguments={"hidden_layer_sizes": (8,), "n_steps": 60, "steps_per_iteration": 20, "n_epochs": 1},
+        data=world,
+    ),
+    "PoissonHMM": Recipe(data=counts, sequence=20),
+    "PolicyGradient": Recipe(
+        arguments={"n_iterations": 3, "episodes_per_iteration": 2},
+        settings=(
+            {},
+            {"exact": True, "discount": 0.9},
+            {"parameterization": "network", "hidden_layer_sizes": (8,)},
+        ),
+        data=world,
+    ),
+    "PolicyIteration": Recipe(settings=each("n_sweeps", None, "auto"), data=world),
+    "PopularityRecommender": Recipe(data=ratings),
+    "PosteriorSampling": Recipe(arguments=SHORT, data=world),
+    "ProbabilisticPCA": Recipe(arguments={"n_components": 1}),
+    "QLearning": Recipe(arguments=SHORT, settings=({}, {"double": True}, {"trace_decay": 0.5}), data=world),
+    "RadiusNeighborsClassifier": Recipe(arguments={"radius": 40.0}),  # somebody is always in reach
+    "RadiusNeighborsRegressor": Recipe(arguments={"radius": 40.0}),
+    "RandomWalkClassifier": Recipe(arguments={"width": 10.0}),
     "RecurrentClassifier": Recipe(arguments={"state_size": 4, "max_iter": 3}, data=labeled_sequences),
     "RecurrentLanguageModel": Recipe(
         arguments={"state_size": 4, "max_iter": 3},
@@ -223,82 +339,16 @@ RECIPES: dict[str, Recipe] = {
         data=symbol_sequences,
     ),
     "RecurrentRegressor": Recipe(arguments={"state_size": 4, "max_iter": 3}, data=measured_sequences),
+    "Sarsa": Recipe(arguments=SHORT, settings=({}, {"expected": True}, {"n_step": 2}), data=world),
+    "TokenClassifier": Recipe(data=tagged_sentences),
+    "TransactionEncoder": Recipe(data=transactions),
+    "TruncatedSVD": Recipe(arguments={"n_components": 1}),
+    "ValueIteration": Recipe(
+        settings=({}, *each("update", "gauss_seidel", "prioritized"), {"update": "sampled", "max_iter": 5}),
+        data=world,
+    ),
     "VariationalAutoencoder": Recipe(
         arguments={"hidden_layer_sizes": (4,), "max_iter": 3, "n_components": 1}
     ),
-def factors(n, d, seed):
-    """Pairs of a few variables, in a ring and around it."""
-    from gnomon.graphical import Factor
-
-    rng = np.random.default_rng(seed)
-    pairs = [(f"v{i % 7}", f"v{(i + 1 + i // 7) % 7}") for i in range(n)]
-    return ([Factor(pair, 1.0 + 0.2 * rng.random((2, 2))) for pair in pairs if pair[0] != pair[1]],)
-
-
-def states(n, d, seed):
-    """Codes 0 to 3 in every column that hang together."""
-    return categories(n, d, seed)[:1]
-
-
-RECIPES: dict[str, Recipe] = {
-    "BayesianNetwork": Recipe(
-        arguments={"edges": [("x0", "x1")]}, settings=({}, {"prior": "bdeu"}), data=states
-    ),
-    "BayesianNetworkClassifier": Recipe(
-        settings=({}, {"structure": "naive"}, {"structure": "search"}), data=categories
-    ),
-    "BeliefPropagation": Recipe(data=factors, answers=("beliefs_", "log_partition_")),
-    "ChowLiuTree": Recipe(data=states, answers=("adjacency_", "score_")),
-    "ExactSearch": Recipe(data=states, answers=("adjacency_", "score_")),
-    "HillClimbSearch": Recipe(data=states, answers=("adjacency_", "score_")),
-    "LatentClassModel": Recipe(arguments={"n_init": 2, "max_iter": 50}, data=states),
-    "MarkovRandomField": Recipe(data=states),
-    "PC": Recipe(data=states, answers=("adjacency_", "score_")),
-    "CategoricalHMM": Recipe(data=symbols, sequence=20),
-    "CategoricalNB": Recipe(data=categories),
-    "CodewordHistogram": Recipe(arguments={"n_codes": 4}, data=songs),
-    "FactorAnalysis": Recipe(arguments={"n_components": 1}),
-    "IncrementalPCA": Recipe(arguments={"n_components": 1}),
-    "KernelCCA": Recipe(arguments={"n_components": 1}),
-    "KernelPCA": Recipe(settings=({}, {"kernel": "rbf", "gamma": 0.05})),
-    "LatentDirichletAllocation": Recipe(settings=each("learning_method", "batch", "em"), data=word_counts),
-    "NMF": Recipe(
-        settings=({}, {"solver": "mu", "beta_loss": "kullback-leibler"}), arguments={"max_iter": 50}
-    ),
-    "PCA": Recipe(arguments={"n_components": 1}, settings=({}, {"svd_solver": "full"})),
-    "ProbabilisticPCA": Recipe(arguments={"n_components": 1}),
-    "TruncatedSVD": Recipe(arguments={"n_components": 1}),
-    "ElasticNetCV": Recipe(arguments={"alphas": [0.1, 10.0]}),  # whatever the folds, the choice is plain
-    "GMMHMM": Recipe(data=numbers, sequence=20),
-    "GaussianHMM": Recipe(data=numbers, sequence=20),
-    "GaussianMixture": Recipe(settings=each("covariance_type", "full", "tied", "diag", "spherical")),
-    "GaussianRandomWalk": Recipe(data=walks, sequence=20, answers=("covariance_", "n_features_in_")),
-    "GaussianProcessRegressor": Recipe(arguments={"alpha": 0.01}),  # rounded rows meet with different targets
-    "HMM": Recipe(data=numbers, sequence=20),
-    "HMMClassifier": Recipe(data=labeled_sequences),
-    "HMMTagger": Recipe(data=tagged_sentences),
-    "KMeans": Recipe(arguments={"n_init": 2}),
-    "KalmanFilter": Recipe(
-        arguments={"max_iter": 10},
-        data=walks,
-        sequence=20,
-        answers=("transition_covariance_", "observation_covariance_", "n_features_in_"),
-    ),
-    "LassoCV": Recipe(arguments={"alphas": [0.1, 10.0]}),
-    "LogisticRegressionCV": Recipe(arguments={"Cs": [0.01, 1.0]}),
-    "MarkovChain": Recipe(data=symbol_sequences, answers=("transmat_", "startprob_")),
-    "MarkovRanker": Recipe(data=games, answers=("scores_", "ranking_")),
-    "MultinomialHMM": Recipe(data=trials, sequence=20),
-    "PoissonHMM": Recipe(data=counts, sequence=20),
-    "RadiusNeighborsClassifier": Recipe(arguments={"radius": 40.0}),  # somebody is always in reach
-    "RadiusNeighborsRegressor": Recipe(arguments={"radius": 40.0}),
-    "RandomWalkClassifier": Recipe(arguments={"width": 10.0}),
-    "TokenClassifier": Recipe(data=tagged_sentences),
     "WordRecognizer": Recipe(arguments={"n_states": 2, "n_codes": 8, "n_iter": 3}, data=sounds),
-    "HistGradientBoostingClassifier": Recipe(
-        arguments={"categorical_features": None, "max_iter": 5}  # every column is a number
-    ),
-    "HistGradientBoostingRegressor": Recipe(
-        arguments={"categorical_features": None, "max_iter": 5}  # every column is a number
-    ),
 }

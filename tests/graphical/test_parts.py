@@ -378,7 +378,9 @@ def test_hidden_chain_is_a_network():
 
 
 def test_mixture_and_latent_classes_are_networks():
-    X = np.array([[int(bit) for bit in row] for row in ["111", "110", "101", "000", "001", "010", "111", "000"]])
+    X = np.array(
+        [[int(bit) for bit in row] for row in ["111", "110", "101", "000", "001", "010", "111", "000"]]
+    )
     model = LatentClassModel(2, random_state=0).fit(X)
     network = model.to_bayesian_network()
     np.testing.assert_allclose(network.score_samples(X), model.score_samples(X), rtol=1e-9)
@@ -396,7 +398,12 @@ def test_mixture_and_latent_classes_are_networks():
 
 
 def test_tied_columns_share_their_table():
-    X = np.array([[int(bit) for bit in row] for row in ["1111", "1110", "1011", "0000", "0001", "0100", "1111", "0000"]])
+    X = np.array(
+        [
+            [int(bit) for bit in row]
+            for row in ["1111", "1110", "1011", "0000", "0001", "0100", "1111", "0000"]
+        ]
+    )
     model = LatentClassModel(2, tie_features=True, random_state=0).fit(X)
     tables = list(model.tables_.values())
     for table in tables[1:]:

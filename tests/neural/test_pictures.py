@@ -33,17 +33,17 @@ def fitted(**options):
 
 def test_images_lay_pictures_in_a_grid():
     pictures = np.arange(24.0).reshape(4, 2, 3)
-    sheet = plot.images(pictures).images[0].get_array().data
+    sheet = plot.feature_maps(pictures).images[0].get_array().data
     assert sheet.shape == (5, 7) and sheet[0, 0] == 0 and sheet[1, 2] == 1 and np.isnan(sheet[2]).all()
     assert sheet[3, 4] == 0 and sheet[4, 6] == 1  # the last picture, on its own scale
-    shared = plot.images(pictures, scale="all", columns=4, titles="abcd")
+    shared = plot.feature_maps(pictures, scale="all", columns=4, titles="abcd")
     assert shared.images[0].get_array()[0, 4] == pytest.approx(6 / 23) and len(shared.texts) == 4
-    assert plot.images(np.zeros((2, 3, 4, 4))).images[0].get_array().shape == (4, 9, 4)  # colors
-    assert plot.images(np.zeros((2, 2, 4, 4)), columns=4).images[0].get_array().shape == (4, 19)
+    assert plot.feature_maps(np.zeros((2, 3, 4, 4))).images[0].get_array().shape == (4, 9, 4)  # colors
+    assert plot.feature_maps(np.zeros((2, 2, 4, 4)), columns=4).images[0].get_array().shape == (4, 19)
     model, _, _ = fitted()
-    assert plot.images(model, columns=3).images[0].get_array().shape == (2, 8)
+    assert plot.feature_maps(model, columns=3).images[0].get_array().shape == (2, 8)
     with pytest.raises(DataError, match="pictures must have shape"):
-        plot.images(np.zeros(3))
+        plot.feature_maps(np.zeros(3))
 
 
 def test_filters_of_a_convolution():
@@ -53,11 +53,14 @@ def test_filters_of_a_convolution():
     X, y = np.random.default_rng(0).normal(size=(12, 5, 5)), np.arange(12) % 2
     net = [layers.Conv2d(4, 3), layers.Activation("relu")]
     model = ConvNetClassifier(net, max_iter=1, early_stopping=False, random_state=0).fit(X, y)
-    assert plot.images(model).images[0].get_array().shape == (7, 7)
-    assert plot.images(model.activation_maps(X[:1], "conv1")).images[0].get_array().shape == (7, 7)
-    assert plot.images(model.top_patches(X, "conv1", 0, k=4)).images[0].get_array().shape == (7, 7)
-    assert plot.images(model.maximize_unit("conv1", 1, steps=3)[None]).images[0].get_array().shape == (5, 5)
-    assert len(plot.network(model).patches) == 2
+    assert plot.feature_maps(model).images[0].get_array().shape == (7, 7)
+    assert plot.feature_maps(model.activation_maps(X[:1], "conv1")).images[0].get_array().shape == (7, 7)
+    assert plot.feature_maps(model.top_patches(X, "conv1", 0, k=4)).images[0].get_array().shape == (7, 7)
+    assert plot.feature_maps(model.maximize_unit("conv1", 1, steps=3)[None]).images[0].get_array().shape == (
+        5,
+        5,
+    )
+    assert len(plot.layers(model).patches) == 2
 
 
 def test_computation_graph_shows_values_and_slopes():
@@ -70,14 +73,14 @@ def test_computation_graph_shows_values_and_slopes():
 
 def test_network_as_units_and_as_bars():
     model, _, _ = fitted()
-    assert len(plot.network(model).lines) == 4 * 3 + 3 * 1
-    ax = plot.network(architecture("vgg"), measure="activations")
+    assert len(plot.layers(model).lines) == 4 * 3 + 3 * 1
+    ax = plot.layers(architecture("vgg"), measure="activations")
     widths = [bar.get_width() for bar in ax.patches]
     assert widths[0] == 64 * 224 * 224 and len(widths) == 13 + 5 + 3
-    fields = plot.network(architecture("vgg"), measure="receptive_field")
+    fields = plot.layers(architecture("vgg"), measure="receptive_field")
     assert fields.patches[17].get_width() == 212
     with pytest.raises(ValueError, match="measure must be one of"):
-        plot.network(architecture("vgg"), measure="size")
+        plot.layers(architecture("vgg"), measure="size")
 
 
 def test_gradient_norms_and_hidden_units():

@@ -1,4 +1,4 @@
-"""Small real data sets and the generators of the textbooks' examples.
+"""Small real data sets and the generators of the textbooks" examples.
 
 Loaders return a scikit-learn ``Bunch``; generators return arrays, first the data, then the truth behind it.
 A new file of this folder adds one line below.
@@ -7,18 +7,16 @@ A new file of this folder adds one line below.
 from gnomon._lazy import attach
 
 _FILES = {
-    "classification": ["load_toy", "make_far_points"],
-    "tables": ["load_lesson", "make_coin_triples"],
-    "classes": ["make_pattern"],
-    "documents": ["make_bars_corpus", "make_news"],
     "classes": ["clouds_posterior", "make_pattern"],
+    "classification": ["load_toy", "make_far_points"],
+    "documents": ["make_bars_corpus", "make_news"],
     "external": ["load_external"],
-    "simulated": ["make_images", "make_series", "make_table", "make_text"],
     "mixtures": ["make_mixture"],
-    "ratings": ["make_ratings", "movie_toy"],
     "networks": ["load_network"],
-    "real": ["load_earthquakes", "load_old_faithful"],
     "neural": ["make_copy_task"],
+    "ratings": ["make_ratings", "movie_toy"],
+    "real": ["load_earthquakes", "load_old_faithful"],
+    "regression": ["make_income", "make_omitted_variable", "make_polynomial_curve", "make_sparse_regression"],
     "sequence": [
         "digit_phonemes",
         "load_basketball_rankings",
@@ -28,7 +26,8 @@ _FILES = {
         "make_trajectory",
         "toy_treebank",
     ],
-    "regression": ["make_income", "make_omitted_variable", "make_polynomial_curve", "make_sparse_regression"],
+    "simulated": ["make_images", "make_series", "make_table", "make_text"],
+    "tables": ["load_lesson", "make_coin_triples"],
     "trees": ["load_restaurant", "make_face_patches"],
 }
 

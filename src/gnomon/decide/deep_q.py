@@ -6,11 +6,11 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, DivergenceError, WorldError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, check_parameters

@@ -6,9 +6,9 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
 from gnomon.decide import bellman

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, POSITIVE, warn

@@ -7,10 +7,10 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import DataError, ModelFileError, WorldError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.steps import Report
 from gnomon.core.trace import Recorder

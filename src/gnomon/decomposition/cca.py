@@ -12,11 +12,11 @@ from sklearn.base import (
     RegressorMixin,
     TransformerMixin,
 )
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.estimator import Estimator
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted, matrix, warn
 from gnomon.decomposition._projecting import scores_of

@@ -9,10 +9,10 @@ from scipy import linalg
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.parameters import StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import COUNT, Reads, check_fitted
 

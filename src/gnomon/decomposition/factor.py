@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy import linalg, optimize, stats
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Report
 from gnomon.core.sums import total
 from gnomon.core.trace import Recorder

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Additive
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import COUNT, Reads, check_fitted, warn

@@ -11,10 +11,10 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, NUMBER, Reads, check_fitted, matrix, warn

@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import Chunk, per_row, total, total_weight
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted, matrix

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import fix_signs
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Report
 from gnomon.core.sums import Chunk, total
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, warn

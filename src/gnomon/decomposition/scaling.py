@@ -10,10 +10,10 @@ from scipy import linalg
 from scipy.spatial.distance import pdist, squareform
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.parameters import StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads
 from gnomon.decomposition.classical import distances, double_centered

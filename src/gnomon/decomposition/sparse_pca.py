@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted

@@ -3,6 +3,7 @@ from .base import Family as Family
 from .bounded import Beta as Beta
 from .bounded import Uniform as Uniform
 from .columnwise import Product as Product
+from .conditioning import condition_gaussian as condition_gaussian
 from .conjugate import Conjugate as Conjugate
 from .conjugate import compare_priors as compare_priors
 from .counting import Bernoulli as Bernoulli
@@ -12,6 +13,7 @@ from .counting import Poisson as Poisson
 from .discrete import Categorical as Categorical
 from .discrete import DirichletMultinomial as DirichletMultinomial
 from .discrete import Multinomial as Multinomial
+from .factors import LowRankGaussian as LowRankGaussian
 from .information import conditional_entropy as conditional_entropy
 from .information import cross_entropy as cross_entropy
 from .information import csiszar_divergence as csiszar_divergence
@@ -40,4 +42,4 @@ from .simplex import Dirichlet as Dirichlet
 from .wishart import NormalInverseGamma as NormalInverseGamma
 from .wishart import NormalInverseWishart as NormalInverseWishart
 
-__all__ = ["Bernoulli", "Beta", "BetaBinomial", "Binomial", "Categorical", "Conjugate", "Dirichlet", "DirichletMultinomial", "Empirical", "Exponential", "Family", "Gamma", "Gaussian", "Geometric", "InverseGamma", "Laplace", "Multinomial", "MultivariateStudentT", "NegativeBinomial", "NormalInverseGamma", "NormalInverseWishart", "Poisson", "Product", "StudentT", "Uniform", "compare_priors", "conditional_entropy", "cross_entropy", "csiszar_divergence", "entropy", "entropy_from_counts", "estimate", "huffman_lengths", "jensen_shannon", "kl_divergence", "log_sum_gap", "maximum_likelihood", "mutual_information", "relative_entropy", "surprise"]
+__all__ = ["Bernoulli", "Beta", "BetaBinomial", "Binomial", "Categorical", "Conjugate", "Dirichlet", "DirichletMultinomial", "Empirical", "Exponential", "Family", "Gamma", "Gaussian", "Geometric", "InverseGamma", "Laplace", "LowRankGaussian", "Multinomial", "MultivariateStudentT", "NegativeBinomial", "NormalInverseGamma", "NormalInverseWishart", "Poisson", "Product", "StudentT", "Uniform", "compare_priors", "condition_gaussian", "conditional_entropy", "cross_entropy", "csiszar_divergence", "entropy", "entropy_from_counts", "estimate", "huffman_lengths", "jensen_shannon", "kl_divergence", "log_sum_gap", "maximum_likelihood", "mutual_information", "relative_entropy", "surprise"]

@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.gaussian_process.kernels import CompoundKernel
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import COUNT, Reads, check_parameters, encode

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import RegressorMixin, clone
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import COUNT, Reads, check_parameters

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import OneStep
 from gnomon.core.sums import per_row, total

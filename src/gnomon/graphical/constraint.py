@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.steps import Report
 from gnomon.graphical import dags

@@ -12,10 +12,10 @@ from scipy.special import logsumexp
 from sklearn.base import DensityMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError, ZeroEvidenceError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total_weight
@@ -30,7 +30,7 @@ from gnomon.graphical.net import Net
 from gnomon.graphical.pseudo import Likelihood, exact_likelihood, pseudo_likelihood
 from gnomon.graphical.sampling import sweep, sweep_arrays
 from gnomon.loops import factor_gibbs as gibbs_loops
-from gnomon.solvers.quasi import Pair, two_loops
+from gnomon.solvers.lbfgs import Pair, two_loops
 
 EXACT_ENTRIES = 1_000_000  # of the junction tree up to which "auto" learns by the exact likelihood
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gnomon.core.clusters import is_dask
+from gnomon.core.dask_rows import is_dask
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.tables import is_table

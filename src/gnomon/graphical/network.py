@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import DensityMixin, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads, check_parameters

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.graphs import FactorData
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_fitted, check_parameters

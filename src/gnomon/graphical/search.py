@@ -7,10 +7,10 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, POSITIVE

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import total

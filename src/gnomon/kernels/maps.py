@@ -10,11 +10,11 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.estimator import Estimator
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import generator
 from gnomon.core.validate import Reads, check_fitted

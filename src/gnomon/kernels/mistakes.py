@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DegenerateError, ModelFileError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, warn
 from gnomon.kernels.tiles import wide

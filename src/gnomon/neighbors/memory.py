@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.validate import NOT_NEGATIVE
 from gnomon.neighbors.metrics import NAMES, resolve
 from gnomon.neighbors.search_index import build

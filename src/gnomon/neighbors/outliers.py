@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import ModelFileError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.validate import COUNT, warn
 from gnomon.neighbors.nearest import NearestQuestions
 from gnomon.neighbors.searching import METRIC_RULES

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, check_parameters, encode, weights
 from gnomon.neighbors.metrics import NAMES, SEQUENCES, resolve

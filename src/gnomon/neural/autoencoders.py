@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads, check_fitted, matrix, warn
 from gnomon.neural.functions import CODES
 from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork

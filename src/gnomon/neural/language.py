@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted as check_fitted
 
 from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.tokens import Tokens, codes_of, read_sentences
 from gnomon.core.validate import COUNT, check_parameters

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.model_selection import train_test_split
-from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from gnomon.core.devices import DEVICES
 from gnomon.core.errors import DataError, DivergenceError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, Options, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.tokens import Series, read_series
 from gnomon.core.validate import COUNT, check_fitted, check_parameters
 from gnomon.neural.language import CELLS

@@ -8,11 +8,11 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.devices import DEVICES, device_of, import_torch, torch_session
 from gnomon.core.errors import DataError, DivergenceError, ModelFileError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report

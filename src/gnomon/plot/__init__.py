@@ -1,6 +1,6 @@
 """Pictures: one function each; every one takes `ax` and returns the Axes it drew on.
 
-The functions know models only by their public methods and attributes, so they draw scikit-learn's as well.
+The functions know models only by their public methods and attributes, so they draw scikit-learn"s as well.
 A new file of this folder adds one line below.
 """
 
@@ -28,14 +28,13 @@ _FILES = {
     ],
     "fits": ["fit_line", "predictive_band"],
     "frames": ["animate"],
-    "kernel_shapes": ["kernel_curves", "kernel_slice"],
     "graphical": ["elimination", "factor_graph", "network", "plates", "segmentation", "structure_search"],
+    "image_grids": ["factor_triptych", "images", "reconstructions"],
+    "kernel_shapes": ["kernel_curves", "kernel_slice"],
     "linear_hulls": ["hulls"],
     "mixtures": ["em_bound", "imputed_matrix", "mixture"],
     "nearby": ["neighbors"],
-    "image_grids": ["factor_triptych", "images", "reconstructions"],
-    "linear_hulls": ["hulls"],
-    "mixtures": ["em_bound", "imputed_matrix", "mixture"],
+    "networks": ["computation_graph", "feature_maps", "gradient_norms", "hidden_units", "layers"],
     "projections": [
         "biplot",
         "canonical_pairs",
@@ -47,9 +46,8 @@ _FILES = {
         "scree",
     ],
     "recommend": ["factorization_runs", "item_map", "rating_matrix"],
-    "networks": ["computation_graph", "gradient_norms", "hidden_units", "images", "network"],
-    "regression": ["descent", "fit_plane", "penalty_contours", "projection"],
     "regions": ["decision_regions", "ellipses"],
+    "regression": ["descent", "fit_plane", "penalty_contours", "projection"],
     "sequence": [
         "criteria",
         "hmm_graph",

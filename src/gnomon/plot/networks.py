@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def images(
+def feature_maps(
     pictures: Any,
     ax: Axes | None = None,
     *,
@@ -44,7 +44,7 @@ def images(
     Examples
     --------
     >>> import numpy as np
-    >>> ax = images(np.zeros((5, 4, 3)))
+    >>> ax = feature_maps(np.zeros((5, 4, 3)))
     >>> ax.images[0].get_array().shape[:2]  # two rows of three, with lines between
     (9, 11)
     """
@@ -155,7 +155,7 @@ def computation_graph(value: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def network(model: Any, ax: Axes | None = None, *, measure: str = "parameters", max_units: int = 12) -> Axes:
+def layers(model: Any, ax: Axes | None = None, *, measure: str = "parameters", max_units: int = 12) -> Axes:
     """Draw a network: units and weights of a dense one, or the account of a stack of layers as bars.
 
     Parameters
@@ -174,7 +174,7 @@ def network(model: Any, ax: Axes | None = None, *, measure: str = "parameters", 
     Examples
     --------
     >>> from gnomon.neural import architecture
-    >>> [text.get_text() for text in network(architecture("lenet5")).get_yticklabels()][:2]
+    >>> [text.get_text() for text in layers(architecture("lenet5")).get_yticklabels()][:2]
     ['conv1  6×28×28', 'pool1  6×14×14']
     """
     if hasattr(model, "coefs_"):

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix, read_ratings
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER

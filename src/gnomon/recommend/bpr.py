@@ -6,10 +6,10 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.ratings import ById, RatingMatrix
 from gnomon.core.steps import Report

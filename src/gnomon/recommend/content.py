@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError
 from gnomon.core.ids import codes_of
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER, warn

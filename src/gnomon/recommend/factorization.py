@@ -7,11 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.ids import shown
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import Report

@@ -6,9 +6,9 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import Report

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import pair_columns
 from gnomon.core.linalg import Array, solve_spd
+from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import codes_of
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.ratings import ById, RatingMatrix
 from gnomon.core.steps import Report

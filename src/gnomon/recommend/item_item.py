@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import codes_of
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order

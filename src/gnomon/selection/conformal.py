@@ -17,11 +17,11 @@ from sklearn.utils import (
     column_or_1d,
     get_tags,
 )
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.threads import in_order

@@ -2,25 +2,22 @@
 
 from gnomon._lazy import attach
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "minimize": "descent",
-        "check_gradient": "descent",
-        "stable_learning_rate": "descent",
-        "laplace_approximation": "descent",
-        "batches": "descent",
-        "Schedule": "schedules",
-        "Constant": "schedules",
-        "InverseDecay": "schedules",
-        "InvScaling": "schedules",
-        "PegasosSchedule": "schedules",
-        "Exponential": "schedules",
-        "GreedyInLimit": "schedules",
-        "LinearDecay": "schedules",
-        "VisitDecay": "schedules",
-        "StepDecay": "schedules",
-        "Optimal": "schedules",
-        "ReduceOnPlateau": "schedules",
-    },
-)
+_FILES = {
+    "descent": ["batches", "check_gradient", "laplace_approximation", "minimize", "stable_learning_rate"],
+    "schedules": [
+        "Constant",
+        "Exponential",
+        "GreedyInLimit",
+        "InvScaling",
+        "InverseDecay",
+        "LinearDecay",
+        "Optimal",
+        "PegasosSchedule",
+        "ReduceOnPlateau",
+        "Schedule",
+        "StepDecay",
+        "VisitDecay",
+    ],
+}
+
+__getattr__, __dir__, __all__ = attach(__name__, {name: file for file in _FILES for name in _FILES[file]})

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Report
 from gnomon.core.validate import Reads
 from gnomon.solvers.kernel_rows import KernelRows

@@ -6,10 +6,10 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import InfeasibleError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Report
 from gnomon.loops import smo
 from gnomon.solvers.kernel_rows import KernelRows

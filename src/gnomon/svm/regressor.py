@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.validate import Reads
 from gnomon.solvers.kernel_rows import KernelRows
 from gnomon.solvers.pairs import PairProblem, optimum

@@ -68,7 +68,9 @@ def svm_capacity(model: Any, X: Any, y: Any) -> Capacity:
     if hasattr(model, "coef_"):
         w = np.asarray(model.coef_, dtype=float).ravel()
         if w.size != X.shape[1]:
-            raise DataError(f"the model has {w.size} weights, and X has {X.shape[1]} columns; give two classes.")
+            raise DataError(
+                f"the model has {w.size} weights, and X has {X.shape[1]} columns; give two classes."
+            )
         length, dimension = float(np.linalg.norm(w)), float(X.shape[1])
         radius = float(np.linalg.norm(X - X.mean(axis=0), axis=1).max())
     elif hasattr(model, "_fitted_kernel"):

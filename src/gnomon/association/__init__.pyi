@@ -1,0 +1,18 @@
+# Written by scripts/stubs from the package's `attach` call; do not edit.
+from .baskets import TransactionEncoder as TransactionEncoder
+from .baskets import read_baskets as read_baskets
+from .lattices import count_itemsets as count_itemsets
+from .lattices import lattice as lattice
+from .measures import rule_measures as rule_measures
+from .measures import support as support
+from .mining import apriori as apriori
+from .mining import closed_itemsets as closed_itemsets
+from .mining import eclat as eclat
+from .mining import fpgrowth as fpgrowth
+from .mining import fpmax as fpmax
+from .rules import association_rules as association_rules
+from .rules import redundant as redundant
+from .survey import encode_survey as encode_survey
+from .work import estimate_work as estimate_work
+
+__all__ = ["TransactionEncoder", "apriori", "association_rules", "closed_itemsets", "count_itemsets", "eclat", "encode_survey", "estimate_work", "fpgrowth", "fpmax", "lattice", "read_baskets", "redundant", "rule_measures", "support"]
