@@ -73,6 +73,7 @@ def test_a_fit_works_where_they_have_moved():
         lambda m: [m.Interval(Integral, 1, 5, closed="left")],
         lambda m: [m.Interval(Real, 0, None, closed="neither")],
         lambda m: [m.StrOptions({"a", "b"}), None],
+        lambda m: [m.Options(Real, {1, 0.5}), m.StrOptions({"b"})],
         lambda m: [m.HasMethods("fit")],
         lambda m: ["array-like", callable],
         lambda m: ["boolean"],

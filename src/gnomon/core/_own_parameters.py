@@ -40,6 +40,20 @@ class Interval:
         return f"{name} in the range {opening}{low}, {high}{closing}"
 
 
+class Options:
+    """One of a few values of a type."""
+
+    def __init__(self, type: type, options: Iterable[Any], *, deprecated: Any = None) -> None:
+        self.type, self.options = type, list(options)
+
+    def is_satisfied_by(self, value: Any) -> bool:
+        """Tell whether a value keeps the rule."""
+        return isinstance(value, self.type) and value in self.options
+
+    def __str__(self) -> str:
+        return f"a {self.type.__name__} among {{{', '.join(map(repr, self.options))}}}"
+
+
 class StrOptions:
     """One of a few words."""
 

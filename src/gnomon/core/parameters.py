@@ -12,6 +12,7 @@ try:
         Hidden,
         Interval,
         InvalidParameterError,
+        Options,
         StrOptions,
         validate_parameter_constraints,
     )
@@ -21,6 +22,7 @@ except ImportError:  # pragma: no cover - tested by hiding the module
         Hidden,
         Interval,
         InvalidParameterError,
+        Options,
         StrOptions,
         validate_parameter_constraints,
     )
@@ -30,6 +32,7 @@ __all__ = [
     "Hidden",
     "Interval",
     "InvalidParameterError",
+    "Options",
     "StrOptions",
     "validate_parameter_constraints",
 ]
