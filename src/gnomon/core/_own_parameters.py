@@ -18,12 +18,12 @@ class InvalidParameterError(ValueError, TypeError):
 class Interval:
     """Numbers of a type between two ends; `closed` says which ends belong to it."""
 
-    def __init__(self, type: type, left: Any, right: Any, *, closed: str) -> None:
+    def __init__(self, type: Any, left: Any, right: Any, *, closed: str) -> None:
         self.type, self.left, self.right, self.closed = type, left, right, closed
 
     def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value keeps the rule."""
-        if not isinstance(value, self.type) or math.isnan(value):
+        if not isinstance(value, self.type) or value != value:  # NaN keeps no rule
             return False
         low = -math.inf if self.left is None else self.left
         high = math.inf if self.right is None else self.right
@@ -32,7 +32,7 @@ class Interval:
         return bool(above and below)
 
     def __str__(self) -> str:
-        name = {Integral: "an int", Real: "a float"}.get(self.type, f"a {self.type.__name__}")
+        name = "an int" if self.type is Integral else "a float" if self.type is Real else self.type.__name__
         opening = "[" if self.closed in ("left", "both") else "("
         closing = "]" if self.closed in ("right", "both") else ")"
         low = "-inf" if self.left is None else self.left
@@ -95,10 +95,10 @@ _WORDS: dict[str, Any] = {
     ),
     "sparse matrix": sparse.issparse,
     "random_state": lambda value: (
-        value is None or isinstance(value, np.random.RandomState) or (isinstance(value, Integral) and value >= 0)
+        value is None or isinstance(value, np.random.RandomState) or (isinstance(value, Integral) and int(value) >= 0)
     ),
     "boolean": lambda value: isinstance(value, bool | np.bool_),
-    "verbose": lambda value: isinstance(value, Integral | bool | np.bool_) and value >= 0,
+    "verbose": lambda value: isinstance(value, Integral | bool | np.bool_) and int(value) >= 0,
     "missing_values": lambda value: value is None or isinstance(value, str | Real),
     "nan": lambda value: isinstance(value, Real) and math.isnan(value),
     "cv_object": lambda value: value is None or isinstance(value, Integral) or hasattr(value, "__iter__")

@@ -174,7 +174,7 @@ _WRITERS: list[tuple[type, Callable[[_Update, Any, int], None]]] = [
     (float, lambda update, value, depth: update(value.hex().encode())),
     (complex, _feed_text),
     (str, _feed_text),
-    (bytes, lambda update, value, depth: (update(f"{len(value)}:".encode()), update(value))[0]),
+    (bytes, lambda update, value, depth: update(f"{len(value)}:".encode() + value)),
     (np.ndarray, _feed_array),
     (np.generic, lambda update, value, depth: _feed_array(update, np.asarray(value), depth)),
     (np.dtype, _feed_text),

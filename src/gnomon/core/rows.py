@@ -149,8 +149,11 @@ class MemoryRows(Rows):
             lengths = self.lengths[units]
             units = np.concatenate([np.arange(ends[i] - self.lengths[i], ends[i]) for i in units])
         weight = None if self._weight is None else self._weight[units]
-        names = {"feature_names": self.feature_names, "classes": self.classes, "lengths": lengths}
-        return MemoryRows(self.X[units], None if self.y is None else self.y[units], weight, **names)
+        y = None if self.y is None else self.y[units]
+        names = self.feature_names
+        return MemoryRows(
+            self.X[units], y, weight, feature_names=names, classes=self.classes, lengths=lengths
+        )
 
     def _beside(self) -> dict[str, Any]:
         own = set(vars(MemoryRows(np.empty((0, 1))))) | {"n_rows", "n_features", "dtype", "known_weight"}
