@@ -265,7 +265,7 @@ class SVC(MachineQuestions, PairwiseClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = COMMON | {
-        "C": [Interval(Real, 0.0, None, closed="right"), Interval(Real, 0.0, None, closed="neither")],
+        "C": [Interval(Real, 0.0, None, closed="right")],
         "probability": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
