@@ -169,7 +169,7 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
         found = self._machine_coefficients().T
         if sparse.issparse(self.support_vectors_):
             return sparse.csr_array(found) @ self.support_vectors_
-        return found @ self.support_vectors_
+        return self._planes(found.T).T
 
 
 class SVC(MachineQuestions, PairwiseClassifier):
