@@ -125,11 +125,11 @@ def test_truncated_map():
 
 def test_expansion_in_the_rows_of_the_fit():
     X, y = rows(6), np.array([1, -1, 1, 1, -1, -1])
-    m = KernelExpansion("rbf", gamma=0.5).fit(X, y)
+    m = KernelExpansion("rbf", gamma=0.5, signed=True).fit(X, y)
     assert m.transform(X[:2]) == pytest.approx(RBF(1.0)(X[:2], X) * y)
-    assert KernelExpansion("linear", signed=False).fit(X).transform(X) == pytest.approx(X @ X.T)
+    assert KernelExpansion("linear").fit(X).transform(X) == pytest.approx(X @ X.T)
     with pytest.raises(ValueError, match="each −1 or 1"):
-        KernelExpansion().fit(X, np.arange(6.0))
+        KernelExpansion(signed=True).fit(X, np.arange(6.0))
 
 
 def test_gram_schmidt_in_feature_space():

@@ -92,21 +92,21 @@ class TruncatedRBFMap(NamedColumns):
 
 
 class KernelExpansion(TakesKernel, NamedColumns):
-    r"""The rows of the fit as features: :math:`\phi(x) = (y_1k(x_1, x), \dots, y_nk(x_n, x))`.
+    r"""The rows of the fit as features: :math:`\phi(x) = (k(x_1, x), \dots, k(x_n, x))`, or each times its label.
 
     A linear model on them is a kernel machine without its penalty.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-    signed : bool, default=True
+    signed : bool, default=False
         Multiply by the labels, which must be −1 and 1.
     gamma, degree, coef0, kernel_params
         Of the kernel.
 
     Examples
     --------
-    >>> KernelExpansion("linear").fit_transform([[1.0], [2.0]], [1, -1])
+    >>> KernelExpansion("linear", signed=True).fit_transform([[1.0], [2.0]], [1, -1])
     array([[ 1., -2.],
            [ 2., -4.]])
     """
@@ -119,7 +119,7 @@ class KernelExpansion(TakesKernel, NamedColumns):
         self,
         kernel: Any = "rbf",
         *,
-        signed: bool = True,
+        signed: bool = False,
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,

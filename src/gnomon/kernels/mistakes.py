@@ -458,7 +458,7 @@ class KernelPassiveAggressiveClassifier(SignedClasses, Aggressive):
 
     KINDS: ClassVar[dict[str, int]] = {"hinge": 0, "squared_hinge": 1, "zero_one": 2}
     _parameter_constraints: ClassVar[dict[str, Any]] = KERNEL | {
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="right")],
         "loss": [StrOptions({"hinge", "squared_hinge", "zero_one"})],
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],

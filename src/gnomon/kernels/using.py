@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.gram import read_objects
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.validate import check_fitted, check_parameters
+from gnomon.core.validate import check_parameters
 from gnomon.kernels.base import Kernel, things
 from gnomon.kernels.names import NAMES, as_kernel
 
@@ -74,7 +75,7 @@ class TakesKernel:
     def _asked(self, X: Any) -> Any:
         """Return the rows to predict for, as the kernel takes them."""
         if self._of_things and not is_matrix(X):
-            check_fitted(self)
+            check_is_fitted(self)
             return things(X)
         return self._rows(X).X  # type: ignore[attr-defined]
 

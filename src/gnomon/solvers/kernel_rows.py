@@ -32,7 +32,7 @@ class KernelRows:
         self.kernel, self.X, self.n = kernel, X, X.shape[0]
         self.bytes = max(1, int(megabytes * 2**20))
         self.full: Array | None = None
-        self.batch = int(np.clip(X.shape[1] // 8, 8, BATCH))  # wide rows are read once for many
+        self.batch = int(np.clip(X.shape[-1] // 8, 8, BATCH))  # wide rows are read once for many
         cells = self.n * self.n
         if not kernel.tiled or cells * 8 <= self.bytes:
             self.dtype: Any = np.float64

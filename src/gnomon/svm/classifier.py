@@ -169,7 +169,7 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
         found = self._machine_coefficients().T
         if sparse.issparse(self.support_vectors_):
             return sparse.csr_array(found) @ self.support_vectors_
-        return found @ self.support_vectors_
+        return self._planes(found.T).T
 
 
 class SVC(MachineQuestions, PairwiseClassifier):
@@ -265,7 +265,7 @@ class SVC(MachineQuestions, PairwiseClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = COMMON | {
-        "C": [Interval(Real, 0.0, None, closed="right"), Interval(Real, 0.0, None, closed="neither")],
+        "C": [Interval(Real, 0.0, None, closed="right")],
         "probability": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],

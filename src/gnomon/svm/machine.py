@@ -188,7 +188,7 @@ class KernelMachine(TakesKernel, Learner):
             and isinstance(asked, np.ndarray)
             and isinstance(self.support_vectors_, np.ndarray)
         ):
-            return asked @ (self.support_vectors_.T.astype(np.float64) @ coef)
+            return asked @ self._planes(coef)
         if not len(self.support_):
             return np.zeros((asked.shape[0], coef.shape[1]))
         support = self.support_vectors_
@@ -204,8 +204,17 @@ class KernelMachine(TakesKernel, Learner):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _linear_coef(self) -> Any:
-        coef = self.dual_coef_ @ self.support_vectors_
-        return coef
+        if sparse.issparse(self.support_vectors_):
+            return self.dual_coef_ @ self.support_vectors_
+        return self._planes(self.dual_coef_.T).T
+
+    def _planes(self, coef: Array) -> Array:
+        """Return w = Σ coef_i x_i of every column; around the mean of the rows where coefficients sum to zero."""
+        support = self.support_vectors_.astype(np.float64)
+        balanced = np.abs(coef.sum(axis=0)) <= 1e-9 * np.abs(coef).sum(axis=0)
+        if len(support) and balanced.all():
+            support = support - support.mean(axis=0)
+        return support.T @ coef
 
     def _check_loaded(self) -> None:
         if "support_" not in vars(self):
