@@ -319,7 +319,7 @@ class BlockIndex(Index):
         part = Q[task]
         if self.metric.kind == "precomputed":
             D = _given_distances(part)
-        elif sparse.issparse(self.rows) or sparse.issparse(part):
+        elif self.metric.name != "callable" and (sparse.issparse(self.rows) or sparse.issparse(part)):
             D = _sparse_distances(part, self.rows, self.metric)
         else:
             D = block_distances(self.metric, part, self.rows)
@@ -399,9 +399,8 @@ def build(X: Any, metric: Metric, algorithm: str, leaf_size: int, k: int) -> Ind
         from gnomon.neighbors.words import EditIndex, VantageIndex
 
         return (VantageIndex if algorithm == "vp_tree" else EditIndex)(X, metric)
-    if algorithm == "vp_tree" or (
-        algorithm == "auto" and metric.name == "callable" and len_of(X) >= MANY_CALLS
-    ):
+    many = metric.name == "callable" and len_of(X) >= MANY_CALLS and not sparse.issparse(X)
+    if algorithm == "vp_tree" or (algorithm == "auto" and many):
         from gnomon.neighbors.words import VantageIndex
 
         return VantageIndex(X, metric)
