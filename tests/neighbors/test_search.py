@@ -373,7 +373,9 @@ def test_sparse_questions_to_dense_rows_and_to_functions():
     X = np.where(rng.random((30, 4)) < 0.5, 0.0, rng.normal(size=(30, 4)))
     for algorithm in ("brute", "kd_tree"):
         model = NearestNeighbors(n_neighbors=2, algorithm=algorithm).fit(X)
-        np.testing.assert_array_equal(model.kneighbors(sparse.csr_array(X[:5]))[1], model.kneighbors(X[:5])[1])
+        np.testing.assert_array_equal(
+            model.kneighbors(sparse.csr_array(X[:5]))[1], model.kneighbors(X[:5])[1]
+        )
     far = NearestNeighbors(n_neighbors=2, metric=lambda a, b: abs(a - b).sum()).fit(sparse.csr_array(X))
     np.testing.assert_array_equal(
         far.kneighbors(sparse.csr_array(X[:5]))[1],
