@@ -252,6 +252,28 @@ RECIPES: dict[str, Recipe] = {
     "HMMClassifier": Recipe(data=labeled_sequences),
     "HMMTagger": Recipe(data=tagged_sentences),
     "HillClimbSearch": Recipe(data=states, answers=("adjacency_", "score_")),
+    "KMeans": Recipe(arguments={"n_init": 2}),
+    "KalmanFilter": Recipe(
+        arguments={"max_iter": 10},
+        data=walks,
+        sequence=20,
+        answers=("transition_covariance_", "observation_covariance_", "n_features_in_"),
+    ),
+    "LassoCV": Recipe(arguments={"alphas": [0.1, 10.0]}),
+    "LocalOutlierFactor": Recipe(answers=("offset_", "n_features_in_")),
+    "LogisticRegressionCV": Recipe(arguments={"Cs": [0.01, 1.0]}),
+    "MarkovChain": Recipe(data=symbol_sequences, answers=("transmat_", "startprob_")),
+    "MarkovRanker": Recipe(data=games, answers=("scores_", "ranking_")),
+    "MultinomialHMM": Recipe(data=trials, sequence=20),
+    "NearestNeighbors": Recipe(answers=("n_samples_fit_", "n_features_in_")),
+    "PoissonHMM": Recipe(data=counts, sequence=20),
+    "RadiusNeighborsClassifier": Recipe(
+        arguments={"radius": 40.0, "weights": "distance"}  # somebody is always in reach
+    ),
+    "RadiusNeighborsRegressor": Recipe(arguments={"radius": 40.0, "weights": "distance"}),
+    "RandomWalkClassifier": Recipe(arguments={"width": 10.0}),
+    "TokenClassifier": Recipe(data=tagged_sentences),
+    "WordRecognizer": Recipe(arguments={"n_states": 2, "n_codes": 8, "n_iter": 3}, data=sounds),
     "HistGradientBoostingClassifier": Recipe(
         arguments={"categorical_features": None, "max_iter": 5}  # every column is a number
     ),

@@ -366,3 +366,23 @@ def test_same_as_scipy():
     theirs = cKDTree(X).query(Q, 6)
     np.testing.assert_array_equal(rows, theirs[1])
     np.testing.assert_allclose(values, theirs[0], rtol=1e-12)
+
+
+def test_sparse_questions_to_dense_rows_and_to_functions():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((30, 4)) < 0.5, 0.0, rng.normal(size=(30, 4)))
+    for algorithm in ("brute", "kd_tree"):
+        model = NearestNeighbors(n_neighbors=2, algorithm=algorithm).fit(X)
+        np.testing.assert_array_equal(
+            model.kneighbors(sparse.csr_array(X[:5]))[1], model.kneighbors(X[:5])[1]
+        )
+    far = NearestNeighbors(n_neighbors=2, metric=lambda a, b: abs(a - b).sum()).fit(sparse.csr_array(X))
+    np.testing.assert_array_equal(
+        far.kneighbors(sparse.csr_array(X[:5]))[1],
+        NearestNeighbors(n_neighbors=2, metric="l1").fit(X).kneighbors(X[:5])[1],
+    )
+
+
+def test_an_infinite_radius_reaches_all():
+    model = NearestNeighbors(radius=np.inf, algorithm="kd_tree").fit([[0.0], [1e9]])
+    assert model.radius_neighbors([[5.0]])[1][0].tolist() == [0, 1]

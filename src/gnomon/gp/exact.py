@@ -84,8 +84,12 @@ def inverse(L: Array) -> Array:
     found, info = lapack.dpotri(L, lower=1)
     if info:
         raise DegenerateError("the covariance of the rows is singular; raise alpha.")
-    lower = np.tril(found)
-    return lower + np.tril(lower, -1).T
+    for start in range(0, len(found), 256):  # mirror the lower half in place, block by block
+        stop = min(start + 256, len(found))
+        found[start:stop, stop:] = found[stop:, start:stop].T
+        corner = np.tril(found[start:stop, start:stop])
+        found[start:stop, start:stop] = corner + np.tril(corner, -1).T
+    return found
 
 
 def evidence_gradient(fit: Exact) -> Array:

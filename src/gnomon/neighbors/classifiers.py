@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import StrOptions
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, encode, warn
+from gnomon.core.validate import COUNT, encode, warn
 from gnomon.neighbors.nearest import NearestQuestions, RadiusQuestions
 from gnomon.neighbors.searching import METRIC_RULES, Searching
 from gnomon.neighbors.tables import Weighted, mistakes, table
@@ -243,7 +243,7 @@ class RadiusNeighborsClassifier(Votes, RadiusQuestions):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **METRIC_RULES,
-        "radius": [NOT_NEGATIVE],
+        "radius": [Interval(Real, 0, None, closed="both")],
         "weights": WEIGHTS,
         "outlier_label": [Real, str, np.generic, "array-like", None],
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.spatial import distance as scipy_distances
 
 from gnomon.core.errors import DataError, nearest
@@ -56,7 +57,9 @@ class Metric(NamedTuple):
         return self.kind == "products" or (self.kind == "columns" and self.code in (L1, LINF, LP, SQUARES))
 
     def prepare(self, X: Array) -> Array:
-        """Return rows whose plain sums over columns are the distances."""
+        """Return rows whose plain sums over columns are the distances; sparse ones become dense."""
+        if sparse.issparse(X):
+            X = X.toarray()
         if self.name in ("cosine", "correlation"):
             return directions(X, self.name == "correlation")
         if self.whiten is not None:
@@ -152,6 +155,7 @@ def _only(params: dict[str, Any], metric: str, *known: str) -> dict[str, Any]:
 def block_distances(metric: Metric, Q: Any, X: Any) -> Array:
     """Return the distances of every row of Q to every row of X under a metric that is no sum over columns."""
     if metric.name == "callable":
+        Q, X = _each_row(Q), _each_row(X)
         table = [[metric.function(a, b, **metric.params) for b in X] for a in Q]
         return np.asarray(table, dtype=np.float64).reshape(len(Q), len(X))
     if metric.name == "haversine":
@@ -159,6 +163,11 @@ def block_distances(metric: Metric, Q: Any, X: Any) -> Array:
     if metric.name in ("braycurtis", "canberra"):
         return scipy_distances.cdist(Q, X, metric.name, **metric.params)
     return scipy_distances.cdist(np.asarray(Q) != 0, np.asarray(X) != 0, metric.name, **metric.params)
+
+
+def _each_row(X: Any) -> Any:
+    """Return what a function of two rows is called with: rows, or sparse matrices of one row."""
+    return [X[i : i + 1] for i in range(X.shape[0])] if sparse.issparse(X) else X
 
 
 def _haversine(Q: Array, X: Array) -> Array:

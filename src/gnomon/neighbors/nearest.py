@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.validate import COUNT, NOT_NEGATIVE
+from gnomon.core.validate import COUNT
 from gnomon.neighbors.search_index import Found
 from gnomon.neighbors.searching import METRIC_RULES, Searching
 
@@ -203,7 +205,7 @@ class NearestNeighbors(NearestQuestions, RadiusQuestions):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **METRIC_RULES,
         "n_neighbors": [COUNT, None],
-        "radius": [NOT_NEGATIVE, None],
+        "radius": [Interval(Real, 0, None, closed="both"), None],
     }
 
     def __init__(

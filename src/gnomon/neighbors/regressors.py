@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import ModelFileError
 from gnomon.core.linalg import Array
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, warn
+from gnomon.core.validate import COUNT, warn
 from gnomon.neighbors.classifiers import WEIGHTS
 from gnomon.neighbors.nearest import NearestQuestions, RadiusQuestions
 from gnomon.neighbors.searching import METRIC_RULES, Searching
@@ -190,7 +192,7 @@ class RadiusNeighborsRegressor(Averages, RadiusQuestions):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **METRIC_RULES,
-        "radius": [NOT_NEGATIVE],
+        "radius": [Interval(Real, 0, None, closed="both")],
         "weights": WEIGHTS,
     }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +24,9 @@ PRODUCTS = 2**19  # products computed at once by a task
 BLOCK = 512  # points of a leaf where nothing is left out
 TABLE = 2**20  # distances of a block at most, where rows meet one by one
 ALL = 2**62
+
+# Scans of all rows, made when a doubt first arises; never saved with an index.
+_SCANS: WeakKeyDictionary[Index, TreeIndex] = WeakKeyDictionary()
 
 
 class Found(NamedTuple):
@@ -266,14 +270,10 @@ class ProductIndex(Index):
         return self._flat()._nearest(np.ascontiguousarray(Q), k)[:2]
 
     def _flat(self) -> TreeIndex:
-        flat = getattr(self, "flat_", None)
+        flat = _SCANS.get(self)
         if flat is None:
-            flat = TreeIndex(self.rows, self.metric, space_trees.FLAT, BLOCK)
-            self.__dict__["flat_"] = flat
+            flat = _SCANS[self] = TreeIndex(self.rows, self.metric, space_trees.FLAT, BLOCK)
         return flat
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "flat_"}
 
     def within(self, Q: Array, radius: float, *, prepared: bool = False) -> Found:
         return self._flat().within(Q, radius, prepared=prepared)
@@ -319,7 +319,7 @@ class BlockIndex(Index):
         part = Q[task]
         if self.metric.kind == "precomputed":
             D = _given_distances(part)
-        elif sparse.issparse(self.rows) or sparse.issparse(part):
+        elif self.metric.name != "callable" and (sparse.issparse(self.rows) or sparse.issparse(part)):
             D = _sparse_distances(part, self.rows, self.metric)
         else:
             D = block_distances(self.metric, part, self.rows)
@@ -399,9 +399,8 @@ def build(X: Any, metric: Metric, algorithm: str, leaf_size: int, k: int) -> Ind
         from gnomon.neighbors.words import EditIndex, VantageIndex
 
         return (VantageIndex if algorithm == "vp_tree" else EditIndex)(X, metric)
-    if algorithm == "vp_tree" or (
-        algorithm == "auto" and metric.name == "callable" and len_of(X) >= MANY_CALLS
-    ):
+    many = metric.name == "callable" and len_of(X) >= MANY_CALLS and not sparse.issparse(X)
+    if algorithm == "vp_tree" or (algorithm == "auto" and many):
         from gnomon.neighbors.words import VantageIndex
 
         return VantageIndex(X, metric)
