@@ -320,7 +320,8 @@ class CCA(
 
     def _second(self, Y: Any) -> Array:
         p = self._width()
-        Y = np.asarray(matrix(np.reshape(Y, (len(Y), -1)), name="Y"), dtype=np.float64)
+        Y = np.asarray(Y, dtype=np.float64)
+        Y = matrix(Y if Y.ndim == 2 else Y.reshape(-1, 1), name="Y")
         if Y.shape[1] != len(self.mean_) - p:
             raise DataError(f"Y has {Y.shape[1]} columns; the model was fitted with {len(self.mean_) - p}.")
         return ((Y - self.mean_[p:]) / self.scale_[p:]) @ self.y_rotations_
