@@ -123,7 +123,10 @@ class Options(NamedTuple):
 def start_rows(X: Any, K: int, H: Array, beta: float) -> Array:
     """A positive W with row sums of about the right size."""
     sums = np.asarray(X.sum(axis=1)).ravel() if sparse.issparse(X) else np.nansum(X, axis=1)
-    level = np.maximum(np.asarray(sums, dtype=np.float64), TINY) / max(float(H.sum()), TINY)
+    whole = float(H.sum())
+    if whole == 0.0:
+        return np.zeros((len(sums), K))
+    level = np.maximum(np.asarray(sums, dtype=np.float64), TINY) / whole
     return np.repeat(level[:, None], K, axis=1)
 
 

@@ -81,7 +81,8 @@ def from_rows(X: Array, Y: Array, weight: Array, Sx: Array, Sy: Array) -> Canoni
     root = np.sqrt(weight)[:, None]
     found = []
     for block, name in ((X * root, "X"), (Y * root, "Y")):
-        scale = np.where(np.linalg.norm(block, axis=0) > 0, np.linalg.norm(block, axis=0), 1.0)
+        size = np.linalg.norm(block, axis=0)
+        scale = np.where(size > 1e-12 * size.max(), size, np.inf)  # constant columns take no part
         Q, s, Vt = thin_svd(block / scale)  # the shortest weights, where they are not unique
         rank = int((s > 1e-13 * max(block.shape) * max(float(s[0]), 1e-300)).sum())
         if rank < block.shape[1]:
@@ -229,7 +230,7 @@ class CCA(
         std = np.ones(p + q)
         if self.scale:
             size = np.sqrt(sums.scatter.diagonal() / max(sums.weight - 1.0, 1.0))
-            std = np.where(size > 0, size, 1.0)
+            std = np.where(size > 1e-13 * np.abs(sums.mean), size, 1.0)  # below that a constant, rounded
         S = about.scatter / std[:, None] / std
         found = self._directions(rows, S, about.mean, std, p)
         if min(found.ranks) < K:
@@ -307,7 +308,7 @@ class CCA(
         self._adopt(self._solve(rows), rows)
         return self
 
-    def transform(self, X: Any, y: Any = None, Y: Any = None) -> Any:
+    def transform(self, X: Any, y: Any = None, copy: bool = True, *, Y: Any = None) -> Any:
         """Return the scores of the first block, or a pair of scores where the second block is given."""
         p = self._width()
         axes = self.x_rotations_ / self.scale_[:p, None]
@@ -319,7 +320,8 @@ class CCA(
 
     def _second(self, Y: Any) -> Array:
         p = self._width()
-        Y = np.asarray(matrix(np.reshape(Y, (len(Y), -1)), name="Y"), dtype=np.float64)
+        Y = np.asarray(Y, dtype=np.float64)
+        Y = matrix(Y if Y.ndim == 2 else Y.reshape(-1, 1), name="Y")
         if Y.shape[1] != len(self.mean_) - p:
             raise DataError(f"Y has {Y.shape[1]} columns; the model was fitted with {len(self.mean_) - p}.")
         return ((Y - self.mean_[p:]) / self.scale_[p:]) @ self.y_rotations_
@@ -340,7 +342,7 @@ class CCA(
             return first
         return first, np.asarray(y, dtype=np.float64) @ self.y_loadings_.T * self.scale_[p:] + self.mean_[p:]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, copy: bool = True) -> Array:
         """Return the second block predicted from the first."""
         self._width()
         found = per_row(affine, self._rows(X), self.coef_, self.intercept_)

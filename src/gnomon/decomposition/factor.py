@@ -110,7 +110,7 @@ class FactorAnalysis(LatentLinear):
         The diagonal of Ψ.
     mean_ : array of shape (p,)
     loglike_ : list of float
-        Log-likelihood (with a prior: minus its penalty) before every step.
+        Log-likelihood before every step and, without a prior, of the result.
     log_likelihood_, weight_ : float
         Of the training rows under the result, and their number.
     communalities_, uniqueness_ : arrays of shape (p,)
@@ -256,7 +256,13 @@ class FactorAnalysis(LatentLinear):
         }
 
     def _learned(self, run: Any) -> dict[str, Any]:
-        return {**super()._learned(run), "loglike_": [float(value) for value in run.trace.objective]}
+        learned = super()._learned(run)
+        return {**learned, "loglike_": self._told(run.trace, learned["log_likelihood_"])}
+
+    def _told(self, trace: Any, last: float) -> list[float]:
+        """The likelihood before every step, and that of the result."""
+        before = [float(value) for value in trace.objective]
+        return [*before, last] if self.loadings_precision == 0 and np.isfinite(last) else before
 
     def fit_moments(self, covariance: Any, n_samples: float, mean: Any = None) -> Self:
         """Fit to a covariance matrix (divisor n) instead of rows, as printed in an article.
@@ -287,7 +293,7 @@ class FactorAnalysis(LatentLinear):
         trace = recorder.trace()
         facts = {"trace_": trace, "n_iter_": max(1, len(trace)), "converged_": converged}
         learned = self._attributes(self._finish(work, state))
-        values = [float(value) for value in trace.objective]
+        values = self._told(trace, learned["log_likelihood_"])
         self._adopt({**facts, **learned, "loglike_": values, "n_features_in_": len(S)})
         return self
 

@@ -76,7 +76,7 @@ def _fitted(A: Array, K: int, name: str, random_state: Any) -> ImageBasis:
         model = {
             "pca": lambda: PCA(min(K, *A.shape), random_state=random_state),
             "svd": lambda: TruncatedSVD(K, random_state=random_state),
-            "nmf": lambda: NMF(K, random_state=random_state, max_iter=500),
+            "nmf": lambda: NMF(K, random_state=random_state, max_iter=2000, tol=1e-3),
         }[name]().fit(A)
         coefficients = model.transform(A)
         basis, rebuilt = model.components_, model.inverse_transform(coefficients)
