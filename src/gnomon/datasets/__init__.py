@@ -10,6 +10,7 @@ _FILES = {
     "classification": ["load_toy", "make_far_points"],
     "tables": ["load_lesson", "make_coin_triples"],
     "classes": ["clouds_posterior", "make_pattern"],
+    "demos": ["demonstrations"],
     "external": ["load_external"],
     "simulated": ["make_images", "make_series", "make_table", "make_text"],
     "mixtures": ["make_mixture"],

@@ -38,10 +38,10 @@ def indexable_rows(X: Any, estimator: Any = None) -> Any:
     """Return rows that can be taken by number: a data frame, CSR, or an array, checked as the estimator asks for."""
     if hasattr(X, "iloc"):
         return X
-    X = unmasked(X, False, "X")
     if estimator is None:
         return X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     tags = get_tags(estimator).input_tags
+    X = unmasked(X, tags.allow_nan, "X")
     kind = {
         "accept_sparse": "csr" if tags.sparse else False,
         "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
