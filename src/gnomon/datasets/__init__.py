@@ -10,6 +10,7 @@ _FILES = {
     "classes": ["clouds_posterior", "make_pattern"],
     "classification": ["load_toy", "make_far_points"],
     "documents": ["make_bars_corpus", "make_news"],
+    "demos": ["demonstrations"],
     "external": ["load_external"],
     "mixtures": ["make_mixture"],
     "networks": ["load_network"],

@@ -9,18 +9,18 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import Tags, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import Tags, check_consistent_length, get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_parameters, encode
 from gnomon.core.validate import weights as check_weights
 from gnomon.selection.areas import two_classes
-from gnomon.selection.conformal import indexable_rows
+from gnomon.selection.conformal import finite_labels, indexable_rows, learn_at_once
 from gnomon.selection.intervals import error_interval
 
 METHODS = ("isotonic", "sigmoid", "beta", "temperature")
@@ -334,13 +334,16 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         ----------
         X, y : rows and labels
         """
+        return learn_at_once(self, X, y)
+
+    def _learn(self, X: Any, y: Any) -> None:
         check_parameters(self)
         if y is None:
             raise DataError(
                 "y is missing: this classifier requires y to be passed, but the target y is None."
             )
         rows = indexable_rows(X, self._base())
-        classes, codes = encode(column_or_1d(y, warn=True))
+        classes, codes = encode(finite_labels(y))
         check_consistent_length(rows, codes)
         if len(classes) < 2:
             raise DegenerateError(
@@ -361,10 +364,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         for (_, test), values in zip(folds, in_order(held_out, folds)):
             S[test] = values
         self.estimator_, self.classes_ = fitted, classes
-        self.maps_ = self._learn(S, codes)
-        return self
+        self.maps_ = self._learn_maps(S, codes)
 
-    def _learn(self, S: Array, codes: Array) -> list[CalibrationMap]:
+    def _learn_maps(self, S: Array, codes: Array) -> list[CalibrationMap]:
         if self.method == "temperature" and S.shape[1] > 2:
             logs = np.log(np.maximum(S, TINY))
 
@@ -410,7 +412,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 
     def predict(self, X: Any) -> Array:
         """Return the class of largest calibrated probability."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        best = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[best]
 
     def _base(self) -> Any:
         if self.estimator is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -20,12 +21,13 @@ from sklearn.utils import (
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.estimator import is_learned
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.threads import in_order
-from gnomon.core.validate import check_parameters, encode
+from gnomon.core.validate import check_parameters, encode, unmasked
 from gnomon.selection.intervals import check_level, error_interval
 
 ROWS_AT_ONCE = 512
@@ -39,12 +41,30 @@ def indexable_rows(X: Any, estimator: Any = None) -> Any:
     if estimator is None:
         return X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     tags = get_tags(estimator).input_tags
+    X = unmasked(X, tags.allow_nan, "X")
     kind = {
         "accept_sparse": "csr" if tags.sparse else False,
         "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
     }
     plain = hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.dtype.kind in "fiub")
     return check_array(X, dtype=None if plain else "numeric", estimator=estimator, input_name="X", **kind)
+
+
+def finite_labels(y: Any) -> Array:
+    """Return labels as a vector without NaN or infinity."""
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    return labels
+
+
+def learn_at_once(model: Any, *data: Any) -> Any:
+    """Let a copy of the model learn, and take over what it learned in one step: whole, or not at all."""
+    other = copy.copy(model)
+    other.__dict__ = {name: value for name, value in vars(model).items() if not is_learned(name)}
+    other._learn(*data)
+    model.__dict__ = other.__dict__
+    return model
 
 
 class Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -234,17 +254,20 @@ class ConformalRegressor(RegressorMixin, Conformal):
         groups : array of shape (n,), optional
             A promise is kept within every group; for "split".
         """
+        return learn_at_once(self, X, y, groups)
+
+    def _learn(self, X: Any, y: Any, groups: Any) -> None:
         check_parameters(self)
         X_, y_ = self._arrays(X, y)
         if self.method != "split":
             if groups is not None or self.residual != "absolute":
                 raise DataError("groups and residual='interval' need method='split'.")
             self.estimator_ = clone(self._base()).fit(X, y)
-            return self._fit_folds(X_, y_)
+            self._fit_folds(X_, y_)
+            return
         train, held = self._parts(len(y_))
         self.estimator_ = clone(self._base()).fit(self._take(X_, train), y_[train])
         self._keep_scores(self._score(self.estimator_, self._take(X_, held), y_[held]), groups, held)
-        return self
 
     def _arrays(self, X: Any, y: Any) -> tuple[Any, Array]:
         if y is None:
@@ -269,7 +292,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
         low, high = model.predict_interval(X)
         return np.ravel(low), np.ravel(high)
 
-    def _fit_folds(self, X: Any, y: Array) -> ConformalRegressor:
+    def _fit_folds(self, X: Any, y: Array) -> None:
         folds = self._folds(len(y))
 
         def held_out(fold: tuple[Array, Array]) -> tuple[Any, Array]:
@@ -286,7 +309,6 @@ class ConformalRegressor(RegressorMixin, Conformal):
             raise DataError("cv must hold every row out once; take KFold or another partition.")
         self.residuals_, self.fold_of_ = residual, fold_of
         self._keep_scores(residual, None, np.arange(len(y)))
-        return self
 
     def predict(self, X: Any) -> Array:
         """Return the regressor's predictions."""
@@ -421,13 +443,16 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         groups : array of shape (n,), optional
             A promise is kept within every group; for "split".
         """
+        return learn_at_once(self, X, y, groups)
+
+    def _learn(self, X: Any, y: Any, groups: Any) -> None:
         check_parameters(self)
         if y is None:
             raise DataError(
                 "y is missing: this classifier requires y to be passed, but the target y is None."
             )
         rows = indexable_rows(X, self._base())
-        classes, codes = encode(column_or_1d(y, warn=True))
+        classes, codes = encode(finite_labels(y))
         check_consistent_length(rows, codes)
         if len(classes) < 2:
             raise DegenerateError(f"sets need two classes or more; y has only one class, {classes[0]!r}.")
@@ -458,7 +483,6 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         self.held_scores_ = scores[held]
         by = classes[codes] if self.conditional else groups
         self._keep_scores(scores[held], by, held)
-        return self
 
     def _class_parts(self, codes: Array) -> tuple[Array, Array]:
         """Part the rows so that every class is learned from."""
