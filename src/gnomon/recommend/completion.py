@@ -150,10 +150,7 @@ class NuclearNormCompletion(Factored):
         new = (1 + np.sqrt(1 + 4 * state.momentum**2)) / 2
         Z = X + (state.momentum - 1) / new * (X - state.before)
         fresh = self._shrunk(sides, Z, lam)
-        rounding = 1e-13 * abs(state.objective) if np.isfinite(state.objective) else np.inf
-        if (
-            fresh.objective > state.objective + rounding
-        ):  # the momentum has gone too far: a plain step cannot rise
+        if fresh.objective > state.objective:  # the momentum has gone too far: a plain step cannot rise
             fresh, new = self._shrunk(sides, X, lam), 1.0
         return fresh._replace(before=X, momentum=new, path=state.path)
 

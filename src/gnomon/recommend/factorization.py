@@ -107,7 +107,7 @@ class MatrixFactorization(FactorAnswers):
     history_factors_ : array
         h of SVD++; zeros else.
     objective_ : float
-        J.
+        J. The trace of "sgd" has the squared errors that were met on the way instead of those at the end of a sweep.
     half_steps_ : array of shape (n_iter_, 2)
         J after the users' and after the items' half of every sweep ("als"; else J twice).
     runs_ : array
@@ -290,9 +290,11 @@ class MatrixFactorization(FactorAnswers):
     def _step(self, work: Work, state: Factors) -> tuple[Factors, Report]:
         if self.solver == "als":
             fresh, first = self._als(work, state)
+            J, squares = self._objective(work, fresh)
         else:
-            fresh, first = self._pass(work, state), None
-        J, squares = self._objective(work, fresh)
+            fresh, met = self._pass(work, state)
+            J, squares = self._objective(work, fresh, met)
+            first = None
         change = abs(state.objective - J)
         fresh = fresh._replace(
             half_steps=np.vstack([state.half_steps, [J if first is None else first, J]]),
@@ -303,9 +305,9 @@ class MatrixFactorization(FactorAnswers):
         rmse = float(np.sqrt(squares / len(work.sides.values)))
         return fresh, Report(J, done=done, change=change, info={"rmse": rmse})
 
-    def _pass(self, work: Work, state: Factors) -> Factors:
+    def _pass(self, work: Work, state: Factors) -> tuple[Factors, float | None]:
         if self.solver == "cd":
-            return coordinate_sweep(work, state, self.nonnegative, self.biases)
+            return coordinate_sweep(work, state, self.nonnegative, self.biases), None
         rate = float(self.learning_rate)
         rate = rate / (1 + state.sweeps) if self.lr_schedule == "inverse" else rate
         return sgd_sweep(work, state, rate, self._lambda(), self._scaling(), self.batch, self.biases)
@@ -332,21 +334,27 @@ class MatrixFactorization(FactorAnswers):
         found = solve_side(side, longer, ridge, targets=rest, what=what)
         return np.ascontiguousarray(found[:, :-1]), found[:, -1].astype(np.float64)
 
-    def _objective(self, work: Work, state: Factors) -> tuple[float, float]:
-        """Return J and the sum of squared residuals."""
-        sides = work.sides
-        U = state.U + history_of(work, state.H) if self.implicit else state.U
-        rest = sides.values - predictions(sides.rows, sides.columns, U, state.V)
+    def _objective(self, work: Work, state: Factors, met: float | None = None) -> tuple[float, float]:
+        """Return J and the sum of squared residuals; of "sgd" those met on the way, to spare a pass."""
+        squares = self._squares(work, state) if met is None else met
         J = penalty(state.U, work.ridge_users) + penalty(state.V, work.ridge_items)
         if self.biases:
-            rest -= sides.mean + state.user_bias[sides.rows] + state.item_bias[sides.columns]
             J += 0.5 * float(work.ridge_users @ state.user_bias**2 + work.ridge_items @ state.item_bias**2)
         if self.implicit:
             J += penalty(state.H, work.ridge_items)
-        squares = float(rest @ rest)
         return J + 0.5 * squares, squares
 
+    def _squares(self, work: Work, state: Factors) -> float:
+        sides = work.sides
+        U = state.U + history_of(work, state.H) if self.implicit else state.U
+        rest = sides.values - predictions(sides.rows, sides.columns, U, state.V)
+        if self.biases:
+            rest -= sides.mean + state.user_bias[sides.rows] + state.item_bias[sides.columns]
+        return float(rest @ rest)
+
     def _finish(self, work: Work, state: Factors) -> Factors:
+        if self.solver == "sgd":
+            state = state._replace(objective=self._objective(work, state)[0])
         if self.implicit:
             state = state._replace(U=state.U + history_of(work, state.H))
         return state
@@ -361,7 +369,7 @@ class MatrixFactorization(FactorAnswers):
             "history_factors_": state.H,
             "objective_": float(state.objective),
             "half_steps_": state.half_steps,
-            "runs_": np.append(state.runs, state.objective),
+            "runs_": np.append(state.runs, state.half_steps[-1, 1] if len(state.half_steps) else np.inf),
             "n_parameters_": n * k + m * k - k * k + (n + m if self.biases else 0),
         }
 

@@ -83,7 +83,7 @@ class GreedyFactorization(Factored):
     >>> Y = [[5, 3, 4], [4, 2, 5], [1, 5, 2]]
     >>> model = GreedyFactorization(2, stopping="gain", regularization=0.5).fit(Y)
     >>> model.residuals_.round(3)
-    array([17.242,  1.552])
+    array([14.81 ,  1.695])
     """
 
     _stop: ClassVar[str] = "self"

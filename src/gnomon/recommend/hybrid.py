@@ -90,10 +90,10 @@ class HybridFactorization(Factored):
     --------
     >>> films = {"alien": [1.0, 0.0], "jaws": [1.0, 0.2], "up": [0.0, 1.0], "coco": [0.1, 1.0]}
     >>> pairs = [("ann", "alien"), ("ann", "up"), ("bob", "jaws"), ("bob", "up"), ("ann", "jaws")]
-    >>> model = HybridFactorization(1, regularization=0.1, one_hot=False, random_state=0)
+    >>> model = HybridFactorization(2, regularization=0.1, one_hot=False, iterations=500, random_state=0)
     >>> model = model.fit(pairs, [5, 1, 1, 5, 5], item_features=films)
     >>> model.predict([("ann", "coco"), ("bob", "coco")], item_features=films).round(1)
-    array([1.5, 2.2])
+    array([1.5, 4.9])
     """
 
     _stop: ClassVar[str] = "self"

@@ -96,7 +96,7 @@ class AlternatingLeastSquares(ImplicitFactors):
     >>> clicks = csr_array([[1.0, 0, 2, 0], [0, 3, 0, 1], [1, 0, 1, 0]])
     >>> model = AlternatingLeastSquares(2, random_state=0, use_cg=False).fit(clicks)
     >>> model.recommend(0, N=1)[0], model.similar_items(0, 2)[0]
-    (array([3]), array([0, 2]))
+    (array([1]), array([0, 2]))
     """
 
     _stop: ClassVar[str] = "self"

@@ -62,7 +62,7 @@ class KNNRecommender(RatingRecommender, OneStep):
     --------
     >>> R = [[5, 3, 4, 1, np.nan], [4, 2, 5, 2, 3], [1, 5, 2, 4, 4], [np.nan, 3, 4, 2, 1]]
     >>> KNNRecommender(2).fit(R).predict([(0, 4)]).round(4)
-    array([1.9989])
+    array([2.3122])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -29,8 +29,8 @@ class Factors(NamedTuple):
 
 def sgd_sweep(
     work: Any, state: Factors, rate: float, lam: float, scaling: str, batch: str, biases: bool
-) -> Factors:
-    """Return the factors after one pass of stochastic gradient steps over all ratings."""
+) -> tuple[Factors, float]:
+    """Return the factors after one pass of stochastic gradient steps, and the squared errors met on the way."""
     from gnomon.loops.draws import shuffle
     from gnomon.loops.factors import sgd_epoch, svdpp_epoch
 
@@ -46,9 +46,11 @@ def sgd_sweep(
     if by_user:
         H = state.H.copy()
         runs = sides.users.runs
-        svdpp_epoch(order, runs.starts, runs.others, runs.values, mean, rate, lam_u, lam_v, bu, bi, U, V, H)
-        return state._replace(U=U, V=V, user_bias=bu, item_bias=bi, H=H)
-    sgd_epoch(
+        squares = svdpp_epoch(
+            order, runs.starts, runs.others, runs.values, mean, rate, lam_u, lam_v, bu, bi, U, V, H
+        )
+        return state._replace(U=U, V=V, user_bias=bu, item_bias=bi, H=H), float(squares)
+    squares = sgd_epoch(
         order,
         sides.rows,
         sides.columns,
@@ -63,7 +65,7 @@ def sgd_sweep(
         U,
         V,
     )
-    return state._replace(U=U, V=V, user_bias=bu, item_bias=bi)
+    return state._replace(U=U, V=V, user_bias=bu, item_bias=bi), float(squares)
 
 
 def coordinate_sweep(work: Any, state: Factors, nonnegative: bool, biases: bool) -> Factors:
