@@ -104,7 +104,58 @@ def sounds(n, d, seed):
     return make_toy_words(["one", "two"], 5, random_state=seed)
 
 
+def world(n, d, seed):
+    """A process of twelve states that may end; as data it is the list of its states."""
+    from gnomon.decide import MDP
+
+    class States(MDP):
+        def __getitem__(self, rows):
+            return self if np.ndim(rows) == 0 and not isinstance(rows, slice) else np.arange(12)[rows]
+
+    rng = np.random.default_rng(seed)
+    ends = rng.uniform(0.05, 0.3, size=(12, 2))
+    chances = rng.dirichlet(np.ones(12), size=(12, 2)) * (1 - ends)[..., None]
+    return (States(chances, rng.normal(size=(12, 2)), discount=0.9, termination=ends, layout="sas"),)
+
+
+SHORT = {"discount": 0.9, "n_episodes": 4, "max_steps": 20}
+
 RECIPES: dict[str, Recipe] = {
+    "ValueIteration": Recipe(
+        settings=({}, *each("update", "gauss_seidel", "prioritized"), {"update": "sampled", "max_iter": 5}),
+        data=world,
+    ),
+    "PolicyIteration": Recipe(settings=each("n_sweeps", None, "auto"), data=world),
+    "LinearProgram": Recipe(data=world),
+    "FiniteHorizon": Recipe(arguments={"horizon": 4}, data=world),
+    "QLearning": Recipe(arguments=SHORT, settings=({}, {"double": True}, {"trace_decay": 0.5}), data=world),
+    "Sarsa": Recipe(arguments=SHORT, settings=({}, {"expected": True}, {"n_step": 2}), data=world),
+    "ModelBased": Recipe(arguments=SHORT, data=world),
+    "OptimisticPlanning": Recipe(arguments={**SHORT, "reward_max": 5.0}, data=world),
+    "PosteriorSampling": Recipe(arguments=SHORT, data=world),
+    "DQN": Recipe(
+        arguments={
+            "hidden_layer_sizes": (8,),
+            "n_steps": 60,
+            "learning_starts": 10,
+            "batch_size": 4,
+            "buffer_size": 50,
+        },
+        data=world,
+    ),
+    "PPO": Recipe(
+        arguments={"hidden_layer_sizes": (8,), "n_steps": 60, "steps_per_iteration": 20, "n_epochs": 1},
+        data=world,
+    ),
+    "PolicyGradient": Recipe(
+        arguments={"n_iterations": 3, "episodes_per_iteration": 2},
+        settings=(
+            {},
+            {"exact": True, "discount": 0.9},
+            {"parameterization": "network", "hidden_layer_sizes": (8,)},
+        ),
+        data=world,
+    ),
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
     "CodewordHistogram": Recipe(arguments={"n_codes": 4}, data=songs),

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.data import Data, digest_of
@@ -98,6 +99,10 @@ class ActionHMM(Learner):
         "n_states": [COUNT],
         "n_actions": [COUNT],
         "n_observations": [COUNT],
+        "startprob": ["array-like", None],
+        "transmat": ["array-like", None],
+        "emissionprob": ["array-like", None],
+        "on_impossible": [StrOptions({"error", "reset"})],
         "n_iter": [COUNT],
         "tol": [NOT_NEGATIVE],
         "random_state": ["random_state"],
