@@ -118,6 +118,12 @@ def world(n, d, seed):
     return (States(chances, rng.normal(size=(12, 2)), discount=0.9, termination=ends, layout="sas"),)
 
 
+def journeys(n, d, seed):
+    """Readings of a robot in a corridor, and the moves between them."""
+    rng = np.random.default_rng(seed)
+    return ([(rng.integers(0, 2, size=6), rng.integers(0, 2, size=5)) for _ in range(n)],)
+
+
 SHORT = {"discount": 0.9, "n_episodes": 4, "max_steps": 20}
 
 RECIPES: dict[str, Recipe] = {
@@ -127,6 +133,7 @@ RECIPES: dict[str, Recipe] = {
     ),
     "PolicyIteration": Recipe(settings=each("n_sweeps", None, "auto"), data=world),
     "LinearProgram": Recipe(data=world),
+    "ActionHMM": Recipe(arguments={"n_states": 2, "n_actions": 2, "n_iter": 5}, data=journeys),
     "FiniteHorizon": Recipe(arguments={"horizon": 4}, data=world),
     "QLearning": Recipe(arguments=SHORT, settings=({}, {"double": True}, {"trace_decay": 0.5}), data=world),
     "Sarsa": Recipe(arguments=SHORT, settings=({}, {"expected": True}, {"n_step": 2}), data=world),
