@@ -164,7 +164,7 @@ class ActionHMM(Learner):
 
     def _read_journeys(self, observations: Any, actions: Any) -> Journeys:
         check_parameters(self)
-        if actions is None:
+        if actions is None or _are_pairs(observations):
             observations, actions = _taken_apart(observations)
         if len(observations) and np.ndim(observations[0]) == 0:
             observations, actions = [observations], [actions]
@@ -371,14 +371,13 @@ class ActionHMM(Learner):
         return tags
 
 
+def _are_pairs(journeys: Any) -> bool:
+    return isinstance(journeys, list) and all(isinstance(one, tuple) and len(one) == 2 for one in journeys)
+
+
 def _taken_apart(journeys: Any) -> tuple[list[Any], list[Any]]:
     """Return the observations and the actions of a list of pairs."""
-    fine = (
-        isinstance(journeys, list)
-        and journeys
-        and all(isinstance(one, tuple) and len(one) == 2 for one in journeys)
-    )
-    if not fine:
+    if not _are_pairs(journeys) or not journeys:
         raise DataError("without actions, give a list of pairs (observations, actions), at least one.")
     return [one[0] for one in journeys], [one[1] for one in journeys]
 
