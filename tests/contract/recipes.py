@@ -217,6 +217,51 @@ RECIPES: dict[str, Recipe] = {
     "BayesianPersonalizedRanking": Recipe(arguments={"factors": 3, "iterations": 5}, data=ratings),
     "BeliefPropagation": Recipe(data=factors, answers=("beliefs_", "log_partition_")),
     "CCA": Recipe(arguments={"n_components": 1}),  # of one target
+def journeys(n, d, seed):
+    """Readings of a robot in a corridor, and the moves between them."""
+    rng = np.random.default_rng(seed)
+    return ([(rng.integers(0, 2, size=6), rng.integers(0, 2, size=5)) for _ in range(n)],)
+
+
+SHORT = {"discount": 0.9, "n_episodes": 4, "max_steps": 20}
+
+RECIPES: dict[str, Recipe] = {
+    "ValueIteration": Recipe(
+        settings=({}, *each("update", "gauss_seidel", "prioritized"), {"update": "sampled", "max_iter": 5}),
+        data=world,
+    ),
+    "PolicyIteration": Recipe(settings=each("n_sweeps", None, "auto"), data=world),
+    "LinearProgram": Recipe(data=world),
+    "ActionHMM": Recipe(arguments={"n_states": 2, "n_actions": 2, "n_iter": 5}, data=journeys),
+    "FiniteHorizon": Recipe(arguments={"horizon": 4}, data=world),
+    "QLearning": Recipe(arguments=SHORT, settings=({}, {"double": True}, {"trace_decay": 0.5}), data=world),
+    "Sarsa": Recipe(arguments=SHORT, settings=({}, {"expected": True}, {"n_step": 2}), data=world),
+    "ModelBased": Recipe(arguments=SHORT, data=world),
+    "OptimisticPlanning": Recipe(arguments={**SHORT, "reward_max": 5.0}, data=world),
+    "PosteriorSampling": Recipe(arguments=SHORT, data=world),
+    "DQN": Recipe(
+        arguments={
+            "hidden_layer_sizes": (8,),
+            "n_steps": 60,
+            "learning_starts": 10,
+            "batch_size": 4,
+            "buffer_size": 50,
+        },
+        data=world,
+    ),
+    "PPO": Recipe(
+        arguments={"hidden_layer_sizes": (8,), "n_steps": 60, "steps_per_iteration": 20, "n_epochs": 1},
+        data=world,
+    ),
+    "PolicyGradient": Recipe(
+        arguments={"n_iterations": 3, "episodes_per_iteration": 2},
+        settings=(
+            {},
+            {"exact": True, "discount": 0.9},
+            {"parameterization": "network", "hidden_layer_sizes": (8,)},
+        ),
+        data=world,
+    ),
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
     "ChowLiuTree": Recipe(data=states, answers=("adjacency_", "score_")),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.decide.evaluation import softmax
+from gnomon.decide.policies import Policy
 from gnomon.solvers.schedules import Constant, Exponential, InverseDecay, InvScaling, LinearDecay, Schedule
 
 TABLE = (
@@ -159,6 +162,16 @@ def _values(q: Any, available: Any) -> tuple[Array, Array]:
     if values.ndim != 1 or not on.any():
         raise DataError("q must be one row of action values with at least one available action.")
     return values, on
+
+
+BEHAVIORS = [
+    Interval(Real, 0, 1, closed="both"),
+    callable,
+    EpsilonGreedy,
+    SoftmaxBehavior,
+    Policy,
+    "array-like",
+]
 
 
 class CodedBehavior(NamedTuple):

@@ -30,6 +30,7 @@ from gnomon.decide.networks import (
     single_envs,
     unvectored,
 )
+from gnomon.decide.planners import DISCOUNT
 from gnomon.decide.tabular import Agent, Played, episode_keys, report_of
 from gnomon.solvers.schedules import LinearDecay
 
@@ -153,6 +154,9 @@ class DQN(Agent):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "hidden_layer_sizes": ["array-like"],
+        "discount": [DISCOUNT],
+        "exploration": [DISCOUNT, callable, None],
         "activation": [StrOptions({"relu", "tanh"})],
         "learning_rate_init": [POSITIVE],
         "solver": [StrOptions({"adam", "sgd"})],

@@ -32,6 +32,7 @@ from gnomon.decide.networks import (
     single_envs,
     unvectored,
 )
+from gnomon.decide.planners import DISCOUNT
 from gnomon.decide.policies import Policy
 from gnomon.decide.tabular import Agent, episode_keys
 
@@ -315,6 +316,8 @@ class PolicyGradient(PolicyClimber):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "hidden_layer_sizes": ["array-like"],
+        "discount": [DISCOUNT],
         "parameterization": [StrOptions({"tabular", "network"})],
         "activation": [StrOptions({"relu", "tanh"})],
         "baseline": [StrOptions({"value", "mean"}), None],
@@ -569,7 +572,10 @@ class PPO(PolicyClimber):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "hidden_layer_sizes": ["array-like"],
+        "discount": [DISCOUNT],
         "activation": [StrOptions({"relu", "tanh"})],
+        "learning_rate": [POSITIVE, callable],
         "gae_lambda": [Interval(Real, 0, 1, closed="both")],
         "clip": [POSITIVE, None],
         "n_epochs": [COUNT],

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.data import Data, digest_of
@@ -98,6 +99,10 @@ class ActionHMM(Learner):
         "n_states": [COUNT],
         "n_actions": [COUNT],
         "n_observations": [COUNT],
+        "startprob": ["array-like", None],
+        "transmat": ["array-like", None],
+        "emissionprob": ["array-like", None],
+        "on_impossible": [StrOptions({"error", "reset"})],
         "n_iter": [COUNT],
         "tol": [NOT_NEGATIVE],
         "random_state": ["random_state"],
@@ -159,6 +164,8 @@ class ActionHMM(Learner):
 
     def _read_journeys(self, observations: Any, actions: Any) -> Journeys:
         check_parameters(self)
+        if actions is None or _are_pairs(observations):
+            observations, actions = _taken_apart(observations)
         if len(observations) and np.ndim(observations[0]) == 0:
             observations, actions = [observations], [actions]
         if actions is None or len(observations) != len(actions) or not len(observations):
@@ -209,14 +216,17 @@ class ActionHMM(Learner):
 
     # learning
 
-    def fit(self, observations: Any, actions: Any = None) -> Self:
+    def fit(self, observations: Any, actions: Any = None, y: Any = None) -> Self:
         """Learn by EM.
 
         Parameters
         ----------
         observations : list of int sequences, or one
+            Without `actions`, a list of pairs (observations, actions).
         actions : list of int sequences, or one
             Each one shorter than its observations.
+        y : ignored
+            For scikit-learn's tools.
         """
         return self._learn(self._read_journeys(observations, actions), X=observations, y=None)
 
@@ -282,8 +292,19 @@ class ActionHMM(Learner):
             beliefs[t] = self._seen(chances, beliefs[t - 1] @ chances.moves[a[t - 1]], a[t - 1], o[t])
         return beliefs
 
-    def predict_proba(self, observations: Any, actions: Any) -> Array:
-        """Return p(state at t | all observations), for every t."""
+    def predict_proba(self, observations: Any, actions: Any = None) -> Any:
+        """Return p(state at t | all observations), for every t.
+
+        Parameters
+        ----------
+        observations : int sequence
+            Without `actions`, a list of pairs (observations, actions); then a list is returned, or one array where all
+            have the same length.
+        actions : int sequence
+        """
+        if actions is None:
+            found = [self.predict_proba(o, a) for o, a in zip(*_taken_apart(observations), strict=True)]
+            return np.array(found) if len({len(one) for one in found}) == 1 else found
         return passage(self._chances(), *self._journey(observations, actions)).smoothed
 
     def predict_next(self, observations: Any, actions: Any, action: int) -> Array:
@@ -348,6 +369,17 @@ class ActionHMM(Learner):
         tags.input_tags.two_d_array = False
         tags.no_validation = True
         return tags
+
+
+def _are_pairs(journeys: Any) -> bool:
+    return isinstance(journeys, list) and all(isinstance(one, tuple) and len(one) == 2 for one in journeys)
+
+
+def _taken_apart(journeys: Any) -> tuple[list[Any], list[Any]]:
+    """Return the observations and the actions of a list of pairs."""
+    if not _are_pairs(journeys) or not journeys:
+        raise DataError("without actions, give a list of pairs (observations, actions), at least one.")
+    return [one[0] for one in journeys], [one[1] for one in journeys]
 
 
 def _shown(chances: Chances, action: int) -> Array:

@@ -13,8 +13,8 @@ from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
 from gnomon.decide import bellman
 from gnomon.decide.evaluation import solve_chain
-from gnomon.decide.planners import Plan, Planner, Solved
-from gnomon.decide.policies import as_table
+from gnomon.decide.planners import DISCOUNT, Plan, Planner, Solved
+from gnomon.decide.policies import Policy, as_table
 
 FIRST_SWEEPS, MOST_SWEEPS = 5, 200  # of one evaluation with n_sweeps="auto"
 
@@ -76,6 +76,8 @@ class PolicyIteration(Planner):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "discount": [DISCOUNT, None],
+        "initial_policy": ["array-like", Policy, None],
         "n_sweeps": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"}), None],
         "tol": [POSITIVE],
         "max_iter": [COUNT],

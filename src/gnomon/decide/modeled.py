@@ -18,7 +18,7 @@ from gnomon.core.watching import Run
 from gnomon.core.world import Process
 from gnomon.decide import bellman
 from gnomon.decide import environments as play
-from gnomon.decide.behavior import EpsilonGreedy, coded, coded_behavior
+from gnomon.decide.behavior import BEHAVIORS, EpsilonGreedy, coded, coded_behavior
 from gnomon.decide.counted import EmpiricalModel, check_reward_prior
 from gnomon.decide.improvement import PolicyIteration
 from gnomon.decide.policies import Policy
@@ -276,6 +276,8 @@ class ModelBased(Counting):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AGENT,
+        "exploration": BEHAVIORS,
+        "default_reward": [NUMBER],
         "plan_every": [StrOptions({"episode", "doubling"}), Interval(Integral, 1, None, closed="left")],
         "prior_count": [NOT_NEGATIVE],
         "unvisited": [StrOptions({"uniform", "self_loop", "optimistic", "error"})],
@@ -499,6 +501,8 @@ class PosteriorSampling(Counting):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AGENT,
         "prior_count": [POSITIVE],
+        "reward_prior": ["array-like", StrOptions({"known"})],
+        "support": ["array-like", None],
         "resample": [StrOptions({"episode", "doubling"}), Interval(Integral, 1, None, closed="left")],
     }
 

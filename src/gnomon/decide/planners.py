@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted as check_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.promises import Promises
 from gnomon.core.steps import Learner
 from gnomon.core.validate import check_parameters, warn
 from gnomon.core.watching import Run
-from gnomon.core.world import Process
+from gnomon.core.world import Process, World
 from gnomon.decide import bellman
 from gnomon.decide.policies import Policy
+
+PROMISES = Promises(
+    order="no: a world has no rows to put in order", weights="no: a world has no rows to weigh"
+)
 
 
 class Plan(NamedTuple):
@@ -68,14 +75,17 @@ class WorldLearner(Learner):
     def _read_world(self, world: Any) -> Any:
         raise NotImplementedError
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
     def predict(self, states: Any) -> Array:
         """Return the best action of every state given.
 
         Parameters
         ----------
-        states : int or array of int
+        states : int, array of int, or the world itself for all of its states
         """
         check_fitted(self)
+        states = np.arange(self.n_states_) if isinstance(one_world(states), World) else states
         return np.asarray(self.policy_)[check_states(states, self.n_states_)]
 
     def __sklearn_tags__(self) -> Tags:
@@ -83,6 +93,21 @@ class WorldLearner(Learner):
         tags.input_tags.two_d_array = False
         tags.no_validation = True
         return tags
+
+
+DISCOUNT = Interval(Real, 0, 1, closed="both")
+
+
+def one_world(world: Any) -> Any:
+    """Return the world of a list that holds nothing else: this is how scikit-learn's tools hand one on."""
+    if (
+        isinstance(world, list)
+        and world
+        and isinstance(world[0], World)
+        and all(one is world[0] for one in world)
+    ):
+        return world[0]
+    return world
 
 
 def check_states(states: Any, S: int) -> Array:
@@ -104,9 +129,11 @@ class Planner(WorldLearner):
 
     _stop: ClassVar[str] = "self"
     _unit: ClassVar[str] = "sweep"
+    _promises: ClassVar[Promises] = PROMISES
 
     def _read_world(self, world: Any) -> Process:
         check_parameters(self)
+        world = one_world(world)
         if not isinstance(world, Process):
             raise DataError(
                 f"{type(self).__name__} plans in an MDP; got {type(world).__name__}. For an "

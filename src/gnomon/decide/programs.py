@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted as check_fitted
 from gnomon.core.errors import DataError, InfeasibleError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.steps import Report
-from gnomon.core.validate import COUNT
+from gnomon.core.validate import COUNT, check_parameters
+from gnomon.core.world import Process
 from gnomon.decide import bellman
 from gnomon.decide.evaluation import solve_chain
 from gnomon.decide.improvement import PolicyIteration
-from gnomon.decide.planners import Planner, check_states
+from gnomon.decide.planners import DISCOUNT, Planner, check_states, one_world
 from gnomon.decide.policies import Policy
 from gnomon.decide.sweeps import ValueIteration
 
@@ -72,6 +73,7 @@ class LinearProgram(Planner):
     """
 
     _unit: ClassVar[str] = "step"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"discount": [DISCOUNT, None]}
 
     def __init__(self, *, discount: float | None = None) -> None:
         self.discount = discount
@@ -178,13 +180,18 @@ class FiniteHorizon(Planner):
     (array([3.768, 6.496]), {0: [2]})
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"horizon": [COUNT]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "horizon": [COUNT],
+        "discount": [DISCOUNT],
+        "terminal_value": ["array-like", None],
+    }
 
     def __init__(self, horizon: int = 10, *, discount: float = 1.0, terminal_value: Any = None) -> None:
         self.horizon, self.discount, self.terminal_value = horizon, discount, terminal_value
 
     def _read_world(self, world: Any) -> Any:
-        discount = bellman.check_discount(self.discount)
+        check_parameters(self)
+        world, discount = one_world(world), bellman.check_discount(self.discount)
         if hasattr(world, "with_discount"):
             return super()._read_world(world.with_discount(0.0 if discount == 1.0 else discount))
         return super()._read_world(world)
@@ -195,7 +202,10 @@ class FiniteHorizon(Planner):
     def _limit(self) -> int:
         return int(self.horizon)
 
-    def _start(self, mdp: Any, rng: Any) -> Horizon:
+    def _start(self, mdp: Any, rng: Any) -> None:
+        return None  # without a step there is nothing to decide
+
+    def _end(self, mdp: Any) -> Horizon:
         S, A = mdp.n_states, mdp.n_actions
         last = (
             np.zeros(S)
@@ -204,7 +214,8 @@ class FiniteHorizon(Planner):
         )
         return Horizon(last[None], np.empty((0, S, A)), np.empty((0, S), dtype=np.int64))
 
-    def _step(self, mdp: Any, state: Horizon) -> tuple[Horizon, Report]:
+    def _step(self, mdp: Any, state: Horizon | None) -> tuple[Horizon, Report]:
+        state = self._end(mdp) if state is None else state
         q = bellman.q_values(mdp, state.values[-1], float(self.discount))
         V, actions = q.max(axis=1), q.argmax(axis=1)
         grown = Horizon(
@@ -217,20 +228,20 @@ class FiniteHorizon(Planner):
         )
 
     def _attributes(self, state: Horizon) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        return {
             "values_": state.values,
             "q_values_": state.q,
             "policies_": state.policies,
+            "policy_": Policy(state.policies),
             "V_": state.values[-1],
+            "Q_": state.q[-1],
             "changes_": _changes(state.policies),
         }
-        if len(state.policies):
-            told |= {"Q_": state.q[-1], "policy_": Policy(state.policies)}
-        return told
 
     def predict(self, states: Any, steps_to_go: int | None = None) -> Array:
         """Return the best actions with so many steps to go (all of them by default)."""
         check_fitted(self)
+        states = np.arange(self.policies_.shape[1]) if isinstance(one_world(states), Process) else states
         k = len(self.policies_) if steps_to_go is None else int(steps_to_go)
         if not 1 <= k <= len(self.policies_):
             raise DataError(f"steps_to_go must be from 1 to {len(self.policies_)}; got {steps_to_go}.")

@@ -15,7 +15,7 @@ from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, POSITIVE, warn
 from gnomon.decide import bellman
 from gnomon.decide.evaluation import solve_chain
-from gnomon.decide.planners import Plan, Planner, Solved
+from gnomon.decide.planners import DISCOUNT, Plan, Planner, Solved
 from gnomon.loops import planning
 
 LOOK_EVERY = 10  # in-place sweeps between two true backups, which alone give bounds
@@ -94,6 +94,8 @@ class ValueIteration(Planner):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "discount": [DISCOUNT, None],
+        "initial": ["array-like", None],
         "tol": [POSITIVE],
         "max_iter": [COUNT],
         "update": [StrOptions({"jacobi", "gauss_seidel", "prioritized", "sampled"})],
@@ -203,9 +205,8 @@ class ValueIteration(Planner):
         c = self._discount(mdp) * mdp.max_row_sum_
         near = change <= self.tol * (1.0 - c) if c < 1.0 else change <= self.tol
         sweeps = (plan.sweeps // LOOK_EVERY + 1) * LOOK_EVERY if near else plan.sweeps + 1
-        error = change * c / (1.0 - c) if c < 1.0 else change
         found = plan._replace(value=V, sweeps=sweeps, backups=plan.backups + int(plan.alive.sum()))
-        return found, Report(error, error, change=change)
+        return found, Report(None, change=change, info={"change": change})
 
     def _prioritized(self, mdp: Any, queue: Queue) -> tuple[Queue, Report]:
         """S backups, the most promising first, then a true backup of all for the bounds."""
@@ -247,7 +248,9 @@ class ValueIteration(Planner):
             backups=plan.backups + S * A * self.n_samples,
         )
         errors = errors.reshape(S, A)
-        return Sampling(found, q, errors, state.seed), Report(change, change=change, done=change <= self.tol)
+        return Sampling(found, q, errors, state.seed), Report(
+            None, change=change, done=change <= self.tol, info={"change": change}
+        )
 
     def _finish(self, mdp: Any, state: Any) -> Solved | Sampling:
         if isinstance(state, Sampling):

@@ -18,14 +18,12 @@ from gnomon.core.validate import COUNT, check_parameters
 from gnomon.core.watching import Run
 from gnomon.core.world import EnvironmentWorld, Process, read_world
 from gnomon.decide.bellman import check_discount
-from gnomon.decide.planners import WorldLearner
+from gnomon.decide.planners import DISCOUNT, PROMISES, WorldLearner, one_world
 from gnomon.decide.policies import Evaluation, Policy
 from gnomon.loops import worlds
 
-PROMISES = Promises(
-    order="no: a world has no rows to put in order", weights="no: a world has no rows to weigh"
-)
 AGENT: dict[str, Any] = {
+    "discount": [DISCOUNT],
     "n_episodes": [COUNT],
     "max_steps": [COUNT],
     "n_steps": [COUNT, None],
@@ -52,7 +50,7 @@ class Agent(WorldLearner):
     def _read_world(self, world: Any) -> Any:
         check_parameters(self)
         check_discount(self.discount)
-        return read_world(world)
+        return read_world(one_world(world))
 
     def _limit(self) -> int:
         return int(self.n_episodes) if getattr(self, "n_steps", None) is None else int(self.n_steps)

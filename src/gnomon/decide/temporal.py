@@ -14,11 +14,12 @@ from gnomon.core.parameters import Interval
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.steps import Report
 from gnomon.core.trace import Recorder
-from gnomon.core.validate import COUNT, check_parameters, warn
+from gnomon.core.validate import COUNT, NUMBER, check_parameters, warn
 from gnomon.core.watching import Run
 from gnomon.core.world import Process
 from gnomon.decide import environments as play
-from gnomon.decide.behavior import coded, coded_behavior
+from gnomon.decide.behavior import BEHAVIORS, coded, coded_behavior
+from gnomon.decide.planners import DISCOUNT
 from gnomon.decide.tabular import (
     AGENT,
     Agent,
@@ -92,6 +93,9 @@ class TemporalDifference(Agent):
     _method: ClassVar[str] = "q"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AGENT,
+        "learning_rate": [DISCOUNT, callable],
+        "exploration": BEHAVIORS,
+        "initial_q": [NUMBER, "array-like"],
         "double": ["boolean"],
         "n_step": [COUNT],
         "trace_decay": [Interval(Real, 0, 1, closed="both")],
