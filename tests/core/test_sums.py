@@ -246,7 +246,7 @@ def sequence_lengths(chunk):
 def test_dask_refuses_a_sequence_cut_by_a_partition_and_names_the_cure():
     pd = pytest.importorskip("pandas")
     dd = pytest.importorskip("dask.dataframe")
-    from gnomon.core.clusters import DaskRows
+    from gnomon.core.dask_rows import DaskRows
 
     frame = pd.DataFrame({"a": np.arange(12.0), "day": ["mon"] * 5 + ["tue"] * 3 + ["wed"] * 4})
     cut = dd.from_pandas(frame, npartitions=3, sort=False)

@@ -22,7 +22,7 @@ from gnomon.ensemble import (
     ensemble_experiment,
     hypothesis_space_demo,
 )
-from gnomon.ensemble.sampling import draw_counts, make_urn
+from gnomon.ensemble.sampling import draw_counts, make_pool
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 FOREST = (RandomForestClassifier, ExtraTreesClassifier)
@@ -53,8 +53,8 @@ def test_soft_and_hard_votes_by_hand():
 def test_chance_of_missing_a_bootstrap():
     for n, expected in ((10, 0.3486784), (100, 0.3660323), (1000, 0.3676954)):
         assert (1 - 1 / n) ** n == pytest.approx(expected, abs=1e-6)
-    urn = make_urn(np.arange(1000.0)[:, None], None, np.ones(1000))
-    missed = np.mean([np.mean(draw_counts(urn, 1000, np.random.default_rng(s)) == 0) for s in range(50)])
+    pool = make_pool(np.arange(1000.0)[:, None], None, np.ones(1000))
+    missed = np.mean([np.mean(draw_counts(pool, 1000, np.random.default_rng(s)) == 0) for s in range(50)])
     assert missed == pytest.approx(0.3677, abs=0.005)
 
 
@@ -62,17 +62,17 @@ def test_draws_do_not_see_repetition_or_order():
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(30, 2)), rng.integers(1, 4, 30)
     order = rng.permutation(30)
-    a = draw_counts(make_urn(X, None, w.astype(float)), 60, np.random.default_rng(1))
-    b = draw_counts(make_urn(X[order], None, w[order].astype(float)), 60, np.random.default_rng(1))
+    a = draw_counts(make_pool(X, None, w.astype(float)), 60, np.random.default_rng(1))
+    b = draw_counts(make_pool(X[order], None, w[order].astype(float)), 60, np.random.default_rng(1))
     whole = np.repeat(X, w, axis=0)
-    c = draw_counts(make_urn(whole, None, np.ones(len(whole))), 60, np.random.default_rng(1))
+    c = draw_counts(make_pool(whole, None, np.ones(len(whole))), 60, np.random.default_rng(1))
     assert np.array_equal(a[order], b)
     assert np.array_equal(a, np.bincount(np.repeat(np.arange(30), w), weights=c))
 
 
 def test_weights_are_draw_probabilities():
     X, w = np.arange(3.0)[:, None], np.array([0.1, 0.3, 0.6])
-    total = sum(draw_counts(make_urn(X, None, w), 300, np.random.default_rng(s)) for s in range(30))
+    total = sum(draw_counts(make_pool(X, None, w), 300, np.random.default_rng(s)) for s in range(30))
     assert total / 9000 == pytest.approx(w, abs=0.02)
 
 

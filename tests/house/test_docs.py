@@ -243,3 +243,15 @@ def test_every_page_of_the_menu_exists_or_is_generated():
 
 def teardown_module():
     sys.path[:] = [path for path in sys.path if path != str(HOOKS)]
+
+
+def test_docstrings_hold_no_stray_quotes():
+    """A docstring broken like a string of code shows its quotes to the reader."""
+    import ast
+    import re
+
+    for file in sorted((PROJECT / "src" / "gnomon").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                text = ast.get_docstring(node, clean=False) or ""
+                assert not re.search(r' "\n\s+"[^"]', text), f"{file.name}: {text[:80]}"

@@ -35,6 +35,14 @@ def test_guide_runs_without_warning_and_draws(name):
         assert b'href="http' not in content
 
 
+def test_the_small_family_of_the_page_works():
+    """The learners that `add-a-family.md` builds, in the words of the page."""
+    page = (HOOKS.parent / "add-a-family.md").read_text(encoding="utf-8")
+    woven, _ = guides.woven(page, "add-a-family")
+    assert "[3.] " in woven and "True" in woven
+    assert "['bread', 'milk']" in woven
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [

@@ -247,9 +247,9 @@ def test_groves_of_several_categorical_trees_share_a_table():
     trees = [
         DecisionTreeRegressor(max_depth=d, categorical_features=[0, 1]).fit(X, y).tree_ for d in (1, 2, 4)
     ]
-    grove = nodes.make_grove(trees, [tree.value[:, :, 0] for tree in trees], [0, 0, 0])
+    packed = nodes.pack_trees(trees, [tree.value[:, :, 0] for tree in trees], [0, 0, 0])
     expected = sum(tree.value[tree.apply(X), 0, 0] for tree in trees)
-    assert_allclose(grove.add(X, np.zeros((200, 1)))[:, 0], expected)
+    assert_allclose(packed.add(X, np.zeros((200, 1)))[:, 0], expected)
 
 
 def test_predictions_follow_a_new_fit():

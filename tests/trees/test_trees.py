@@ -488,12 +488,12 @@ def test_a_grove_adds_what_its_trees_answer_one_by_one(bytes_, monkeypatch):
     y = np.nan_to_num(X) @ [1.0, 2.0, 3.0, 4.0]
     trees = [DecisionTreeRegressor(max_depth=d).fit(X, y + d).tree_ for d in range(1, 8)]
     columns = [t % 2 for t in range(7)]
-    grove = nodes.make_grove(trees, [tree.value[:, :, 0] for tree in trees], columns)
+    packed = nodes.pack_trees(trees, [tree.value[:, :, 0] for tree in trees], columns)
     expected = np.zeros((1000, 2))
     for tree, column in zip(trees, columns):
         expected[:, column] += tree.value[tree.apply(X), 0, 0]
-    assert np.array_equal(grove.add(X, np.zeros((1000, 2))), expected)
-    halves = grove.add(X, grove.add(X, np.zeros((1000, 2)), range(3)), range(3, 7))
+    assert np.array_equal(packed.add(X, np.zeros((1000, 2))), expected)
+    halves = packed.add(X, packed.add(X, np.zeros((1000, 2)), range(3)), range(3, 7))
     assert np.array_equal(halves, expected)
 
 
@@ -504,21 +504,21 @@ def test_a_grove_of_one_column_meets_more_rows_than_a_block_can_count():
     inside = np.searchsorted(edges, X[:, 0])  # leaves lie in order along the only axis
     leaves = np.flatnonzero(tree.is_leaf)[inside]
     assert np.array_equal(tree.apply(X), leaves)
-    grove = nodes.make_grove([tree], [tree.value[:, :, 0]], [0])
-    assert np.array_equal(grove.add(X, np.zeros((70_000, 1)))[:, 0], tree.value[leaves, 0, 0])
+    packed = nodes.pack_trees([tree], [tree.value[:, :, 0]], [0])
+    assert np.array_equal(packed.add(X, np.zeros((70_000, 1)))[:, 0], tree.value[leaves, 0, 0])
 
 
 def test_a_grove_copies_only_columns_that_its_trees_ask_for():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(300, 500))
     tree = DecisionTreeRegressor(max_depth=2).fit(X, X[:, 77] + (X[:, 402] > 0)).tree_
-    grove = nodes.make_grove([tree], [tree.value[:, :, 0]], [0])
-    assert set(grove.features.tolist()) == set(tree.feature[~tree.is_leaf].tolist())
-    assert np.array_equal(grove.add(X, np.zeros((300, 1)))[:, 0], tree.value[tree.apply(X), 0, 0])
+    packed = nodes.pack_trees([tree], [tree.value[:, :, 0]], [0])
+    assert set(packed.features.tolist()) == set(tree.feature[~tree.is_leaf].tolist())
+    assert np.array_equal(packed.add(X, np.zeros((300, 1)))[:, 0], tree.value[tree.apply(X), 0, 0])
 
 
 def test_no_trees_add_nothing():
-    assert nodes.make_grove([], [], []).add(np.ones((3, 2)), np.ones((3, 1))).tolist() == [[1.0]] * 3
+    assert nodes.pack_trees([], [], []).add(np.ones((3, 2)), np.ones((3, 1))).tolist() == [[1.0]] * 3
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -28,12 +28,19 @@ def joint_log(chunk: Chunk, family: Family, log_priors: Array) -> Array:
     return table
 
 
-def normalized(joint: Array, *, logs: bool = True) -> Array:
-    """Turn ln P(x, k) into ln P(k | x), or P(k | x), in place; a row impossible under every class is NaN."""
+def normalized(joint: Array, prior: Array, *, logs: bool = True) -> Array:
+    """Turn ln P(x, k) into ln P(k | x), or P(k | x), in place.
+
+    A row that is impossible under every class, or so far out that its densities are no numbers, tells nothing about
+    its class: it gets the prior.
+    """
 
     def normalize(rows: slice) -> None:
-        with np.errstate(invalid="ignore"):
-            joint[rows] -= log_sum_exp(joint[rows])[:, None]
+        lost = ~np.isfinite(joint[rows].max(axis=1))
+        if lost.any():
+            with np.errstate(divide="ignore"):
+                joint[rows][lost] = np.log(prior)
+        joint[rows] -= log_sum_exp(joint[rows])[:, None]
         if not logs:
             np.exp(joint[rows], out=joint[rows])
 
@@ -63,11 +70,11 @@ class ClassPosterior(ClassifierMixin):  # type: ignore[misc]
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return ln P(k | x), shape (n, K)."""
-        return normalized(self._joint(X))
+        return normalized(self._joint(X), self.class_prior_)
 
     def predict_proba(self, X: Any) -> Array:
         """Return P(k | x), shape (n, K)."""
-        return normalized(self._joint(X), logs=False)
+        return normalized(self._joint(X), self.class_prior_, logs=False)
 
     def log_odds(self, X: Any) -> Array:
         """Return ln P(k | x) − ln P(first | x) for every class but the first, shape (n, K − 1)."""

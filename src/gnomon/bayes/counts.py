@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.bayes.class_moments import class_weights
 from gnomon.bayes.classifier import FamilyClassifier, class_priors
-from gnomon.core.errors import DataError
-from gnomon.core.linalg import Array
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.linalg import Array, log_sum_exp
+from gnomon.core.parameters import StrOptions
 from gnomon.core.rows import Rows
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER, Reads
@@ -54,6 +54,9 @@ def count_sums(chunk: Chunk, n_classes: int, threshold: float | None) -> CountSu
         member[np.arange(len(member)), chunk.y] = chunk.weight
         sums += member.T @ X
     return CountSums(class_weights(chunk, n_classes), sums)
+
+
+NEVER = 1e-300  # the share of what was never seen, where no pseudo-count lifts it: 0·ln 0 is no number
 
 
 def scores(rows: Rows, weights: Array, offsets: Array, threshold: float | None = None) -> Array:
@@ -242,6 +245,11 @@ class ComplementNB(CountClassifier):
     def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
         others = sums.counts.sum(axis=0) - sums.counts + self._alpha()
         logs = np.log(others / others.sum(axis=1, keepdims=True))
+        if self.norm and not (logs.sum(axis=1) < 0).all():
+            raise DegenerateError(
+                "norm=True divides by the sum of the weights of a class, which is zero: X has a single column "
+                "that counts. Use norm=False."
+            )
         weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
         return (
             {"feature_log_prob_": weights, "feature_all_": sums.counts.sum(axis=0)},
@@ -300,8 +308,8 @@ class BernoulliNB(CountClassifier):
         alpha = self._alpha()
         rows = sums.weight[:, None] + 2.0 * alpha
         on, off = (
-            np.log((sums.counts + alpha) / rows),
-            np.log((sums.weight[:, None] - sums.counts + alpha) / rows),
+            np.log(np.maximum(counts / rows, NEVER))
+            for counts in (sums.counts + alpha, sums.weight[:, None] - sums.counts + alpha)
         )
         return {"feature_log_prob_": on}, on - off, off.sum(axis=1)
 
@@ -367,6 +375,10 @@ class PoissonNB(CountClassifier):
         rates = np.where(sums.weight[:, None] + self.rate > 0, rates, 0.0)
         return {"rates_": rates}, np.log(rates), -rates.sum(axis=1)
 
+    def joint_log_likelihood(self, X: Any) -> Array:
+        """Return ln π_k + ln p(x | k) for every row and class, shape (n, K)."""
+        return self._joint(X) - per_row(log_factorials, self._rows(X))[:, None]
+
     def score_samples(self, X: Any) -> Array:
         """Return ln p(x), the log-evidence of every row."""
-        return super().score_samples(X) - per_row(log_factorials, self._rows(X))
+        return log_sum_exp(self.joint_log_likelihood(X))

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array, log_sum_exp
+from gnomon.core.parameters import HasMethods
 from gnomon.core.validate import check_parameters, probabilities
 
 
@@ -42,9 +42,12 @@ def bayes_rule(prior: Any, likelihood: Any, *, log: bool = False) -> Posterior:
     >>> bayes_rule([0.5, 0.5], [1 / 36, 1 / 38]).posterior.round(6)
     array([0.513514, 0.486486])
     """
+    likelihood = np.asarray(likelihood, dtype=np.float64)
+    if np.isnan(likelihood).any() or (not log and (likelihood < 0).any()):
+        raise DataError("likelihood must not be negative or NaN; give log=True for logarithms.")
     with np.errstate(divide="ignore"):
         joint = np.log(probabilities(prior, name="prior"))
-        joint = joint + (np.asarray(likelihood, dtype=np.float64) if log else np.log(likelihood))
+        joint = joint + (likelihood if log else np.log(likelihood))
     evidence = log_sum_exp(joint)
     if np.isneginf(evidence).any():
         raise ZeroEvidenceError("the observation is impossible under every hypothesis that the prior allows.")
@@ -139,6 +142,13 @@ def base_rate(sensitivity: float, specificity: float, prevalence: float) -> Base
     >>> round(base_rate(0.98, 0.97, 0.01).given_positive, 6)
     0.248101
     """
+    for name, value in (
+        ("sensitivity", sensitivity),
+        ("specificity", specificity),
+        ("prevalence", prevalence),
+    ):
+        if not 0.0 <= value <= 1.0:
+            raise DataError(f"{name} must be a probability between 0 and 1; got {value!r}.")
     prior = [prevalence, 1.0 - prevalence]
     positive, negative = [sensitivity, 1.0 - specificity], [1.0 - sensitivity, specificity]
     first, evidence = bayes_rule(prior, positive)
@@ -196,11 +206,22 @@ class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Handed to the classifier's `fit`.
         """
         check_parameters(self)
+        self._check_loss(len(np.unique(np.asarray(y))))
         fitted = clone(self._base()).fit(X, y, **options)
         self._names(fitted.classes_)
         self.estimator_ = fitted
         self.classes_ = fitted.classes_
         return self
+
+    def _check_loss(self, n_classes: int) -> None:
+        if self.loss is None:
+            return
+        loss = np.asarray(self.loss, dtype=np.float64)
+        if loss.ndim != 2 or loss.shape[1] != n_classes or not np.isfinite(loss).all():
+            raise DataError(
+                f"loss must be a finite matrix with one column for each of the {n_classes} classes of y and one row "
+                f"a decision; its shape is {loss.shape}."
+            )
 
     def _base(self) -> Any:
         if self.estimator is not None:

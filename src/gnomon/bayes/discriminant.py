@@ -9,12 +9,12 @@ import numpy as np
 from scipy import linalg
 from scipy.special import expit
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.bayes.class_moments import ClassSums
 from gnomon.bayes.classifier import FamilyClassifier, class_priors, normalized
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky, fix_signs, symmetric_eigen
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.sums import Chunk, per_row
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, warn
 from gnomon.distributions.base import Family
@@ -208,14 +208,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
-        return normalized(scores, logs=False)
+        return normalized(scores, self.priors_, logs=False)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return ln P(k | x), shape (n, K)."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             scores = np.column_stack([np.zeros_like(scores), scores])
-        return normalized(scores)
+        return normalized(scores, self.priors_)
 
     def _joint(self, X: Any) -> Array:
         rows = self._rows(X)

@@ -76,8 +76,15 @@ class IncrementalBayes:
             return self.likelihoods.log_density(np.atleast_2d(np.asarray(x, dtype=np.float64)))[0]
         with np.errstate(divide="ignore"):
             if isinstance(self.likelihoods, np.ndarray):
-                return np.log(self.likelihoods[:, int(x)])
+                return np.log(self.likelihoods[:, self._outcome(x)])
             return np.log([function(x) for function in self.likelihoods])
+
+    def _outcome(self, x: Any) -> int:
+        """Return the number of an outcome of the table, or refuse it."""
+        count = self.likelihoods.shape[1]
+        if not (isinstance(x, int | float | np.number | np.bool_) and x == int(x) and 0 <= x < count):
+            raise DataError(f"an outcome is a whole number from 0 to {count - 1}; got {x!r}.")
+        return int(x)
 
     def update(self, x: Any) -> IncrementalBayes:
         """Take in one observation; one that is impossible under every hypothesis changes nothing."""

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import optimize, special
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DataError, InfeasibleError, nearest
 from gnomon.core.linalg import Array, log_sum_exp
-from gnomon.core.validate import matrix, probabilities, vector
+from gnomon.core.validate import matrix, probabilities, vector, warn
 from gnomon.distributions.information import entropy, relative_entropy
 
 
@@ -93,6 +94,12 @@ def maximum_entropy(
     rank = int(np.linalg.matrix_rank(centered[support] * np.sqrt(p[support])[:, None]))
     weights = _with_infinities(F, support, mu, p0) if boundary else mu
     residual = float(np.abs(p @ F - b).max())
+    if (np.abs(p @ F - b) > np.maximum(tol, 1e-8) * 10.0 * scale).any():
+        warn(
+            f"maximum_entropy did not converge in max_iter={max_iter} steps: a constraint is off by {residual:.3g}, "
+            f"and tol={tol:g}. Raise max_iter, or take solver='newton'.",
+            ConvergenceWarning,
+        )
     distance = float(relative_entropy(p, p0))
     return MaximumEntropy(
         p,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.bayes.class_moments import ClassSums
 from gnomon.bayes.classifier import FamilyClassifier
 from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.sums import per_row
 from gnomon.core.validate import NOT_NEGATIVE, Reads
 from gnomon.distributions.base import Family

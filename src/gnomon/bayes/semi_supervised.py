@@ -6,12 +6,12 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.bayes.classifier import FamilyPosterior, class_priors
 from gnomon.bayes.naive import family_named
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.rows import Rows
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import Chunk, total

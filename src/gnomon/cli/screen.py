@@ -139,9 +139,8 @@ def _note(message: Any, *_: Any, **__: Any) -> None:
 
 def exit_code(error: Exception) -> int | None:
     """Return the exit code that an error deserves, or None when it is a fault of the program."""
-    from sklearn.utils._param_validation import InvalidParameterError
-
     from gnomon.core.errors import GnomonError
+    from gnomon.core.parameters import InvalidParameterError
     from gnomon.report.columns import QuestionError
 
     if isinstance(error, QuestionError | InvalidParameterError | OSError):

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from gnomon.cluster.kmeans import KMeans
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads
 from gnomon.loops.distances import pairwise

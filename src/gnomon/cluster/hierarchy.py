@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from gnomon.cluster.linkages import EUCLIDEAN, METHODS, cut_tree, linkage
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, warn

@@ -10,12 +10,12 @@ from scipy.sparse.linalg import eigsh
 from sklearn.base import ClusterMixin
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.cluster.lloyd import frame_of
 from gnomon.cluster.seeding import Sample
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.cluster import lloyd, seeding
 from gnomon.cluster.centers import (
@@ -30,6 +29,7 @@ from gnomon.cluster.centers import (
 from gnomon.cluster.optimal import optimal_1d
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.steps import Learner, Report, Run
 from gnomon.core.sums import per_row, total

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 
 from gnomon.cluster.kmeans import KMeans
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, check_fitted, check_parameters, matrix
 from gnomon.loops.distances import nearest_rows

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.cluster import lloyd, seeding
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, log_sum_exp
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads, warn

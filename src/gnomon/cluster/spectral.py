@@ -11,7 +11,6 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.base import ClusterMixin
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.cluster.graphs import affinity, degrees, graph_cut, laplacian, normalized, similarities
 from gnomon.cluster.kmeans import KMeans
@@ -20,6 +19,7 @@ from gnomon.cluster.partitions import sinkhorn
 from gnomon.cluster.seeding import Sample
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import one_blas_thread

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse
 
 from gnomon import __version__
+from gnomon.core.aliases import ALIASES
 from gnomon.core.encoding import CLASS, DEPTH, DTYPE, PLAIN_TYPES, SPARSE, Array, Json, class_name
 from gnomon.core.errors import ModelFileError
 
@@ -57,6 +58,7 @@ class Decoder:
         """Return a class by its name: one that the caller trusts, or one that gnomon itself defines."""
         if name in self.trusted:
             return self.trusted[name]
+        name = ALIASES.get(name, name)
         match = CLASS.fullmatch(name)
         if match is None:
             raise ModelFileError(
@@ -134,21 +136,23 @@ def _read_named(decoder: Decoder, name: str, fields: dict[str, Json]) -> Any:
     values = {**getattr(cls, "_field_defaults", {}), **decoder.fields(fields)}
     if not issubclass(cls, tuple) or sorted(values) != sorted(getattr(cls, "_fields", ())):
         raise ModelFileError(f"its {name} has other fields than this gnomon's. {decoder.cure}")
-    return tuple.__new__(cls, [values[field] for field in cls._fields])
+    return _let_check(tuple.__new__(cls, [values[field] for field in cls._fields]))
 
 
 def _read_object(decoder: Decoder, name: str, state: dict[str, Json], requests: Json = None) -> Any:
-    """Make the object without calling its constructor or ``__setstate__``, then let it check itself.
-
-    A class whose compiled code trusts its arrays has a ``_check_loaded``, which raises on impossible ones.
-    """
+    """Make the object without calling its constructor or ``__setstate__``, then let it check itself."""
     cls = decoder.find(name)
     instance: Any = object.__new__(cls)
     for key, value in decoder.fields(state).items():
         _set_attribute(instance, key, value)
     if requests is not None:
         _set_attribute(instance, "_metadata_request", _request(cls.__name__, requests))
-    check = getattr(cls, "_check_loaded", None)
+    return _let_check(instance)
+
+
+def _let_check(instance: Any) -> Any:
+    """Let what was read refuse itself: a class whose compiled code trusts its arrays has a ``_check_loaded``."""
+    check = getattr(type(instance), "_check_loaded", None)
     if check is not None:
         check(instance)
     return instance

@@ -18,10 +18,9 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
 from sklearn.base import clone
-from sklearn.callback import CallbackSupportMixin
-from sklearn.callback._callback_support import callback_management_context
 from sklearn.exceptions import ConvergenceWarning
 
+from gnomon.core.callback_support import CallbackSupportMixin, callback_management_context
 from gnomon.core.callbacks import Position
 from gnomon.core.data import Data
 from gnomon.core.errors import DivergenceError, interruptible

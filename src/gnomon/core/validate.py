@@ -18,13 +18,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import assert_all_finite, check_array
-from sklearn.utils._param_validation import Interval, InvalidParameterError, validate_parameter_constraints
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from gnomon.core.clusters import DaskRows, is_dask
+from gnomon.core.dask_rows import DaskRows, is_dask
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, InvalidParameterError, validate_parameter_constraints
 from gnomon.core.rows import MemoryRows, Rows, is_finite
 from gnomon.core.tables import TableRows, is_table
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import log_sum_exp
 from gnomon.distributions.base import Array, Family
 from gnomon.distributions.discrete import Categorical
@@ -21,9 +21,9 @@ from gnomon.distributions.normal import Gaussian
 class Conjugate:
     r"""A family with a conjugate prior on its parameter.
 
-    - `Bernoulli`, `Binomial`, `Geometric` with `Beta`: Bernoulli or beta-binomial predictions;
+    - `Bernoulli`, `Binomial`, `Geometric` with `Beta`: Bernoulli, beta-binomial or beta-geometric predictions;
     - `Categorical`, `Multinomial` with `Dirichlet`: categorical, Dirichlet-multinomial;
-    - `Poisson`, `Exponential` with `Gamma`: negative binomial;
+    - `Poisson`, `Exponential` with `Gamma`: negative binomial, Lomax;
     - `Gaussian` of fixed or identity covariance with a `Gaussian` prior on the mean: Gaussian;
     - `Gaussian`, diagonal, with `NormalInverseGamma`: Student t;
     - `Gaussian`, full, with `NormalInverseWishart`: multivariate Student t.
@@ -79,12 +79,13 @@ class Conjugate:
     def log_evidence(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return ln p(X), the parameter averaged out.
 
-        By Bayes' rule it is ln p(X|θ) + ln p(θ) − ln p(θ|X) at every θ; the posterior mean is used.
+        By Bayes' rule it is ln p(X|θ) + ln p(θ) − ln p(θ|X) at every θ; the posterior mean is used, or the most
+        probable θ where that mean is infinite.
         """
         if np.size(X) == 0:
             return 0.0
         after = self.update(X, sample_weight)
-        at = after.mean()
+        at = _finite(after)
         likelihood = at.log_likelihood(X, sample_weight).sum()
         return float(likelihood + _log_belief(self.prior, at) - _log_belief(after.prior, at))
 
@@ -99,6 +100,17 @@ class Conjugate:
         if kind != "hpd":
             raise DataError(f"kind must be 'equal' or 'hpd'; got {kind!r}.")
         return shortest_interval(self.prior, level)
+
+
+def _finite(belief: Conjugate) -> Any:
+    """Return the family at a parameter that is finite: the mean, else the mode."""
+    try:
+        at = belief.mean()
+        if all(np.isfinite(value).all() for value in at.parameters.values() if value is not None):
+            return at
+    except (DataError, DegenerateError):
+        pass
+    return belief.map()
 
 
 def _log_belief(belief: Any, at: Any) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
+from gnomon.distributions.averaged import BetaGeometric
 from gnomon.distributions.base import Array, Family, as_rows
 from gnomon.distributions.bounded import Beta
 from gnomon.distributions.columns import ColumnFamily, ColumnSums, log_factorial, require_counts
@@ -314,6 +315,11 @@ class Geometric(ColumnFamily):
     def posterior(self, statistics: ColumnSums, prior: Any) -> Beta:
         prior = as_beta(prior)
         return Beta(prior.a + statistics.weight, prior.b + statistics.sums[0])
+
+    def predictive(self, prior: Any) -> BetaGeometric:
+        """Return the distribution of the next number of trials under a Beta belief about p."""
+        prior = as_beta(prior)
+        return BetaGeometric(prior.a, prior.b)
 
     def _draw(self, labels: Array, rng: np.random.Generator) -> Array:
         return rng.geometric(self.p[labels])

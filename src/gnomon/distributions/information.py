@@ -142,16 +142,27 @@ def log_sum_gap(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def csiszar_divergence(phi: Callable[[Array], Array], p: ArrayLike, f: ArrayLike) -> float:
-    """Return the f-divergence Σ f φ(p/f) for a convex φ with φ(1) = 0, over the support of f.
+    """Return the f-divergence Σ f φ(p/f) for a convex φ with φ(1) = 0.
+
+    Where f is zero a term is p times the slope of φ at infinity, lim φ(t)/t: total variation stays finite there,
+    relative entropy does not.
 
     >>> round(csiszar_divergence(lambda t: t * np.log(t), [0.5, 0.5], [0.25, 0.75]), 6)
     0.143841
     """
     p, f = _masses(p), _masses(f, "f")
-    if np.any((f == 0) & (p > 0)):
-        return float("inf")
     on = f > 0
-    return float((f[on] * phi(p[on] / f[on])).sum())
+    inside = float((f[on] * phi(p[on] / f[on])).sum())
+    outside = float(p[~on].sum())
+    return inside + (outside * _slope_at_infinity(phi) if outside > 0 else 0.0)
+
+
+def _slope_at_infinity(phi: Callable[[Array], Array]) -> float:
+    """Return lim φ(t)/t of a convex φ, infinite where the slope is still growing at the end of the numbers."""
+    far, farther = 1e100, 1e200
+    with np.errstate(over="ignore"):
+        near, last = (float(np.asarray(phi(np.array([t])))[0]) / t for t in (far, farther))
+    return last if np.isfinite(last) and abs(last - near) <= 1e-9 * max(1.0, abs(near)) else float("inf")
 
 
 def jensen_shannon(p: ArrayLike, q: ArrayLike, base: float | None = None) -> float:

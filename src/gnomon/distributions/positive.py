@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaln, polygamma
 
 from gnomon.core.errors import DegenerateError
+from gnomon.distributions.averaged import Lomax
 from gnomon.distributions.base import Array, as_rows
 from gnomon.distributions.columns import ColumnFamily, ColumnSums
 
@@ -67,6 +68,10 @@ class Exponential(ColumnFamily):
 
     def posterior(self, statistics: ColumnSums, prior: Any) -> Gamma:
         return Gamma(prior.shape + statistics.weight, prior.rate + statistics.sums[0])
+
+    def predictive(self, prior: Any) -> Lomax:
+        """Return the distribution of the next waiting time under a Gamma belief about the rate."""
+        return Lomax(prior.shape, prior.rate)
 
     def _draw(self, labels: Array, rng: np.random.Generator) -> Array:
         return rng.exponential(1.0 / self.rate[labels])

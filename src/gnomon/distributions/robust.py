@@ -122,8 +122,8 @@ class StudentT(Family):
     .. math:: p(x) \propto \left(1 + \frac{(x-m)^2}{\nu s^2}\right)^{-(\nu+1)/2}
 
     A normal distribution whose precision varies from row to row: EM weighs each row by u = (ν+1)/(ν+δ²), so
-    outliers count little. `estimate` is one such step; `fit` repeats it from several starts and keeps the
-    best.
+    outliers count little. `estimate` is one such step from the stack's own parameters; without any, and in `fit`,
+    the step is repeated from several starts and the best kept.
 
     Parameters
     ----------
@@ -167,13 +167,14 @@ class StudentT(Family):
             each.append(np.where(np.isnan(X), 0.0, terms).sum(axis=1))
         return np.stack(each, axis=1)
 
-    def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> ScaledMoments:
-        X = as_rows(X, self.n_features if self.fitted else None)
+    def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> ScaledMoments | KeptRows:
+        if not self.fitted:  # there is no center to add up around yet
+            return keep(X, weights, None)
+        X = as_rows(X, self.n_features)
         weights = as_weights(weights, len(X))
         present = ~np.isnan(X)
-        start = self if self.fitted else self._start(X, weights)
         rows = []
-        for w, v, m, s in zip(weights.T, start.df, start.location, start.scale, strict=True):
+        for w, v, m, s in zip(weights.T, self.df, self.location, self.scale, strict=True):
             z = np.where(present, X - m, 0.0)
             u = (v + 1.0) / (v + (z / s) ** 2)
             tail = digamma((v + 1.0) / 2.0) - np.log((v + (z / s) ** 2) / 2.0) - u
@@ -187,13 +188,11 @@ class StudentT(Family):
         scale = np.where(guess.scale > 0, guess.scale, 1.0)
         return self.replace(location=guess.location, scale=scale, df=np.broadcast_to(self.df, scale.shape))
 
-    def estimate(self, statistics: ScaledMoments, prior: Any = None) -> Self:
+    def estimate(self, statistics: ScaledMoments | KeptRows, prior: Any = None) -> Self:
         if prior is not None:
             raise DataError("StudentT has no conjugate prior here; use prior=None.")
-        if not self.fitted:
-            raise DataError(
-                "StudentT.estimate is one step from a current stack; start with fit or give parameters."
-            )
+        if isinstance(statistics, KeptRows):
+            return self.fit(statistics.values, statistics.weights)
         weight, scaled, first, second, tail = statistics
         with np.errstate(divide="ignore", invalid="ignore"):
             step = first / scaled
@@ -312,15 +311,16 @@ class MultivariateStudentT(Family):
         constant = gammaln((v + d) / 2.0) - gammaln(v / 2.0) - d / 2.0 * np.log(v * np.pi)
         return constant - 0.5 * shape.log_determinants - (v + d) / 2.0 * np.log1p(shape.mahalanobis(X) / v)
 
-    def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> ScaledMoments:
-        X = as_rows(X, self.n_features if self.fitted else None)
+    def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> ScaledMoments | KeptRows:
+        if not self.fitted:  # there is no center to add up around yet
+            return keep(X, weights, None)
+        X = as_rows(X, self.n_features)
         weights = as_weights(weights, len(X))
-        start = self if self.fitted else self._start(X, weights)
         d, K = X.shape[1], weights.shape[1]
-        u = (start.df + d) / (start.df + start._shape.mahalanobis(X))
+        u = (self.df + d) / (self.df + self._shape.mahalanobis(X))
         first, second = np.empty((K, d)), np.empty((K, d, d))
         for k in range(K):
-            z = X - start.location[k]
+            z = X - self.location[k]
             scaled = z * (weights[:, k] * u[:, k])[:, None]
             first[k], second[k] = scaled.sum(axis=0), scaled.T @ z
         masses = [(weights * t).sum(axis=0)[:, None] for t in (np.ones_like(u), u, np.log(u) - u)]
@@ -330,9 +330,11 @@ class MultivariateStudentT(Family):
         guess = Gaussian(reg_covar=1e-12).fit(X, weights)
         return self.replace(location=guess.means, scale=guess.covariances)
 
-    def estimate(self, statistics: ScaledMoments, prior: Any = None) -> Self:
+    def estimate(self, statistics: ScaledMoments | KeptRows, prior: Any = None) -> Self:
         if prior is not None:
             raise DataError("MultivariateStudentT has no conjugate prior here; use prior=None.")
+        if isinstance(statistics, KeptRows):
+            return self.fit(statistics.values, statistics.weights)
         weight, scaled, first, second, _ = statistics
         keep_old = weight <= 0
         step = first / np.where(keep_old, 1.0, scaled)

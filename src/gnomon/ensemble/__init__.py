@@ -6,7 +6,7 @@ _FILES = {
     "adaboost": ["AdaBoostClassifier"],
     "bagging": ["BaggingClassifier", "BaggingRegressor"],
     "forest": ["ExtraTreesClassifier", "RandomForestClassifier"],
-    "forest_numbers": ["ExtraTreesRegressor", "RandomForestRegressor"],
+    "forest_regressors": ["ExtraTreesRegressor", "RandomForestRegressor"],
     "gradient_boosting": ["GradientBoostingClassifier", "GradientBoostingRegressor"],
     "hist_boosting": ["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"],
     "cascade": ["CascadeClassifier", "ObjectDetector"],

@@ -6,8 +6,8 @@ from .cascade import CascadeClassifier as CascadeClassifier
 from .cascade import ObjectDetector as ObjectDetector
 from .forest import ExtraTreesClassifier as ExtraTreesClassifier
 from .forest import RandomForestClassifier as RandomForestClassifier
-from .forest_numbers import ExtraTreesRegressor as ExtraTreesRegressor
-from .forest_numbers import RandomForestRegressor as RandomForestRegressor
+from .forest_regressors import ExtraTreesRegressor as ExtraTreesRegressor
+from .forest_regressors import RandomForestRegressor as RandomForestRegressor
 from .gradient_boosting import GradientBoostingClassifier as GradientBoostingClassifier
 from .gradient_boosting import GradientBoostingRegressor as GradientBoostingRegressor
 from .hist_boosting import HistGradientBoostingClassifier as HistGradientBoostingClassifier

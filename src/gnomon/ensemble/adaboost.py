@@ -14,14 +14,14 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from gnomon.core.errors import DegenerateError
+from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import Chunk, per_row
 from gnomon.core.validate import Reads
-from gnomon.ensemble.sampling import draw_counts, make_urn
+from gnomon.ensemble.sampling import draw_counts, make_pool
 from gnomon.trees.base import positive
 from gnomon.trees.stump import DecisionStump, Sorted, fit_stump, sort_columns
 
@@ -222,9 +222,9 @@ class AdaBoostClassifier(
         return learner, np.searchsorted(classes, learner.predict(X))
 
     def _resample(self, X: Array, y: Array, w: Array, rng: Any) -> Array:
-        urn = make_urn(X, y, w)
+        pool = make_pool(X, y, w)
         for _ in range(10):
-            counts = draw_counts(urn._replace(whole=False), len(y), rng)
+            counts = draw_counts(pool._replace(whole=False), len(y), rng)
             if len(np.unique(y[counts > 0])) > 1:
                 break
         return counts

@@ -11,15 +11,15 @@ from scipy import stats
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads, warn
-from gnomon.ensemble.sampling import draw_counts, make_urn, n_draws
+from gnomon.ensemble.sampling import draw_counts, make_pool, n_draws
 from gnomon.trees.base import positive
 from gnomon.trees.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -83,8 +83,8 @@ class _Bagging(MetaEstimatorMixin, Learner):
 
     def _step(self, rows: Any, state: BagState) -> tuple[BagState, Report]:
         X, y, weight = positive(rows)
-        urn = make_urn(X, y, weight)
-        size = n_draws(self.max_samples, urn.size if self.bootstrap else len(X))
+        pool = make_pool(X, y, weight)
+        size = n_draws(self.max_samples, pool.size if self.bootstrap else len(X))
         width = (
             self.max_features
             if isinstance(self.max_features, Integral)
@@ -96,11 +96,11 @@ class _Bagging(MetaEstimatorMixin, Learner):
         def one(index: int) -> tuple[Any, Array, Array]:
             rng = stream(state.seed, index)
             if self.bootstrap:
-                counts = draw_counts(urn, size, rng)
+                counts = draw_counts(pool, size, rng)
             else:
                 counts = weight.copy()
                 if size < len(X):
-                    counts[urn.order[np.sort(rng.permutation(len(X)))[size:]]] = 0.0
+                    counts[pool.order[np.sort(rng.permutation(len(X))[size:])]] = 0.0
             features = np.arange(X.shape[1])
             if width < X.shape[1] or self.bootstrap_features:
                 features = np.sort(rng.choice(X.shape[1], max(1, width), replace=self.bootstrap_features))

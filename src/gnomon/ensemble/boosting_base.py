@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from gnomon.core.errors import DivergenceError, ModelFileError
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
@@ -17,7 +18,7 @@ from gnomon.ensemble.objectives import Objective, objective_of
 from gnomon.trees import categories as cats
 from gnomon.trees.base import positive
 from gnomon.trees.growing import repetitions
-from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, grove_of, make_grove
+from gnomon.trees.nodes import BLOCK_BYTES, PackedTrees, Tree, check_trees, pack_trees, packed_trees_of
 
 Array = np.ndarray
 HELD_OUT = 2**62  # the stream that draws the validation rows
@@ -37,7 +38,7 @@ class BoostState(NamedTuple):
     ahead: tuple[Any, ...]  # derivatives at `raw`, score by score; empty: not yet known
 
 
-class Soil(NamedTuple):
+class TrainingData(NamedTuple):
     """What the trees of one fit grow from."""
 
     X: Array
@@ -49,14 +50,21 @@ class Soil(NamedTuple):
     grower: Any
 
 
-def _scores(chunk: Chunk, grove: Grove, start: Array) -> Array:
-    return grove.add(chunk.X, np.tile(start, (len(chunk.X), 1)))
+def _scores(chunk: Chunk, packed: PackedTrees, start: Array) -> Array:
+    return packed.add(chunk.X, np.tile(start, (len(chunk.X), 1)))
 
 
 class Boosted(Learner):
     """A sum of small trees, each fitted to the gradient of the loss at the sum so far."""
 
     _stop = "self"
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "rounds_"):
+            rounds, start = self.rounds_, np.asarray(self.start_)
+            if start.ndim != 1 or any(len(round_) != len(start) for round_ in rounds):
+                raise ModelFileError("its rounds have another number of trees than classes. Get a new copy.")
+            check_trees([tree for round_ in rounds for tree in round_], int(self.n_features_in_), 1)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Add trees until `_limit` rounds are done or the validation loss stops falling.
@@ -87,9 +95,9 @@ class Boosted(Learner):
 
     def _copy(self, run: Any, rows: Any) -> Any:
         copy = clone(self)
-        copy._categories, copy._soil = self._categories, self._soil
+        copy._categories, copy._data = self._categories, self._data
         copy._keep(run, rows)
-        del copy._categories, copy._soil
+        del copy._categories, copy._data
         return copy
 
     def _reconstruction(self, run: Any, rows: Any) -> dict[str, Any]:
@@ -101,7 +109,7 @@ class Boosted(Learner):
 
     # the loop
 
-    def _make_soil(self, rows: Any, rng: Any) -> Soil:
+    def _training_data(self, rows: Any, rng: Any) -> TrainingData:
         X, y, weight = positive(rows)
         n_classes = 0 if rows.classes is None else len(rows.classes)
         y = np.asarray(y, dtype=np.float64)
@@ -115,7 +123,9 @@ class Boosted(Learner):
             train, test = self._hold_out(len(X), y if n_classes else None, rng)
             valid = (X[test], y[test], weight[test])
             X, y, weight, reps = X[train], y[train], weight[train], reps[train]
-        return Soil(X, y, weight, reps, objective, valid, self._make_grower(X, y, weight, reps, objective))
+        return TrainingData(
+            X, y, weight, reps, objective, valid, self._make_grower(X, y, weight, reps, objective)
+        )
 
     def _weighted(self, classes: Any, y: Array, weight: Array) -> Array:
         return weight
@@ -127,7 +137,7 @@ class Boosted(Learner):
         raise NotImplementedError
 
     def _one_tree(
-        self, soil: Soil, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
+        self, data: TrainingData, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
     ) -> Any:
         """Return a tree with shrunken values, and the leaf values of all training rows."""
         raise NotImplementedError
@@ -144,14 +154,14 @@ class Boosted(Learner):
 
     def _start(self, rows: Any, rng: Any) -> BoostState:
         seed = draw_seed(rng)
-        soil = self._soil = self._make_soil(rows, stream(seed, HELD_OUT))
-        start = self._first_scores(soil)
-        raw = np.tile(start[:, None], (1, len(soil.y)))
-        held = None if soil.valid is None else np.tile(start[:, None], (1, len(soil.valid[1])))
+        data = self._data = self._training_data(rows, stream(seed, HELD_OUT))
+        start = self._first_scores(data)
+        raw = np.tile(start[:, None], (1, len(data.y)))
+        held = None if data.valid is None else np.tile(start[:, None], (1, len(data.valid[1])))
         return BoostState((), start, raw, held, seed, (), (), (), ())
 
-    def _first_scores(self, soil: Soil) -> Array:
-        return soil.objective.start(soil.y, soil.weight)
+    def _first_scores(self, data: TrainingData) -> Array:
+        return data.objective.start(data.y, data.weight)
 
     def _state(self) -> BoostState:
         return self._boost_
@@ -161,38 +171,43 @@ class Boosted(Learner):
             return self._round(rows, state)
 
     def _round(self, rows: Any, state: BoostState) -> tuple[BoostState, Report]:
-        if self._soil is None:
-            self._soil = self._make_soil(rows, stream(state.seed, HELD_OUT))
-        soil, index = self._soil, len(state.rounds)
+        if self._data is None:
+            self._data = self._training_data(rows, stream(state.seed, HELD_OUT))
+        data, index = self._data, len(state.rounds)
         raw, trees = state.raw.copy(), []
-        ahead = state.ahead or self._look_ahead(soil, state.raw)
-        for k in range(soil.objective.n_raw):
+        ahead = state.ahead or self._look_ahead(data, state.raw)
+        for k in range(data.objective.n_raw):
             _, top_g, top_h, g, h = ahead[k]
-            rng = stream(state.seed, index * soil.objective.n_raw + k)
-            tree, step = self._one_tree(soil, k, state, g, h, (top_g, top_h), rng)
+            rng = stream(state.seed, index * data.objective.n_raw + k)
+            tree, step = self._one_tree(data, k, state, g, h, (top_g, top_h), rng)
             raw[k] += step
             trees.append(tree)
         state = state._replace(rounds=(*state.rounds, tuple(trees)), raw=raw)
-        return self._judge(soil, state)
+        return self._judge(data, state)
 
-    def _look_ahead(self, soil: Soil, raw: Array) -> tuple[Any, ...]:
+    def _look_ahead(self, data: TrainingData, raw: Array) -> tuple[Any, ...]:
         """Loss and derivatives of every score: what is told of this round serves the next."""
         found = []
-        for k in range(soil.objective.n_raw):
-            g, h = np.empty(len(soil.y)), np.empty(len(soil.y))
-            found.append((*soil.objective.derivatives(soil.y, raw, soil.weight, k, g, h), g, h))
+        for k in range(data.objective.n_raw):
+            g, h = np.empty(len(data.y)), np.empty(len(data.y))
+            found.append((*data.objective.derivatives(data.y, raw, data.weight, k, g, h), g, h))
         return tuple(found)
 
-    def _judge(self, soil: Soil, state: BoostState) -> tuple[BoostState, Report]:
-        ahead = self._look_ahead(soil, state.raw)
-        loss = sum(part[0] for part in ahead) / float(soil.weight.sum())
+    def _judge(self, data: TrainingData, state: BoostState) -> tuple[BoostState, Report]:
+        if not all(np.isfinite(one).all() for one in state.raw):
+            raise DivergenceError(
+                f"the scores of {type(self).__name__} left the numbers in round {len(state.rounds)}; lower "
+                f"learning_rate (now {self.learning_rate:g})."
+            )
+        ahead = self._look_ahead(data, state.raw)
+        loss = sum(part[0] for part in ahead) / float(data.weight.sum())
         state = state._replace(losses=(*state.losses, loss), ahead=ahead)
-        if soil.valid is not None:
-            X, y, weight = soil.valid
+        if data.valid is not None:
+            X, y, weight = data.valid
             held = state.raw_valid.copy()
             for k, tree in enumerate(state.rounds[-1]):
                 held[k] += tree.value[tree.apply(X), 0, 0]
-            judged = soil.objective.loss(y, held, weight)
+            judged = data.objective.loss(y, held, weight)
             state = state._replace(raw_valid=held, valid_losses=(*state.valid_losses, judged))
         done = self._is_enough(state) or len(state.rounds) >= self._limit()
         return state, Report(loss if np.isfinite(loss) else None, done=done)
@@ -225,12 +240,12 @@ class Boosted(Learner):
     def _raw_predict(self, X: Any) -> Array:
         """Scores, (n, n_raw)."""
         rows = self._rows(X).in_chunks_of(BLOCK_BYTES)
-        return per_row(_scores, rows, grove_of(self, self.rounds_, self._lay_out), self.start_)
+        return per_row(_scores, rows, packed_trees_of(self, self.rounds_, self._lay_out), self.start_)
 
-    def _lay_out(self) -> Grove:
+    def _lay_out(self) -> PackedTrees:
         trees = [tree for round_ in self.rounds_ for tree in round_]
         columns = list(range(len(self.start_))) * len(self.rounds_)
-        return make_grove(trees, [tree.value[:, :, 0] for tree in trees], columns)
+        return pack_trees(trees, [tree.value[:, :, 0] for tree in trees], columns)
 
     def _staged_raw(self, X: Any) -> Iterator[Array]:
         rows = self._rows(X)
@@ -287,8 +302,8 @@ class _Coding:
     def __enter__(self) -> Any:
         found = cats.learn_categories(self.X, getattr(self.model, "categorical_features", None))
         codes = cats.encode(self.X, found)
-        self.model._categories, self.model._soil = found, None
+        self.model._categories, self.model._data = found, None
         return codes
 
     def __exit__(self, *error: Any) -> None:
-        del self.model._categories, self.model._soil
+        del self.model._categories, self.model._data

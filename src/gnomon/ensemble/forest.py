@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils._param_validation import StrOptions
 
+from gnomon.core.parameters import StrOptions
 from gnomon.ensemble.forest_base import FOREST_CONSTRAINTS, Forest, ForestState
 from gnomon.trees import categories as cats
 from gnomon.trees.growing import Problem, class_problem

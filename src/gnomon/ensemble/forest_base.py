@@ -7,21 +7,29 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.threads import in_order
 from gnomon.core.validate import warn
-from gnomon.ensemble.sampling import Urn, draw_counts, make_urn, n_draws
+from gnomon.ensemble.sampling import SamplingPool, draw_counts, make_pool, n_draws
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.base import CONSTRAINTS, feature_count, growth_of, positive
 from gnomon.trees.growing import Growth, Prepared, Problem, grow_tree, prepare, repetitions
-from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, grove_of, leaf_sums, make_grove
+from gnomon.trees.nodes import (
+    BLOCK_BYTES,
+    PackedTrees,
+    Tree,
+    check_trees,
+    leaf_sums,
+    pack_trees,
+    packed_trees_of,
+)
 
 Array = np.ndarray
 AHEAD = 20  # trees grown side by side before the first of them is told of
@@ -52,14 +60,14 @@ class ForestState(NamedTuple):
     oob_count: Array | None  # (n,)
 
 
-class _Soil(NamedTuple):
+class TrainingData(NamedTuple):
     """What the trees of one fit grow from."""
 
     X: Array
     prepared: Prepared
     problem: Problem
     growth: Growth
-    urn: Urn | None  # None without a bootstrap
+    pool: SamplingPool | None  # None without a bootstrap
     draws: int
 
 
@@ -72,13 +80,19 @@ class Forest(Learner):
 
     _stop = "self"
     _splitter: ClassVar[str] = "best"
-    _passing: ClassVar[tuple[str, ...]] = ("_categories", "_soil", "_target", "_ahead")  # while fitting
+    _passing: ClassVar[tuple[str, ...]] = ("_categories", "_data", "_target", "_ahead")  # while fitting
     _parameter_constraints: ClassVar[dict[str, Any]] = FOREST_CONSTRAINTS
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = self.categorical_features is not None
         return tags
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "trees_"):
+            check_trees(self.trees_, int(self.n_features_in_))
+            if len({tree.value[0].size for tree in self.trees_}) > 1:
+                raise ModelFileError("its trees differ in the number of their classes. Get a new copy.")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest.
@@ -124,8 +138,8 @@ class Forest(Learner):
         return copy
 
     def _keep(self, run: Any, rows: Any) -> None:
-        if self._soil is None and run.state.oob_sum is not None:
-            self._soil = self._make_soil(rows)
+        if self._data is None and run.state.oob_sum is not None:
+            self._data = self._training_data(rows)
         self._adopt({**self._learned(run), **self._facts(run, rows)}, rows)
 
     def _facts(self, run: Any, rows: Any) -> dict[str, Any]:
@@ -148,7 +162,7 @@ class Forest(Learner):
     def _limit(self) -> int:
         return int(self.n_estimators)
 
-    def _make_soil(self, rows: Any) -> _Soil:
+    def _training_data(self, rows: Any) -> TrainingData:
         if self.max_samples is not None and not self.bootstrap:
             raise DataError("max_samples needs bootstrap=True; without it every tree sees all rows.")
         if self.oob_score and not self.bootstrap:
@@ -160,11 +174,15 @@ class Forest(Learner):
         prepared = prepare(X, counts, self.max_bins, weight)
         growth = growth_of(self, problem.weight, reps, rows.n_features)
         if not self.bootstrap:
-            return _Soil(X, prepared, problem, growth._replace(random=self._splitter == "random"), None, 0)
-        urn = make_urn(X, y, weight)
-        draws = n_draws(self.max_samples, urn.size)
+            return TrainingData(
+                X, prepared, problem, growth._replace(random=self._splitter == "random"), None, 0
+            )
+        pool = make_pool(X, y, weight)
+        draws = n_draws(self.max_samples, pool.size)
         part = growth_of(self, np.full(1, float(draws)), np.full(1, float(draws)), rows.n_features)
-        return _Soil(X, prepared, problem, part._replace(random=self._splitter == "random"), urn, draws)
+        return TrainingData(
+            X, prepared, problem, part._replace(random=self._splitter == "random"), pool, draws
+        )
 
     def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
         raise NotImplementedError
@@ -181,8 +199,8 @@ class Forest(Learner):
         return ForestState(self.trees_, self.seed_, *getattr(self, "_oob_", (None, None)))
 
     def _step(self, rows: Any, state: ForestState) -> tuple[ForestState, Report]:
-        if getattr(self, "_soil", None) is None:
-            self._soil = self._make_soil(rows)
+        if getattr(self, "_data", None) is None:
+            self._data = self._training_data(rows)
         index, objective = len(state.trees), None
         if index < self.n_estimators:
             tree, counts = self._next_tree(state.seed, index)
@@ -196,16 +214,16 @@ class Forest(Learner):
         """Return a tree; the ones after it grow at the same time and wait for their turn."""
         if not self._ahead:
             numbers = range(index, min(index + AHEAD, self.n_estimators))
-            self._ahead = list(in_order(lambda i: self._one_tree(self._soil, seed, i), numbers))[::-1]
+            self._ahead = list(in_order(lambda i: self._one_tree(self._data, seed, i), numbers))[::-1]
         return self._ahead.pop()
 
-    def _one_tree(self, soil: _Soil, seed: int, index: int) -> tuple[Tree, Array | None]:
+    def _one_tree(self, data: TrainingData, seed: int, index: int) -> tuple[Tree, Array | None]:
         rng = stream(seed, index)
-        counts, problem, prepared = None, soil.problem, soil.prepared
+        counts, problem, prepared = None, data.problem, data.prepared
         if self.bootstrap:
-            counts = draw_counts(soil.urn, soil.draws, rng)
-            problem = problem._replace(weight=self._bag_weight(soil.problem, counts), reps=counts)
-        growth = soil.growth
+            counts = draw_counts(data.pool, data.draws, rng)
+            problem = problem._replace(weight=self._bag_weight(data.problem, counts), reps=counts)
+        growth = data.growth
         if self.feature_subset == "tree":
             chosen = np.sort(rng.permutation(len(prepared.categories))[: growth.max_features])
             return self._subset_tree(prepared, problem, growth, rng, counts, chosen), counts
@@ -240,7 +258,7 @@ class Forest(Learner):
     # out of the bag
 
     def _add_oob(self, state: ForestState, tree: Tree, drawn: Array) -> ForestState:
-        X = self._soil.X
+        X = self._data.X
         width = self._values(tree).shape[1]
         total = np.zeros((len(X), width)) if state.oob_sum is None else state.oob_sum.copy()
         count = np.zeros(len(X)) if state.oob_count is None else state.oob_count.copy()
@@ -285,11 +303,11 @@ class Forest(Learner):
 
     def _mean_values(self, X: Any) -> Array:
         rows = self._rows(X).in_chunks_of(BLOCK_BYTES)
-        return per_row(leaf_sums, rows, grove_of(self, self.trees_, self._lay_out)) / len(self.trees_)
+        return per_row(leaf_sums, rows, packed_trees_of(self, self.trees_, self._lay_out)) / len(self.trees_)
 
-    def _lay_out(self) -> Grove:
+    def _lay_out(self) -> PackedTrees:
         values = [self._summands(tree) for tree in self.trees_]
-        return make_grove(self.trees_, values, [0] * len(values))
+        return pack_trees(self.trees_, values, [0] * len(values))
 
     def apply(self, X: Any) -> Array:
         """Return the leaf of every row in every tree, (n, trees)."""
@@ -338,7 +356,7 @@ class _Coding:
     def __enter__(self) -> Any:
         found = cats.learn_categories(self.X, self.model.categorical_features)
         codes = cats.encode(self.X, found)
-        self.model._categories, self.model._soil, self.model._ahead = found, None, []
+        self.model._categories, self.model._data, self.model._ahead = found, None, []
         return codes
 
     def __exit__(self, *error: Any) -> None:

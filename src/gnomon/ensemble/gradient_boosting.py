@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from gnomon.ensemble.boosting_base import Boosted, BoostState, Soil
+from gnomon.core.parameters import Interval, StrOptions
+from gnomon.ensemble.boosting_base import Boosted, BoostState, TrainingData
 from gnomon.ensemble.objectives import Objective
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
@@ -51,36 +51,44 @@ class _ExactBoosted(Boosted):
         d = X.shape[1]
         return _Grower(prepare(X, np.zeros(d, np.int64), None), growth_of(self, weight, reps, d))
 
-    def _first_scores(self, soil: Soil) -> Array:
+    def _first_scores(self, data: TrainingData) -> Array:
         if self.init == "zero":
-            return np.zeros(soil.objective.n_raw)
-        return super()._first_scores(soil)
+            return np.zeros(data.objective.n_raw)
+        return super()._first_scores(data)
 
     def _one_tree(
-        self, soil: Soil, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
+        self, data: TrainingData, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
     ) -> Any:
         keep = None
         if self.subsample < 1.0:
-            size = max(1, int(self.subsample * len(soil.y)))
-            keep = np.zeros(len(soil.y), dtype=bool)
-            keep[rng.permutation(len(soil.y))[:size]] = True
-        problem = number_problem(self.criterion, (-g / soil.weight)[:, None], soil.weight, soil.reps)
-        tree = grow_tree(soil.grower.prepared, problem, soil.grower.growth, rng, keep)
+            size = max(1, int(self.subsample * len(data.y)))
+            keep = np.zeros(len(data.y), dtype=bool)
+            keep[rng.permutation(len(data.y))[:size]] = True
+        problem = number_problem(self.criterion, (-g / data.weight)[:, None], data.weight, data.reps)
+        tree = grow_tree(data.grower.prepared, problem, data.grower.growth, rng, keep)
         if self.ccp_alpha > 0:
             tree = pruning.prune_tree(tree, self.ccp_alpha)
-        leaf = tree.apply(soil.X)
-        tree = self._with_values(tree, soil, state, k, g, h, leaf, keep)
+        leaf = tree.apply(data.X)
+        tree = self._with_values(tree, data, state, k, g, h, leaf, keep)
         step = tree.value[leaf, 0, 0]
         if keep is not None:
-            self._note_improvement(soil, state, k, step, keep)
+            self._note_improvement(data, state, k, step, keep)
         return tree, step
 
     def _with_values(
-        self, tree: Tree, soil: Soil, state: BoostState, k: int, g: Array, h: Array, leaf: Array, keep: Any
+        self,
+        tree: Tree,
+        data: TrainingData,
+        state: BoostState,
+        k: int,
+        g: Array,
+        h: Array,
+        leaf: Array,
+        keep: Any,
     ) -> Tree:
         inside = np.arange(len(leaf)) if keep is None else np.flatnonzero(keep)
         n = tree.node_count
-        if soil.objective.newton:
+        if data.objective.newton:
             a = np.bincount(leaf[inside], weights=g[inside], minlength=n)
             b = np.bincount(leaf[inside], weights=h[inside], minlength=n)
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -91,21 +99,23 @@ class _ExactBoosted(Boosted):
             starts = np.searchsorted(leaf[order], np.arange(n + 1))
             for t in np.flatnonzero(np.diff(starts)):
                 rows = order[starts[t] : starts[t + 1]]
-                value[t] = soil.objective.leaf_value(soil.y[rows] - state.raw[k, rows], soil.weight[rows])
+                value[t] = data.objective.leaf_value(data.y[rows] - state.raw[k, rows], data.weight[rows])
         return tree._replace(value=(value * self.learning_rate)[:, None, None])
 
-    def _note_improvement(self, soil: Soil, state: BoostState, k: int, step: Array, keep: Array) -> None:
+    def _note_improvement(
+        self, data: TrainingData, state: BoostState, k: int, step: Array, keep: Array
+    ) -> None:
         """Remember how much the loss of the rows left out fell in this round."""
         out, raw = ~keep, state.raw.copy()
-        before = soil.objective.loss(soil.y[out], np.ascontiguousarray(raw[:, out]), soil.weight[out])
+        before = data.objective.loss(data.y[out], np.ascontiguousarray(raw[:, out]), data.weight[out])
         raw[k] += step
-        after = soil.objective.loss(soil.y[out], np.ascontiguousarray(raw[:, out]), soil.weight[out])
+        after = data.objective.loss(data.y[out], np.ascontiguousarray(raw[:, out]), data.weight[out])
         self._gain = (getattr(self, "_gain", 0.0) if k else 0.0) + before - after
 
-    def _judge(self, soil: Soil, state: BoostState) -> Any:
+    def _judge(self, data: TrainingData, state: BoostState) -> Any:
         if self.subsample < 1.0:
             state = state._replace(oob=(*state.oob, float(self.__dict__.pop("_gain"))))
-        return super()._judge(soil, state)
+        return super()._judge(data, state)
 
 
 class GradientBoostingClassifier(ClassifierMixin, _ExactBoosted):

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.threads import shared
-from gnomon.ensemble.boosting_base import Boosted, BoostState, Soil
+from gnomon.ensemble.boosting_base import Boosted, BoostState, TrainingData
 from gnomon.ensemble.histogram import Grown, Histogrammer, Limits, pack, to_tree
 from gnomon.ensemble.objectives import Objective
 from gnomon.trees import categories as cats
@@ -76,23 +76,23 @@ class _HistBoosted(Boosted):
         return Histogrammer(codes, limits, monotone_of(self, d), reps, narrow=objective.bounded and even)
 
     def _one_tree(
-        self, soil: Soil, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
+        self, data: TrainingData, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
     ) -> Any:
-        grower: Histogrammer = soil.grower
+        grower: Histogrammer = data.grower
         grown = grower.grow(g, h, *tops, draw_seed(rng), self.max_features)
-        if soil.objective.newton:
+        if data.objective.newton:
             values, step = grower.values(g, h, grown, self.learning_rate)
         else:
-            values, step = self._order_statistics(soil, state.raw[k], grown)
+            values, step = self._order_statistics(data, state.raw[k], grown)
         return to_tree(grown, values, grower.codes.bins, self.l2_regularization), step
 
-    def _order_statistics(self, soil: Soil, raw: Array, grown: Grown) -> tuple[Array, Array]:
+    def _order_statistics(self, data: TrainingData, raw: Array, grown: Grown) -> tuple[Array, Array]:
         """Shrunken values of the nodes and of the rows, where they are medians or quantiles of residuals."""
         values, step = np.zeros(len(grown.turns)), np.empty(len(grown.rows))
 
         def one(leaf: int) -> None:
             inside = grown.rows[slice(*grown.ranges[leaf])]
-            value = soil.objective.leaf_value(soil.y[inside] - raw[inside], soil.weight[inside])
+            value = data.objective.leaf_value(data.y[inside] - raw[inside], data.weight[inside])
             values[leaf] = step[inside] = value * self.learning_rate
 
         shared(one, grown.leaves)

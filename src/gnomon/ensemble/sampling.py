@@ -15,7 +15,7 @@ Array = np.ndarray
 MANY_DRAWS = 10_000_000
 
 
-class Urn(NamedTuple):
+class SamplingPool(NamedTuple):
     """What bootstrap samples are drawn from."""
 
     order: Array  # rows sorted by content
@@ -37,25 +37,25 @@ def content_order(X: Array, y: Any = None) -> Array:
     return np.argsort(key, kind="stable")
 
 
-def make_urn(X: Array, y: Any, weight: Array) -> Urn:
-    """Return the urn of weighted rows."""
+def make_pool(X: Array, y: Any, weight: Array) -> SamplingPool:
+    """Return the pool of weighted rows."""
     order = content_order(X, y)
     most = max(MANY_DRAWS, 100 * len(weight))
     whole = bool(np.array_equal(weight, np.floor(weight)) and (weight / most).sum() <= 1.0)
     ends = np.cumsum(weight[order] if whole else weight[order] / weight.max())
-    return Urn(order, ends, int(ends[-1]) if whole else len(weight), whole)
+    return SamplingPool(order, ends, int(ends[-1]) if whole else len(weight), whole)
 
 
-def draw_counts(urn: Urn, n_draws: int, rng: np.random.Generator) -> Array:
+def draw_counts(pool: SamplingPool, n_draws: int, rng: np.random.Generator) -> Array:
     """Return how many times each row is drawn in `n_draws` draws with replacement."""
-    if urn.whole and urn.size == len(urn.order):
-        places = rng.integers(0, urn.size, n_draws)
-    elif urn.whole:
-        places = np.searchsorted(urn.ends, rng.integers(0, urn.size, n_draws), side="right")
+    if pool.whole and pool.size == len(pool.order):
+        places = rng.integers(0, pool.size, n_draws)
+    elif pool.whole:
+        places = np.searchsorted(pool.ends, rng.integers(0, pool.size, n_draws), side="right")
     else:
-        places = np.searchsorted(urn.ends, rng.random(n_draws) * urn.ends[-1], side="right")
-    counts = np.zeros(len(urn.order))
-    counts[urn.order] = np.bincount(places, minlength=len(urn.order))
+        places = np.searchsorted(pool.ends, rng.random(n_draws) * pool.ends[-1], side="right")
+    counts = np.zeros(len(pool.order))
+    counts[pool.order] = np.bincount(places, minlength=len(pool.order))
     return counts
 
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.base import RegressorMixin, clone
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
 from gnomon.trees.base import positive

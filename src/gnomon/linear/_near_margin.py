@@ -7,7 +7,7 @@ from typing import Any
 from scipy import sparse
 
 from gnomon.core.linalg import Array
-from gnomon.solvers import margins, newton, quasi
+from gnomon.solvers import lbfgs, margins, newton
 
 MANY = 5000  # rows from which wide data are left to L-BFGS
 LONGER = 100  # steps of L-BFGS more than elsewhere before Newton's method takes over
@@ -20,7 +20,7 @@ def start(rows: Any, objective: newton.Objective, theta: Array) -> Any:
     if rows.in_memory and sparse.issparse(rows.X):
         return margins.start(rows, objective, theta)
     if rows.n_rows > MANY:
-        return quasi.start(rows, objective, theta)._replace(k=-LONGER)
+        return lbfgs.start(rows, objective, theta)._replace(k=-LONGER)
     return newton.newton_start(rows, objective, theta, curved=False)
 
 
@@ -37,7 +37,7 @@ def step(rows: Any, objective: newton.Objective, state: Any, tol: float) -> Any:
 def _one(rows, objective, state, tol):
     if isinstance(state, margins.MarginState):
         return margins.step(rows, objective, state, FINE * tol)
-    return quasi.step(rows, objective, state, tol=1e-2 * tol)
+    return lbfgs.step(rows, objective, state, tol=1e-2 * tol)
 
 
 def _gap(objective, inner):
@@ -48,6 +48,6 @@ def _is_flat(objective, inner, tol):
     """Tell whether nothing promises a gain."""
     if isinstance(inner, margins.MarginState):
         return _gap(objective, inner) <= FINE * tol * inner.value
-    if not isinstance(inner, quasi.QuasiState) or inner.k >= quasi.PATIENCE:
+    if not isinstance(inner, lbfgs.LbfgsState) or inner.k >= lbfgs.PATIENCE:
         return True
     return inner.decrement() <= WORTH * abs(inner.value)

@@ -6,7 +6,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.core.parameters import Interval, StrOptions
 
 SEED: list[Any] = ["random_state", np.random.Generator, np.random.SeedSequence]
 JOBS: list[Any] = [Integral, None]

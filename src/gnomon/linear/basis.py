@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.estimator import Estimator
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.validate import Reads, check_fitted
 
 QUARTILES = (0.25, 0.5, 0.75)

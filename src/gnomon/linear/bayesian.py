@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy import linalg, sparse, special, stats
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky, log_determinant
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Additive
 from gnomon.core.sums import per_row

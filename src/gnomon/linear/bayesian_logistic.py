@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg, sparse, stats
 from scipy.special import expit
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DegenerateError
 from gnomon.core.linalg import Array, cholesky, log_determinant
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.estimator import Estimator
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.validate import POSITIVE, Reads, warn
 from gnomon.linear._rows import check_classes
@@ -84,6 +84,22 @@ def decode(M: Array, scores: Array, decoding: str = "hamming", loss: Any = None)
 
         loss = Hinge()
     return np.sum(loss.on_margin(M[None] * scores[:, None]), axis=2)
+
+
+def own_loss(estimator: Any) -> Any:
+    """Return the loss of the margin that a binary classifier minimizes; the hinge where it names none.
+
+    >>> from gnomon.linear import LogisticRegression
+    >>> type(own_loss(LogisticRegression())).__name__
+    'Logistic'
+    """
+    from gnomon import losses
+
+    named = {"hinge": losses.Hinge, "squared_hinge": losses.SquaredHinge, "log_loss": losses.Logistic}
+    kind = type(estimator).__name__
+    usual = "log_loss" if kind.startswith("Logistic") else "hinge"
+    loss = getattr(estimator, "loss", usual)
+    return named.get(loss, losses.Hinge)() if isinstance(loss, str) else losses.Hinge()
 
 
 class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, Estimator):
@@ -167,7 +183,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, Estimator):
         """Return minus the distance to every code word; for two classes, how much nearer the second is."""
         X = self._rows(X).X
         scores = np.column_stack([_answer(one, X) for one in self.estimators_])
-        nearness = -decode(self.code_book_, scores, self.decoding)
+        nearness = -decode(self.code_book_, scores, self.decoding, own_loss(self.estimator))
         return nearness[:, 1] - nearness[:, 0] if len(self.classes_) == 2 else nearness
 
     def predict(self, X) -> Array:

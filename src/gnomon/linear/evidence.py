@@ -9,10 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, log_sum_exp
+from gnomon.core.parameters import Interval
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.validate import Reads
@@ -75,6 +75,12 @@ class EvidenceState(NamedTuple):
     path: Spectrum
     view: LinearSums
     scores: tuple[float, ...]
+
+
+def _first_precision(alpha: float, path: Any) -> float:
+    """Return 1, or what suits the units of X and y where 1 would drown the data or vanish beside them."""
+    told = alpha * float(path.e.max(initial=0.0))
+    return 1.0 if told == 0.0 or 1e-6 <= told <= 1e6 else told
 
 
 class BayesianRidge(LinearPrediction, RegressorMixin, Learner):
@@ -187,7 +193,7 @@ class BayesianRidge(LinearPrediction, RegressorMixin, Learner):
         alpha = alpha if self.alpha_init is None else self.alpha_init
         if self.fixed_noise_variance is not None:
             alpha = 1.0 / self.fixed_noise_variance
-        lam = 1.0 if self.lambda_init is None else self.lambda_init
+        lam = _first_precision(alpha, path) if self.lambda_init is None else self.lambda_init
         return EvidenceState(alpha, lam, _mean(path, alpha, lam), path, view, ())
 
     def _step(self, rows: Any, state: EvidenceState) -> tuple[EvidenceState, Report]:
@@ -202,9 +208,10 @@ class BayesianRidge(LinearPrediction, RegressorMixin, Learner):
         lam = np.inf if silent else lam
         fresh = _mean(path, alpha, lam)
         change = float(np.abs(path.V @ (fresh - z)).sum())
+        large = max(float(np.abs(path.V @ fresh).sum()), float(np.abs(path.V @ z).sum()))
         score = self._score(alpha, lam, fresh, path, view)
         state = EvidenceState(alpha, lam, fresh, path, view, (*scores, score))
-        return state, Report(score, done=silent or change < self.tol, change=change)
+        return state, Report(score, done=silent or change <= self.tol * large, change=change)
 
     def _attributes(self, state: EvidenceState) -> dict[str, Any]:
         alpha, lam, z, path, view, scores = state

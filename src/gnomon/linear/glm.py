@@ -8,16 +8,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg, stats
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total, total_weight
 from gnomon.core.validate import Reads, warn
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear.least_squares import check_magnitude, linear_values
 from gnomon.losses import Gamma, Logistic, Poisson, SquaredError
-from gnomon.solvers import nested, quasi
+from gnomon.solvers import lbfgs, nested
 from gnomon.solvers.newton import NewtonState, Objective, evaluate, newton_start, newton_step, violation
 from gnomon.solvers.terms import Model, cut
 
@@ -99,7 +100,7 @@ def _variance(family: str, mean: Array) -> Array:
     return spread.get(family, lambda m: m)(mean)
 
 
-class GeneralizedLinearRegressor(RegressorMixin, Learner):
+class GeneralizedLinearRegressor(RegressorMixin, CentersColumns, Learner):
     r"""Generalized linear model.
 
     .. math:: \min_{w,b}\; \frac{1}{2W}\sum_i s_i\, d(y_i, g^{-1}(x_i^\top w + b)) + \frac{\alpha}{2}\lVert
@@ -188,7 +189,7 @@ class GeneralizedLinearRegressor(RegressorMixin, Learner):
 
     def _step(self, rows: Any, state: Any) -> tuple[Any, Report]:
         objective = self._objective(total_weight(rows), len(state.theta))
-        step = newton_step if isinstance(state, NewtonState) else quasi.step
+        step = newton_step if isinstance(state, NewtonState) else lbfgs.step
         state = step(rows, objective, state)
         return state, Report(state.value / objective.weight, float(violation(objective, state.gradient)))
 
@@ -217,6 +218,7 @@ class GeneralizedLinearRegressor(RegressorMixin, Learner):
             found |= {
                 "deviance_": float(deviance),
                 "dispersion_": float(dispersion),
+                "covariance_": covariance,
                 "standard_errors_": errors,
             }
         return found

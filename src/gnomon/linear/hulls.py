@@ -59,7 +59,10 @@ def separability(
     (False, array([0.25, 0.25, 0.25, 0.25]))
     """
     X, s = _signed(X, y)
-    scale = float(np.abs(X).max(initial=0.0)) or 1.0
+    center = np.zeros(X.shape[1]) if origin else 0.5 * (X.min(axis=0) + X.max(axis=0))
+    X = X - center  # where zero lies says nothing about the classes, but takes digits
+    scale = np.abs(X).max(axis=0, initial=0.0)
+    scale = np.where(scale > 0.0, scale, 1.0)
     w, b, t = _widest(X / scale, s, origin)
     if t <= tol:
         return Separability(False, None, 0.0, 0.0, _hull_point(X / scale, s, origin))
@@ -68,7 +71,8 @@ def separability(
         from gnomon.linear.svm import hard_margin
 
         w, b = hard_margin(X, s, origin=origin)
-    return Separability(True, w, b, float((s * (X @ w + b)).min() / np.linalg.norm(w)), None)
+    narrowest = float((s * (X @ w + b)).min() / np.linalg.norm(w))
+    return Separability(True, w, float(b - w @ center), narrowest, None)
 
 
 def _widest(X, s, origin):

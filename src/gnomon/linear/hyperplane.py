@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
@@ -47,6 +48,7 @@ class LinearClassifierMixin(ClassifierMixin):
 
     def functional_margin(self, X: Any, y: Any) -> Array:
         """Return y·f(x) with y coded −1 and +1."""
+        check_consistent_length(X, y)
         return self._signs(y) * self.decision_function(X)
 
     def margins(self, X: Any, y: Any) -> Array:
@@ -79,8 +81,9 @@ class LinearClassifierMixin(ClassifierMixin):
 
     def mistakes(self, X: Any, y: Any) -> Array:
         """Return the rows with y·f(x) ≤ 0: boundary points count as mistakes for both classes."""
+        check_consistent_length(X, y)
         if len(self.classes_) > 2:
-            return np.flatnonzero(self.predict(X) != np.asarray(y))
+            return np.flatnonzero(self.predict(X) != column_or_1d(y))
         return np.flatnonzero(self.functional_margin(X, y) <= 0.0)
 
     def error(self, X: Any, y: Any) -> float:
@@ -104,7 +107,7 @@ class LinearClassifierMixin(ClassifierMixin):
 
     def _signs(self, y: Any) -> Array:
         self._normal_or_zero()
-        y = np.asarray(y)
+        y = column_or_1d(y)
         strange = ~np.isin(y, self.classes_)
         if strange.any():
             raise DataError(

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import nearest
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, matrix, vector, warn
 from gnomon.linear.least_squares import LinearPrediction, check_magnitude

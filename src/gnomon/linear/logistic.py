@@ -8,20 +8,21 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import stats
 from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 
 from gnomon.core.errors import DataError, DivergenceError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Hidden, Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import total_weight
 from gnomon.core.validate import POSITIVE, Reads, warn
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import check_classes, weigh_classes
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear._separation import runs_away, separates
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
-from gnomon.solvers import descent, nested, newton, quasi, sparse_newton
+from gnomon.solvers import descent, lbfgs, nested, newton, sparse_newton
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which the Hessian is factorized
@@ -46,7 +47,7 @@ class LogisticState(NamedTuple):
         return self.inner.x if isinstance(self.inner, descent.DescentState) else self.inner.theta
 
 
-class LogisticRegression(LinearClassifierMixin, Learner):
+class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
     r"""Logistic regression, binary or multinomial.
 
     .. math:: \min_{w,b}\; C\sum_i s_i \ln\bigl(1 + e^{-y_i(w\cdot x_i+b)}\bigr)
@@ -206,7 +207,7 @@ class LogisticRegression(LinearClassifierMixin, Learner):
         if solver in ("lbfgs", "gd"):
             return LogisticState(descent.at(self._function(rows, objective), theta))
         if solver == "wide":
-            return LogisticState(quasi.start(rows, objective, theta))
+            return LogisticState(lbfgs.start(rows, objective, theta))
         if solver == "nested":
             return LogisticState(nested.start(rows, objective, theta, fresh=fresh))
         step = self._newton(solver)
@@ -332,7 +333,7 @@ class LogisticRegression(LinearClassifierMixin, Learner):
     def _newton(self, solver):
         if solver == "newton-cholesky":
             return newton.newton_step
-        step, tol = newton.newton_cg_step if solver == "newton-cg" else quasi.step, self.tol
+        step, tol = newton.newton_cg_step if solver == "newton-cg" else lbfgs.step, self.tol
         return lambda rows, objective, state: step(rows, objective, state, tol=tol)
 
     def _function(self, rows, objective):
@@ -389,6 +390,6 @@ class LogisticRegression(LinearClassifierMixin, Learner):
 
 def _pays(rows, inner) -> bool:
     """Tell whether a point that is good enough for the certificate should be bettered by cheap steps."""
-    if isinstance(inner, quasi.QuasiState):
+    if isinstance(inner, lbfgs.LbfgsState):
         return inner.decrement() > WORTH * abs(inner.value)
     return inner.factor is not None and rows.n_rows * rows.n_features >= newton.LARGE

@@ -8,19 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import check_cv
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import POSITIVE, Reads
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import check_classes
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
 from gnomon.linear.logistic import LogisticRegression
 
 
-class LogisticRegressionCV(LinearClassifierMixin, OneStep):
+class LogisticRegressionCV(LinearClassifierMixin, CentersColumns, OneStep):
     r"""Logistic regression whose C (and ρ) score best on held-out rows.
 
     .. math:: (\hat C, \hat\rho) = \arg\max \frac1F\sum_f \text{score}(\text{model}_{C,\rho}^{(-f)}, f)

@@ -223,11 +223,31 @@ def center_rows(rows: Any, *, intercept: bool) -> Centered:
     return Centered(X, (Y - mean_y) * root[:, None], root, mean_x, mean_y)
 
 
+UNEVEN = 1e4  # ratio of the sizes of columns from which LSQR works on columns of one size
+
+
 def solve_krylov(data: Centered, *, damp: float = 0.0, tol: float = 1e-6) -> Array:
-    """Least squares (plus damp²‖w‖²) by LSQR; it starts at zero, so the answer is the shortest."""
+    """Least squares (plus damp²‖w‖²) by LSQR; it starts at zero, so the answer is the shortest.
+
+    Columns of very different size are divided by it first where nothing damps them: else the small ones are lost.
+    """
     options = {"damp": damp, "atol": tol * 1e-4, "btol": tol * 1e-4, "conlim": 0.0}
-    runs = [sparse_linalg.lsqr(data.operator(), t, **options)[0] for t in data.target.T]
+    operator, size = data.operator(), np.ones(data.X.shape[1])
+    if damp == 0.0:
+        norms = _column_norms(data)
+        if norms.max(initial=0.0) > UNEVEN * norms[norms > 0].min(initial=np.inf):
+            size = np.where(norms > 0, norms, 1.0)
+            operator = operator @ sparse_linalg.aslinearoperator(sparse.diags_array(1.0 / size))
+    runs = [sparse_linalg.lsqr(operator, t, **options)[0] / size for t in data.target.T]
     return np.stack(runs, axis=1)
+
+
+def _column_norms(data: Centered) -> Array:
+    """Norms of the weighted, centered columns, without centering a sparse matrix."""
+    s = data.root**2
+    squares = (data.X.multiply(data.X).T @ s) if sparse.issparse(data.X) else (data.X**2).T @ s
+    mean = data.mean_x
+    return np.sqrt(np.maximum(squares - 2 * mean * (data.X.T @ s) + mean**2 * s.sum(), 0.0))
 
 
 # -- residuals ---------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.validate import Reads
 from gnomon.linear import _epochs
 from gnomon.linear._mistakes import COMMON, MistakeDriven, Origin

@@ -7,14 +7,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import total_weight
 from gnomon.core.validate import Reads
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear.least_squares import LinearPrediction, check_moments
 from gnomon.linear.moments import LinearSums, sum_moments
 from gnomon.linear.ridge import spectral_coef
@@ -52,7 +53,7 @@ def bridge_sweep(state: BridgeState, penalty: Lp) -> BridgeState:
     return state._replace(w=w)
 
 
-class LpRegression(LinearPrediction, RegressorMixin, Learner):
+class LpRegression(LinearPrediction, RegressorMixin, CentersColumns, Learner):
     r"""Bridge regression: least squares with an ℓp penalty.
 
     .. math:: \min_{w,b}\; \tfrac{1}{2W}\sum_i s_i(y_i-x_i^\top w-b)^2 + \alpha\sum_j \lvert w_j\rvert^p
@@ -193,7 +194,7 @@ class _OnCoefficients(Penalty):
         return np.append(self.inner.prox(w[:-1], step), w[-1])
 
 
-class RegularizedRegressor(LinearPrediction, RegressorMixin, Learner):
+class RegularizedRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learner):
     r"""Any smooth loss plus any penalty: the template behind the named estimators.
 
     .. math:: \min_{w,b}\; \tfrac1W\sum_i s_i\,\ell(y_i, x_i^\top w + b) + \Omega(w)

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.estimator import Estimator
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.validate import Reads, check_fitted
 from gnomon.linear.basis import finite
 

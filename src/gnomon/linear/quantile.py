@@ -17,11 +17,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear.least_squares import LinearPrediction
 
 STEP = 0.99995  # share of the way to the border that a step may go
@@ -205,7 +206,7 @@ def _row_space(A: Array) -> Array:
     return basis
 
 
-class QuantileRegressor(LinearPrediction, RegressorMixin, Learner):
+class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learner):
     r"""Linear regression that predicts a quantile.
 
     .. math:: \min_{w,b} \frac{1}{W}\sum_i s_i\,\rho_\tau(y_i - x_i^\top w - b) + \alpha\lVert w\rVert_1,

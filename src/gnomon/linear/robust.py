@@ -7,12 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear.least_squares import LinearPrediction, LinearRegression
 from gnomon.solvers.newton import factorize, solve
 
@@ -64,7 +65,7 @@ def outlier_rows(chunk: Any, coef: Array, intercept: float, bound: float) -> Arr
     return np.abs(chunk.y - chunk.X @ coef - intercept) > bound
 
 
-class HuberRegressor(LinearPrediction, RegressorMixin, Learner):
+class HuberRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learner):
     r"""Linear regression with Huber's loss and a scale learned along.
 
     .. math:: \min_{w,b,\sigma} \sum_i s_i\Bigl(\sigma + H_\epsilon\Bigl(\frac{y_i-x_i^\top

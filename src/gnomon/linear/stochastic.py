@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.validate import Reads
 from gnomon.linear import _epochs
 from gnomon.linear._sgd import MARGIN_LOSSES, RESIDUAL_LOSSES, RULES, Stochastic, residual_loss

@@ -8,14 +8,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg, optimize, special, stats
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads, warn
 from gnomon.linear import normal
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear.least_squares import LinearPrediction, check_magnitude
 from gnomon.linear.moments import LinearSums, moments
 from gnomon.linear.quantile import LaplaceRegression, weighted_quantile
@@ -58,7 +59,7 @@ def residual_rows(chunk: Any, coef: Array, intercept: float) -> Array:
     return np.column_stack([chunk.y - chunk.X @ coef - intercept, chunk.weight])
 
 
-class StudentTRegression(LinearPrediction, RegressorMixin, Learner):
+class StudentTRegression(LinearPrediction, RegressorMixin, CentersColumns, Learner):
     r"""Linear regression with Student-t errors (Cauchy for ``df=1``), by EM.
 
     .. math:: \min_{w,b,s}\; \frac{\nu+1}{2}\sum_i \ln\Bigl(1+\frac{r_i^2}{\nu s^2}\Bigr) + n\ln s

@@ -7,14 +7,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
 from gnomon.linear import _machines
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear._multiclass import multiclass_program
 from gnomon.linear._optimality import describe
 from gnomon.linear._rows import check_classes, refuse_overflow, weigh_classes
@@ -36,7 +37,7 @@ class MachineState(NamedTuple):
     facts: dict[str, Any] | None = None
 
 
-class LinearSVC(LinearClassifierMixin, Learner):
+class LinearSVC(LinearClassifierMixin, CentersColumns, Learner):
     r"""Linear support vector classifier.
 
     .. math:: \min_{w,b} \tfrac12\lVert w\rVert^2 + C\sum_i s_i\max(0, 1 - y_i(w\cdot x_i + b))^q,\; q=1, 2
@@ -168,6 +169,9 @@ class LinearSVC(LinearClassifierMixin, Learner):
         if rows.in_memory:
             refuse_overflow(rows, self.C)
         return rows
+
+    def _intercept_is_free(self):
+        return self.fit_intercept and not self.regularize_intercept
 
     def _problems(self, rows):
         K = len(rows.classes)

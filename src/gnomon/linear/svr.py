@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
 from gnomon.linear import _machines
+from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rules import SEED
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.losses.residual import SquaredEpsilonInsensitive
@@ -21,7 +22,7 @@ from gnomon.solvers import interior, newton
 from gnomon.solvers.terms import Model
 
 
-class LinearSVR(LinearPrediction, RegressorMixin, Learner):
+class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
     r"""Linear support vector regression: errors below ε are free.
 
     .. math:: \min_{w,b}\; \tfrac12\lVert w\rVert^2 + C\sum_i s_i \max(0, |y_i - w\cdot x_i - b| - \epsilon)
@@ -104,6 +105,9 @@ class LinearSVR(LinearPrediction, RegressorMixin, Learner):
     def _objective(self, rows):
         model = Model(SquaredEpsilonInsensitive(self.epsilon), self.fit_intercept)
         return newton.Objective(model, self._ridge(rows) / self.C, float(rows.n_rows))
+
+    def _intercept_is_free(self):
+        return self.fit_intercept and not self.regularize_intercept
 
     def _start(self, rows, rng):
         D = rows.n_features + self.fit_intercept

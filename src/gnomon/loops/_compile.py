@@ -22,9 +22,13 @@ from typing import Any
 import numba
 from llvmlite import ir
 from numba.core import cgutils, config, types
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.extending import intrinsic
+
+try:  # inner classes, used for one known version alone
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+except ImportError:  # pragma: no cover - they have moved
+    JITCodeLibrary = Compiler = object
 
 log = logging.getLogger(__name__)
 

@@ -40,8 +40,8 @@ def carry(row, M, out):
 
 @compiled(fastmath=True)
 def filter_states(start, A, B, offsets, alpha, scale):
-    """alpha[t] = p(state | rows up to t), scale[t] its normalizer; returns the first row that vanished, "
-    "or -1.
+    """alpha[t] = p(state | rows up to t), scale[t] its normalizer; returns the first row that vanished,
+    or -1.
 
     The next row is begun from the one not yet divided by its normalizer, so that nobody waits for a division.
     """
@@ -183,8 +183,8 @@ def log_filter(log_start, log_A, log_B, offsets, alpha):
 
 @compiled
 def log_smooth(log_A, log_end, log_B, offsets, alpha, counts, log_p):
-    """Turn log alpha into posteriors in place and add expected transitions (A included) to counts, in "
-    "logs.
+    """Turn log alpha into posteriors in place and add expected transitions (A included) to counts, in
+    logs.
     """
     K = log_A.shape[1]
     term = np.empty(K)
@@ -219,8 +219,8 @@ def log_smooth(log_A, log_end, log_B, offsets, alpha, counts, log_p):
 
 @compiled
 def best_paths(log_start, log_A, log_end, log_B, offsets, path, back, score):
-    """Viterbi: the most probable path of every sequence, ties to the lowest state; back (longest, K) is "
-    "scratch.
+    """Viterbi: the most probable path of every sequence, ties to the lowest state; back (longest, K) is
+    scratch.
     """
     K = log_start.shape[0]
     delta = np.empty(K)
@@ -288,8 +288,8 @@ def copy_row(row, table, t):
 
 @compiled
 def best_paths_lean(log_start, log_A, log_end, log_B, offsets, path, score):
-    """Viterbi without stored pointers: scores are kept every sqrt(T) rows, the argmax rule is applied "
-    "again.
+    """Viterbi without stored pointers: scores are kept every sqrt(T) rows, the argmax rule is applied
+    again.
     """
     K = log_start.shape[0]
     delta = np.empty(K)
@@ -350,8 +350,8 @@ def draw(cumulative, u):
 
 @compiled
 def walk(start, A, uniforms, states):
-    """Draw a chain by inversion: start (cumulative, over tuples of the first states), A (tuples, K) "
-    "cumulative rows.
+    """Draw a chain by inversion: start (cumulative, over tuples of the first states), A (tuples, K)
+    cumulative rows.
     """
     size, K = A.shape
     code = draw(start, uniforms[0])

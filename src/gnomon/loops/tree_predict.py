@@ -1,4 +1,4 @@
-"""Rows that sink down trees together; the trees are packed for it: two words a node, one after the other.
+"""Rows that descend down trees together; the trees are packed for it: two words a node, one after the other.
 
 Nodes lie in preorder, so the left child follows its parent. Node t, counted through all trees, has the words 2t
 and 2t + 1. The second holds, from the lowest bit on: the side of missing values (1: left), whether the node asks
@@ -28,7 +28,7 @@ FEATURE = np.uint64(0x3FFFFF)
 TILE = 64  # rows that are copied together
 
 
-class Herd(NamedTuple):
+class RowGroups(NamedTuple):
     """Some rows on their way through a tree: their entries, their order, and groups that wait."""
 
     block: np.ndarray  # entry (row, column) is number column * span + row
@@ -151,9 +151,9 @@ def wait(stack, size, node, place, first, last):
 
 
 @compiled(**BARE)
-def sink(herd, many, numbers, words, table, root, values, out, start, column):
+def descend(groups, many, numbers, words, table, root, values, out, start, column):
     """out[start + row, column:] += the value of the leaf of each of `many` rows, in the tree that begins at root."""
-    block, span, rows, stack = herd.block, herd.span, herd.rows, herd.stack
+    block, span, rows, stack = groups.block, groups.span, groups.rows, groups.stack
     for i in range(many):
         rows[i] = i
     size = wait(stack, NONE, TWO * np.uint64(root), NONE, NONE, many)
@@ -186,9 +186,9 @@ def sink(herd, many, numbers, words, table, root, values, out, start, column):
 
 
 @compiled(**INNER)
-def new_herd(entries, n_features, span):
+def new_groups(entries, n_features, span):
     """Work arrays for `span` rows at most."""
-    return Herd(
+    return RowGroups(
         np.empty(n_features * span, entries.dtype),
         np.uint64(span),
         np.empty(2 * span, np.uint16),
@@ -216,12 +216,12 @@ def add_leaves(
     has one value, beside its word. Some `span` rows, at most 2¹⁶, meet all trees before the next: as many as stay
     in the cache.
     """
-    herd, n = new_herd(entries, features.size, span), out.shape[0]
+    groups, n = new_groups(entries, features.size, span), out.shape[0]
     for start in range(0, n, span):
         many = min(span, n - start)
-        gather(entries, width, features, start, many, herd.block, span)
+        gather(entries, width, features, start, many, groups.block, span)
         for t in range(first, last):
-            sink(herd, np.uint64(many), numbers, words, table, roots[t], values, out, np.uint64(start),
+            descend(groups, np.uint64(many), numbers, words, table, roots[t], values, out, np.uint64(start),
                  columns[t])  # fmt: skip
 
 

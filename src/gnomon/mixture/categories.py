@@ -7,9 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.sums import total
 from gnomon.core.validate import Reads, check_fitted
 from gnomon.distributions.counting import Binomial

@@ -6,9 +6,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import Interval
 from gnomon.core.validate import NOT_NEGATIVE, Reads
 from gnomon.distributions.base import Family
 from gnomon.distributions.counting import Bernoulli, Poisson

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, cholesky, log_sum_exp
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import NOT_NEGATIVE, check_fitted, warn
 from gnomon.distributions.base import Family

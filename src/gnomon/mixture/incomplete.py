@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ndtri
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.linalg import Array, cholesky
+from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads

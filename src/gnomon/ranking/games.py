@@ -11,11 +11,11 @@ import numpy as np
 from scipy import sparse, stats
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.validate import check_parameters
 from gnomon.sequence.structure import chain_structure, stationary_distribution
 from gnomon.sequence.whole import become, unlearned

@@ -12,10 +12,10 @@ from scipy.sparse import linalg as sparse_linalg
 from scipy.spatial import cKDTree
 from sklearn.base import ClassifierMixin
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import Rows
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, check_fitted, warn

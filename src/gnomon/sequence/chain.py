@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.validate import check_parameters, probabilities
 from gnomon.loops import chains as loops
@@ -251,8 +251,8 @@ class MarkovChain(BaseEstimator):  # type: ignore[misc]
         return float(self.score_samples(sequences, lengths, unknown=unknown).sum())
 
     def score_iid(self, sequences: Any, lengths: Any = None) -> float:
-        """Return the log-likelihood under independence (symbol frequencies of the fit): what the order "
-        "is worth.
+        """Return the log-likelihood under independence (symbol frequencies of the fit): what the order
+        is worth.
         """
         check_is_fitted(self, "transmat_")
         codes = encode_symbols(lay_out(sequences, lengths).values, self.states_)
@@ -260,8 +260,8 @@ class MarkovChain(BaseEstimator):  # type: ignore[misc]
             return float(np.log(self.frequencies_)[codes].sum())
 
     def predict_next(self, history: Any, horizon: int = 1) -> Array:
-        """Return the distribution of the symbol `horizon` steps after the history, in the order of "
-        "`states_`.
+        """Return the distribution of the symbol `horizon` steps after the history, in the order of
+        `states_`.
         """
         check_is_fitted(self, "transmat_")
         order, K = self._order(), len(self.states_)
@@ -303,8 +303,8 @@ class MarkovChain(BaseEstimator):  # type: ignore[misc]
         return np.linalg.matrix_power(M.toarray() if sparse.issparse(M) else M, t)
 
     def state_distribution(self, t: int, start: Any = None) -> Array:
-        """Return the distribution of the state after `t` steps from `start` (a distribution; default "
-        "`startprob_`).
+        """Return the distribution of the state after `t` steps from `start` (a distribution; default
+        `startprob_`).
         """
         M = self._first_order()
         w = self.startprob_ if start is None else probabilities(start, name="start")
@@ -328,8 +328,8 @@ class MarkovChain(BaseEstimator):  # type: ignore[misc]
         return absorbing_analysis(self._first_order(), named)
 
     def make_absorbing(self, states: Any) -> MarkovChain:
-        """Return the chain that never leaves `states`: their rows become 1 on the diagonal and 0 "
-        "elsewhere.
+        """Return the chain that never leaves `states`: their rows become 1 on the diagonal and 0
+        elsewhere.
         """
         M = self._first_order()
         M = M.toarray() if sparse.issparse(M) else M.copy()
@@ -338,8 +338,8 @@ class MarkovChain(BaseEstimator):  # type: ignore[misc]
         return MarkovChain.from_matrix(M, self.startprob_, self.states_)
 
     def first_passage(self) -> Array:
-        """Return the mean number of steps from i to the first visit of j; the diagonal holds mean "
-        "return times.
+        """Return the mean number of steps from i to the first visit of j; the diagonal holds mean
+        return times.
         """
         M = self._first_order()
         M = M.toarray() if sparse.issparse(M) else M
@@ -355,8 +355,8 @@ class MarkovChain(BaseEstimator):  # type: ignore[misc]
         return times
 
     def mixing(self) -> dict[str, Any]:
-        """Return the second largest eigenvalue modulus, the spectral gap, the entropy rate and whether "
-        "time can run backwards.
+        """Return the second largest eigenvalue modulus, the spectral gap, the entropy rate and whether
+        time can run backwards.
         """
         M = self._first_order()
         M = M.toarray() if sparse.issparse(M) else M

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array, log_sum_exp
+from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_parameters, encode, probabilities
 from gnomon.sequence.whole import become, unlearned
@@ -124,7 +124,13 @@ class HMMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         joint = self.log_likelihoods(X)
         with np.errstate(divide="ignore"):
             joint = joint + np.log(self.priors_)
-        return joint - log_sum_exp(joint)[:, None]
+        evidence = log_sum_exp(joint)
+        if np.isneginf(evidence).any():
+            raise ZeroEvidenceError(
+                f"sequence {int(np.isneginf(evidence).argmax())} is impossible under the model of every class; "
+                "smooth the models' probabilities."
+            )
+        return joint - evidence[:, None]
 
     def predict_proba(self, X: Any) -> Array:
         """Return p(class | sequence)."""

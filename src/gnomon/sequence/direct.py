@@ -19,8 +19,8 @@ from gnomon.sequence.stationary_start import row_softmax, softmax_gradient, star
 
 
 class Form(NamedTuple):
-    """A family as unconstrained numbers: out of it, back into it, and the gradient of its expected "
-    "log-density.
+    """A family as unconstrained numbers: out of it, back into it, and the gradient of its expected
+    log-density.
     """
 
     pack: Callable[[Any], Array]
@@ -87,8 +87,8 @@ def form_of(emission: Any) -> Form | None:
 def climb(
     model: Any, rows: Any, chain: HiddenChain, max_iter: int = 1000
 ) -> tuple[HiddenChain, float, float]:
-    """Return the chain at a local maximum of the (penalized) likelihood, its objective and the "
-    "gradient's size.
+    """Return the chain at a local maximum of the (penalized) likelihood, its objective and the
+    gradient's size.
     """
     form = form_of(chain.emission)
     if form is None:

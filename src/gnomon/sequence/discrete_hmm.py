@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.validate import Reads, probabilities
 from gnomon.distributions import Categorical, Poisson
 from gnomon.sequence.hidden import SHARED, HiddenMarkov, normalized_rows
@@ -183,6 +183,9 @@ class CategoricalHMM(CountingHMM):
             raise DataError(
                 f"a symbol of X is above the largest known one, {emission.p.shape[2] - 1}; set n_features."
             )
+        counts = np.pad(
+            counts, ((0, 0), (0, 0), (0, emission.p.shape[2] - counts.shape[2]))
+        )  # unseen symbols
         legal = (counts > 0).any(axis=0) | (emission.p > 0).any(axis=0)
         return Categorical(normalized_rows(np.maximum(counts + extra * legal, 0.0), emission.p))
 

@@ -44,8 +44,8 @@ def total_variance(moments: Any) -> Array:
 
 
 def floors(variance: Array, min_covar: float) -> Array:
-    """Smallest variance allowed in every column: `min_covar`, or that share of a column that varies "
-    "less than 1.
+    """Smallest variance allowed in every column: `min_covar`, or that share of a column that varies
+    less than 1.
     """
     return min_covar * np.where(variance > 0, np.minimum(variance, 1.0), 1.0)
 
@@ -66,8 +66,8 @@ def update_covariances(
     min_covar: float,
     tied: bool = False,
 ) -> Array:
-    """(prior scatter + scatter about the new means) / (prior mass + mass), floored; empty states keep "
-    "theirs.
+    """(prior scatter + scatter about the new means) / (prior mass + mass), floored; empty states keep
+    theirs.
     """
     gap, pull = moments.mean - means, means - prior.mean
     w, extra = moments.weight, np.asarray(prior.mass, dtype=float)

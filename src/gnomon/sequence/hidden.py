@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from gnomon.core.clusters import is_dask
+from gnomon.core.dask_rows import is_dask
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import Rows
 from gnomon.core.steps import Learner, Report, Run
 from gnomon.core.sums import total
@@ -143,8 +143,8 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
         return rows
 
     def _sequence_lengths(self, X: Any, y: Any, lengths: Any) -> tuple[Any, Any, int]:
-        """Return X, the lengths of its sequences (one long one by default), and how many empty ones "
-        "were dropped.
+        """Return X, the lengths of its sequences (one long one by default), and how many empty ones
+        were dropped.
         """
         if is_table(X) or is_dask(X):
             return X, lengths, 0

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Chunk, MemoryRows
@@ -143,9 +143,12 @@ class HMMQueries:
         return per_row(_posteriors, *self._ask(X, None, lengths, transmat))
 
     def score(self, X: Any, y: Any = None, lengths: Any = None, *, transmat: Any = None) -> float:
-        """Return ln p of all sequences together."""
+        """Return ln p of all sequences together; −inf where one of them is impossible."""
         rows, chain = self._ask(X, y, lengths, transmat)
-        value = float(total(_log_likelihood, rows, chain))
+        try:
+            value = float(total(_log_likelihood, rows, chain))
+        except ZeroEvidenceError:
+            return -np.inf
         return value + rows.n_empty * float(log(np.asarray(self.empty_prob_))) if rows.n_empty else value
 
     def predict_next(self, X: Any, horizon: int = 1) -> NextObservation:
@@ -220,8 +223,8 @@ class HMMQueries:
         return np.exp(alpha[:-1, :, None] + log(chain.trans) + (table + beta)[1:, None, :] - log_p)
 
     def expected_counts(self, X: Any, lengths: Any = None) -> Expected:
-        """Return ln p and the expected starts, transitions, stops and emission statistics of the "
-        "sequences.
+        """Return ln p and the expected starts, transitions, stops and emission statistics of the
+        sequences.
         """
         rows, chain = self._ask(X, None, lengths)
         return total(expect, rows, chain)
@@ -236,8 +239,8 @@ class HMMQueries:
         return float(joint_log_probability(chain, chain.emission.log_density(rows.X), path, offsets).sum())
 
     def enumerate_paths(self, X: Any, max_paths: int = 10**6) -> tuple[Array, Array]:
-        """Return all K**T paths of one sequence and their joint log-probabilities: the slow and obvious "
-        "way.
+        """Return all K**T paths of one sequence and their joint log-probabilities: the slow and obvious
+        way.
         """
         table, chain = self._one_table(X)
         return paths.all_paths(chain, table, max_paths)

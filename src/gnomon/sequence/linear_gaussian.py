@@ -229,8 +229,8 @@ def chunk_sums(chunk: Chunk, model: LinearGaussian) -> Any:
 
 
 def _observed_sums(model: LinearGaussian, X: Array, m: Array, P: Array) -> tuple[Any, ...]:
-    """Count and sums of E[ss'], E[(x−e)s'], E[(x−e)(x−e)'] over observed rows; partly missing ones are "
-    "completed.
+    """Count and sums of E[ss'], E[(x−e)s'], E[(x−e)(x−e)'] over observed rows; partly missing ones are
+    completed.
     """
     missing = np.isnan(X)
     whole = ~missing.any(axis=1)

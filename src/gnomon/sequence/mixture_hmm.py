@@ -6,10 +6,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, log_sum_exp
+from gnomon.core.parameters import Interval
 from gnomon.core.randomness import generator
 from gnomon.core.sums import merge
 from gnomon.distributions import Gaussian
@@ -39,8 +39,8 @@ class MixtureSums(NamedTuple):
 
 
 class MixtureStack(NamedTuple):
-    """A stack of K mixtures of M Gaussians each, with the family protocol; `parts` is the flat stack of "
-    "K·M.
+    """A stack of K mixtures of M Gaussians each, with the family protocol; `parts` is the flat stack of
+    K·M.
     """
 
     weights: Array  # (K, M)

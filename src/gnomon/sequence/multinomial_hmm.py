@@ -6,10 +6,10 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.validate import Reads
 from gnomon.distributions import Multinomial
 from gnomon.sequence.discrete_hmm import CountingHMM

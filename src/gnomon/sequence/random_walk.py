@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, cholesky
+from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, run_lengths_of

@@ -21,8 +21,8 @@ from gnomon.sequence.statistics import BLOCK_ROWS, gather_statistics, row_blocks
 
 
 class HiddenChain(NamedTuple):
-    """Start (K,), transitions (K, K) or (T, K, K), probability of stopping (K,) or None, and the "
-    "emissions.
+    """Start (K,), transitions (K, K) or (T, K, K), probability of stopping (K,) or None, and the
+    emissions.
     """
 
     start: Array
@@ -233,8 +233,8 @@ def viterbi(chain: HiddenChain, table: Array, offsets: Array, *, lean: bool = Fa
 
 
 def expect(chunk: Chunk, chain: HiddenChain, *, hard: bool = False) -> Expected:
-    """E-step of a chunk: expected (or, when hard, most probable) starts, transitions, stops and "
-    "emission statistics.
+    """E-step of a chunk: expected (or, when hard, most probable) starts, transitions, stops and
+    emission statistics.
     """
     offsets = offsets_of(chunk)
     K = len(chain.start)

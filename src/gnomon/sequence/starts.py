@@ -21,8 +21,8 @@ def sampled(chunk: Chunk, stride: int) -> Array:
 
 
 def sample_rows(rows: Rows) -> Array:
-    """Return at most SAMPLE_ROWS evenly spaced rows, sorted, so that the order of sequences does not "
-    "matter.
+    """Return at most SAMPLE_ROWS evenly spaced rows, sorted, so that the order of sequences does not
+    matter.
     """
     X = np.asarray(per_row(sampled, rows, max(1, -(-rows.n_rows // SAMPLE_ROWS))))
     if np.abs(X[np.isfinite(X)]).max(initial=0.0) > 1e150:

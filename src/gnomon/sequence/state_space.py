@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from gnomon.core.clusters import is_dask
+from gnomon.core.dask_rows import is_dask
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Rows
 from gnomon.core.steps import Learner, Report
@@ -168,9 +168,7 @@ class KalmanFilter(Learner):
 
     @classmethod
     def from_factor_analysis(cls, fa: Any) -> Self:
-        """Return the model whose states do not move on: factor analysis with loadings D = "
-        "``fa.components_.T``.
-        """
+        """Return the model whose states do not move on: factor analysis, D = ``fa.components_.T``."""
         loadings = np.asarray(fa.components_).T
         p, d = loadings.shape
         noise = np.asarray(fa.noise_variance_)
@@ -340,9 +338,7 @@ class KalmanFilter(Learner):
     # queries
 
     def filter(self, X: Any, U: Any = None, *, steady: bool = True) -> Filtered:
-        """Return moments of the state given the rows up to it; `steady` allows the constant gain once "
-        "it settles.
-        """
+        """Return moments of the state given the rows up to it; `steady` allows the gain once it is constant."""
         model, X = self._one(X, U)
         return filter_rows(model, X, self.form, steady)
 
@@ -364,14 +360,17 @@ class KalmanFilter(Learner):
         return float(sum(self.filter(part).loglik for part in np.split(X, ends[:-1])))
 
     def predict_distribution(self, X: Any, horizon: int = 1, U: Any = None) -> Gaussian:
-        """Return the distribution N(D m, D P D' + V) of the observation `horizon` steps after the end "
-        "of X.
+        """Return the distribution N(D m, D P D' + V) of the observation `horizon` steps after the end of X.
+
+        The steps ahead have no controls, and with `times` each takes one unit of time.
         """
         model, X = self._one(X, U)
         found = filter_rows(model, X, self.form)
         m, P = found.means[-1], found.covariances[-1]
-        C, Q, D = model.C[-1], model.Q[-1], model.D[-1]
-        offset = np.zeros(len(m)) if len(model.c) > 1 else model.c[0]
+        C, D = model.C[-1], model.D[-1]
+        Q = model.Q[-1] if model.gaps is None else model.Q[-1] / model.gaps[-1]
+        c = self.transition_offsets
+        offset = np.zeros(len(m)) if c is None else np.atleast_2d(np.asarray(c, dtype=np.float64))[-1]
         for _ in range(horizon):
             m, P = C @ m + offset, C @ P @ C.T + Q
         return Gaussian(D @ m + model.e[-1], (D @ P @ D.T + model.V[-1])[None])
@@ -382,9 +381,7 @@ class KalmanFilter(Learner):
         return OnlineKalman(model, self.control_matrices)
 
     def steady_state(self) -> tuple[Array, Array, Array]:
-        """Return predicted and filtered covariance and the gain to which a constant model settles "
-        "(Riccati).
-        """
+        """Return predicted and filtered covariance and the gain to which a constant model settles (Riccati)."""
         model = self._model(None)
         C, Q, D, V = (M[0] for M in (model.C, model.Q, model.D, model.V))
         P = linalg.solve_discrete_are(C.T, D.T, Q, V)

@@ -52,8 +52,8 @@ def gain(A: Array, counts: Array, heads: Array, w: Array | None = None) -> float
 
 
 def maximize_transitions(old: Array, counts: Array, heads: Array, mask: Array) -> Array:
-    """Transitions that raise `gain`: normalized counts, bettered by a few quasi-Newton steps; never "
-    "worse than `old`.
+    """Transitions that raise `gain`: normalized counts, bettered by a few quasi-Newton steps; never
+    worse than `old`.
     """
     sums = counts.sum(axis=1, keepdims=True)
     candidate = np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), old)

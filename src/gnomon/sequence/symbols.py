@@ -73,8 +73,8 @@ def encode_symbols(values: Array, states: Array, *, unknown: str = "error") -> A
 
 
 def tuple_codes(codes: Array, offsets: Array, order: int, K: int) -> tuple[Array, Array]:
-    """Return (position t, code of the `order` symbols before t) of every transition inside a sequence; "
-    "-1 drops it.
+    """Return (position t, code of the `order` symbols before t) of every transition inside a sequence;
+    -1 drops it.
     """
     n = len(codes)
     since = np.arange(n) - np.repeat(offsets[:-1], np.diff(offsets))

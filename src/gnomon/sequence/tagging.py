@@ -10,11 +10,11 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import HasMethods
 from gnomon.core.validate import NOT_NEGATIVE, check_parameters
 from gnomon.sequence.recursions import HiddenChain, log, viterbi
 from gnomon.sequence.whole import become, unlearned

@@ -2,7 +2,7 @@
 
 The optimum on every 16th row is where every 4th row begins, and theirs is where all rows begin. Each stage
 takes its first guess of the curvature from the stage before: the Hessian or, for the softmax, its blocks that
-belong to one class, Σ_i p_ik (1 − p_ik) x_i x_iᵀ, inverted once. Steps are those of `quasi`, and so are states.
+belong to one class, Σ_i p_ik (1 − p_ik) x_i x_iᵀ, inverted once. Steps are those of `lbfgs`, and so are states.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scipy import sparse
 from gnomon.core.linalg import Array
 from gnomon.core.sums import per_row, total
 from gnomon.core.threads import one_blas_thread
-from gnomon.solvers import newton, quasi, terms
+from gnomon.solvers import lbfgs, newton, terms
 
 STAGES = ((16, 1e-3), (4, 1e-4))  # every which row, and to what share of the objective
 ENTRIES = 2**22  # of the blocks, at most
@@ -33,8 +33,8 @@ def _ample(rows, D, every):
     return rows.n_rows >= every * max(2000, 20 * D)
 
 
-def start(rows: Any, objective: newton.Objective, theta: Array, *, fresh: bool) -> quasi.QuasiState:
-    """Return the state of `quasi` at theta or, on a fresh start, at the optimum of a quarter of the rows."""
+def start(rows: Any, objective: newton.Objective, theta: Array, *, fresh: bool) -> lbfgs.LbfgsState:
+    """Return the state of `lbfgs` at theta or, on a fresh start, at the optimum of a quarter of the rows."""
     if theta.ndim == 2:
         theta = theta - theta.mean(axis=1, keepdims=True)  # what all classes share costs and does nothing
     known = None
@@ -52,8 +52,8 @@ def _at(rows, objective, theta, known):
     """The state at theta, with the curvature seen on the rows that are known."""
     found = newton.evaluate(rows, objective, theta)
     scale = inverse_blocks(*known, theta) * (known[1].weight / objective.weight)
-    pull = quasi.first_guess(scale, found.gradient.ravel())
-    return quasi.QuasiState(theta, found.value, found.gradient, scale, pull)
+    pull = lbfgs.first_guess(scale, found.gradient.ravel())
+    return lbfgs.LbfgsState(theta, found.value, found.gradient, scale, pull)
 
 
 def _settle(rows, objective, state, share):
@@ -61,7 +61,7 @@ def _settle(rows, objective, state, share):
     for _ in range(STEPS):
         if state.decrement() <= share * abs(state.value) or not np.abs(state.theta).max() < 1e3:
             break
-        state = quasi.step(rows, objective, state)
+        state = lbfgs.step(rows, objective, state)
     return state.theta
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from gnomon.core.linalg import Array
 from gnomon.loops import coordinate_sparse as loops
 from gnomon.loops.coordinate import add_rows
-from gnomon.solvers.support import GramSolver
+from gnomon.solvers.gram_inverse import GramSolver
 
 ALWAYS = 200  # columns for which the matrix is small whatever they hold
 SHARE = 4  # entries of the matrix for one of the columns: beyond, it is kept for the fullest columns alone

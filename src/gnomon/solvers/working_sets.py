@@ -8,7 +8,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.threads import one_blas_thread
 from gnomon.solvers.coordinate import ROUNDING, Check, Design, Penalized, dual_check
 from gnomon.solvers.correlations import Correlations
-from gnomon.solvers.support import GramSolver
+from gnomon.solvers.gram_inverse import GramSolver
 
 ROOM = 100  # features that may always enter the working set together
 

@@ -69,7 +69,7 @@ class _Grower:
                 node["loss"], best,
             )  # fmt: skip
             better = node["feature"] < 0 or best[0] > node["gain"] + tie
-            if best[3] > 0 and better and best[0] >= g.min_impurity_decrease * self.total - 1e-15:
+            if best[3] > 0 and better and best[0] >= g.min_impurity_decrease * self.total - tie:
                 heavier = int(best[2] > node["weight"] - best[2])
                 gap = np.isnan(x[node["rows"]]).any()
                 node |= {"feature": int(f), "gain": max(best[0], 0.0), "threshold": best[1]}

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import OneStep
@@ -20,7 +20,16 @@ from gnomon.core.trace import Trace
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.growing import MANY, Growth, Prepared, Problem, grow_tree, prepare, repetitions
-from gnomon.trees.nodes import BLOCK_BYTES, Grove, Tree, grove_of, leaf_sums, make_grove, select
+from gnomon.trees.nodes import (
+    BLOCK_BYTES,
+    PackedTrees,
+    Tree,
+    check_trees,
+    leaf_sums,
+    pack_trees,
+    packed_trees_of,
+    select,
+)
 
 Array = np.ndarray
 
@@ -77,8 +86,11 @@ def growth_of(model: Any, weight: Array, reps: Array, d: int) -> Growth:
     limit = model.max_leaf_nodes
     if getattr(model, "growth", "auto") == "best_first" and limit is None:
         limit = MANY
-    if getattr(model, "growth", "auto") == "depth_first":
-        limit = None
+    if getattr(model, "growth", "auto") == "depth_first" and limit is not None:
+        raise DataError(
+            f"max_leaf_nodes={limit} opens the best leaf first, and growth='depth_first' the last one; "
+            "use growth='best_first', or bound the depth."
+        )
     return Growth(
         max_depth=MANY if model.max_depth is None else int(model.max_depth),
         max_features=feature_count(model.max_features, d),
@@ -120,6 +132,10 @@ class TreeModel(OneStep):
 
     _reads = cats.READS
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "tree_"):
+            check_trees([self.tree_], int(self.n_features_in_))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the tree.
@@ -244,11 +260,11 @@ class TreeModel(OneStep):
     def _leaf_values(self, X: Any) -> Array:
         """Values of the leaf in which each row ends, (n, outputs or classes)."""
         rows = self._rows(X).in_chunks_of(BLOCK_BYTES)
-        return per_row(leaf_sums, rows, grove_of(self, self.tree_, self._lay_out))
+        return per_row(leaf_sums, rows, packed_trees_of(self, self.tree_, self._lay_out))
 
-    def _lay_out(self) -> Grove:
+    def _lay_out(self) -> PackedTrees:
         tree = self.tree_
-        return make_grove([tree], [tree.value.reshape(tree.node_count, -1)], [0], beside=True)
+        return pack_trees([tree], [tree.value.reshape(tree.node_count, -1)], [0], beside=True)
 
     def decision_path(self, X: Any) -> Any:
         """Return a CSR indicator matrix of the nodes that each row passes."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.trees.growing import Growth, repetitions
 from gnomon.trees.nodes import LEAF, Tree
 from gnomon.trees.splits import impurity
 
@@ -16,8 +17,9 @@ class _Grower:
     """Grows one tree; numeric features get a two-way split and may be used again."""
 
     def __init__(
-        self, X: Array, y: Array, weight: Array, n_classes: int, counts: Array, criterion: str
+        self, X: Array, y: Array, weight: Array, n_classes: int, counts: Array, criterion: str, growth: Growth
     ) -> None:
+        self.growth, self.reps, self.total = growth, repetitions(weight), float(weight.sum())
         self.X, self.y, self.weight, self.n_classes = X, y, weight, n_classes
         self.counts, self.ratio = counts, criterion == "gain_ratio"
         self.criterion = "entropy" if self.ratio else criterion
@@ -42,9 +44,26 @@ class _Grower:
         top = (-np.inf, -1, np.nan)
         for f in range(self.X.shape[1]):
             for gain, threshold in self.candidates(rows, f, used):
-                if gain > top[0] + 1e-12:
+                if gain > top[0] + 1e-12 and self.allows(self.parts(rows, f, threshold)):
                     top = (gain, f, threshold)
         return top
+
+    def parts(self, rows: Array, f: int, threshold: float) -> list[Array]:
+        """Return the rows of every branch of a split."""
+        x = self.X[rows, f]
+        if self.counts[f] > 0:
+            return [rows[x == c] for c in range(self.counts[f])]
+        return [rows[x <= threshold], rows[~(x <= threshold)]]
+
+    def allows(self, parts: list[Array]) -> bool:
+        """Tell whether every branch that has rows has enough of them."""
+        limit = self.growth
+        return all(
+            self.reps[part].sum() >= limit.min_samples_leaf
+            and self.weight[part].sum() >= limit.min_weight_leaf
+            for part in parts
+            if len(part)
+        )
 
     def candidates(self, rows: Array, f: int, used: frozenset[int]) -> list[tuple[float, float]]:
         x = self.X[rows, f]
@@ -68,18 +87,16 @@ class _Grower:
 
     def grow(self, at: int, rows: Array, depth: int, used: frozenset[int], max_depth: float) -> None:
         node = self.nodes[at]
-        if depth >= max_depth or node["impurity"] <= 1e-12 or len(rows) < 2:
+        large = self.reps[rows].sum() >= self.growth.min_samples_split
+        if depth >= max_depth or node["impurity"] <= 1e-12 or len(rows) < 2 or not large:
             return
         gain, f, threshold = self.best(rows, used)
-        if f < 0:
+        least = self.growth.min_impurity_decrease * self.total
+        if f < 0 or gain * node["weight"] < least - 1e-12 * node["impurity"] * node["weight"]:
             return
         node |= {"feature": f, "threshold": threshold, "gain": max(gain, 0.0) * node["weight"]}
         node["order"] = 1 + sum(other["order"] > 0 for other in self.nodes)
-        x = self.X[rows, f]
-        if self.counts[f] > 0:
-            parts, below = [rows[x == c] for c in range(self.counts[f])], used | {f}
-        else:
-            parts, below = [rows[x <= threshold], rows[~(x <= threshold)]], used
+        parts, below = self.parts(rows, f, threshold), used | ({f} if self.counts[f] > 0 else set())
         children = []
         for part in parts:
             child = self.add(part, depth + 1, node["value"])
@@ -92,13 +109,13 @@ class _Grower:
 
 
 def grow_multiway(
-    X: Array, y: Array, weight: Array, n_classes: int, counts: Array, criterion: str, max_depth: int | None
+    X: Array, y: Array, weight: Array, n_classes: int, counts: Array, criterion: str, growth: Growth
 ) -> Tree:
     """Grow an ID3 tree."""
-    grower = _Grower(X, y, weight, n_classes, counts, criterion)
+    grower = _Grower(X, y, weight, n_classes, counts, criterion, growth)
     everything = np.arange(len(X))
     root = grower.add(everything, 0, None)
-    grower.grow(root, everything, 0, frozenset(), np.inf if max_depth is None else max_depth)
+    grower.grow(root, everything, 0, frozenset(), growth.max_depth)
     nodes = grower.nodes
 
     def column(name: str, kind: Any) -> Array:

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from gnomon.core.errors import ModelFileError
 from gnomon.loops import tree_predict
 
 Array = np.ndarray
@@ -39,6 +40,20 @@ class Tree(NamedTuple):
     branch_start: Array  # empty when no node is categorical
     branch_count: Array
     branches: Array
+
+    def _check_loaded(self) -> None:
+        """Refuse arrays of a file that a walk could leave, or in which it would never end."""
+        if not all(isinstance(field, np.ndarray) for field in self):
+            raise ModelFileError("a tree in it has parts that are no arrays. Get a new copy.")
+        n = len(self.feature) if self.feature.ndim == 1 else 0
+        fits = n > 0 and all(getattr(self, name).shape[:1] == (n,) for name in _PER_NODE)
+        kinds = all(field.dtype.kind in "iu" for field in (self.feature, *_links(self)))
+        if not fits or not kinds or self.value.ndim != 3 or self.value.dtype.kind != "f":
+            raise ModelFileError("a tree in it has arrays that do not fit each other. Get a new copy.")
+        if not all(field.ndim == 1 for name, field in self._asdict().items() if name != "value"):
+            raise ModelFileError("a tree in it has arrays of the wrong shape. Get a new copy.")
+        if self.threshold.dtype.kind != "f" or not _walks_end(self):
+            raise ModelFileError("a tree in it has nodes that lead nowhere or in a circle. Get a new copy.")
 
     @property
     def node_count(self) -> int:
@@ -88,8 +103,8 @@ class Tree(NamedTuple):
     def apply(self, X: Array) -> Array:
         """Return the node in which each row ends."""
         numbers = np.arange(self.node_count, dtype=np.float64)[:, None]
-        grove = make_grove([self], [numbers], [0], beside=True)
-        return grove.add(X, np.zeros((len(X), 1)))[:, 0].astype(np.int64)
+        packed = pack_trees([self], [numbers], [0], beside=True)
+        return packed.add(X, np.zeros((len(X), 1)))[:, 0].astype(np.int64)
 
     def importances(self, n_features: int) -> Array:
         """Impurity that each feature removed, as a share of all; zeros for a single leaf."""
@@ -100,12 +115,66 @@ class Tree(NamedTuple):
         return found / total if total > 0 else found
 
 
+def _links(tree: Tree) -> tuple[Array, ...]:
+    return (
+        tree.children_left,
+        tree.children_right,
+        tree.missing_go_to_left,
+        tree.branch_start,
+        tree.branch_count,
+        tree.branches,
+    )
+
+
+def _walks_end(tree: Tree) -> bool:
+    """Tell whether every step of a walk leads to a later node of the tree."""
+    n, inner = tree.node_count, tree.feature >= 0
+    node = np.arange(n)
+    grouped = np.zeros(n, dtype=bool)
+    if len(tree.branch_start):
+        if len(tree.branch_start) != n or len(tree.branch_count) != n:
+            return False
+        grouped = inner & (tree.branch_start >= 0)
+        first, count = (
+            tree.branch_start[grouped].astype(np.int64),
+            tree.branch_count[grouped].astype(np.int64),
+        )
+        if (count < 0).any() or (first + count + 1 > len(tree.branches)).any():
+            return False
+        for own, begin, many in zip(node[grouped], first, count):
+            targets = tree.branches[begin : begin + many + 1]
+            if (targets < own).any() or (targets >= n).any():  # a node that names itself ends the walk
+                return False
+    plain = inner & ~grouped
+    left, right = tree.children_left[plain], tree.children_right[plain]
+    told = grouped & (tree.missing_go_to_left >= 0)  # a side for missing values beside the branches
+    sides = np.concatenate([tree.children_left[told], tree.children_right[told]])
+    owners = np.concatenate([node[told], node[told]])
+    return bool(
+        (left == node[plain] + 1).all()  # nodes lie in preorder
+        and ((right > node[plain]) & (right < n)).all()
+        and ((sides >= owners) & (sides < n)).all()
+    )
+
+
+def check_trees(trees: Any, n_features: int, width: int | None = None) -> None:
+    """Refuse the trees of a loaded model that ask for columns or give values that the model does not have."""
+    if not isinstance(trees, tuple | list) or not all(isinstance(tree, Tree) for tree in trees):
+        raise ModelFileError("it has something else in the place of its trees. Get a new copy.")
+    for tree in trees:
+        outside = tree.feature.max(initial=-1) >= n_features
+        if outside or (width is not None and tree.value[0].size != width):
+            raise ModelFileError(
+                "a tree in it does not fit the columns or classes of its model. Get a new copy."
+            )
+
+
 def numeric_tree(**fields: Array) -> Tree:
     """Return a tree without categorical nodes."""
     return Tree(**fields, branch_start=_NONE, branch_count=_NONE, branches=_NONE)
 
 
-class Grove(NamedTuple):
+class PackedTrees(NamedTuple):
     """Trees laid out to add up the values of leaves: tree t fills the columns from `columns[t]` on."""
 
     features: Array  # those that the trees ask for
@@ -126,9 +195,9 @@ class Grove(NamedTuple):
         return out
 
 
-def make_grove(
+def pack_trees(
     trees: Sequence[Tree], values: Sequence[Array], columns: Sequence[int], *, beside: bool | None = None
-) -> Grove:
+) -> PackedTrees:
     """Lay trees out for prediction; the values of a tree are (nodes, width).
 
     They stay `beside` the packed nodes where they are several to a leaf, or where inner nodes have some too.
@@ -146,26 +215,26 @@ def make_grove(
     packed = np.concatenate(words)
     packing = packed.view(np.float64), packed, np.concatenate(tables)
     kept = np.concatenate(values) if beside else np.zeros((0, 0))
-    return Grove(features, packing, roots, kept, np.array(columns, dtype=np.int64))
+    return PackedTrees(features, packing, roots, kept, np.array(columns, dtype=np.int64))
 
 
-def grove_of(model: Any, trees: Any, lay_out: Callable[[], Grove]) -> Grove:
-    """Return the trees of a model as a grove, which is kept beside the model, not in it, for the next time."""
-    known = _GROVES.get(model)
+def packed_trees_of(model: Any, trees: Any, lay_out: Callable[[], PackedTrees]) -> PackedTrees:
+    """Return the trees of a model laid out for prediction; the layout is kept for the next time, beside the model."""
+    known = _PACKED.get(model)
     if known is None or known[0] is not trees:
-        known = _GROVES[model] = trees, lay_out()
+        known = _PACKED[model] = trees, lay_out()
     return known[1]
 
 
-def leaf_sums(chunk: Any, grove: Grove) -> Array:
+def leaf_sums(chunk: Any, packed: PackedTrees) -> Array:
     """Add up the values of the leaves of each row, (m, width), tree after tree."""
-    return grove.add(chunk.X, np.zeros((len(chunk.X), max(1, grove.values.shape[1]))))
+    return packed.add(chunk.X, np.zeros((len(chunk.X), max(1, packed.values.shape[1]))))
 
 
 def _pack(tree: Tree, features: Array, value: Array, root: int, offset: int) -> tuple[Array, Array]:
     """Words and table of branches of a tree, as `loops.tree_predict` wants them.
 
-    The tree is the part of a grove that begins at node `root`, and its table at `offset`.
+    The tree is the part of the packed trees that begins at node `root`, and its table at `offset`.
     """
     inner = tree.feature >= 0
     feature = np.where(inner, np.searchsorted(features, tree.feature), LEAF).astype(np.int32)
@@ -181,7 +250,7 @@ def _pack(tree: Tree, features: Array, value: Array, root: int, offset: int) -> 
     return words, table
 
 
-_GROVES: WeakKeyDictionary[Any, tuple[Any, Grove]] = WeakKeyDictionary()
+_PACKED: WeakKeyDictionary[Any, tuple[Any, PackedTrees]] = WeakKeyDictionary()
 
 
 def select(tree: Tree, keep: Array) -> Tree:

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import StrOptions
 
+from gnomon.core.parameters import StrOptions
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import OneStep
 from gnomon.core.sums import per_row

@@ -8,13 +8,13 @@ import numpy as np
 from scipy import stats
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_class_weight
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import StrOptions
 from gnomon.trees import categories as cats
 from gnomon.trees.absolute import grow_absolute
-from gnomon.trees.base import CONSTRAINTS, TreeModel, positive
-from gnomon.trees.growing import Problem, class_problem, number_problem
+from gnomon.trees.base import CONSTRAINTS, TreeModel, growth_of, positive
+from gnomon.trees.growing import Problem, class_problem, number_problem, repetitions
 from gnomon.trees.multiway import grow_multiway
 from gnomon.trees.nodes import Tree
 
@@ -153,7 +153,13 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         X, y, weight = positive(rows)
         weight = self._weighted(y, weight, rows)
         counts = cats.counts(self._categories, rows.n_features)
-        return grow_multiway(X, y, weight, len(rows.classes), counts, self.criterion, self.max_depth)
+        if self.max_leaf_nodes is not None or self.max_features is not None:
+            raise DataError(
+                "split='multiway' looks at every feature and opens one branch a category, so it takes neither "
+                "max_leaf_nodes nor max_features; bound it with max_depth, min_samples_leaf or ccp_alpha."
+            )
+        growth = growth_of(self, weight, repetitions(weight), rows.n_features)
+        return grow_multiway(X, y, weight, len(rows.classes), counts, self.criterion, growth)
 
     def _problem(self, y: Array, weight: Array, reps: Array, n_classes: int) -> Problem:
         return class_problem(self.criterion, y, n_classes, weight, reps)

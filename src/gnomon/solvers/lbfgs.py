@@ -33,7 +33,7 @@ class Pair(NamedTuple):
     bend: float
 
 
-class QuasiState(NamedTuple):
+class LbfgsState(NamedTuple):
     """A point with its value and gradient, and what is known of the curvature."""
 
     theta: Array
@@ -49,14 +49,14 @@ class QuasiState(NamedTuple):
         """Return ½ gᵀH⁻¹g."""
         return 0.5 * float(self.gradient.ravel() @ self.pull)
 
-    def seen(self, value: float, gradient: Array) -> QuasiState:
+    def seen(self, value: float, gradient: Array) -> LbfgsState:
         """Return the same point with another value and gradient, such as those over more rows."""
         with one_blas_thread():
             pull = two_loops(gradient.ravel(), self.pairs, self.scale)
         return self._replace(value=value, gradient=gradient, pull=pull)
 
 
-def start(rows: Any, objective: newton.Objective, theta: Array) -> QuasiState:
+def start(rows: Any, objective: newton.Objective, theta: Array) -> LbfgsState:
     """Return the state at theta, after a look at the curvature on a sample of the rows."""
     found = newton.evaluate(rows, objective, theta)
     few, part, share = _sample(rows, objective)
@@ -66,7 +66,7 @@ def start(rows: Any, objective: newton.Objective, theta: Array) -> QuasiState:
     bend = float(np.vdot(direction, newton.hessian_product(few, part, bends, direction))) * share
     slope = -float(np.vdot(direction, found.gradient))
     scale = scale * (slope / bend if bend > 0.0 else 1.0)
-    return QuasiState(theta, found.value, found.gradient, scale, scale * found.gradient.ravel())
+    return LbfgsState(theta, found.value, found.gradient, scale, scale * found.gradient.ravel())
 
 
 def _sample(rows, objective):
@@ -119,14 +119,14 @@ def two_loops(g: Array, pairs: tuple[Pair, ...], scale: Array) -> Array:
 
 def step(rows: Any, objective: newton.Objective, state: Any, *, tol: float = 1e-4) -> Any:
     """One step of L-BFGS or, after many, of Newton's method by conjugate gradients."""
-    if not isinstance(state, QuasiState) or state.k >= PATIENCE:
+    if not isinstance(state, LbfgsState) or state.k >= PATIENCE:
         plain = newton.NewtonState(state.theta, state.value, state.gradient, None, state.factor)
         return newton.newton_cg_step(rows, objective, plain, tol=tol)
     with one_blas_thread():  # vectors are short: more threads wait for each other
-        return _quasi_step(rows, objective, state)
+        return _lbfgs_step(rows, objective, state)
 
 
-def _quasi_step(rows, objective, state):
+def _lbfgs_step(rows, objective, state):
     direction = -state.pull.reshape(state.theta.shape)
     new = newton.back_track(rows, objective, newton.NewtonState(*state[:3]), direction)
     s, y = (new.theta - state.theta).ravel(), (new.gradient - state.gradient).ravel()
@@ -136,4 +136,4 @@ def _quasi_step(rows, objective, state):
     elif not np.any(s):
         return state._replace(k=PATIENCE)
     pull = two_loops(new.gradient.ravel(), pairs, state.scale)
-    return QuasiState(new.theta, new.value, new.gradient, state.scale, pull, pairs, state.k + 1)
+    return LbfgsState(new.theta, new.value, new.gradient, state.scale, pull, pairs, state.k + 1)

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from gnomon import threads
 from gnomon.linear import LogisticRegression
-from gnomon.solvers import newton, quasi
+from gnomon.solvers import lbfgs, newton
 
 
 def wide(seed=0, n=1500, d=700, k=2):
@@ -24,14 +24,14 @@ def test_two_loops_is_the_explicit_inverse():
     rng = np.random.default_rng(0)
     A = rng.normal(size=(6, 6))
     A = A @ A.T + np.eye(6)
-    pairs = tuple(quasi.Pair(s, A @ s, s @ A @ s) for s in rng.normal(size=(4, 6)))
+    pairs = tuple(lbfgs.Pair(s, A @ s, s @ A @ s) for s in rng.normal(size=(4, 6)))
     scale = rng.uniform(0.5, 2.0, size=6)
     H = np.diag(scale) * pairs[-1].bend / (pairs[-1].change @ (scale * pairs[-1].change))
     for s, y, _ in pairs:  # the BFGS update, written out
         V = np.eye(6) - np.outer(y, s) / (s @ y)
         H = V.T @ H @ V + np.outer(s, s) / (s @ y)
     g = rng.normal(size=6)
-    np.testing.assert_allclose(quasi.two_loops(g, pairs, scale), H @ g, rtol=1e-10)
+    np.testing.assert_allclose(lbfgs.two_loops(g, pairs, scale), H @ g, rtol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "uneven", "ten classes", "weighted"])
@@ -54,13 +54,13 @@ def test_wide_data_end_at_the_optimum_of_newton(kind):
 def test_the_objective_falls_at_every_step_and_the_decrement_with_it():
     X, y = wide()
     rows, objective = objective_of(LogisticRegression(), X, y)
-    state = first = quasi.start(rows, objective, np.zeros(701))
+    state = first = lbfgs.start(rows, objective, np.zeros(701))
     for _ in range(25):
-        new = quasi.step(rows, objective, state)
+        new = lbfgs.step(rows, objective, state)
         assert new.value <= state.value
         state = new
     g = state.gradient
-    inverse = quasi.two_loops(g, state.pairs, state.scale)
+    inverse = lbfgs.two_loops(g, state.pairs, state.scale)
     assert state.decrement() == pytest.approx(0.5 * g @ inverse, rel=1e-12)
     assert 0.0 < state.decrement() < 1e-2 * first.decrement()
 
@@ -68,10 +68,10 @@ def test_the_objective_falls_at_every_step_and_the_decrement_with_it():
 def test_conjugate_gradients_take_over():
     X, y = wide()
     rows, objective = objective_of(LogisticRegression(), X, y)
-    state = quasi.start(rows, objective, np.zeros(701))._replace(k=quasi.PATIENCE)
-    new = quasi.step(rows, objective, state)
+    state = lbfgs.start(rows, objective, np.zeros(701))._replace(k=lbfgs.PATIENCE)
+    new = lbfgs.step(rows, objective, state)
     assert isinstance(new, newton.NewtonState) and new.value < state.value
-    again = quasi.step(rows, objective, new)
+    again = lbfgs.step(rows, objective, new)
     assert isinstance(again, newton.NewtonState) and again.value < new.value
 
 

@@ -7,8 +7,8 @@ from scipy import sparse
 from gnomon.linear import enet_path
 from gnomon.loops import coordinate as loops
 from gnomon.solvers.coordinate import Design, Penalized, dual_check
+from gnomon.solvers.gram_inverse import KeptInverse
 from gnomon.solvers.sparse_coordinate import SparseDesign
-from gnomon.solvers.support import KeptInverse
 from gnomon.solvers.working_sets import MomentEngine, WorkingSetEngine
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import stats
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import StrOptions
 from gnomon.ensemble.forest_base import FOREST_CONSTRAINTS, Forest, ForestState
 from gnomon.trees import categories as cats
 from gnomon.trees.base import positive

@@ -1,0 +1,73 @@
+"""Where zero lies does not matter: columns far from it give the same slopes, and no false certificate."""
+
+import numpy as np
+import pytest
+
+from gnomon.linear import (
+    GeneralizedLinearRegressor,
+    HuberRegressor,
+    LinearSVC,
+    LinearSVR,
+    LogisticRegression,
+    LogisticRegressionCV,
+    PoissonRegressor,
+    RegularizedRegressor,
+    StudentTRegression,
+    separability,
+)
+
+MODELS = [
+    (LogisticRegression(), "class"),
+    (LogisticRegression(C=np.inf), "class"),
+    (LogisticRegressionCV(Cs=[0.1, 10.0]), "class"),
+    (LinearSVC(loss="hinge", regularize_intercept=False), "class"),
+    (LinearSVC(regularize_intercept=False), "class"),
+    (LinearSVR(regularize_intercept=False), "number"),
+    (HuberRegressor(), "number"),
+    (RegularizedRegressor(penalty="l2"), "number"),
+    (GeneralizedLinearRegressor("gamma"), "positive"),
+    (PoissonRegressor(), "count"),
+    (StudentTRegression(), "number"),
+]
+
+
+def sample(kind):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 2))
+    z = X @ [1.0, -0.5] + 0.5 * rng.normal(size=60)
+    targets = {"class": (z > 0).astype(int), "number": z, "positive": np.exp(z), "count": np.round(np.exp(z))}
+    return X, targets[kind]
+
+
+@pytest.mark.parametrize("shift", [1e3, 1e6, 1.7e9])
+@pytest.mark.parametrize("model, kind", MODELS, ids=lambda one: str(one)[:40])
+def test_slopes_do_not_depend_on_where_zero_lies(model, kind, shift):
+    X, y = sample(kind)
+    near = model.fit(X, y)
+    slopes, said = near.coef_, near.predict(X)
+    far = model.fit(X + shift, y)
+    digits = 1e-6 + 100 * shift * np.finfo(float).eps  # the shift itself rounds the columns
+    np.testing.assert_allclose(far.coef_, slopes, rtol=digits, atol=digits)
+    if kind == "class":
+        assert (far.predict(X + shift) == said).mean() > 0.98
+    else:
+        np.testing.assert_allclose(far.predict(X + shift), said, rtol=1e-5, atol=1e-5 + 1e-6 * shift / 1e9)
+
+
+def test_standard_error_of_the_intercept_is_that_of_the_given_columns():
+    X, y = sample("count")
+    near, far = (PoissonRegressor(alpha=0.0).fit(X + shift, y) for shift in (0.0, 1e4))
+    np.testing.assert_allclose(far.standard_errors_[:-1], near.standard_errors_[:-1], rtol=1e-6)
+    slopes = near.covariance_[:-1, :-1]
+    ones = np.ones(2) * 1e4
+    expected = near.covariance_[-1, -1] + ones @ slopes @ ones - 2 * ones @ near.covariance_[-1, :-1]
+    assert far.standard_errors_[-1] == pytest.approx(np.sqrt(expected), rel=1e-6)
+
+
+def test_timestamps_are_separable():
+    X = 1.7e9 + np.arange(4.0)[:, None]
+    found = separability(X, [0, 0, 1, 1], margin=True)
+    assert found.separable and found.margin == pytest.approx(0.5)
+    assert -found.intercept / found.coef[0] == pytest.approx(1.7e9 + 1.5, rel=1e-15)
+    plane = LinearSVC(C=np.inf, loss="hinge", regularize_intercept=False).fit(X, [0, 0, 1, 1])
+    np.testing.assert_array_equal(plane.predict(X), [0, 0, 1, 1])

@@ -1,0 +1,58 @@
+"""Limits of growth hold for every way to grow, and what contradicts itself is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gnomon.core.errors import DataError
+from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
+
+
+def categories():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, size=(60, 3))
+    y = ((codes[:, 0] == 1) ^ (codes[:, 1] == 2)).astype(int)
+    return pd.DataFrame(codes.astype(str)).astype("category"), y
+
+
+def multiway(**limits):
+    X, y = categories()
+    return DecisionTreeClassifier(split="multiway", criterion="entropy", **limits).fit(X, y).tree_
+
+
+def test_leaves_of_a_multiway_tree_have_enough_rows():
+    assert multiway().n_node_samples[multiway().is_leaf].min() < 5
+    assert multiway(min_samples_leaf=5).n_node_samples[multiway(min_samples_leaf=5).is_leaf].min() >= 5
+
+
+def test_small_nodes_of_a_multiway_tree_are_not_split():
+    tree = multiway(min_samples_split=30)
+    assert tree.n_node_samples[~tree.is_leaf].min() >= 30
+    assert multiway().n_leaves > tree.n_leaves
+
+
+def test_splits_of_a_multiway_tree_gain_enough():
+    tree = multiway(min_impurity_decrease=0.2)
+    assert (tree.gain[~tree.is_leaf] >= 0.2 * 60 - 1e-9).all()
+    assert multiway().n_leaves > tree.n_leaves
+
+
+@pytest.mark.parametrize(
+    "settings", [{"split": "multiway", "max_leaf_nodes": 4}, {"growth": "depth_first", "max_leaf_nodes": 4}]
+)
+def test_limits_that_cannot_hold_are_refused(settings):
+    X, y = categories()
+    with pytest.raises(DataError, match="max_leaf_nodes"):
+        DecisionTreeClassifier(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("times", [1e-3, 10.0, 1e6])
+def test_absolute_errors_do_not_depend_on_the_size_of_weights(times):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 2)), np.round(rng.normal(size=60))
+    one = DecisionTreeRegressor(criterion="absolute_error", random_state=0).fit(X, y, np.full(60, 1.5))
+    other = DecisionTreeRegressor(criterion="absolute_error", random_state=0).fit(
+        X, y, np.full(60, 1.5 * times)
+    )
+    np.testing.assert_array_equal(one.tree_.feature, other.tree_.feature)
+    np.testing.assert_array_equal(one.tree_.threshold, other.tree_.threshold)
