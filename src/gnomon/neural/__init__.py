@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = attach(
         "FeedForwardLanguageModel": "language",
         "GenerativeAdversarialNetwork": "adversarial",
         "MLPClassifier": "mlp",
-        "MLPRegressor": "mlp",
+        "MLPRegressor": "mlp_regression",
         "Network": "network",
         "NetworkEnsemble": "committee",
         "NeuralTuringMachine": "turing",

@@ -54,7 +54,7 @@ def sigmoid_staircase(
     >>> round(sigmoid_staircase(lambda x: x**2, 0.0, 1.0, 10)[1], 6)
     0.0975
     """
-    from gnomon.neural.mlp import MLPRegressor
+    from gnomon.neural.mlp_regression import MLPRegressor
 
     if n_steps < 1:
         raise ValueError(f"n_steps must be at least 1; got {n_steps}.")
@@ -86,7 +86,7 @@ def xor_network() -> Any:
     >>> xor_network().predict([[0, 0], [0, 1], [1, 0], [1, 1]])
     array([0., 1., 1., 0.])
     """
-    from gnomon.neural.mlp import MLPRegressor
+    from gnomon.neural.mlp_regression import MLPRegressor
 
     return MLPRegressor(hidden_layer_sizes=(2,)).set_weights(
         [[[1.0, 1.0], [1.0, 1.0]], [[1.0], [-2.0]]], [[0.0, -1.0], [0.0]]

@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import HasMethods, StrOptions
+from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.threads import in_order, threads
 from gnomon.core.validate import COUNT, check_fitted, check_parameters
@@ -53,6 +54,11 @@ class NetworkEnsemble(ClassifierMixin, BaseEstimator):
     array([0, 1])
     """
 
+    _promises: ClassVar[Promises] = Promises(
+        order="statistical: as far as its members promise it",
+        weights="statistical: as far as its members promise it",
+        threads="statistical: as far as its members promise it",
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"])],
         "n_estimators": [COUNT],

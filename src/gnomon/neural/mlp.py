@@ -7,22 +7,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import compute_class_weight
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import StrOptions
-from gnomon.core.validate import POSITIVE, Reads, check_fitted, check_parameters, read
+from gnomon.core.validate import Reads, check_fitted, check_parameters, read
 from gnomon.neural import dense_plan
 from gnomon.neural.dense_plan import Stack
-from gnomon.neural.mlp_base import DenseLearner, MLPWork
+from gnomon.neural.mlp_answers import axes_of, dropout_moments, in_batches, slopes
+from gnomon.neural.mlp_base import DenseLearner
 
 CLASS_LOSSES = ("log_loss", "hinge", "perceptron", "sigmoid_squared", "squared_error")
-NUMBER_LOSSES = ("squared_error", "absolute_error", "huber", "poisson")
 
 
 def _says_probabilities(model: Any) -> bool:
@@ -30,14 +30,6 @@ def _says_probabilities(model: Any) -> bool:
         return True
     raise AttributeError(
         f"predict_proba needs a loss whose scores are probabilities; loss={model.loss!r} has none. Use loss='log_loss'."
-    )
-
-
-def _in_batches(model: Any) -> bool:
-    if model.solver != "lbfgs":
-        return True
-    raise AttributeError(
-        "partial_fit is only available for stochastic optimizers; solver='lbfgs' needs all rows at once."
     )
 
 
@@ -204,7 +196,7 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
     # data
 
     def _read(self, X, y=None, sample_weight=None, *, reset=True, classes=None, **options):
-        if y is not None and _width(y) == 2 and type_of_target(y) == "multilabel-indicator":
+        if y is not None and axes_of(y) == 2 and type_of_target(y) == "multilabel-indicator":
             return self._read_labels(X, y, sample_weight, reset)
         known = classes if reset else getattr(self, "classes_", None)
         rows = super()._read(X, y, sample_weight, reset=reset, classes=known, **options)
@@ -357,9 +349,9 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
 
     def loss_and_gradients(self, X, y, sample_weight=None) -> tuple[float, list[Array], list[Array]]:
         """Return the penalized objective on these rows, and its slopes: one array per weight matrix and bias."""
-        return _slopes(self, X, y, sample_weight)
+        return slopes(self, X, y, sample_weight)
 
-    @available_if(_in_batches)
+    @available_if(in_batches)
     def partial_fit(self, X, y, sample_weight=None, classes=None) -> Self:
         """Make one pass over these rows, going on from what was learned, optimizer and all.
 
@@ -375,7 +367,7 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
         self
         """
         first = not hasattr(self, "coefs_")
-        if first and classes is None and _width(y) == 1:
+        if first and classes is None and axes_of(y) == 1:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
@@ -387,203 +379,3 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _width(y: Any) -> int:
-    """Return the number of axes of a target, sparse or not."""
-    return y.ndim if sparse.issparse(y) else np.asarray(y).ndim
-
-
-def _slopes(model, X, y, sample_weight):
-    check_fitted(model)
-    work = model._prepare(model._read(X, y, sample_weight, reset=False))
-    params = model._params().astype(work.T.dtype)
-    value, gradient = dense_plan.objective(
-        work.stack, params, work.X, work.T, work.weight, *model._strength()
-    )
-    return (value, *dense_plan.unflat(work.stack, gradient))
-
-
-def dropout_moments(model, X, n_samples, random_state):
-    """Mean and standard deviation of the scores of networks with units left out."""
-    from gnomon.loops import dense
-
-    stack, params, rows = model._fitted_stack(), model._params(), model._rows(X)
-    if not any(stack.dropout):
-        raise ValueError("dropout=0: no unit is ever left out. Set dropout to sample networks.")
-    if n_samples < 1:
-        raise ValueError(f"n_samples must be at least 1; got {n_samples}.")
-    plan, block = stack.plan(), dense_plan.dense_rows(rows.X, None, params.dtype)
-    room, drawn = dense_plan.buffers(stack, len(block), params.dtype), []
-    for sample in range(n_samples):
-        dense.forward(block, plan, params, *room[:3], True, int(random_state) * 1_000_003 + sample, 0)
-        drawn.append(room.Z[len(block) * plan.z_at[-1] :].reshape(len(block), -1).astype(float))
-    return np.mean(drawn, axis=0), np.std(drawn, axis=0)
-
-
-class MLPRegressor(RegressorMixin, DenseLearner):
-    r"""Multilayer perceptron for numbers: dense layers with a linear output.
-
-    .. math:: h_0 = x,\quad h_l = f(h_{l-1}W_l + b_l),\quad F = h_LW + b
-
-    minimizes the mean of loss(y, F), summed over outputs, plus :math:`\frac{\alpha}{2n}\sum\lVert W\rVert^2`.
-    Standardize the
-    columns and the target. A Gaussian process says how sure it is and is better on a few hundred rows.
-
-    Parameters
-    ----------
-    loss : {"squared_error", "absolute_error", "huber", "poisson"}, default="squared_error"
-        ½(F−y)², |F−y|, Huber's with its corner at `huber_delta`, or the half Poisson deviance of e^F.
-    huber_delta : float, default=1.0
-    hidden_layer_sizes, activation, solver, alpha, batch_size, learning_rate, learning_rate_init, power_t,
-    max_iter, shuffle, \
-    random_state, tol, verbose, warm_start, momentum, nesterovs_momentum, early_stopping, validation_fraction,
-    beta_1, beta_2, \
-    epsilon, n_iter_no_change, max_fun, init, init_scale, pieces, dropout, dropout_scaling, weight_decay,
-    adagrad_scope, \
-    clip_norm, plateau_patience, engine, device
-        As in `MLPClassifier`.
-
-    Attributes
-    ----------
-    coefs_, intercepts_ : list of arrays
-    loss_, best_loss_, loss_curve_, validation_scores_, best_validation_score_, learning_rates_,
-    gradient_norms_, n_layers_, \
-    n_outputs_, out_activation_, t_, trace_, n_iter_, converged_
-        As in `MLPClassifier`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.linspace(-1, 1, 41)[:, None]
-    >>> model = MLPRegressor("squared_error", (20,), "tanh", solver="lbfgs", random_state=0).fit(X, X[:, 0] ** 2)
-    >>> bool(np.abs(model.predict(X) - X[:, 0] ** 2).max() < 0.05)
-    True
-    """
-
-    _reads: ClassVar[Reads] = Reads(sparse=True, y="numbers")
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DenseLearner._parameter_constraints,
-        "loss": [StrOptions(set(NUMBER_LOSSES))],
-        "huber_delta": [POSITIVE],
-    }
-
-    def __init__(
-        self, loss="squared_error", hidden_layer_sizes=(100,), activation="relu", *, solver="adam", alpha=1e-4,
-        batch_size="auto", learning_rate="constant", learning_rate_init=1e-3, power_t=0.5, max_iter=200,
-        shuffle=True, random_state=None, tol=1e-4, verbose=False, warm_start=False, momentum=0.9,
-        nesterovs_momentum=True, early_stopping=False, validation_fraction=0.1, beta_1=0.9, beta_2=0.999,
-        epsilon=1e-8, n_iter_no_change=10, max_fun=15000, huber_delta=1.0, init="glorot", init_scale=0.1, pieces=2,
-        dropout=0.0, dropout_scaling="train", weight_decay=None, adagrad_scope="parameter", clip_norm=None,
-        plateau_patience=10, engine="auto", device="cpu",
-    ):  # fmt: skip
-        self.loss = loss
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.solver = solver
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.learning_rate_init = learning_rate_init
-        self.power_t = power_t
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.tol = tol
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.momentum = momentum
-        self.nesterovs_momentum = nesterovs_momentum
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.epsilon = epsilon
-        self.n_iter_no_change = n_iter_no_change
-        self.max_fun = max_fun
-        self.huber_delta = huber_delta
-        self.init = init
-        self.init_scale = init_scale
-        self.pieces = pieces
-        self.dropout = dropout
-        self.dropout_scaling = dropout_scaling
-        self.weight_decay = weight_decay
-        self.adagrad_scope = adagrad_scope
-        self.clip_norm = clip_norm
-        self.plateau_patience = plateau_patience
-        self.engine = engine
-        self.device = device
-
-    def _loss_name(self, rows):
-        if self.loss == "poisson" and rows.y.min(initial=0.0) < 0.0:
-            raise DataError(
-                f"loss='poisson' needs y that is not negative; its smallest entry is {rows.y.min()}."
-            )
-        return self.loss
-
-    def _loss_of_outputs(self, n_out):
-        return self.loss
-
-    def _targets(self, rows):
-        y = rows.y if rows.y.ndim == 2 else rows.y[:, None]
-        return y, y.shape[1]
-
-    def _output_facts(self, stack):
-        return {"out_activation_": "exp" if self.loss == "poisson" else "identity", "loss_name_": self.loss}
-
-    def _learned_output(self, n_out):
-        return self._output_facts(None)
-
-    def _held_score(self, work: MLPWork, rows, params):
-        F = dense_plan.scores(work.stack, params, work.X[rows])
-        return float(r2_score(work.T[rows], self._said(F)))
-
-    def _said(self, F: Array) -> Array:
-        return np.exp(F) if self.loss == "poisson" else F
-
-    def predict(self, X, *, n_dropout_samples=None, random_state=0):
-        """Return the prediction of every row.
-
-        Parameters
-        ----------
-        X : array (n, d)
-        n_dropout_samples : int, optional
-            Average so many networks with units left out at random, instead of the whole network.
-        random_state : int
-            Which units are left out.
-
-        Returns
-        -------
-        array (n,) or (n, outputs)
-        """
-        check_fitted(self)
-        F = (
-            self._scores(X)
-            if n_dropout_samples is None
-            else self.dropout_scores(X, n_dropout_samples, random_state)[0]
-        )
-        F = self._said(F)
-        return F.ravel() if F.shape[1] == 1 else F
-
-    def dropout_scores(self, X, n_samples=100, random_state=0):
-        """Return mean and standard deviation of the outputs over networks with units left out at random."""
-        return dropout_moments(self, X, n_samples, random_state)
-
-    def loss_and_gradients(self, X, y, sample_weight=None) -> tuple[float, list[Array], list[Array]]:
-        """Return the penalized objective on these rows, and its slopes: one array per weight matrix and bias."""
-        return _slopes(self, X, y, sample_weight)
-
-    @available_if(_in_batches)
-    def partial_fit(self, X, y, sample_weight=None) -> Self:
-        """Make one pass over these rows, going on from what was learned, optimizer and all.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-
-        Returns
-        -------
-        self
-        """
-        return self._one_epoch(self._read(X, y, sample_weight, reset=not hasattr(self, "coefs_")))
