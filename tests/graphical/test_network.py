@@ -179,7 +179,7 @@ def test_hidden_variable_explains_and_relabels(patients, asia):
         model = BayesianNetwork(asia.edges, random_state=0, **options).fit(seen)
     values = model.trace_.objective
     assert (np.diff(values) >= -1e-9).all() and values[-1] > values[0]
-    net = {v: t for v, t in model.tables_.items()}
+    net = dict(model.tables_.items())
     turned = {**net, "smoke": net["smoke"][::-1], "lung": net["lung"][::-1], "bronc": net["bronc"][::-1]}
     other = BayesianNetwork(asia.edges, states=model.states_, tables=turned, nodes=model.variables_)
     assert other.score(seen) == pytest.approx(model.score(seen), rel=1e-12)

@@ -310,7 +310,7 @@ def test_missing_cells_are_refused_by_searches():
         with pytest.raises(ValueError, match="NaN|missing"):
             search.fit(X)
     with pytest.raises(DataError, match="HillClimbSearch"):
-        ExactSearch().fit(np.zeros((5, 25)))
+        ExactSearch("bdeu").fit(np.zeros((5, 25)))
 
 
 # classifiers and other models
@@ -378,7 +378,9 @@ def test_hidden_chain_is_a_network():
 
 
 def test_mixture_and_latent_classes_are_networks():
-    X = np.array([[int(bit) for bit in row] for row in ["111", "110", "101", "000", "001", "010", "111", "000"]])
+    X = np.array(
+        [[int(bit) for bit in row] for row in ["111", "110", "101", "000", "001", "010", "111", "000"]]
+    )
     model = LatentClassModel(2, random_state=0).fit(X)
     network = model.to_bayesian_network()
     np.testing.assert_allclose(network.score_samples(X), model.score_samples(X), rtol=1e-9)
@@ -396,7 +398,12 @@ def test_mixture_and_latent_classes_are_networks():
 
 
 def test_tied_columns_share_their_table():
-    X = np.array([[int(bit) for bit in row] for row in ["1111", "1110", "1011", "0000", "0001", "0100", "1111", "0000"]])
+    X = np.array(
+        [
+            [int(bit) for bit in row]
+            for row in ["1111", "1110", "1011", "0000", "0001", "0100", "1111", "0000"]
+        ]
+    )
     model = LatentClassModel(2, tie_features=True, random_state=0).fit(X)
     tables = list(model.tables_.values())
     for table in tables[1:]:
@@ -432,4 +439,4 @@ def test_linear_gaussian_covariance_and_regression():
     np.testing.assert_allclose([fitted.coefficients_[a, child] for a in own], w[:-1], rtol=1e-8)
     assert fitted.variances_[child] == pytest.approx(float(((X[child] - A @ w) ** 2).mean()), rel=1e-9)
     assert fitted.score(X) * 2000 == pytest.approx(fitted.log_likelihood_, rel=1e-10)
-    assert fitted.d_separated(names[0], names[1], [v for v in names[2:]]) in (True, False)
+    assert fitted.d_separated(names[0], names[1], list(names[2:])) in (True, False)

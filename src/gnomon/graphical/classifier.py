@@ -278,7 +278,8 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of every row."""
-        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+        best = self.predict_log_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the network; return the Axes."""

@@ -257,8 +257,8 @@ class ExactSearch(StructureLearner):
 
     Parameters
     ----------
-    score : {"bic", "aic", "bdeu", "k2", "loglik"}, default="bic"
-        See `score_structure`.
+    criterion : {"bic", "aic", "bdeu", "k2", "loglik"}, default="bic"
+        What is maximized; see `score_structure`.
     max_parents : int, optional
         Of a variable; all others when not given.
     equivalent_sample_size : float, default=10.0
@@ -280,7 +280,7 @@ class ExactSearch(StructureLearner):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "score": [StrOptions(set(SCORES))],
+        "criterion": [StrOptions(set(SCORES))],
         "max_parents": [Interval(Integral, 0, None, closed="left"), None],
         "equivalent_sample_size": [POSITIVE],
         "states": [dict, None],
@@ -288,46 +288,60 @@ class ExactSearch(StructureLearner):
 
     def __init__(
         self,
-        score: str = "bic",
+        criterion: str = "bic",
         *,
         max_parents: int | None = None,
         equivalent_sample_size: float = 10.0,
         states: Any = None,
     ) -> None:
-        self.score = score
+        self.criterion = criterion
         self.max_parents = max_parents
         self.equivalent_sample_size = equivalent_sample_size
         self.states = states
 
     def _prepare(self, rows: Any) -> Families:
-        if rows.n_features > EXACT_NODES:
-            raise DataError(
-                f"X has {rows.n_features} columns; exact search needs 2^n numbers and takes at most {EXACT_NODES} "
-                "features. Use HillClimbSearch."
-            )
-        return Families(rows, self.score, self.equivalent_sample_size)
+        return Families(rows, self.criterion, self.equivalent_sample_size)
 
     def _start(self, work: Families, rng: Any) -> Any:
         return final_state(work, [() for _ in work.names], work.graph([() for _ in work.names]))
 
     def _step(self, work: Families, state: GraphState) -> tuple[GraphState, Report]:
-        n = len(work.names)
+        near: list[set[int]] = [set() for _ in work.names]
+        for v in range(len(near)):
+            for p in work.useful_parents(v):
+                near[v].add(p)
+                near[p].add(v)
+        parents: list[tuple[int, ...]] = [() for _ in near]
+        for part in dags.components(near):
+            if len(part) > EXACT_NODES:
+                raise DataError(
+                    f"X has {len(part)} features that may hang together; exact search needs 2^n numbers and takes at "
+                    f"most {EXACT_NODES}. Use HillClimbSearch."
+                )
+            for v, own in self._best_of(work, part).items():
+                parents[v] = own
+        dags.topological_order(parents, work.names)
+        found = final_state(work, parents, work.graph(parents))
+        return found, Report(found.score, done=True)
+
+    def _best_of(self, work: Families, part: list[int]) -> dict[int, tuple[int, ...]]:
+        """Return the parents in the best graph on some variables."""
+        n = len(part)
         most = n - 1 if self.max_parents is None else min(self.max_parents, n - 1)
         scores = np.full((n, 1 << n), -np.inf)
+        number = {v: i for i, v in enumerate(part)}
         for mask in range(1 << n):
             if mask.bit_count() <= most:
-                own = tuple(v for v in range(n) if mask >> v & 1)
-                for v, value in work.all_children(own):
-                    scores[v, mask] = value
+                own = tuple(part[i] for i in range(n) if mask >> i & 1)
+                for v, value in work.all_children(own, part):
+                    scores[number[v], mask] = value
         choice = np.zeros(scores.shape, dtype=np.int32)
         loops.best_parents(scores, scores, choice)
         value, sink = np.empty(1 << n), np.zeros(1 << n, dtype=np.int8)
         loops.best_sinks(scores, value, sink)
-        parents, left = [()] * n, (1 << n) - 1
+        found, left = {}, (1 << n) - 1
         while left:
-            v = int(sink[left])
-            left ^= 1 << v
-            parents[v] = tuple(u for u in range(n) if int(choice[v, left]) >> u & 1)
-        dags.topological_order(parents, work.names)
-        found = final_state(work, parents, float(value[-1]))
-        return found, Report(found.score, done=True)
+            i = int(sink[left])
+            left ^= 1 << i
+            found[part[i]] = tuple(part[j] for j in range(n) if int(choice[i, left]) >> j & 1)
+        return found
