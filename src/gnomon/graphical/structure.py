@@ -19,6 +19,7 @@ from gnomon.core.validate import NOT_NEGATIVE, POSITIVE, Reads, check_fitted, ch
 from gnomon.graphical import dags
 from gnomon.graphical.columns import read_columns
 from gnomon.graphical.counting import estimate, prior_counts
+from gnomon.graphical.factor import TableTooLargeError
 from gnomon.graphical.net import Net
 from gnomon.graphical.orderings import pattern_edges
 from gnomon.graphical.scores import COMPLETE, SCORES, Families
@@ -62,7 +63,7 @@ class StructureLearner(Learner):
             "score_": float(state.score),
             "variables_": list(names),
             "states_": {name: list(own) for name, own in zip(names, state.states, strict=True)},
-            "counts_": dict(zip(names, state.counts, strict=True)),
+            "counts_": dict(zip(names, state.counts)),  # none on the way, and none where they do not fit
         }
 
     def _limit(self) -> int:
@@ -86,6 +87,10 @@ class StructureLearner(Learner):
         from gnomon.graphical.network import BayesianNetwork
 
         net = self._graph()
+        if len(self.counts_) < len(net):
+            raise TableTooLargeError(
+                "a table of this graph does not fit in memory; limit the parents of a variable."
+            )
         shapes = {name: self.counts_[name].shape for name in net.variables}
         alphas = prior_counts(prior, shapes, equivalent_sample_size, pseudo_counts)
         tables = [estimate(self.counts_[name], alphas[name])[0] for name in net.variables]
@@ -111,7 +116,10 @@ class StructureLearner(Learner):
 def final_state(work: Families, parents: Sequence[Sequence[int]], score: float) -> GraphState:
     """Return a graph with the counts of its families."""
     own = tuple(tuple(p) for p in parents)
-    counts = tuple(work.counts(v, p) for v, p in enumerate(own))
+    try:
+        counts = tuple(work.counts(v, p) for v, p in enumerate(own))
+    except TableTooLargeError:  # the graph stands; a network of it would not fit
+        counts = ()
     return GraphState(tuple(work.names), tuple(work.states), own, score, counts)
 
 
