@@ -206,7 +206,7 @@ def test_exact_search_is_the_best_of_all_graphs(score):
     best = max(
         score_structure(X, [(names[p], names[v]) for v, own in enumerate(dag) for p in own], score)
         for i, dag in enumerate(every_dag(4))
-        if i % 3 == 0
+        if i % 12 == 0
     )
     found = ExactSearch(score).fit(X)
     assert found.score_ >= best - 1e-9
@@ -241,7 +241,7 @@ def test_edges_that_are_allowed_required_and_forbidden():
         HillClimbSearch(forbidden=[("smok", "lung")]).fit(X)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_tree_has_a_larger_likelihood(seed):
     X = random_network(seed, n=5, most_states=2).sample(100, random_state=0)
     names = list(X.columns)
