@@ -73,7 +73,7 @@ BROKEN = {
     "short row": ("(yes) 0.05, 0.95;", "(yes) 0.05;", "'tub' has 1 numbers"),
     "unknown state": ("(yes) 0.05", "(maybe) 0.05", "'asia' has no state 'maybe'"),
     "lost row": ("(yes) 0.05, 0.95;", "", "'tub' lacks some of its rows"),
-    "count of states": ("[ 2 ] { yes, no };\n}\nvariable tub", "[ 3 ] { yes, no };\n}\nvariable tub", "'asia' announces 3 states and names 2"),
+    "count of states": ("[ 2 ]", "[ 3 ]", "'asia' announces 3 states and names 2"),
     "twice": ("probability ( tub | asia )", "probability ( asia | tub )", "'asia' is given twice"),
     "nonsense": ("variable asia", "thing asia", "found 'thing'"),
 }  # fmt: skip

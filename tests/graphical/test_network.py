@@ -63,7 +63,8 @@ def test_all_forms_of_a_table_say_the_same(asia, patients, kind, tmp_path):
     words = patients.astype(str).astype(object)
     plain = BayesianNetwork(asia.edges).fit(words)
     forms = {
-        "pandas": words, "polars": pl.DataFrame({c: words[c].tolist() for c in words}), "strings": words.to_numpy(dtype=str),
+        "pandas": words, "polars": pl.DataFrame({c: words[c].tolist() for c in words}),
+        "strings": words.to_numpy(dtype=str),
         "objects": words.to_numpy(), "lists": words.to_numpy().tolist(),
         "codes": (words == "yes").astype(int), "categories": patients,
     }  # fmt: skip
@@ -179,7 +180,7 @@ def test_hidden_variable_explains_and_relabels(patients, asia):
         model = BayesianNetwork(asia.edges, random_state=0, **options).fit(seen)
     values = model.trace_.objective
     assert (np.diff(values) >= -1e-9).all() and values[-1] > values[0]
-    net = {v: t for v, t in model.tables_.items()}
+    net = dict(model.tables_.items())
     turned = {**net, "smoke": net["smoke"][::-1], "lung": net["lung"][::-1], "bronc": net["bronc"][::-1]}
     other = BayesianNetwork(asia.edges, states=model.states_, tables=turned, nodes=model.variables_)
     assert other.score(seen) == pytest.approx(model.score(seen), rel=1e-12)
@@ -293,7 +294,7 @@ WRONG = {
     ),
     "negative": (dict(nodes=["a"], tables={"a": [1.5, -0.5]}), "'a' must hold probabilities"),
     "shape": (dict(edges=[("a", "b")], tables={"a": [0.5, 0.5], "b": [0.5, 0.5]}), "'b' must have 2 axes"),
-    "states": (dict(nodes=["a"], states={"a": ["x", "x"]}, tables={"a": [0.5, 0.5]}), "states of 'a' must be different"),
+    "states": (dict(nodes=["a"], states={"a": "xx"}, tables={"a": [0.5, 0.5]}), "states of 'a' must be different"),
     "stranger": (dict(nodes=["a"], tables={"a": [1.0], "b": "no"}), "'b' is no array"),
     "parent size": (
         dict(edges=[("a", "b")], tables={"a": [0.5, 0.5], "b": [[0.5, 0.5]] * 3}), "'b' must have shape .2, 2."

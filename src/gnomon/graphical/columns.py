@@ -11,7 +11,7 @@ from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.rows import Chunk, MemoryRows, Rows
 from gnomon.core.sums import total
-from gnomon.core.validate import Reads, read
+from gnomon.core.validate import Reads, read, warn
 from gnomon.graphical.factor import states_of
 
 MAX_STATES = 1000  # found in one column; more look like numbers that should be put into bins
@@ -54,7 +54,7 @@ def read_columns(
     if found is not None:
         own = [found[name] for name in (labels if rows.feature_names is not None else found)]
         return Columns(_as_codes(rows, rows.X, labels, own), labels, own)
-    missing_code = _has_codes(X)
+    missing_code = reads.nan and _has_codes(X)
     if not rows.in_memory:
         seen = total(_distinct, rows) if any(name not in known for name in labels) else None
         own = [known[n] if n in known else _numbers(seen.values[j], n) for j, n in enumerate(labels)]
@@ -63,7 +63,7 @@ def read_columns(
     own, codes = [], np.empty(values.shape, dtype=np.int32)
     for j, name in enumerate(labels):
         column = values[:, j]
-        if missing_code:
+        if missing_code and column.min(initial=0) == -1:
             column = np.where(column == -1, np.nan, column)
         if name in known:
             own.append(states_of(known[name], name))
@@ -121,6 +121,13 @@ def _labels(rows: Rows, names: Sequence[str] | None) -> list[str]:
     return list(names)
 
 
+def width_of(X: Any) -> int | None:
+    """Return the number of columns of a matrix without names, where that is plain to see."""
+    if isinstance(X, np.ndarray):
+        return X.shape[1] if X.ndim == 2 else None
+    return len(X[0]) if isinstance(X, list) and X and isinstance(X[0], list | tuple) else None
+
+
 def _has_codes(X: Any) -> bool:
     """Whether X is an array of integers, in which -1 stands for a missing cell."""
     return isinstance(X, np.ndarray) and X.dtype.kind == "i"
@@ -160,6 +167,11 @@ def number_codes(column: Array, states: Sequence[Any], name: str, unknown: str) 
         raise DataError(
             f"column {name!r} of X holds {column[wrong][0]:g}, which is none of its states {list(states)[:20]}. "
             "Mend the value, or declare it in states."
+        )
+    if wrong.any() and unknown == "warn":
+        warn(
+            f"column {name!r} of X holds {column[wrong][0]:g}, which was never seen in training; it is taken for "
+            "missing. Declare all states where that is wrong."
         )
     codes[missing | wrong] = -1
     return codes
@@ -278,7 +290,7 @@ def _code_of(
     if _missing(entry):
         return -1
     code = place.get(entry, words.get(str(entry), -1))
-    if code < 0 and unknown == "error" and (codes is None or (codes == list(entries).index(entry)).any()):
+    if code < 0 and unknown != "missing" and (codes is None or (codes == list(entries).index(entry)).any()):
         kind = "string " if isinstance(entry, str) else ""
         raise DataError(
             f"column {name!r} of X holds the {kind}{entry!r}, which is none of its states {list(words)[:20]}."

@@ -137,8 +137,7 @@ class PC(StructureLearner):
 
 def p_value(work: Families, a: int, b: int, given: Sequence[int], test: str) -> float:
     """Return the p-value of a ⟂ b | given: contingency tables for every configuration of what is given."""
-    joint = work.counts(b, (*given, a))
-    joint = joint.reshape(-1, *joint.shape[-2:])
+    joint = work.slices(a, b, given)
     rows, columns = joint.sum(axis=2, keepdims=True), joint.sum(axis=1, keepdims=True)
     totals = joint.sum(axis=(1, 2), keepdims=True)
     expected = np.divide(rows * columns, totals, out=np.zeros_like(joint), where=totals > 0)

@@ -318,10 +318,13 @@ def contract(factors: Sequence[Factor], keep: Sequence[str] | None, max_entries:
     guard([len(states[name]) for name in kept], max_entries, f"the product over {kept}")
     place = {name: i for i, name in enumerate(scope)}
     operands: list[Any] = []
-    for factor in factors:
-        operands += [factor.table, [place[name] for name in factor.variables]]
-    table = np.einsum(*operands, [place[name] for name in kept])
     log_scale = sum(factor.log_scale for factor in factors)
+    for factor in factors:
+        table, top = factor.table, float(factor.table.max(initial=0.0))
+        if top > 0 and not 1e-30 < top < 1e30:  # a product of a few such numbers would leave the floats
+            table, log_scale = table / top, log_scale + math.log(top)
+        operands += [table, [place[name] for name in factor.variables]]
+    table = np.einsum(*operands, [place[name] for name in kept])
     return rescaled(tuple(kept), table, {name: states[name] for name in kept}, log_scale)
 
 

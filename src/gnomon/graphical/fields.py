@@ -312,7 +312,9 @@ class MarkovRandomField(DensityMixin, Learner):
         variables, states, scopes, tables, _ = _graph_of_factors(factors)
         known = dict(zip(variables, states, strict=True))
         labels = list(self.columns_) if "columns_" in self.__dict__ else variables
-        found = read_columns(self, X, states=known, names=labels, reset=False, reads=self._reads)
+        found = read_columns(
+            self, X, states=known, names=labels, reset=False, reads=self._reads, unknown="warn"
+        )
         log_z = self.log_partition()
         arrays, logs = sweep_arrays(scopes, tables, [len(own) for own in states])
         place = np.array([found.names.index(name) for name in variables])
@@ -341,11 +343,10 @@ class MarkovRandomField(DensityMixin, Learner):
 def field_logs(chunk: Any, arrays: Any, logs: Array, place: Array, shift: float) -> Array:
     """ln p of the rows of a chunk."""
     codes = np.ascontiguousarray(chunk.X[:, place], dtype=np.int64)
-    if (codes < 0).any():
-        raise DataError("X has missing cells; impute them first.")
+    strange = (codes < 0).any(axis=1)  # states that the model does not know have probability zero
     out = np.empty(len(codes))
-    gibbs_loops.log_values(arrays, logs, codes, out)
-    return out + shift
+    gibbs_loops.log_values(arrays, logs, np.maximum(codes, 0), out)
+    return np.where(strange, -np.inf, out + shift)
 
 
 def mean_field(

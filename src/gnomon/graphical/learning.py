@@ -98,7 +98,8 @@ def join(model: Any, rows: Any) -> tuple[Net, Array]:
             states.append(tuple(range(np.shape(model.tables[name])[-1])))
         else:
             raise DataError(
-                f"variable {name!r} is no column of X and has no states; a hidden variable needs them: "
+                f"variable {name!r} is no column of X (n_features = {len(labels)}) and has no states; a hidden "
+                "variable needs them: "
                 f"states={{{name!r}: [...]}}.{nearest(name, labels)}"
             )
     place = np.array([labels.index(name) if name in found else -1 for name in variables], dtype=np.int64)

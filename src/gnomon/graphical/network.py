@@ -20,7 +20,7 @@ from gnomon.core.sums import per_row
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads, check_parameters
 from gnomon.graphical import dags, learning
 from gnomon.graphical.answers import Answers, tree_of
-from gnomon.graphical.columns import READS, read_columns
+from gnomon.graphical.columns import READS, read_columns, width_of
 from gnomon.graphical.evidence import ImpossibleEvidenceError
 from gnomon.graphical.factor import states_of
 from gnomon.graphical.net import Net, build, graph_of
@@ -273,8 +273,7 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
         if reset:
             check_parameters(self)
         declared = graph_of(self.edges, self.nodes, self.states, self.tables)[0]
-        width = np.shape(X)[1] if not hasattr(X, "columns") and len(np.shape(X)) == 2 else None
-        names = declared if declared and width == len(declared) else None
+        names = declared if declared and width_of(X) == len(declared) else None
         return read_columns(self, X, sample_weight, states=self.states, names=names, reset=reset).rows
 
     def _prepare(self, data: Any) -> Any:
@@ -327,6 +326,10 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
         net = self._network()
         fitted = "columns_" in self.__dict__
         names = self.columns_ if fitted else list(net.variables)
+        if (
+            fitted and unknown == "error"
+        ):  # numbers that the data never showed are not known, names must be right
+            unknown = "warn"
         found = read_columns(self, X, states=net.named_states, names=names, reset=False, unknown=unknown)
         for name in found.names:
             net.number(name)

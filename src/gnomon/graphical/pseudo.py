@@ -41,6 +41,8 @@ def exact_likelihood(
         tree.set_tables(parts)
         expected, log_z = np.zeros(len(theta)), np.empty(1)
         loops.expected_counts(tree._arrays, tree._base, empty, np.ones(1), expected, log_z)
+        if not np.isfinite(log_z[0]):  # a step so long that every factor but one entry vanished
+            return -np.inf, np.zeros(len(theta))
         value = float(theta @ observed) - float(log_z[0]) - tops - 0.5 * alpha * float(theta @ theta)
         return value, observed - expected - alpha * theta
 
@@ -69,8 +71,9 @@ def pseudo_likelihood(
     """Mean of Σᵢ ln p(xᵢ | the others of the row): concave in θ, and no normalizer in sight."""
     if not rows.in_memory:
         raise DataError("method='pseudo' needs the rows of X in memory.")
-    codes, place = np.unique(rows.X, axis=0, return_inverse=True)
-    share = np.bincount(place.ravel(), rows.weight, len(codes)) / weight
+    counted = rows.weight > 0
+    codes, place = np.unique(rows.X[counted], axis=0, return_inverse=True)
+    share = np.bincount(place.ravel(), rows.weight[counted], len(codes)) / weight
     offsets = np.concatenate(
         [[0], np.cumsum([math.prod(cards[v] for v in scope) for scope in scopes])]
     ).astype(int)

@@ -14,6 +14,7 @@ from gnomon.core.rows import Chunk
 from gnomon.core.sums import per_row
 from gnomon.graphical import dags
 from gnomon.graphical.columns import READS, read_columns
+from gnomon.graphical.factor import MAX_ENTRIES, guard
 from gnomon.graphical.net import graph_of
 from gnomon.loops import structure as loops
 
@@ -39,7 +40,10 @@ class Families:
     def __init__(self, rows: Any, score: str, ess: float) -> None:
         check_score(score)
         codes, weight = (rows.X, rows.weight) if rows.in_memory else per_row(codes_of, rows)
-        if len(codes) and (codes < 0).any():
+        codes, weight = codes[weight > 0], weight[weight > 0]
+        if not len(codes):
+            raise DataError("sample_weight must not be zero for all rows.")
+        if (codes < 0).any():
             raise DataError(
                 "X has missing cells; fill them in first (BayesianNetwork.transform does) or drop the rows."
             )
@@ -95,13 +99,13 @@ class Families:
         counts = self.room(places * int(self.cards[list(children)].max()))
         numbers = np.array(children, dtype=np.int64)
         args = (self.columns, self.cards, numbers, self.weight, self.kind, self.ess, counts, out)
-        loops.each_child(code, places, size, *args)
+        loops.each_child(code, places, float(size), *args)
         for child, value in zip(children, out, strict=True):
             self._known[child, parents] = float(value) - self.penalty(child, size)
 
-    def all_children(self, parents: tuple[int, ...]) -> list[tuple[int, float]]:
-        """Return every other variable with its score given these parents."""
-        children = [v for v in range(len(self.cards)) if v not in parents]
+    def all_children(self, parents: tuple[int, ...], among: Sequence[int]) -> list[tuple[int, float]]:
+        """Return the other variables of some with their scores given these parents."""
+        children = [v for v in among if v not in parents]
         if children:
             self._score_children(children, parents)
         return [(v, self._known.pop((v, parents))) for v in children]
@@ -117,7 +121,7 @@ class Families:
             most = int(self.cards[extra].max()) * int(self.cards[child])
             out = np.empty(len(todo))
             args = (self.columns, self.cards, child, extra, self.weight, self.kind, self.ess)
-            loops.with_each(code, places, size, *args, self.room(places * most), out)
+            loops.with_each(code, places, float(size), *args, self.room(places * most), out)
             for i, value in zip(todo, out, strict=True):
                 full = size * int(self.cards[others[i]])
                 self._known[child, sets[i]] = float(value) - self.penalty(child, full)
@@ -130,6 +134,26 @@ class Families:
             return free
         return 0.5 * math.log(self.total) * free if self.score == "bic" else 0.0
 
+    def slices(self, a: int, b: int, given: Sequence[int]) -> Array:
+        """Return the counts of a and b, one table for every configuration of `given` that has a place."""
+        code, places, _ = self.base(tuple(sorted(given)))
+        shape = (places, int(self.cards[a]), int(self.cards[b]))
+        guard(shape, MAX_ENTRIES, f"the test of {self.names[a]!r} and {self.names[b]!r}")
+        cell = (code * shape[1] + self.columns[a]) * shape[2] + self.columns[b]
+        return np.bincount(cell, self.weight, math.prod(shape)).reshape(shape)
+
+    def useful_parents(self, v: int) -> list[int]:
+        """Return the variables that may be parents of v in a best graph.
+
+        A log-likelihood is at most zero and a penalty grows with the parents, so a parent whose penalty alone is
+        more than v loses without parents is in no best family (de Campos and Ji 2011).
+        """
+        others = [p for p in range(len(self.cards)) if p != v]
+        if self.score not in ("aic", "bic"):
+            return others
+        alone = self.local(v, ())
+        return [p for p in others if -self.penalty(v, int(self.cards[p])) > alone]
+
     def graph(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a whole graph."""
         return sum(self.local(v, own) for v, own in enumerate(parents))
@@ -138,6 +162,7 @@ class Families:
         """Return the counts of a family, parents first."""
         scope = (*parents, child)
         shape = [int(self.cards[v]) for v in scope]
+        guard(shape, MAX_ENTRIES, f"the table of {self.names[child]!r}")
         cell = np.zeros(len(self.weight), dtype=np.int64)
         for v in scope:
             cell = cell * self.cards[v] + self.columns[v]

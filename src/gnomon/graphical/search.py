@@ -55,8 +55,8 @@ class HillClimbSearch(StructureLearner):
 
     Parameters
     ----------
-    score : {"bic", "aic", "bdeu", "k2", "loglik"}, default="bic"
-        See `score_structure`.
+    criterion : {"bic", "aic", "bdeu", "k2", "loglik"}, default="bic"
+        What is maximized; see `score_structure`.
     max_parents : int, default=4
         Of a variable.
     tabu : int, default=10
@@ -95,7 +95,7 @@ class HillClimbSearch(StructureLearner):
 
     _unit: ClassVar[str] = "move"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "score": [StrOptions(set(SCORES))],
+        "criterion": [StrOptions(set(SCORES))],
         "max_parents": [Interval(Integral, 0, None, closed="left")],
         "tabu": [Interval(Integral, 0, None, closed="left")],
         "n_restarts": [Interval(Integral, 0, None, closed="left")],
@@ -111,7 +111,7 @@ class HillClimbSearch(StructureLearner):
 
     def __init__(
         self,
-        score: str = "bic",
+        criterion: str = "bic",
         *,
         max_parents: int = 4,
         tabu: int = 10,
@@ -125,7 +125,7 @@ class HillClimbSearch(StructureLearner):
         max_iter: int = 10_000,
         random_state: Any = None,
     ) -> None:
-        self.score = score
+        self.criterion = criterion
         self.max_parents = max_parents
         self.tabu = tabu
         self.n_restarts = n_restarts
@@ -139,7 +139,7 @@ class HillClimbSearch(StructureLearner):
         self.random_state = random_state
 
     def _prepare(self, rows: Any) -> Climb:
-        families = Families(rows, self.score, self.equivalent_sample_size)
+        families = Families(rows, self.criterion, self.equivalent_sample_size)
         return Climb(
             families, self._permitted(families.names), self._edges(self.required, families.names, "required")
         )

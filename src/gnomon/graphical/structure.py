@@ -19,6 +19,7 @@ from gnomon.core.validate import NOT_NEGATIVE, POSITIVE, Reads, check_fitted, ch
 from gnomon.graphical import dags
 from gnomon.graphical.columns import read_columns
 from gnomon.graphical.counting import estimate, prior_counts
+from gnomon.graphical.factor import TableTooLargeError
 from gnomon.graphical.net import Net
 from gnomon.graphical.orderings import pattern_edges
 from gnomon.graphical.scores import COMPLETE, SCORES, Families
@@ -62,7 +63,7 @@ class StructureLearner(Learner):
             "score_": float(state.score),
             "variables_": list(names),
             "states_": {name: list(own) for name, own in zip(names, state.states, strict=True)},
-            "counts_": dict(zip(names, state.counts, strict=True)),
+            "counts_": dict(zip(names, state.counts)),  # none on the way, and none where they do not fit
         }
 
     def _limit(self) -> int:
@@ -86,6 +87,10 @@ class StructureLearner(Learner):
         from gnomon.graphical.network import BayesianNetwork
 
         net = self._graph()
+        if len(self.counts_) < len(net):
+            raise TableTooLargeError(
+                "a table of this graph does not fit in memory; limit the parents of a variable."
+            )
         shapes = {name: self.counts_[name].shape for name in net.variables}
         alphas = prior_counts(prior, shapes, equivalent_sample_size, pseudo_counts)
         tables = [estimate(self.counts_[name], alphas[name])[0] for name in net.variables]
@@ -111,7 +116,10 @@ class StructureLearner(Learner):
 def final_state(work: Families, parents: Sequence[Sequence[int]], score: float) -> GraphState:
     """Return a graph with the counts of its families."""
     own = tuple(tuple(p) for p in parents)
-    counts = tuple(work.counts(v, p) for v, p in enumerate(own))
+    try:
+        counts = tuple(work.counts(v, p) for v, p in enumerate(own))
+    except TableTooLargeError:  # the graph stands; a network of it would not fit
+        counts = ()
     return GraphState(tuple(work.names), tuple(work.states), own, score, counts)
 
 
@@ -257,8 +265,8 @@ class ExactSearch(StructureLearner):
 
     Parameters
     ----------
-    score : {"bic", "aic", "bdeu", "k2", "loglik"}, default="bic"
-        See `score_structure`.
+    criterion : {"bic", "aic", "bdeu", "k2", "loglik"}, default="bic"
+        What is maximized; see `score_structure`.
     max_parents : int, optional
         Of a variable; all others when not given.
     equivalent_sample_size : float, default=10.0
@@ -280,7 +288,7 @@ class ExactSearch(StructureLearner):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "score": [StrOptions(set(SCORES))],
+        "criterion": [StrOptions(set(SCORES))],
         "max_parents": [Interval(Integral, 0, None, closed="left"), None],
         "equivalent_sample_size": [POSITIVE],
         "states": [dict, None],
@@ -288,46 +296,60 @@ class ExactSearch(StructureLearner):
 
     def __init__(
         self,
-        score: str = "bic",
+        criterion: str = "bic",
         *,
         max_parents: int | None = None,
         equivalent_sample_size: float = 10.0,
         states: Any = None,
     ) -> None:
-        self.score = score
+        self.criterion = criterion
         self.max_parents = max_parents
         self.equivalent_sample_size = equivalent_sample_size
         self.states = states
 
     def _prepare(self, rows: Any) -> Families:
-        if rows.n_features > EXACT_NODES:
-            raise DataError(
-                f"X has {rows.n_features} columns; exact search needs 2^n numbers and takes at most {EXACT_NODES} "
-                "features. Use HillClimbSearch."
-            )
-        return Families(rows, self.score, self.equivalent_sample_size)
+        return Families(rows, self.criterion, self.equivalent_sample_size)
 
     def _start(self, work: Families, rng: Any) -> Any:
         return final_state(work, [() for _ in work.names], work.graph([() for _ in work.names]))
 
     def _step(self, work: Families, state: GraphState) -> tuple[GraphState, Report]:
-        n = len(work.names)
+        near: list[set[int]] = [set() for _ in work.names]
+        for v in range(len(near)):
+            for p in work.useful_parents(v):
+                near[v].add(p)
+                near[p].add(v)
+        parents: list[tuple[int, ...]] = [() for _ in near]
+        for part in dags.components(near):
+            if len(part) > EXACT_NODES:
+                raise DataError(
+                    f"X has {len(part)} features that may hang together; exact search needs 2^n numbers and takes at "
+                    f"most {EXACT_NODES}. Use HillClimbSearch."
+                )
+            for v, own in self._best_of(work, part).items():
+                parents[v] = own
+        dags.topological_order(parents, work.names)
+        found = final_state(work, parents, work.graph(parents))
+        return found, Report(found.score, done=True)
+
+    def _best_of(self, work: Families, part: list[int]) -> dict[int, tuple[int, ...]]:
+        """Return the parents in the best graph on some variables."""
+        n = len(part)
         most = n - 1 if self.max_parents is None else min(self.max_parents, n - 1)
         scores = np.full((n, 1 << n), -np.inf)
+        number = {v: i for i, v in enumerate(part)}
         for mask in range(1 << n):
             if mask.bit_count() <= most:
-                own = tuple(v for v in range(n) if mask >> v & 1)
-                for v, value in work.all_children(own):
-                    scores[v, mask] = value
+                own = tuple(part[i] for i in range(n) if mask >> i & 1)
+                for v, value in work.all_children(own, part):
+                    scores[number[v], mask] = value
         choice = np.zeros(scores.shape, dtype=np.int32)
         loops.best_parents(scores, scores, choice)
         value, sink = np.empty(1 << n), np.zeros(1 << n, dtype=np.int8)
         loops.best_sinks(scores, value, sink)
-        parents, left = [()] * n, (1 << n) - 1
+        found, left = {}, (1 << n) - 1
         while left:
-            v = int(sink[left])
-            left ^= 1 << v
-            parents[v] = tuple(u for u in range(n) if int(choice[v, left]) >> u & 1)
-        dags.topological_order(parents, work.names)
-        found = final_state(work, parents, float(value[-1]))
-        return found, Report(found.score, done=True)
+            i = int(sink[left])
+            left ^= 1 << i
+            found[part[i]] = tuple(part[j] for j in range(n) if int(choice[i, left]) >> j & 1)
+        return found
