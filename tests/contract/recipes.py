@@ -141,6 +141,12 @@ def world(n, d, seed):
     return (States(chances, rng.normal(size=(12, 2)), discount=0.9, termination=ends, layout="sas"),)
 
 
+def journeys(n, d, seed):
+    """Readings of a robot in a corridor, and the moves between them."""
+    rng = np.random.default_rng(seed)
+    return ([(rng.integers(0, 2, size=6), rng.integers(0, 2, size=5)) for _ in range(n)],)
+
+
 SHORT = {"discount": 0.9, "n_episodes": 4, "max_steps": 20}
 
 
@@ -199,6 +205,7 @@ NETWORK = {"layers": small_network(), "max_iter": 3, "batch_size": 32, "early_st
 
 
 RECIPES: dict[str, Recipe] = {
+    "ActionHMM": Recipe(arguments={"n_states": 2, "n_actions": 2, "n_iter": 5}, data=journeys),
     "AlternatingLeastSquares": Recipe(
         arguments={"factors": 3, "iterations": 3},
         settings=({}, {"use_cg": False, "calculate_training_loss": True}),
@@ -217,51 +224,6 @@ RECIPES: dict[str, Recipe] = {
     "BayesianPersonalizedRanking": Recipe(arguments={"factors": 3, "iterations": 5}, data=ratings),
     "BeliefPropagation": Recipe(data=factors, answers=("beliefs_", "log_partition_")),
     "CCA": Recipe(arguments={"n_components": 1}),  # of one target
-def journeys(n, d, seed):
-    """Readings of a robot in a corridor, and the moves between them."""
-    rng = np.random.default_rng(seed)
-    return ([(rng.integers(0, 2, size=6), rng.integers(0, 2, size=5)) for _ in range(n)],)
-
-
-SHORT = {"discount": 0.9, "n_episodes": 4, "max_steps": 20}
-
-RECIPES: dict[str, Recipe] = {
-    "ValueIteration": Recipe(
-        settings=({}, *each("update", "gauss_seidel", "prioritized"), {"update": "sampled", "max_iter": 5}),
-        data=world,
-    ),
-    "PolicyIteration": Recipe(settings=each("n_sweeps", None, "auto"), data=world),
-    "LinearProgram": Recipe(data=world),
-    "ActionHMM": Recipe(arguments={"n_states": 2, "n_actions": 2, "n_iter": 5}, data=journeys),
-    "FiniteHorizon": Recipe(arguments={"horizon": 4}, data=world),
-    "QLearning": Recipe(arguments=SHORT, settings=({}, {"double": True}, {"trace_decay": 0.5}), data=world),
-    "Sarsa": Recipe(arguments=SHORT, settings=({}, {"expected": True}, {"n_step": 2}), data=world),
-    "ModelBased": Recipe(arguments=SHORT, data=world),
-    "OptimisticPlanning": Recipe(arguments={**SHORT, "reward_max": 5.0}, data=world),
-    "PosteriorSampling": Recipe(arguments=SHORT, data=world),
-    "DQN": Recipe(
-        arguments={
-            "hidden_layer_sizes": (8,),
-            "n_steps": 60,
-            "learning_starts": 10,
-            "batch_size": 4,
-            "buffer_size": 50,
-        },
-        data=world,
-    ),
-    "PPO": Recipe(
-        arguments={"hidden_layer_sizes": (8,), "n_steps": 60, "steps_per_iteration": 20, "n_epochs": 1},
-        data=world,
-    ),
-    "PolicyGradient": Recipe(
-        arguments={"n_iterations": 3, "episodes_per_iteration": 2},
-        settings=(
-            {},
-            {"exact": True, "discount": 0.9},
-            {"parameterization": "network", "hidden_layer_sizes": (8,)},
-        ),
-        data=world,
-    ),
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
     "ChowLiuTree": Recipe(data=states, answers=("adjacency_", "score_")),
@@ -297,28 +259,6 @@ RECIPES: dict[str, Recipe] = {
     "HMMClassifier": Recipe(data=labeled_sequences),
     "HMMTagger": Recipe(data=tagged_sentences),
     "HillClimbSearch": Recipe(data=states, answers=("adjacency_", "score_")),
-    "KMeans": Recipe(arguments={"n_init": 2}),
-    "KalmanFilter": Recipe(
-        arguments={"max_iter": 10},
-        data=walks,
-        sequence=20,
-        answers=("transition_covariance_", "observation_covariance_", "n_features_in_"),
-    ),
-    "LassoCV": Recipe(arguments={"alphas": [0.1, 10.0]}),
-    "LocalOutlierFactor": Recipe(answers=("offset_", "n_features_in_")),
-    "LogisticRegressionCV": Recipe(arguments={"Cs": [0.01, 1.0]}),
-    "MarkovChain": Recipe(data=symbol_sequences, answers=("transmat_", "startprob_")),
-    "MarkovRanker": Recipe(data=games, answers=("scores_", "ranking_")),
-    "MultinomialHMM": Recipe(data=trials, sequence=20),
-    "NearestNeighbors": Recipe(answers=("n_samples_fit_", "n_features_in_")),
-    "PoissonHMM": Recipe(data=counts, sequence=20),
-    "RadiusNeighborsClassifier": Recipe(
-        arguments={"radius": 40.0, "weights": "distance"}  # somebody is always in reach
-    ),
-    "RadiusNeighborsRegressor": Recipe(arguments={"radius": 40.0, "weights": "distance"}),
-    "RandomWalkClassifier": Recipe(arguments={"width": 10.0}),
-    "TokenClassifier": Recipe(data=tagged_sentences),
-    "WordRecognizer": Recipe(arguments={"n_states": 2, "n_codes": 8, "n_iter": 3}, data=sounds),
     "HistGradientBoostingClassifier": Recipe(
         arguments={"categorical_features": None, "max_iter": 5}  # every column is a number
     ),
@@ -342,6 +282,7 @@ RECIPES: dict[str, Recipe] = {
     "LatentClassModel": Recipe(arguments={"n_init": 2, "max_iter": 50}, data=states),
     "LatentDirichletAllocation": Recipe(settings=each("learning_method", "batch", "em"), data=word_counts),
     "LinearProgram": Recipe(data=world),
+    "LocalOutlierFactor": Recipe(answers=("offset_", "n_features_in_")),
     "LogisticRegressionCV": Recipe(arguments={"Cs": [0.01, 1.0]}),
     "MLPClassifier": Recipe(
         arguments={"hidden_layer_sizes": (8,), "max_iter": 60, "learning_rate_init": 0.05},
@@ -370,6 +311,7 @@ RECIPES: dict[str, Recipe] = {
     "NMF": Recipe(
         settings=({}, {"solver": "mu", "beta_loss": "kullback-leibler"}), arguments={"max_iter": 50}
     ),
+    "NearestNeighbors": Recipe(answers=("n_samples_fit_", "n_features_in_")),
     "NeuralTuringMachine": Recipe(
         arguments={"memory_slots": 4, "memory_width": 2, "controller_size": 4, "max_iter": 2}, data=copies
     ),
@@ -396,8 +338,10 @@ RECIPES: dict[str, Recipe] = {
     "PosteriorSampling": Recipe(arguments=SHORT, data=world),
     "ProbabilisticPCA": Recipe(arguments={"n_components": 1}),
     "QLearning": Recipe(arguments=SHORT, settings=({}, {"double": True}, {"trace_decay": 0.5}), data=world),
-    "RadiusNeighborsClassifier": Recipe(arguments={"radius": 40.0}),  # somebody is always in reach
-    "RadiusNeighborsRegressor": Recipe(arguments={"radius": 40.0}),
+    "RadiusNeighborsClassifier": Recipe(
+        arguments={"radius": 40.0, "weights": "distance"}  # somebody is always in reach
+    ),
+    "RadiusNeighborsRegressor": Recipe(arguments={"radius": 40.0, "weights": "distance"}),
     "RandomWalkClassifier": Recipe(arguments={"width": 10.0}),
     "RecurrentClassifier": Recipe(arguments={"state_size": 4, "max_iter": 3}, data=labeled_sequences),
     "RecurrentLanguageModel": Recipe(

@@ -46,8 +46,8 @@ class Images(Data):
 
     def take(self, units: Any) -> Images:
         """Return some of the pictures."""
-        pick = [None if part is None else part[units] for part in (self.y, self._weight)]
-        return Images(self.X[units], *pick, self.classes, self.scaling)
+        y, weight = (None if part is None else part[units] for part in (self.y, self._weight))
+        return Images(self.X[units], y, weight, self.classes, self.scaling)
 
 
 def read_images(

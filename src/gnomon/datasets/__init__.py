@@ -9,8 +9,8 @@ from gnomon._lazy import attach
 _FILES = {
     "classes": ["clouds_posterior", "make_pattern"],
     "classification": ["load_toy", "make_far_points"],
-    "documents": ["make_bars_corpus", "make_news"],
     "demos": ["demonstrations"],
+    "documents": ["make_bars_corpus", "make_news"],
     "external": ["load_external"],
     "mixtures": ["make_mixture"],
     "networks": ["load_network"],

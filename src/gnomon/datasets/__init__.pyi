@@ -3,6 +3,7 @@ from .classes import clouds_posterior as clouds_posterior
 from .classes import make_pattern as make_pattern
 from .classification import load_toy as load_toy
 from .classification import make_far_points as make_far_points
+from .demos import demonstrations as demonstrations
 from .documents import make_bars_corpus as make_bars_corpus
 from .documents import make_news as make_news
 from .external import load_external as load_external
@@ -33,4 +34,4 @@ from .tables import make_coin_triples as make_coin_triples
 from .trees import load_restaurant as load_restaurant
 from .trees import make_face_patches as make_face_patches
 
-__all__ = ["clouds_posterior", "digit_phonemes", "load_basketball_rankings", "load_earthquakes", "load_external", "load_lesson", "load_network", "load_old_faithful", "load_restaurant", "load_toy", "make_bars_corpus", "make_casino", "make_coin_triples", "make_copy_task", "make_face_patches", "make_far_points", "make_images", "make_income", "make_mixture", "make_news", "make_omitted_variable", "make_pattern", "make_polynomial_curve", "make_ratings", "make_season", "make_series", "make_sparse_regression", "make_table", "make_text", "make_toy_words", "make_trajectory", "movie_toy", "toy_treebank"]
+__all__ = ["clouds_posterior", "demonstrations", "digit_phonemes", "load_basketball_rankings", "load_earthquakes", "load_external", "load_lesson", "load_network", "load_old_faithful", "load_restaurant", "load_toy", "make_bars_corpus", "make_casino", "make_coin_triples", "make_copy_task", "make_face_patches", "make_far_points", "make_images", "make_income", "make_mixture", "make_news", "make_omitted_variable", "make_pattern", "make_polynomial_curve", "make_ratings", "make_season", "make_series", "make_sparse_regression", "make_table", "make_text", "make_toy_words", "make_trajectory", "movie_toy", "toy_treebank"]

@@ -7,10 +7,10 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.randomness import generator
 from gnomon.decide.evaluation import softmax
 from gnomon.decide.policies import Policy

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_parameters, probabilities

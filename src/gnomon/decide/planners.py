@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted as check_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.promises import Promises
 from gnomon.core.steps import Learner
 from gnomon.core.validate import check_parameters, warn

@@ -9,12 +9,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.gram import read_objects
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.validate import check_parameters
 from gnomon.kernels.base import Kernel, things
 from gnomon.kernels.names import NAMES, as_kernel

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.validate import COUNT
 from gnomon.neighbors.search_index import Found
 from gnomon.neighbors.searching import METRIC_RULES, Searching

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import ModelFileError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.validate import COUNT, warn
 from gnomon.neighbors.classifiers import WEIGHTS
 from gnomon.neighbors.nearest import NearestQuestions, RadiusQuestions

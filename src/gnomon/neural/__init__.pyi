@@ -20,7 +20,7 @@ from .language import FeedForwardLanguageModel as FeedForwardLanguageModel
 from .language import RecurrentLanguageModel as RecurrentLanguageModel
 from .layer_base import output_size as output_size
 from .mlp import MLPClassifier as MLPClassifier
-from .mlp import MLPRegressor as MLPRegressor
+from .mlp_regression import MLPRegressor as MLPRegressor
 from .named import architecture as architecture
 from .namespaces import layers as layers
 from .network import Network as Network

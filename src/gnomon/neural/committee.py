@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.threads import in_order, threads

@@ -6,12 +6,12 @@ import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.errors import DataError
 from gnomon.core.images import FORMATS, Images, read_images
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.validate import check_fitted, check_parameters
 from gnomon.neural.layer_kinds import Conv1d, Dense
 from gnomon.neural.named import architecture

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils._param_validation import StrOptions
 
 from gnomon.core.errors import DataError
+from gnomon.core.parameters import StrOptions
 from gnomon.neural.convnet_base import ImageNetwork
 from gnomon.neural.training import PREDICT_ROWS
 

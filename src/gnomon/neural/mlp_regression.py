@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import StrOptions
 from gnomon.core.validate import POSITIVE, Reads, check_fitted
 from gnomon.neural import dense_plan
 from gnomon.neural.mlp_answers import dropout_moments, in_batches, slopes

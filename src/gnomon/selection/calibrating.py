@@ -10,11 +10,11 @@ from scipy.special import expit, log_expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import Tags, check_consistent_length, get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_parameters, encode

@@ -47,8 +47,8 @@ class Capacity(NamedTuple):
 def svm_capacity(model: Any, X: Any, y: Any) -> Capacity:
     """Return the margin capacity of a fitted machine, linear or with a kernel.
 
-    Compare machines by it: features dropped, projections and larger margins lower it, training error rises. In the space
-    of a kernel the radius is that of the rows around their mean there, and the dimension bounds nothing.
+    Compare machines by it: features dropped, projections and larger margins lower it, training error rises. In the
+    space of a kernel the radius is that of the rows around their mean there, and the dimension bounds nothing.
 
     Parameters
     ----------
