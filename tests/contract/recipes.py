@@ -170,7 +170,7 @@ RECIPES: dict[str, Recipe] = {
     ),
     "RecurrentRegressor": Recipe(arguments={"state_size": 4, "max_iter": 3}, data=measured_sequences),
     "VariationalAutoencoder": Recipe(
-        arguments={"hidden_layer_sizes": (4,), "max_iter": 3, "n_components": 1}
+        arguments={"hidden_layer_sizes": (4,), "max_iter": 8, "n_components": 1, "learning_rate_init": 0.02}
     ),
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
