@@ -359,7 +359,7 @@ RECIPES: dict[str, Recipe] = {
         data=world,
     ),
     "VariationalAutoencoder": Recipe(
-        arguments={"hidden_layer_sizes": (4,), "max_iter": 3, "n_components": 1}
+        arguments={"hidden_layer_sizes": (4,), "max_iter": 8, "n_components": 1, "learning_rate_init": 0.02}
     ),
     "WordRecognizer": Recipe(arguments={"n_states": 2, "n_codes": 8, "n_iter": 3}, data=sounds),
 }
