@@ -182,7 +182,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         watch = Watch(self, data, given, starts)
         position = watch.resume() or Position(draw_seed(generator(self._seed())), 0, None, None, None)
         work = self._prepare(data)
-        best = self._run_again(work, position.best)
+        best: Any = self._run_again(work, position.best)
         for index in range(position.start, starts):
             run = self._run(data, work, watch, position._replace(start=index, best=best))
             position = position._replace(state=None, trace=None, converged=False)
