@@ -1,4 +1,4 @@
-"""Small real data sets and the generators of the textbooks" examples.
+"""Small real data sets and the generators of the textbooks' examples.
 
 Loaders return a scikit-learn ``Bunch``; generators return arrays, first the data, then the truth behind it.
 A new file of this folder adds one line below.

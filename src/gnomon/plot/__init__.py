@@ -1,6 +1,6 @@
 """Pictures: one function each; every one takes `ax` and returns the Axes it drew on.
 
-The functions know models only by their public methods and attributes, so they draw scikit-learn"s as well.
+The functions know models only by their public methods and attributes, so they draw scikit-learn's as well.
 A new file of this folder adds one line below.
 """
 
