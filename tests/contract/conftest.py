@@ -8,7 +8,9 @@ from zlib import crc32
 
 from contract.discovery import SUBJECTS
 
-SHARE = 6  # one case in so many of the awkward inputs runs for an estimator whose family has its turn elsewhere
+SHARE = (
+    6  # one case in so many of the awkward inputs runs for an estimator whose family has its turn elsewhere
+)
 SAMPLED = (
     "test_input",
     "test_weights",
