@@ -9,6 +9,7 @@ import gnomon
 from decide.worlds import V2, two_states
 from gnomon.core.callbacks import Checkpoint
 from gnomon.core.errors import DataError, WorldError
+from gnomon.core.parameters import InvalidParameterError
 from gnomon.decide import (
     MDP,
     EmpiricalModel,
@@ -586,7 +587,7 @@ def test_spaces_that_do_not_fit_are_refused():
         QLearning().fit(gymnasium.make("Pendulum-v1"))
     with pytest.raises(DataError, match="has no `reset`"):
         QLearning().fit(np.zeros((3, 3)))
-    with pytest.raises(DataError, match="learning_rate"):
+    with pytest.raises(InvalidParameterError, match="learning_rate"):
         QLearning(learning_rate=2.0).fit(GridWorld.small())
     with pytest.raises(DataError, match="initial_q"):
         QLearning(initial_q=np.zeros(3)).fit(GridWorld.small())
