@@ -9,6 +9,7 @@ import gnomon
 from decide.worlds import V2, two_states
 from gnomon.core.callbacks import Checkpoint
 from gnomon.core.errors import DataError, WorldError
+from gnomon.core.parameters import InvalidParameterError
 from gnomon.decide import (
     MDP,
     EmpiricalModel,
@@ -461,7 +462,9 @@ def test_models_learn_from_few_moves():
     for name in ("model", "optimism", "bonus", "posterior"):
         agent = made(name, n_episodes=150).fit(grid)
         begin = grid.state((2, 0))
-        assert abs(agent.V_[begin] - exact.V_[begin]) < 0.15, name
+        V = agent.model_.plan(0.9).V_ if name == "bonus" else agent.V_  # a bonus stays above the truth
+        assert abs(V[begin] - exact.V_[begin]) < 0.15, name
+        assert name != "bonus" or (agent.V_ >= exact.V_).all()
         assert grid.compare(agent.policy_, exact.policy_) in ("==", "<=")
     agent = made("posterior", n_episodes=100).fit(grid)
     low, high = agent.value_interval(50, random_state=0)
@@ -586,7 +589,7 @@ def test_spaces_that_do_not_fit_are_refused():
         QLearning().fit(gymnasium.make("Pendulum-v1"))
     with pytest.raises(DataError, match="has no `reset`"):
         QLearning().fit(np.zeros((3, 3)))
-    with pytest.raises(DataError, match="learning_rate"):
+    with pytest.raises(InvalidParameterError, match="learning_rate"):
         QLearning(learning_rate=2.0).fit(GridWorld.small())
     with pytest.raises(DataError, match="initial_q"):
         QLearning(initial_q=np.zeros(3)).fit(GridWorld.small())
@@ -633,8 +636,8 @@ def test_comparison_over_seeds():
     assert 1 <= low < 2.5 < high <= 4
     grid = GridWorld.small(start=(2, 0), living_reward=-0.04)
     agents = {
-        "random": QLearning(discount=0.9, n_episodes=15, exploration=1.0),
-        "ε": QLearning(discount=0.9, n_episodes=15),
+        "random": QLearning(discount=0.9, n_episodes=60, exploration=1.0),
+        "ε": QLearning(discount=0.9, n_episodes=60),
         "never": QLearning(discount=0.9, n_episodes=1, max_steps=1),
     }
     found = compare_agents(

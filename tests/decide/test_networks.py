@@ -46,16 +46,10 @@ def test_exact_ascent_never_falls_and_reaches_the_optimum():
 def test_reinforce_moves_along_the_exact_gradient_on_average():
     mdp = two_states(start=0).with_halt()
     exact = mdp.policy_gradient(np.zeros((2, 2)))[1]
-    for baseline in (None, "mean", "value"):
-        agent = PolicyGradient(
-            discount=1.0,
-            baseline=baseline,
-            learning_rate=1.0,
-            n_iterations=1,
-            episodes_per_iteration=2500,
-            random_state=0,
-        ).fit(mdp)
-        assert np.abs(agent.logits_ - exact).max() < 0.5
+    agent = PolicyGradient(
+        discount=1.0, learning_rate=1.0, n_iterations=1, episodes_per_iteration=2500, random_state=0
+    ).fit(mdp)  # in the first iteration all baselines are zero
+    assert np.abs(agent.logits_ - exact).max() < 0.5
     far = (
         two_states(start=0)
         ._like(expected=two_states().expected_rewards_ + 50.0, pays=two_states()._pays + 50.0)
@@ -71,10 +65,11 @@ def test_reinforce_moves_along_the_exact_gradient_on_average():
 
 
 def test_tabular_reinforce_learns_the_grid():
-    agent = PolicyGradient(discount=0.9, learning_rate=0.5, n_iterations=80, random_state=0).fit(GRID)
+    agent = PolicyGradient(discount=0.9, learning_rate=0.5, n_iterations=50, random_state=0).fit(GRID)
     assert agent.returns_[-10:].mean() > 0.9 > agent.returns_[0]
     np.testing.assert_allclose(agent.predict_proba([0, 1]).sum(axis=1), 1)
-    again = PolicyGradient(discount=0.9, learning_rate=0.5, n_iterations=80, random_state=0).fit(
+    np.testing.assert_array_equal(agent.predict(GRID), agent.predict(range(8)))
+    again = PolicyGradient(discount=0.9, learning_rate=0.5, n_iterations=50, random_state=0).fit(
         GRID.to_env()
     )
     np.testing.assert_array_equal(agent.logits_, again.logits_)
@@ -130,6 +125,7 @@ def test_same_seed_same_bits_and_numpy_agrees_with_torch(name):
     x = np.eye(8)
     np.testing.assert_allclose(net(torch.from_numpy(x)).detach().numpy(), net.numbers(x), atol=1e-12)
     assert one.predict([0, 1, 2]).shape == (3,)
+    np.testing.assert_array_equal(one.predict(GRID), one.predict(range(8)))
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -133,7 +133,7 @@ def random_process(seed, ends=True):
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10**6))
 def test_all_planners_agree_within_their_certificates(seed):
     mdp = random_process(seed)

@@ -22,6 +22,7 @@ from gnomon.decide.networks import (
     Sight,
     first_weights,
     import_torch,
+    listed,
     make_optimizer,
     one_torch_thread,
     optimizer_arrays,
@@ -336,9 +337,9 @@ class DQN(Agent):
         self.policy_.sight = self.policy_.sight._replace(sizes=sizes)
 
     def q_values(self, observations: Any) -> Array:
-        """Return the action values of observations, one a row."""
+        """Return the action values of observations, one a row; an MDP stands for all of its states."""
         check_is_fitted(self)
-        return np.array([self.policy_.outputs(one) for one in _listed(observations)])
+        return np.array([self.policy_.outputs(one) for one in listed(observations, self.policy_.sight)])
 
     def predict(self, observations: Any) -> Array:
         """Return the best action of every observation."""
@@ -387,11 +388,6 @@ class DQN(Agent):
         state.steps, state.episode, state.updates = steps, episode, updates
         state.rng.bit_generator.state = rng
         return state
-
-
-def _listed(observations: Any) -> list[Any]:
-    values = np.asarray(observations)
-    return [values] if values.ndim == 0 else list(values)
 
 
 __all__ = ["DQN", "NOT_NEGATIVE"]

@@ -24,6 +24,7 @@ from gnomon.decide.networks import (
     Sight,
     first_weights,
     import_torch,
+    listed,
     make_optimizer,
     one_torch_thread,
     optimizer_arrays,
@@ -32,7 +33,7 @@ from gnomon.decide.networks import (
     single_envs,
     unvectored,
 )
-from gnomon.decide.planners import DISCOUNT
+from gnomon.decide.planners import DISCOUNT, check_states, one_world
 from gnomon.decide.policies import Policy
 from gnomon.decide.tabular import Agent, episode_keys
 
@@ -221,10 +222,9 @@ class PolicyClimber(Agent):
             self.policy_.sight = self.policy_.sight._replace(sizes=sizes)
 
     def predict_proba(self, observations: Any) -> Array:
-        """Return the chances of the actions for every observation."""
+        """Return the chances of the actions for every observation; an MDP stands for all of its states."""
         check_is_fitted(self)
-        values = np.asarray(observations)
-        rows = [values] if values.ndim == 0 else list(values)
+        rows = listed(observations, self.policy_.sight)
         return np.array([self.policy_.probabilities(one) for one in rows])
 
     def predict(self, observations: Any) -> Array:
@@ -437,6 +437,8 @@ class PolicyGradient(PolicyClimber):
         gradient = np.zeros_like(table)
         np.add.at(gradient, (s, batch.actions), weight)
         gradient -= np.bincount(s, weight, minlength=len(table))[:, None] * table
+        squares = weight**2 * (1 - 2 * table[s, batch.actions] + (table[s] ** 2).sum(axis=1))
+        variance = squares.mean() - (gradient**2).sum() / len(s) ** 2  # of what a move adds to the gradient
         if self.entropy_bonus:
             logs = np.where(table > 0, np.log(np.where(table > 0, table, 1.0)), 0.0)
             gradient -= self.entropy_bonus * table * (logs - (table * logs).sum(axis=1, keepdims=True))
@@ -454,7 +456,7 @@ class PolicyGradient(PolicyClimber):
         info = {
             "return": float(batch.returns().mean()),
             "length": float(np.diff(batch.begins).mean()),
-            "variance": float(np.var(weight)),
+            "variance": float(variance),
             "gradient_norm": float(np.sqrt((gradient**2).sum())),
         }
         return fresh, Report(None, info=info)
@@ -501,7 +503,9 @@ class PolicyGradient(PolicyClimber):
         """Return the chances of the actions for every observation."""
         check_is_fitted(self)
         if hasattr(self, "logits_"):
-            return self.policy_.table[np.asarray(observations, dtype=np.int64)]
+            S = len(self.logits_)
+            states = np.arange(S) if isinstance(one_world(observations), Process) else observations
+            return self.policy_.table[np.atleast_1d(check_states(states, S))]
         return super().predict_proba(observations)
 
     def _snapshot(self, state: Any) -> Any:

@@ -13,6 +13,7 @@ from gnomon.core.errors import DataError, WorldError
 from gnomon.core.linalg import Array
 from gnomon.core.world import EnvironmentWorld, Process
 from gnomon.decide.evaluation import softmax
+from gnomon.decide.planners import one_world
 from gnomon.decide.policies import Acting
 
 ACTIVATIONS = ("relu", "tanh")
@@ -73,6 +74,20 @@ def sight_of(world: Any) -> Sight:
     if not shape and shape != ():
         raise DataError(f"the observation space {space} has no shape; give arrays or numbers.")
     return Sight(int(np.prod(shape)) if shape else 1, 0)
+
+
+def listed(observations: Any, sight: Sight) -> list[Any]:
+    """Return observations one by one; a process stands for all of its states."""
+    world = one_world(observations)
+    if isinstance(world, Process):
+        if world.n_states != sight.n:
+            raise DataError(
+                f"the process has {world.n_states} states, and the agent learned to see "
+                + (f"{sight.n}." if sight.n else f"vectors of {sight.size} numbers.")
+            )
+        return list(range(world.n_states))
+    values = np.asarray(observations)
+    return [values] if values.ndim == 0 else list(values)
 
 
 def single_envs(world: Any, count: int) -> list[Any]:
