@@ -19,6 +19,8 @@ from gnomon.svm.classifier import PairwiseClassifier
 from gnomon.svm.machine import COMMON, MachineState, Work
 from gnomon.svm.regressor import TubeRegressor
 
+AT_BOUND = 1e-10  # of the room between bounds
+
 
 class GroupedProblem(NamedTuple):
     """Pairs within two groups of variables, so that the sum of each group stays."""
@@ -76,11 +78,16 @@ def solve_grouped(source: KernelRows, problem: GroupedProblem, tol: float, limit
 
 
 def group_level(beta: Array, R: Array, low: Array, high: Array, mine: Array) -> float:
-    """Return the slope of the free variables of a group, or the middle of what is possible."""
-    free = mine & (beta > low) & (beta < high)
+    """Return the slope of the free variables of a group, or the middle of what is possible.
+
+    A variable within rounding of a bound rests there: whether it reached the bound exactly is chance.
+    """
+    hair = AT_BOUND * (high - low)
+    above, below = beta > low + hair, beta < high - hair
+    free = mine & above & below
     if free.any():
         return float(R[free].mean())
-    up, down = R[mine & (beta < high)], R[mine & (beta > low)]
+    up, down = R[mine & below], R[mine & above]
     ends = [v for v in (up.max(initial=-np.inf), down.min(initial=np.inf)) if np.isfinite(v)]
     return float(np.mean(ends)) if ends else 0.0
 

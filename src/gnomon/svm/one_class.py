@@ -120,5 +120,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         return self.score_samples(X) + self.intercept_[0]
 
     def predict(self, X: Any) -> Array:
-        """Return +1 for rows inside and −1 for those outside."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
+        """Return +1 for rows inside and −1 for those outside; rows on the boundary, up to rounding, are inside."""
+        found = self.decision_function(X)
+        slack = self.kkt_violation_ + 1e-10 * abs(self.offset_)
+        return np.where(found >= -slack, 1, -1)
