@@ -19,6 +19,7 @@ from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import is_finite
+from gnomon.core.threads import one_blas_thread
 from gnomon.kernels.tiles import fill
 
 MAX_FEATURES = 2_000_000
@@ -101,7 +102,7 @@ class Kernel(SklearnKernel):  # type: ignore[misc]
         """
         A, B = self._pair(X, Y)
         if not eval_gradient:
-            with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):  # overflow is refused below
                 K = fill(self._tile, A, B) if self.tiled else self._tile(A, A if B is None else B, B is None)
             return self._finite(K)
         if Y is not None:

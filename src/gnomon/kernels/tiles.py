@@ -123,7 +123,9 @@ def squared_distances(A: Any, B: Any, same: bool, scale: Any = 1.0) -> Array:
 def _of_huge_rows(A: Any, B: Any, scale: Any) -> Array:
     """Return squared distances of rows whose squared norms overflow."""
     if sparse.issparse(A) or sparse.issparse(B):
-        raise DataError("X has values so large that distances of its sparse rows overflow; scale its columns.")
+        raise DataError(
+            "X has values so large that distances of its sparse rows overflow; scale its columns."
+        )
     D = cdist(wide(A) / scale, wide(B) / scale, "sqeuclidean")
     if np.isnan(D).any():
         raise DataError("X has values so large for the kernel's scale that they overflow; scale its columns.")
