@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from gnomon.cluster import (
     ClusterFeatures,
