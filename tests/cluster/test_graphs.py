@@ -360,3 +360,10 @@ def test_neighbor_graphs():
     np.testing.assert_allclose(mutual, graph(4, [(0, 1, 1)]))
     ball = affinity(X, "epsilon", radius=1.6, include_self=False).toarray()
     np.testing.assert_allclose(ball, graph(4, [(0, 1, 1), (1, 2, 1)]))
+
+
+def test_coinciding_eigenvalues_give_the_same_vectors_each_time():
+    blocks = np.kron(np.eye(9), np.full((50, 50), 0.02))  # nine parts: eigenvalue 1 nine times
+    first, second = (spectral_embedding(blocks, 8) for _ in range(2))
+    np.testing.assert_array_equal(first.rows, second.rows)
+    np.testing.assert_allclose(first.eigenvalues, 1.0)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from gnomon.cluster import (
     ClusterFeatures,
@@ -316,3 +317,14 @@ def test_features_by_hand():
     both = ClusterFeatures(centers, append=True).fit(LINE)
     assert both.transform(query).shape == (2, 3)
     assert both.get_feature_names_out().tolist() == ["x0", "cluster0", "cluster1"]
+
+
+def test_kernel_kmeans_has_the_same_bits_on_any_number_of_blas_threads():
+    X = np.random.default_rng(0).normal(size=(500, 40))
+    found = []
+    for count in (1, 2):
+        with threadpool_limits(count, user_api="blas"):
+            model = KernelKMeans(5, gamma=0.01, n_init=2, random_state=0).fit(X)
+            found.append((model.labels_, model.energy_, model.within_, model.predict(X)))
+    for one, two in zip(*found):
+        np.testing.assert_array_equal(one, two)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import eigsh
 from scipy.spatial import cKDTree
 
 from gnomon.core.errors import DataError, nearest
@@ -32,6 +34,14 @@ def similarities(K: Any, name: str = "K") -> Any:
     if abs(K - K.T).max() > 1e-10 * max(values.max(initial=0.0), np.finfo(float).tiny):
         raise DataError(f"{name} is not symmetric; take (K + K.T) / 2 first.")
     return K
+
+
+def fixed_draws() -> dict[str, Any]:
+    """Return what makes `eigsh` the same each time.
+
+    Where eigenvalues coincide it goes on from vectors that it draws itself, besides the start it is given.
+    """
+    return {"rng": 0} if "rng" in signature(eigsh).parameters else {}
 
 
 def degrees(K: Any) -> Array:

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import eigsh
 from sklearn.base import ClusterMixin
 from sklearn.utils import Tags
 
+from gnomon.cluster.graphs import fixed_draws
 from gnomon.cluster.lloyd import frame_of
 from gnomon.cluster.seeding import Sample
 from gnomon.core.errors import DataError
@@ -17,6 +18,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
+from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import Reads
 from gnomon.kernels.names import NAMES, as_kernel
 
@@ -39,7 +41,8 @@ def distances(K: Array, labels: Array, weight: Array, k: int, diagonal: Array) -
     member[np.arange(len(labels)), labels] = weight
     sizes = member.sum(axis=0)
     share = member / np.where(sizes > 0, sizes, 1.0)
-    cross = K @ share
+    with one_blas_thread():  # the same bits on any number
+        cross = K @ share
     within = np.einsum("ij,ij->j", share, cross)
     D = diagonal[:, None] - 2 * cross + within
     D[:, sizes == 0] = np.inf
@@ -200,7 +203,7 @@ class KernelKMeans(ClusterMixin, Learner):
 
     def _state_of(self, rows: Any, labels: Array, settled: bool) -> KernelState:
         _, sizes, within = distances(rows.X, labels, rows.weight, self.n_clusters, np.diagonal(rows.X))
-        energy = float(rows.weight @ np.diagonal(rows.X) - sizes @ within)
+        energy = float((rows.weight * np.diagonal(rows.X)).sum() - (sizes * within).sum())
         return KernelState(labels, sizes, within, max(energy, 0.0), settled)
 
     def _step(self, rows: Any, state: KernelState) -> tuple[KernelState, Report]:
@@ -232,7 +235,8 @@ class KernelKMeans(ClusterMixin, Learner):
         member = np.zeros((len(self.labels_), self.n_clusters))
         member[np.arange(len(member)), self.labels_] = self.weight_fit_
         share = member / np.where(self.sizes_ > 0, self.sizes_, 1.0)
-        score = self.within_ - 2 * K @ share
+        with one_blas_thread():
+            score = self.within_ - 2 * K @ share
         score[:, self.sizes_ == 0] = np.inf
         return score.argmin(axis=1)
 
@@ -251,11 +255,15 @@ def _refill(labels: Array, cost: Array, weight: Array, k: int) -> Array:
 def negative_part(K: Array) -> float:
     """Return the smallest shift of the diagonal that makes K positive semidefinite."""
     size = float(np.abs(np.diagonal(K)).max(initial=0.0)) or 1.0
-    try:
-        np.linalg.cholesky(K + 1e-10 * size * np.eye(len(K)))
-        return 0.0
-    except np.linalg.LinAlgError:
-        low = (
-            np.linalg.eigvalsh(K)[0] if len(K) <= 1000 else eigsh(K, 1, which="SA", v0=np.ones(len(K)))[0][0]
-        )
-        return max(0.0, -float(low))
+    with one_blas_thread():
+        try:
+            np.linalg.cholesky(K + 1e-10 * size * np.eye(len(K)))
+            return 0.0
+        except np.linalg.LinAlgError:
+            few = len(K) <= 1000
+            low = (
+                np.linalg.eigvalsh(K)[0]
+                if few
+                else eigsh(K, 1, which="SA", v0=np.ones(len(K)), **fixed_draws())[0][0]
+            )
+            return max(0.0, -float(low))

@@ -11,7 +11,15 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.base import ClusterMixin
 from sklearn.utils import Tags
 
-from gnomon.cluster.graphs import affinity, degrees, graph_cut, laplacian, normalized, similarities
+from gnomon.cluster.graphs import (
+    affinity,
+    degrees,
+    fixed_draws,
+    graph_cut,
+    laplacian,
+    normalized,
+    similarities,
+)
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.lloyd import frame_of
 from gnomon.cluster.partitions import sinkhorn
@@ -62,7 +70,9 @@ def leading(M: Any, k: int) -> tuple[Array, Array]:
         try:
             with one_blas_thread():  # many small products, which threads would only slow down
                 basis = min(n, max(3 * k, 40))
-                values, vectors = eigsh(M, k, which="LA", v0=start, ncv=basis, maxiter=50 * n)
+                values, vectors = eigsh(
+                    M, k, which="LA", v0=start, ncv=basis, maxiter=50 * n, **fixed_draws()
+                )
         except ArpackError:
             M = M.toarray() if sparse.issparse(M) else M
             values, vectors = linalg.eigh(M, subset_by_index=[n - k, n - 1])

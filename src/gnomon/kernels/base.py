@@ -19,6 +19,7 @@ from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import is_finite
+from gnomon.core.threads import one_blas_thread
 from gnomon.kernels.tiles import fill
 
 MAX_FEATURES = 2_000_000
@@ -101,12 +102,22 @@ class Kernel(SklearnKernel):  # type: ignore[misc]
         """
         A, B = self._pair(X, Y)
         if not eval_gradient:
-            return fill(self._tile, A, B) if self.tiled else self._tile(A, A if B is None else B, B is None)
+            with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):  # overflow is refused below
+                K = fill(self._tile, A, B) if self.tiled else self._tile(A, A if B is None else B, B is None)
+            return self._finite(K)
         if Y is not None:
             raise ValueError("Gradient can only be evaluated when Y is None.")
         K = self._tile(A, A, True)
         slopes = list(self._gradients(A, K))
         return K, (np.stack(slopes, axis=2) if slopes else np.empty((*K.shape, 0)))
+
+    def _finite(self, K: Any) -> Any:
+        if isinstance(K, np.ndarray) and K.dtype.kind == "f" and not (is_finite(K) or np.isfinite(K).all()):
+            raise DataError(
+                f"values of {type(self).__name__} overflow or are not numbers on these rows: X has entries too large "
+                "for it. Scale the columns of X, or choose another kernel."
+            )
+        return K
 
     def diag(self, X: Any) -> Array:
         """Return k(x, x) of every row, without the rest of the matrix."""
@@ -292,7 +303,7 @@ def rows_of(X: Any, name: str) -> Any:
     X = np.atleast_2d(X)
     if X.ndim != 2:
         raise DataError(f"{name} must be a matrix with one row each; its shape is {X.shape}.")
-    if not is_finite(X):
+    if not (is_finite(X) or np.isfinite(X).all()):
         raise DataError(f"{name} has NaN or infinite entries; kernels take none.")
     return X
 

@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.threads import shared
 
 ROWS, COLUMNS = 256, 1024  # of a tile
 SMALL = 2**18  # entries up to which one tile is all
 CANCELLED = 4e-10  # of the squared norms: below this a squared distance keeps fewer than six digits
+LARGE = 1e307  # squared norms from here on overflow in sums
 
 Tile = Callable[[Any, Any, bool], Array]
 
@@ -93,11 +96,15 @@ def squared_distances(A: Any, B: Any, same: bool, scale: Any = 1.0) -> Array:
     """Return Σ (a_j − b_j)²/scale_j² of all pairs of rows; never negative, and zero for a row and itself.
 
     Dense rows are shifted to the mean of B first. Where the product form still cancels, the differences are
-    squared and summed one by one.
+    squared and summed one by one; so are they all where squared norms overflow, and distances that overflow
+    are infinite.
     """
-    near, other = _shifted(A, B, same, np.asarray(scale, dtype=np.float64))
-    a = square_norms(near)
-    b = a if same else square_norms(other)
+    with np.errstate(over="ignore", invalid="ignore"):
+        near, other = _shifted(A, B, same, np.asarray(scale, dtype=np.float64))
+        a = square_norms(near)
+        b = a if same else square_norms(other)
+    if not (a.max(initial=0.0) < LARGE and b.max(initial=0.0) < LARGE):
+        return _of_huge_rows(A, B, scale)
     D = dot_products(near, other)
     D *= -2.0
     D += a[:, None]
@@ -110,6 +117,18 @@ def squared_distances(A: Any, B: Any, same: bool, scale: Any = 1.0) -> Array:
             _mend(D, A, B, a, b, scale, near_rows)
     if same:
         np.fill_diagonal(D, 0.0)
+    return D
+
+
+def _of_huge_rows(A: Any, B: Any, scale: Any) -> Array:
+    """Return squared distances of rows whose squared norms overflow."""
+    if sparse.issparse(A) or sparse.issparse(B):
+        raise DataError(
+            "X has values so large that distances of its sparse rows overflow; scale its columns."
+        )
+    D = cdist(wide(A) / scale, wide(B) / scale, "sqeuclidean")
+    if np.isnan(D).any():
+        raise DataError("X has values so large for the kernel's scale that they overflow; scale its columns.")
     return D
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gnomon.core.errors import InfeasibleError
+from gnomon.core.errors import DataError, InfeasibleError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Report
@@ -18,6 +18,9 @@ from gnomon.svm.certificates import Machine
 from gnomon.svm.classifier import PairwiseClassifier
 from gnomon.svm.machine import COMMON, MachineState, Work
 from gnomon.svm.regressor import TubeRegressor
+
+AT_BOUND = 1e-10  # of the room between bounds
+BEYOND = 1e14  # multipliers this much above the targets leave two digits of them
 
 
 class GroupedProblem(NamedTuple):
@@ -76,11 +79,16 @@ def solve_grouped(source: KernelRows, problem: GroupedProblem, tol: float, limit
 
 
 def group_level(beta: Array, R: Array, low: Array, high: Array, mine: Array) -> float:
-    """Return the slope of the free variables of a group, or the middle of what is possible."""
-    free = mine & (beta > low) & (beta < high)
+    """Return the slope of the free variables of a group, or the middle of what is possible.
+
+    A variable within rounding of a bound rests there: whether it reached the bound exactly is chance.
+    """
+    hair = AT_BOUND * (high - low)
+    above, below = beta > low + hair, beta < high - hair
+    free = mine & above & below
     if free.any():
         return float(R[free].mean())
-    up, down = R[mine & (beta < high)], R[mine & (beta > low)]
+    up, down = R[mine & below], R[mine & above]
     ends = [v for v in (up.max(initial=-np.inf), down.min(initial=np.inf)) if np.isfinite(v)]
     return float(np.mean(ends)) if ends else 0.0
 
@@ -150,8 +158,13 @@ class NuSVC(PairwiseClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
 
-    def _problems(self, rows: KernelRows, data: Any, kept: Array) -> Any:
+    def _shares(self, data: Any, kept: Array) -> Array:
+        """Return the weights of rows by the largest; the decision does not depend on their scale."""
         weight = data.weight[kept] * self._class_factor(data)[data.y[kept]]
+        return weight / weight.max()
+
+    def _problems(self, rows: KernelRows, data: Any, kept: Array) -> Any:
+        weight = self._shares(data, kept)
         found = []
         for at, sign in self._tasks(data.y[kept], len(data.classes)):
             cost = weight[at]
@@ -186,7 +199,7 @@ class NuSVC(PairwiseClassifier):
         return state
 
     def _describe(self, state: MachineState, data: Any) -> dict[str, Any]:
-        weight = data.weight[state.kept] * self._class_factor(data)[data.y[state.kept]]
+        weight = self._shares(data, state.kept)
         machines = []
         for (at, sign), now in zip(
             self._tasks(data.y[state.kept], len(data.classes)), state.pairs, strict=True
@@ -282,6 +295,15 @@ class NuSVR(TubeRegressor):
 
     def _problems(self, rows: KernelRows, data: Any, kept: Array) -> Any:
         n, cost, y = len(kept), float(self.C) * data.weight[kept], data.y[kept]
+        spread, most = (
+            float(y.std()) or 1.0,
+            float(np.abs(rows.diagonal).max(initial=0.0)) * float(cost.max()),
+        )
+        if not most <= BEYOND * spread:
+            raise DataError(
+                f"C times sample_weight is as large as {cost.max():.3g}, so large that rounding hides the values of y. "
+                "Lower C, or divide sample_weight by its mean."
+            )
         half = 0.5 * float(self.nu) * cost.sum()
         sign = np.repeat([1.0, -1.0], n)
         first = np.concatenate([fill_up(half, cost)] * 2)

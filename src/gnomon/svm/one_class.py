@@ -77,7 +77,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     _centers_linear: ClassVar[bool] = False  # Σβ is not zero, so a shift of the rows would change the answer
 
     def _problems(self, rows: KernelRows, data: Any, kept: Array) -> list[PairProblem]:
-        weight = data.weight[kept]
+        weight = data.weight[kept] / data.weight.max()  # solved by the largest, multiplied again at the end
         size = float(np.abs(rows.diagonal).max(initial=0.0)) or 1.0
         tol = float(self.tol) * max(1e-300, size * float(self.nu) * weight.sum())  # the scale of the slopes
         return [
@@ -93,10 +93,12 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         return MachineState((problem.start(first),), work.kept, work.gamma, {})
 
     def _describe(self, state: MachineState, data: Any) -> dict[str, Any]:
-        now, weight = state.pairs[0], data.weight[state.kept]
+        now, most = state.pairs[0], float(data.weight.max())
+        weight = data.weight[state.kept] / most
         ends = optimum(now.beta, now.R, np.zeros(len(weight)), weight, 0.0)
+        ends = {name: ends[name] * most for name in ("intercept", "violation")}
         full = np.zeros(data.n_rows)
-        full[state.kept] = now.beta
+        full[state.kept] = now.beta * most
         used = np.flatnonzero(full)
         dual = full[used][None]
         return {
@@ -120,5 +122,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         return self.score_samples(X) + self.intercept_[0]
 
     def predict(self, X: Any) -> Array:
-        """Return +1 for rows inside and −1 for those outside."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
+        """Return +1 for rows inside and −1 for those outside; rows on the boundary, up to rounding, are inside."""
+        found = self.decision_function(X)
+        slack = self.kkt_violation_ + 1e-10 * abs(self.offset_)
+        return np.where(found >= -slack, 1, -1)
