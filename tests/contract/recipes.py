@@ -281,7 +281,8 @@ RECIPES: dict[str, Recipe] = {
     "LassoCV": Recipe(arguments={"alphas": [0.1, 10.0]}),
     "LatentClassModel": Recipe(arguments={"n_init": 2, "max_iter": 50}, data=states),
     "LatentDirichletAllocation": Recipe(
-        settings=each("learning_method", "batch", "em", "online"), data=word_counts
+        settings=(*each("learning_method", "batch", "em"), {"learning_method": "online", "max_iter": 2}),
+        data=word_counts,
     ),
     "LinearProgram": Recipe(data=world),
     "LocalOutlierFactor": Recipe(answers=("offset_", "n_features_in_")),
