@@ -124,8 +124,8 @@ class Subject:
         return getattr(self.make(), "_reads", None)
 
     def promises(self, name):
-        """Whether the class declares that this holds exactly."""
-        return getattr(getattr(self.cls, "_promises", Promises()), name) == EXACT
+        """Whether the estimator declares that this holds exactly; some do in some settings only."""
+        return getattr(getattr(self.make(), "_promises", Promises()), name) == EXACT
 
     @cached_property
     def target(self):

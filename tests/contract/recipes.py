@@ -280,7 +280,10 @@ RECIPES: dict[str, Recipe] = {
     "KernelPCA": Recipe(settings=({}, {"kernel": "rbf", "gamma": 0.05})),
     "LassoCV": Recipe(arguments={"alphas": [0.1, 10.0]}),
     "LatentClassModel": Recipe(arguments={"n_init": 2, "max_iter": 50}, data=states),
-    "LatentDirichletAllocation": Recipe(settings=each("learning_method", "batch", "em"), data=word_counts),
+    "LatentDirichletAllocation": Recipe(
+        settings=(*each("learning_method", "batch", "em"), {"learning_method": "online", "max_iter": 2}),
+        data=word_counts,
+    ),
     "LinearProgram": Recipe(data=world),
     "LocalOutlierFactor": Recipe(answers=("offset_", "n_features_in_")),
     "LogisticRegressionCV": Recipe(arguments={"Cs": [0.01, 1.0]}),

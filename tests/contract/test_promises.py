@@ -76,7 +76,7 @@ def by_appearance(labels):
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
 def test_what_is_not_promised_has_its_reason(subject):
-    assert getattr(subject.cls, "_promises", Promises()).faults() == []
+    assert getattr(subject.make(), "_promises", Promises()).faults() == []
 
 
 @pytest.mark.parametrize("subject", ORDERED, ids=repr)

@@ -257,6 +257,17 @@ def test_stress_never_rises():
     assert abs(squareform(pdist(kept.embedding_))[2, 3] - D[2, 3]) < 1e-2
 
 
+def test_points_to_start_from():
+    rng = np.random.default_rng(0)
+    X, start = rng.normal(size=(8, 3)), rng.normal(size=(8, 2))
+    model = MDS(2, max_iter=5, eps=0)
+    assert model._data(X, start).digest() == model._data(X, start.copy()).digest()
+    assert len({model._data(X, begin).digest() for begin in (start, start + 1, None)}) == 3
+    models = list(model.iterate(X, init=start))
+    assert (models[0].embedding_ == start).all()
+    assert (models[-1].embedding_ == model.fit_transform(X, init=start)).all()
+
+
 def test_bad_distances():
     for kind in (ClassicalMDS, MDS):
         with pytest.raises(DataError, match="symmetric"):

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse as sp
 from scipy.stats import poisson
 
-from gnomon.core.errors import DataError
+from gnomon.core.callbacks import Checkpoint
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.decomposition import NMF, nmf_step, normalize_topics
 from gnomon.decomposition._nonnegative import divergence
 from gnomon.mixture import AspectModel
@@ -237,6 +238,42 @@ def test_rows_on_disk(tmp_path):
         here = NMF(2, max_iter=300, tol=1e-6, **options).fit(X)
         loss = [divergence(X, m.inverse_transform(m.transform(X)), m._beta()) for m in (there, here)]
         assert loss[0] <= 1.02 * loss[1]  # rows on disk are solved to the end in every pass
+
+
+@pytest.mark.parametrize("place", ["memory", "disk"])
+def test_start_belongs_to_a_checkpoint(tmp_path, monkeypatch, place):
+    import pandas as pd
+
+    X = parts(40, 4, 2, noise=0.1)
+    if place == "disk":
+        pd.DataFrame(X, columns=list("abcd")).to_parquet(tmp_path / "rows.parquet")
+    rows = X if place == "memory" else str(tmp_path / "rows.parquet")
+    W, H = np.ones((40, 2)), np.random.default_rng(0).random((2, 4))
+    model = NMF(2, init="custom", max_iter=20, tol=0)
+    whole = model.fit(rows, W=W, H=H).components_
+    step, calls = NMF._step, []
+
+    def broken(self, work, state):
+        calls.append(state)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return step(self, work, state)
+
+    monkeypatch.setattr(NMF, "_step", broken)
+    model.set_callbacks(Checkpoint(tmp_path / "fit", every_seconds=0))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(rows, W=W, H=H)
+    with pytest.raises(ModelFileError, match="the data differ"):
+        model.fit(rows, W=W, H=H + 1)
+    assert (model.fit(rows, W=W, H=H).components_ == whole).all()
+
+
+def test_iterate_starts_where_it_is_told():
+    models = list(NMF(2, init="custom", max_iter=5, tol=0).iterate(X34, W=W0, H=H0))
+    assert (models[0].components_ == H0).all()
+    assert (
+        models[-1].components_ == NMF(2, init="custom", max_iter=5, tol=0).fit(X34, W=W0, H=H0).components_
+    ).all()
 
 
 def test_bad_input():

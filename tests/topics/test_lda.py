@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse as sp
 from scipy.special import digamma, gammaln
 
+from gnomon.core.callbacks import Checkpoint
 from gnomon.core.errors import DataError
 from gnomon.core.threads import threads
 from gnomon.topics import (
@@ -285,6 +286,37 @@ def test_threads_change_no_bit(bars, method):
         many = LatentDirichletAllocation(4, **options).fit(bars.counts)
         assert (said == many.transform(bars.counts)).all()
     assert (one.components_ == many.components_).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_interrupted_fit_goes_on(bars, method, monkeypatch, tmp_path):
+    options = dict(learning_method=method, random_state=0, max_iter=4, n_burn=2, n_samples=2, thin=1)
+    model = LatentDirichletAllocation(4, **options)
+    whole = model.fit(bars.counts).components_
+    step, calls = LatentDirichletAllocation._step, []
+
+    def broken(self, work, state):
+        calls.append(state)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return step(self, work, state)
+
+    monkeypatch.setattr(LatentDirichletAllocation, "_step", broken)
+    model.set_callbacks(Checkpoint(tmp_path / "fit", every_seconds=0))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(bars.counts)
+    assert (model.fit(bars.counts).components_ == whole).all()
+    assert len(calls) == 5  # three before, one broken, one after
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order_of_documents_matters_where_it_is_said(bars, method):
+    options = dict(learning_method=method, random_state=0, max_iter=3, batch_size=50, n_burn=3, n_samples=1)
+    model = LatentDirichletAllocation(4, **options)
+    order = np.random.default_rng(0).permutation(bars.counts.shape[0])
+    gap = np.abs(model.fit(bars.counts).topic_word_ - model.fit(bars.counts[order]).topic_word_).max()
+    assert (gap < 1e-9) == (model._promises.order == "exact")
+    assert model._promises.faults() == []
 
 
 def test_topics_in_another_order_change_nothing(bars):

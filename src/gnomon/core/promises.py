@@ -11,7 +11,8 @@ class Promises(NamedTuple):
     """What a class promises of its fits.
 
     Each is ``"exact"``, or ``"statistical: why"`` where it holds on average alone, or ``"no: why"``. The contract
-    tests what is exact; a promise that is not made needs its reason.
+    tests what is exact; a promise that is not made needs its reason. Where an argument decides, `_promises` is a
+    property.
 
     >>> Promises(order="no: rows are visited as they come").order
     'no: rows are visited as they come'

@@ -47,6 +47,7 @@ class Rows(Data):
     weighted: bool = False
     in_memory: bool = False
     sparse: bool = False  # CSR
+    given: Any = None  # what else a fit was told beside its rows: points to start from
     known_weight: float | None = None  # the sum of the weights, once somebody has added it up
 
     def gather(
@@ -76,7 +77,7 @@ class Rows(Data):
 
     def _beside(self) -> dict[str, Any]:
         """Return what else a fit was told: names of attributes that a family adds, and their values."""
-        return {}
+        return {} if self.given is None else {"given": self.given}
 
     def unchecked(self) -> Rows:
         """Return these rows for a sum that would show any bad entry in its result.

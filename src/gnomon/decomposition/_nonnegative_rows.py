@@ -75,5 +75,5 @@ def replaced_rows(rows: Any, fill: Array) -> Any:
 
 def _with_matrix(rows: Any, X: Array) -> Any:
     fresh = MemoryRows(X, None, rows.weight if rows.weighted else None, feature_names=rows.feature_names)
-    fresh.given = getattr(rows, "given", (None, None))  # type: ignore[attr-defined]
+    fresh.given = rows.given
     return fresh

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -196,8 +197,14 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
 
     def _data(self, X: Any, sample_weight: Any, W: Any = None, H: Any = None) -> Any:
         rows = self._read(X, sample_weight=sample_weight)
-        rows.given = (W, H)
+        rows.given = None if W is None and H is None else (W, H)  # before the fit: part of what its data are
         return rows
+
+    def iterate(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, W: Any = None, H: Any = None
+    ) -> Iterator[Self]:
+        """Yield a fitted copy of the model at the start and after every step; arguments are those of `fit`."""
+        yield from self._iterate(self._data(X, sample_weight, W, H))
 
     def fit_transform(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, W: Any = None, H: Any = None
@@ -279,7 +286,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         return float(sums.sums.sum() / max(sums.counts.sum(), nn.TINY))
 
     def _given(self, rows: Any, K: int) -> tuple[Array, Array]:
-        W, H = getattr(rows, "given", (None, None))
+        W, H = rows.given or (None, None)
         if W is None or H is None:
             raise DataError("init='custom' needs W and H: give both to fit or fit_transform.")
         if self.n_components in ("auto", None):

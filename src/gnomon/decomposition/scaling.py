@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg
@@ -140,9 +141,16 @@ class MDS(Learner):
 
     def fit(self, X: Any, y: Any = None, init: Any = None) -> Any:
         """Compute the embedding of the rows of X, or of a matrix of distances; `init` are points to start from."""
-        data = self._read(X)
-        data.given = init
-        return self._learn(data, X=X)
+        return self._learn(self._data(X, init), X=X)
+
+    def iterate(self, X: Any, y: Any = None, init: Any = None) -> Iterator[Self]:
+        """Yield a fitted copy of the model at the start and after every step; arguments are those of `fit`."""
+        yield from self._iterate(self._data(X, init))
+
+    def _data(self, X: Any, init: Any) -> Any:
+        rows = self._read(X)
+        rows.given = init  # before the fit: part of what its data are
+        return rows
 
     def fit_transform(self, X: Any, y: Any = None, init: Any = None) -> Array:
         """Fit, and return the embedding."""
@@ -152,7 +160,7 @@ class MDS(Learner):
         D = distances(rows.X, self.metric, self.metric_params)
         if not np.isfinite((D**2).sum()):
             raise DataError("X has entries so large that squared distances overflow; scale its columns.")
-        given = getattr(rows, "given", None)
+        given = rows.given
         if given is None and not isinstance(self.init, str):
             given = self.init
         if self.weights is None:

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import digamma, gammaln
 
 from gnomon.core.linalg import Array
-from gnomon.core.threads import in_order
+from gnomon.core.threads import in_order, shared
 from gnomon.distributions.simplex import dirichlet_from_mean_logs
 from gnomon.loops import topics as loops
 
@@ -111,7 +111,7 @@ def variational_pass(
     def work(documents: slice) -> tuple[Array, DocumentSums]:
         return variational_block(corpus.part(documents), gamma[documents], words, alpha, limit, tol, True)
 
-    return _collected(in_order(work, corpus.blocks()))
+    return _collected(shared(work, corpus.blocks()))  # a batch is often one block, done by the caller
 
 
 def _collected(parts: Any) -> tuple[Array, DocumentSums]:

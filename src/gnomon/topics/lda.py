@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import Chunk, total, total_weight
@@ -18,6 +19,16 @@ from gnomon.core.trace import Trace
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads
 from gnomon.topics import _inference as inference
 from gnomon.topics.queries import VARIATIONAL, TopicQueries
+
+NOT_PROMISED = {
+    "online": Promises(
+        order="no: documents are visited as they come",
+        weights="no: a batch is a number of rows, whatever their weights",
+    ),
+    "gibbs": Promises(
+        order="statistical: topics are drawn for tokens as they come", weights="no: takes none; repeat rows"
+    ),
+}  # by learning_method; the others keep every promise
 
 
 class LDAState(NamedTuple):
@@ -204,6 +215,16 @@ class LatentDirichletAllocation(TopicQueries, Learner):
         self.thin = thin
         self.n_chunks = n_chunks
         self.optimize_priors = optimize_priors
+
+    @property
+    def _promises(self) -> Promises:  # type: ignore[override]
+        """What is promised depends on the way of inference."""
+        return NOT_PROMISED.get(self.learning_method, Promises())
+
+    @property
+    def _monotone(self) -> bool:  # type: ignore[override]
+        """Batches and draws may lower the objective on the way; passes over everything never do."""
+        return self.learning_method not in NOT_PROMISED
 
     # the hooks
 
