@@ -42,13 +42,13 @@ def test_bins_are_those_of_scikit_learn():
 
 def test_true_probabilities_have_the_error_of_chance():
     rng = np.random.default_rng(0)
-    p = rng.random((200, 500))
+    p = rng.random((100, 500))
     found = [calibration(rng.random(500) < row, row) for row in p]
     assert np.mean([one.ece for one in found]) == near(
         np.mean([one.ece_if_calibrated for one in found]), rel=0.05
     )
     squares = np.array([one.squared for one in found])
-    assert abs(squares.mean()) < 4 * squares.std() / np.sqrt(200)  # unbiased: zero on average
+    assert abs(squares.mean()) < 4 * squares.std() / np.sqrt(100)  # unbiased: zero on average
     assert np.mean([one.reliability for one in found]) > 10 * abs(squares.mean())  # the plain one is not
 
 
@@ -167,33 +167,51 @@ def test_split_intervals_by_hand():
     assert np.isinf(model.predict_interval(X[:1], level=0.9)[1][0])  # four scores cannot promise it
 
 
-def test_split_coverage_lies_in_its_exact_band():
-    """The coverage given a calibration set is Beta; over seeds its quantiles must come out."""
-    rng, inside, means = np.random.default_rng(0), 0, []
-    for seed in range(200):
-        X, y = line(160, rng)
-        model = ConformalRegressor(LinearRegression(), random_state=seed).fit(X, y)
-        test_X, test_y = line(1500, rng)
-        low, high = model.predict_interval(test_X, 0.9)
-        covered = np.mean((low <= test_y) & (test_y <= high))
-        ends = model.coverage_band(0.9, 0.95)
-        inside += ends[0] - 0.015 <= covered <= ends[1] + 0.015
-        means.append(covered)
-    k = int(np.ceil(41 * 0.9))
-    assert np.mean(means) == near(k / 41, abs=3 * np.std(means) / np.sqrt(200) + 1e-3)
-    assert inside >= 190
+def ends_of_covered(scores, level, rows, repeats, doubt=1e-4):
+    """Return the exact ends of how many rows are covered in all, over independent calibration sets.
+
+    Given `scores` without ties, the coverage is Beta, so the covered rows of one set are Beta-binomial.
+    """
+    k = int(np.ceil((scores + 1) * level - 1e-9))
+    one = stats.betabinom.pmf(np.arange(rows + 1), rows, k, scores + 1 - k)
+    total = one
+    for _ in range(repeats - 1):
+        total = np.convolve(total, one)
+    return np.searchsorted(np.cumsum(total), [doubt, 1 - doubt])
 
 
-@pytest.mark.parametrize("method", ["cv+", "jackknife+"])
-def test_cross_conformal_covers(method):
-    rng, covered = np.random.default_rng(0), []
-    for seed in range(25 if method == "cv+" else 8):
-        X, y = line(60, rng)
+def covered_rows(method, rows, level, repeats, test_rows):
+    """Return how many new rows every one of some fits covers, and the last model."""
+    rng, found = np.random.default_rng(0), []
+    for seed in range(repeats):
+        X, y = line(rows, rng)
         model = ConformalRegressor(LinearRegression(), method=method, random_state=seed).fit(X, y)
-        test_X, test_y = line(1000, rng)
-        low, high = model.predict_interval(test_X, 0.9)
-        covered.append(np.mean((low <= test_y) & (test_y <= high)))
-    assert 0.87 <= np.mean(covered) <= 0.96  # promised: 0.8
+        test_X, test_y = line(test_rows, rng)
+        low, high = model.predict_interval(test_X, level)
+        found.append(int(np.sum((low <= test_y) & (test_y <= high))))
+    return np.array(found), model
+
+
+def test_split_coverage_lies_in_its_exact_band():
+    """Ten scores, the ninth: 9/11 on average. One score too low or too high would be seen."""
+    found, model = covered_rows("split", 40, 0.8, repeats=50, test_rows=200)
+    least, most = ends_of_covered(10, 0.8, 200, 50)
+    assert least <= found.sum() <= most
+    assert 8 / 11 < least / 10_000 and most / 10_000 < 10 / 11
+    ends = model.coverage_band(0.8, 0.6)
+    inside = np.sum((200 * ends[0] <= found) & (found <= 200 * ends[1]))
+    values = np.arange(201)
+    chance = stats.betabinom.pmf(values, 200, 9, 2)[
+        (200 * ends[0] <= values) & (values <= 200 * ends[1])
+    ].sum()
+    assert stats.binom.ppf(1e-4, 50, chance) <= inside <= stats.binom.ppf(1 - 1e-4, 50, chance)
+
+
+@pytest.mark.parametrize(("method", "rows", "repeats"), [("cv+", 60, 8), ("jackknife+", 30, 10)])
+def test_cross_conformal_covers(method, rows, repeats):
+    found, _ = covered_rows(method, rows, 0.9, repeats, test_rows=400)
+    least, most = ends_of_covered(rows, 0.9, 400, repeats)  # as if every row had calibrated one model
+    assert 0.8 * 400 * repeats < least <= found.sum() <= most  # promised: 0.8
 
 
 def test_jackknife_plus_is_its_definition():
@@ -249,17 +267,20 @@ def test_intervals_of_a_model_are_mended():
 
 
 @pytest.mark.parametrize("score", ["lac", "aps"])
-@pytest.mark.parametrize("method", ["split", "cv+"])
-def test_sets_cover(score, method):
-    covered, sizes = [], []
-    for seed in range(12):
-        X, y = three_classes(240, seed)
-        test_X, test_y = three_classes(800, 1000 + seed)
+@pytest.mark.parametrize(("method", "scores", "repeats"), [("split", 10, 40), ("cv+", 60, 5)])
+def test_sets_cover(score, method, scores, repeats):
+    rows = 4 * scores if method == "split" else scores
+    covered, sizes = 0, []
+    for seed in range(repeats):
+        X, y = three_classes(rows, seed)
+        test_X, test_y = three_classes(200, 1000 + seed)
         model = ConformalClassifier(GaussianNB(), rule=score, method=method, random_state=seed).fit(X, y)
-        sets = model.predict_set(test_X, 0.9)
-        covered.append(sets[np.arange(800), test_y].mean())
+        assert len(model.scores_[None]) == scores
+        sets = model.predict_set(test_X, 0.8)
+        covered += int(sets[np.arange(200), test_y].sum())
         sizes.append(sets.sum(axis=1).mean())
-    assert 0.875 <= np.mean(covered) <= 0.945 and 1 <= np.mean(sizes) < 2
+    least, most = ends_of_covered(scores, 0.8, 200, repeats)
+    assert least <= covered <= most and 0.8 <= np.mean(sizes) < 2
 
 
 def test_sets_within_every_class():
