@@ -365,6 +365,21 @@ def test_partial_fit_same_as_scikit_learn():
     assert ours.n_iter_ == 4
 
 
+@pytest.mark.parity
+@pytest.mark.parametrize("seed", [0, 1])
+def test_first_steps_of_lbfgs_are_scikit_learns(seed):
+    from sklearn import neural_network as peer
+
+    X, Y = make_multilabel_classification(100, n_features=5, n_classes=4, random_state=seed)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    options = {"solver": "lbfgs", "max_iter": 4, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ours, theirs = (m.MLPClassifier((100,), **options).fit(X, Y) for m in (gnomon.neural, peer))
+    assert ours.loss_ == pytest.approx(theirs.loss_, rel=1e-9)
+    np.testing.assert_allclose(ours.coefs_[0], theirs.coefs_[0], atol=1e-7)
+
+
 def test_adagrad_by_a_slow_twin():
     X, y = groups(k=2)
     for scope in ("parameter", "node"):

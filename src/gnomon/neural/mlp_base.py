@@ -29,6 +29,7 @@ from gnomon.solvers.schedules import Constant, InverseDecay, Schedule
 RATES = ("constant", "invscaling", "adaptive", "inverse", "plateau")
 LOWEST_RATE = 1e-6  # below which a rate is not divided any more
 FLAT = 2.22e-9  # relative change at which L-BFGS has nothing to gain
+AS_SCIPY = descent.Options(armijo=1e-3, unit_start=True)  # L-BFGS whose first steps are scikit-learn's
 
 
 class MLPWork(NamedTuple):
@@ -286,7 +287,7 @@ class DenseLearner(Learner):
         )
         if state.gradient is None:
             here = descent.at(function, here.x)
-        new = descent.lbfgs_step(function, here, descent.Options())
+        new = descent.lbfgs_step(function, here, AS_SCIPY)
         if not math.isfinite(new.value):
             raise DivergenceError(f"the loss of {type(self).__name__} is not finite; scale the columns of X.")
         steepest = float(np.abs(new.gradient).max(initial=0.0))

@@ -16,6 +16,7 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
+from gnomon.core.threads import thread_count, threads
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
 from gnomon.neural.torch_weights import arrays_of, load_optimizer, load_weights, place_weights, plain
 from gnomon.solvers.schedules import Constant, InverseDecay, Schedule
@@ -24,6 +25,7 @@ LOWEST_RATE = 1e-6  # below which a rate is not divided any more
 SOLVERS = ("sgd", "adam", "adagrad")
 RATES = ("constant", "inverse", "plateau")
 PREDICT_ROWS = 1024  # at a time
+SMALL = 1_000_000  # weights times units of a batch, below which threads wait longer than they work
 
 TRAINING: dict[str, Any] = {  # rules for the parameters that every network has
     "solver": [StrOptions(set(SOLVERS))],
@@ -131,7 +133,7 @@ class TorchLearner(Learner):
     def _step(self, work: TorchWork, state: Any) -> tuple[Any, Report]:
         if isinstance(state, dict):  # an earlier fit to go on from
             state = self._awake(work, state)
-        with torch_session(work.device, _torch_seed(state.seed, state.epoch + 1)):
+        with threads(self._crew(state)), torch_session(work.device, _torch_seed(state.seed, state.epoch + 1)):
             loss, info = self._epoch(work, state)
         return state, self._judge(state, loss, info)
 
@@ -157,6 +159,11 @@ class TorchLearner(Learner):
         info = self._validate(work, state, held) if held is not None else {}
         state.losses.append(value)
         return value, info
+
+    def _crew(self, state: TorchState) -> int:
+        """Return the number of threads for an epoch: one for a small network."""
+        weights = sum(p.numel() for p in state.module.parameters())
+        return 1 if weights * self.batch_size < SMALL else thread_count()
 
     def _begin_epoch(self, work: TorchWork, state: TorchState, rng: Any) -> None:
         """Draw what an epoch needs beside the order of its units."""
@@ -253,7 +260,8 @@ class TorchLearner(Learner):
                 state = self._awake(work, self._state(), optimizer=True)
             else:
                 state = self._start(work, stream(draw_seed(_generator(self.random_state)), 0))
-            with torch_session(work.device, _torch_seed(state.seed, state.epoch + 1)):
+            crew, seed = self._crew(state), _torch_seed(state.seed, state.epoch + 1)
+            with threads(crew), torch_session(work.device, seed):
                 self._epoch(work, state)
         known = {name: getattr(self, name) for name in ("classes_",) if hasattr(self, name)}
         learned = {

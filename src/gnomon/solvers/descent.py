@@ -41,6 +41,8 @@ class Options(NamedTuple):
     memory: int = 10
     hessian: Callable[[Array], Array] | None = None
     blocks: Any = None
+    armijo: float = 1e-4  # decrease that a line search asks for, relative to the slope
+    unit_start: bool = False  # the first trial of L-BFGS has length one, as in SciPy's
 
 
 class Minimum(NamedTuple):
@@ -141,7 +143,8 @@ def lbfgs_step(function, state: DescentState, options: Options) -> DescentState:
 
     x0 = state.x.ravel()
     if not len(S):
-        direction = direction / max(1.0, float(np.abs(direction).sum()))
+        long = np.linalg.norm(direction) if options.unit_start else max(1.0, np.abs(direction).sum())
+        direction = direction / float(long or 1.0)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         step = optimize.line_search(
@@ -151,6 +154,7 @@ def lbfgs_step(function, state: DescentState, options: Options) -> DescentState:
             direction.ravel(),
             state.gradient.ravel(),
             state.value,
+            c1=options.armijo,
             c2=0.9,
             maxiter=30,
         )[0]
