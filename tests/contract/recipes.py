@@ -215,9 +215,7 @@ RECIPES: dict[str, Recipe] = {
     "BayesianMatrixFactorization": Recipe(
         arguments={"factors": 2, "n_burn": 3, "n_samples": 5}, data=ratings
     ),
-    "BayesianNetwork": Recipe(
-        arguments={"edges": [("x0", "x1")]}, settings=({}, {"prior": "bdeu"}), data=states
-    ),
+    "BayesianNetwork": Recipe(settings=({}, {"prior": "bdeu"}), data=states),  # edges would name columns
     "BayesianNetworkClassifier": Recipe(
         settings=({}, {"structure": "naive"}, {"structure": "search"}), data=categories
     ),
