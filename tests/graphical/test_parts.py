@@ -167,6 +167,20 @@ def test_fitted_field_has_the_observed_margins():
     pseudo = MarkovRandomField(pairs, method="pseudo").fit(X)
     assert exact.score(X) - 1e-2 < pseudo.score(X) <= exact.score(X) + 1e-9
     assert exact.score(X) == pytest.approx(exact.trace_.objective[-1], rel=1e-9)
+    assert exact.log_likelihood_ == pytest.approx(exact.score(X) * len(X), rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+def test_pseudo_likelihood_is_the_sum_of_the_conditionals(alpha):
+    X = MarkovRandomField(GridField.ising((1, 3), 0.5, 0.2).factors).sample(40, random_state=0)
+    model = MarkovRandomField([("0,0", "0,1"), ("0,1", "0,2")], method="pseudo", alpha=alpha).fit(X)
+    total = 0.0
+    for _, row in X.iterrows():
+        for name in X:
+            others = {k: v for k, v in row.items() if k != name}
+            total += np.log(float(model.query(name, others)[row[name]]))
+    assert model.pseudo_log_likelihood_ == pytest.approx(total, rel=1e-9)
+    assert not hasattr(model, "log_likelihood_")
 
 
 def test_normalizers_agree():
