@@ -220,7 +220,7 @@ RECIPES: dict[str, Recipe] = {
         settings=({}, {"structure": "naive"}, {"structure": "search"}), data=categories
     ),
     "BayesianPersonalizedRanking": Recipe(arguments={"factors": 3, "iterations": 5}, data=ratings),
-    "BeliefPropagation": Recipe(data=factors, answers=("beliefs_", "log_partition_")),
+    "BeliefPropagation": Recipe(data=factors, answers=("factor_beliefs_", "log_partition_")),
     "CCA": Recipe(arguments={"n_components": 1}),  # of one target
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
