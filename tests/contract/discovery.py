@@ -160,7 +160,12 @@ class Subject:
     @cached_property
     def takes_categories(self):
         """Whether columns may hold names of any kind, not codes alone."""
-        return getattr(self.make(), "categorical_features", None) is not None
+        return self.takes_strings or getattr(self.make(), "categorical_features", None) is not None
+
+    @cached_property
+    def takes_strings(self):
+        """Whether an array may hold names of states instead of numbers."""
+        return self.tags.input_tags.string
 
     @cached_property
     def scales(self):

@@ -180,7 +180,8 @@ def complex_numbers(subject):
 @awkward
 def strings(subject):
     data = subject.rows()
-    return Case(data._replace(X=np.full(data.X.shape, "red")), "string|str_?|numeric|number")
+    refused = "string|str_?|numeric|number"
+    return Case(data._replace(X=np.full(data.X.shape, "red")), ANSWER if subject.takes_strings else refused)
 
 
 @awkward

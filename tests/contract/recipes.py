@@ -215,14 +215,12 @@ RECIPES: dict[str, Recipe] = {
     "BayesianMatrixFactorization": Recipe(
         arguments={"factors": 2, "n_burn": 3, "n_samples": 5}, data=ratings
     ),
-    "BayesianNetwork": Recipe(
-        arguments={"edges": [("x0", "x1")]}, settings=({}, {"prior": "bdeu"}), data=states
-    ),
+    "BayesianNetwork": Recipe(settings=({}, {"prior": "bdeu"}), data=states),  # edges would name columns
     "BayesianNetworkClassifier": Recipe(
         settings=({}, {"structure": "naive"}, {"structure": "search"}), data=categories
     ),
     "BayesianPersonalizedRanking": Recipe(arguments={"factors": 3, "iterations": 5}, data=ratings),
-    "BeliefPropagation": Recipe(data=factors, answers=("beliefs_", "log_partition_")),
+    "BeliefPropagation": Recipe(data=factors, answers=("factor_beliefs_", "log_partition_")),
     "CCA": Recipe(arguments={"n_components": 1}),  # of one target
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),

@@ -6,9 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 
-import gnomon
+import gnomon.core.rows
+from compare import assert_same_bits
 from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.threads import threads
 from gnomon.datasets import load_network
 from gnomon.graphical import BayesianNetwork, d_separated, is_independent
 from gnomon.graphical.factor import TableTooLargeError
@@ -96,6 +99,26 @@ def test_parquet_and_weights(asia, patients, tmp_path):
     for name in codes:
         np.testing.assert_allclose(weighted.tables_[name], model.tables_[name], rtol=1e-13)
         np.testing.assert_allclose(stored.tables_[name], model.tables_[name], rtol=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("share", [0.0, 0.2], ids=["complete", "with holes"])
+def test_order_chunks_and_threads_do_not_matter(asia, patients, share, monkeypatch):
+    X = with_holes(patients.iloc[:300], share, 5)
+    model = BayesianNetwork(asia.edges, prior="bdeu", max_iter=5, random_state=0)
+    plain = clone(model).fit(X)
+    shuffled = clone(model).fit(X.iloc[np.random.default_rng(0).permutation(len(X))])
+    monkeypatch.setattr(gnomon.core.rows, "CHUNK_ROWS", 16)
+    monkeypatch.setattr(gnomon.core.rows, "CHUNK_BYTES", 16)
+    with threads(1):
+        one, said = clone(model).fit(X), plain.score_samples(X)
+    with threads(4):
+        many = clone(model).fit(X)
+        assert_same_bits(said, plain.score_samples(X))
+    for name in X:
+        np.testing.assert_allclose(shuffled.tables_[name], plain.tables_[name], rtol=1e-9)
+        np.testing.assert_allclose(one.tables_[name], plain.tables_[name], rtol=1e-9)
+        assert_same_bits(one.tables_[name], many.tables_[name])
 
 
 def test_unseen_parents_give_uniform_rows_and_a_flag():
@@ -216,6 +239,14 @@ def test_missing_cells_are_filled_by_the_best_completion(asia, patients):
     proba = asia.predict_marginal(holes.assign(lung=None), "lung")
     row = {k: v for k, v in holes.iloc[0].items() if not pd.isna(v) and k != "lung"}
     np.testing.assert_allclose(proba[0], asia.query("lung", row).values, rtol=1e-10)
+
+
+def test_rows_with_holes_have_the_probability_of_what_is_seen(asia, patients):
+    holes = with_holes(patients.iloc[:60], 0.25, 4)
+    said = asia.score_samples(holes)
+    for i in range(len(holes)):
+        seen = {k: v for k, v in holes.iloc[i].items() if not pd.isna(v)}
+        assert np.exp(said[i]) == pytest.approx(asia.probability(seen), rel=1e-10)
 
 
 def test_unknown_state_names_column_and_cure(asia, patients):

@@ -104,12 +104,12 @@ def test_messages_on_trees_are_exact(seed):
     evidence = random_evidence(model, seed)
     exact = model.marginals(evidence)
     for options in ({}, {"schedule": "flooding"}, {"schedule": "residual"}):
-        found = BeliefPropagation(**options).fit(model, evidence)
+        found = BeliefPropagation(**options).fit(model, evidence=evidence)
         assert found.exact_ and found.converged_
         for name, factor in exact.items():
             np.testing.assert_allclose(found.beliefs_[name], factor.values, rtol=1e-8, atol=1e-12)
         assert found.log_partition_ == pytest.approx(factor.log_evidence, rel=1e-8, abs=1e-10)
-    best = BeliefPropagation(semiring="max").fit(model, evidence)
+    best = BeliefPropagation(semiring="max").fit(model, evidence=evidence)
     assert best.log_partition_ == pytest.approx(model.mpe(evidence).log_probability, rel=1e-9, abs=1e-10)
 
 
@@ -123,6 +123,8 @@ def test_loops_that_do_not_settle_are_reported():
         BeliefPropagation(schedule="tree").fit(ring)
     with pytest.raises(ZeroEvidenceError):
         BeliefPropagation().fit([Factor("a", [1.0, 0.0]), Factor("a", [0.0, 1.0])])
+    with pytest.raises(DataError, match="evidence={...}"):
+        BeliefPropagation().fit([Factor("a", [1.0, 2.0])], {"a": 1})
 
 
 # fields
@@ -167,6 +169,20 @@ def test_fitted_field_has_the_observed_margins():
     pseudo = MarkovRandomField(pairs, method="pseudo").fit(X)
     assert exact.score(X) - 1e-2 < pseudo.score(X) <= exact.score(X) + 1e-9
     assert exact.score(X) == pytest.approx(exact.trace_.objective[-1], rel=1e-9)
+    assert exact.log_likelihood_ == pytest.approx(exact.score(X) * len(X), rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+def test_pseudo_likelihood_is_the_sum_of_the_conditionals(alpha):
+    X = MarkovRandomField(GridField.ising((1, 3), 0.5, 0.2).factors).sample(40, random_state=0)
+    model = MarkovRandomField([("0,0", "0,1"), ("0,1", "0,2")], method="pseudo", alpha=alpha).fit(X)
+    total = 0.0
+    for _, row in X.iterrows():
+        for name in X:
+            others = {k: v for k, v in row.items() if k != name}
+            total += np.log(float(model.query(name, others)[row[name]]))
+    assert model.pseudo_log_likelihood_ == pytest.approx(total, rel=1e-9)
+    assert not hasattr(model, "log_likelihood_")
 
 
 def test_normalizers_agree():

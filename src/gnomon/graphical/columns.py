@@ -214,7 +214,8 @@ def _columns_of(X: Any) -> dict[Any, Any] | None:
         return {name: X[name] for name in X.columns}
     if module == "pandas" and hasattr(X, "columns"):
         if len(set(X.columns)) < len(X.columns):
-            raise DataError("two columns of X have the same name; rename one.")
+            twice = next(name for j, name in enumerate(X.columns) if name in list(X.columns[:j]))
+            raise DataError(f"the names of X's columns must be unique; {twice!r} is there twice. Rename one.")
         return {name: X[name] for name in X.columns}
     if isinstance(X, np.ndarray):
         if X.ndim == 2 and X.dtype.kind in "OUS":

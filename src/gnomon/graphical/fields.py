@@ -45,6 +45,8 @@ class FieldState(NamedTuple):
     variables: tuple[str, ...]
     states: tuple[tuple[Any, ...], ...]
     scopes: tuple[tuple[str, ...], ...]
+    weight: float  # of all rows
+    exact: bool  # whether the value is of the likelihood, or of the pseudo-likelihood
 
 
 class MarkovRandomField(DensityMixin, Learner):
@@ -75,8 +77,9 @@ class MarkovRandomField(DensityMixin, Learner):
     factors_ : list of Factor
         Learned.
     log_likelihood_ : float
-        Of the rows: exact where that is feasible, else NaN.
+        ln p of all rows, without the penalty, where the likelihood was maximized.
     pseudo_log_likelihood_ : float
+        Σ ln p(xᵢ | neighbors) over all rows, without the penalty, where the pseudo-likelihood was maximized instead.
 
     Examples
     --------
@@ -269,7 +272,7 @@ class MarkovRandomField(DensityMixin, Learner):
     def _start(self, work: Likelihood, rng: Any) -> FieldState:
         theta = np.zeros(work.size)
         value, gradient = work.evaluate(theta)
-        return FieldState(theta, value, gradient, (), *work.named)
+        return FieldState(theta, value, gradient, (), *work.named, work.weight, work.exact)
 
     def _step(self, work: Likelihood, state: FieldState) -> tuple[FieldState, Report]:
         """One step of L-BFGS uphill, with a line search that accepts a sufficient rise."""
@@ -304,7 +307,9 @@ class MarkovRandomField(DensityMixin, Learner):
             own = {name: states[name] for name in scope}
             factors.append(Factor._made(scope, np.exp(table - top), own, top))
             place += size
-        return {"factors_": factors, "mean_objective_": state.value}
+        mean = state.value + 0.5 * self.alpha * float(state.theta @ state.theta)
+        name = "log_likelihood_" if state.exact else "pseudo_log_likelihood_"
+        return {"factors_": factors, name: float(state.weight * mean)}
 
     def score_samples(self, X: Any) -> Array:
         """Return ln p of every row."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import Tags
 
 from gnomon.core.dask_rows import is_dask
 from gnomon.core.errors import DataError
@@ -136,6 +137,11 @@ class LatentClassModel(CategoricalMixture):
         rows = LatentRows(codes, read.rows.y, read.rows._weight, feature_names=read.rows.feature_names)
         rows.labels, rows.states = read.names, read.states
         return rows
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
 
     def _rows(self, X: Any, **options: Any) -> Any:
         check_fitted(self)

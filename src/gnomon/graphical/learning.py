@@ -315,7 +315,8 @@ def answer_chunk(
         logs[~open_rows] = complete_logs(codes[~open_rows], tables, parents, cards)
     if open_rows.any():
         part, some = logs[open_rows], done[open_rows]
-        loops.row_answers(tree, base, codes[open_rows], what == "complete", part, some, target, proba)
+        asked = target if what == "proba" else -1  # no margin to write otherwise
+        loops.row_answers(tree, base, codes[open_rows], what == "complete", part, some, asked, proba)
         logs[open_rows], done[open_rows] = part, some
     return {"score": logs, "proba": proba, "complete": (done, logs)}[what]
 

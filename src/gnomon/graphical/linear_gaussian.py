@@ -276,7 +276,8 @@ class LinearGaussianNetwork(Shape, DensityMixin, OneStep):
         if not (v > 0).all():
             name = variables[int(np.argmin(v))]
             raise DegenerateError(
-                f"the variance of {name!r} is zero: it is an exact function of its parents and has no density."
+                f"the variance of {name!r} is zero, so its rows have no density: the column is constant, too small to "
+                "square, or an exact function of its parents. Leave it out, or scale it up."
             )
         return per_row(normal_logs, rows, place, B, b, v)
 

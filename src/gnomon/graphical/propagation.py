@@ -221,23 +221,29 @@ class BeliefPropagation(Learner):
         self.tol = tol
         self.damping = damping
 
-    def fit(self, graph: Any, evidence: Mapping[str, Any] | None = None) -> Self:
+    def fit(self, graph: Any, y: Any = None, *, evidence: Mapping[str, Any] | None = None) -> Self:
         """Pass messages until they change no more.
 
         Parameters
         ----------
         graph : FactorGraph, BayesianNetwork, MarkovRandomField or list of Factor
+        y : ignored
+            There is no target.
         evidence : dict, optional
             Observed states by variable.
         """
-        return self._learn(self._read_graph(graph, evidence), X=graph)
+        return self._learn(self._read_graph(graph, y, evidence), X=graph)
 
-    def iterate(self, graph: Any, evidence: Mapping[str, Any] | None = None) -> Iterator[Self]:
+    def iterate(
+        self, graph: Any, y: Any = None, *, evidence: Mapping[str, Any] | None = None
+    ) -> Iterator[Self]:
         """Yield the fitted model after every round of messages."""
-        yield from self._iterate(self._read_graph(graph, evidence))
+        yield from self._iterate(self._read_graph(graph, y, evidence))
 
-    def _read_graph(self, graph: Any, evidence: Mapping[str, Any] | None) -> FactorData:
+    def _read_graph(self, graph: Any, y: Any, evidence: Mapping[str, Any] | None) -> FactorData:
         check_parameters(self)
+        if isinstance(y, Mapping):
+            raise DataError("y is ignored, and it looks like evidence: give it by name, evidence={...}.")
         net, factors = net_or_factors(graph)
         whole = FactorGraph(net.factors() if net is not None else factors)
         factors = [_held(factor, whole, evidence or {}) for factor in whole.factors if factor.variables]

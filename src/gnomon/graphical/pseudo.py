@@ -22,6 +22,7 @@ class Likelihood(NamedTuple):
     evaluate: Callable[[Array], tuple[float, Array]]
     size: int
     named: tuple[Any, ...]  # variables, states, scopes
+    weight: float  # of all rows
     exact: bool
 
 
@@ -46,7 +47,7 @@ def exact_likelihood(
         value = float(theta @ observed) - float(log_z[0]) - tops - 0.5 * alpha * float(theta @ theta)
         return value, observed - expected - alpha * theta
 
-    return Likelihood(evaluate, len(observed), named, True)
+    return Likelihood(evaluate, len(observed), named, weight, True)
 
 
 def _exponentials(
@@ -103,4 +104,4 @@ def pseudo_likelihood(
                 gradient += np.bincount(here, share, len(theta))
         return value - 0.5 * alpha * float(theta @ theta), gradient - alpha * theta
 
-    return Likelihood(evaluate, int(offsets[-1]), named, False)
+    return Likelihood(evaluate, int(offsets[-1]), named, weight, False)
