@@ -123,7 +123,8 @@ def test_models_are_found_by_topic_and_by_name(gnomon):
     found = gnomon("models", "lasso", "path", "--json").json()["found"]
     assert "gnomon.linear.lasso_path" in [topic["name"] for topic in found]
     found = gnomon("models", "duality gap", "--json").json()["found"]
-    assert found[0]["name"] == "gnomon.linear.Lasso" and "duality gap" in str(found[0]["topics"]).lower()
+    assert "gnomon.linear.Lasso" in [topic["name"] for topic in found[:3]]
+    assert "duality gap" in str(found[0]["topics"]).lower()
     shown = gnomon("models", "kmeans").out
     assert "gnomon.cluster.KMeans" in shown and "K-means" in shown
 
