@@ -55,8 +55,12 @@ def test_margins_of_a_kernel_machine():
 
 
 def test_capacity_from_the_margin():
-    X = [[-1.0, 1], [0, -1], [1.5, 1]]
-    assert svm_capacity(SVC(kernel="linear", C=np.inf).fit(X, [1, 0, 1]), X) == 3
-    assert svm_capacity(SVC(C=np.inf, gamma=1.0).fit(XOR, Y), XOR) == 1 + int(np.ceil(10.0106012))
-    with pytest.raises(ValueError, match="two classes"):
-        svm_capacity(RBF(), X)
+    X, y = [[-1.0, 1], [0, -1], [1.5, 1]], [1, 0, 1]
+    assert (
+        svm_capacity(SVC(kernel="linear", C=np.inf).fit(X, y), X, y).capacity == 3.0
+    )  # the dimension and one
+    mean = (1 + 2 * np.exp(-1) + np.exp(-2)) / 4  # of a row of the kernel matrix: all rows are alike
+    found = svm_capacity(SVC(C=np.inf, gamma=1.0).fit(XOR, Y), XOR, Y)
+    assert found.capacity == pytest.approx(1 + 10.0106012 * (1 - mean), rel=1e-6) and found.separates
+    with pytest.raises(ValueError, match="no margin"):
+        svm_capacity(RBF(), X, y)
