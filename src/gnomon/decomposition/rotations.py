@@ -50,8 +50,8 @@ def rotate_components(
     >>> A = np.array([[0.8, 0.8, 0.1, 0.1], [0.1, 0.1, 0.7, 0.7]])
     >>> turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
     >>> np.abs(rotate_components(turn @ A)).round(1)
-    array([[0.8, 0.8, 0. , 0. ],
-           [0.2, 0.2, 0.7, 0.7]])
+    array([[0.1, 0.1, 0.7, 0.7],
+           [0.8, 0.8, 0.1, 0.1]])
     """
     if method not in METHODS:
         raise DataError(

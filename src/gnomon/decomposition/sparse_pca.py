@@ -84,7 +84,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     Examples
     --------
     >>> X = np.array([[1, 1, 0.1], [-1, -1, 0], [2, 2, -0.1], [-2, -2, 0]])
-    >>> SparsePCA(1, alpha=0.5).fit(X).components_.round(3)
+    >>> np.abs(SparsePCA(1, alpha=0.5).fit(X).components_).round(3)
     array([[0.707, 0.707, 0.   ]])
     """
 

@@ -174,7 +174,7 @@ def top_eigenvectors(A: Any, k: int | None = None, B: Any = None) -> Eigenvector
 
     Examples
     --------
-    >>> top_eigenvectors([[2.0, 1.0], [1.0, 2.0]], 1).total
+    >>> round(top_eigenvectors([[2.0, 1.0], [1.0, 2.0]], 1).total, 9)
     3.0
     >>> top_eigenvectors([[2.0, 0.0], [0.0, 1.0]], 1, B=[[4.0, 0.0], [0.0, 1.0]]).values
     array([1.])
@@ -282,8 +282,8 @@ def principal_angles(A: Any, B: Any) -> Angles:
 
     Examples
     --------
-    >>> principal_angles([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [1.0, 1.0, 1.0]).angles.round(10)
-    array([0.6154797087])
+    >>> principal_angles([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [1.0, 1.0, 1.0]).angles.round(6)
+    array([0.61548])
     """
     A, B = _matrix(A, "A"), _matrix(B, "B")
     if len(A) != len(B):
