@@ -151,7 +151,7 @@ def test_every_topic_of_the_map_stands_in_the_course_page():
 def test_models_that_scale_are_listed():
     pytest.importorskip("mkdocs", reason="installed by the docs extra")
     listed = load("pages").scaling_list()
-    assert "[`LinearRegression`]" in listed and "[`KMeans`]" in listed and "Tree" not in listed
+    assert "[`LinearRegression`]" in listed and "[`KMeans`]" in listed and "DecisionTree" not in listed
     assert "<!-- models that scale -->" in (PROJECT / "docs" / "scaling.md").read_text(encoding="utf-8")
 
 
