@@ -606,8 +606,10 @@ def test_far_outlier_falls_back_to_logs():
 def test_impossible_sequences_are_named():
     model = two_states()
     model.emissionprob_ = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])
+    X, lengths = np.array([[0], [1], [0], [1], [2]]), [2, 3]
+    assert model.score(X, lengths=lengths) == -np.inf
     with pytest.raises(ZeroEvidenceError, match="sequence 1 is impossible at position 2"):
-        model.score(np.array([[0], [1], [0], [1], [2]]), lengths=[2, 3])
+        model.predict_proba(X, lengths=lengths)
     with pytest.raises(ZeroEvidenceError, match="position 2"):
         model.decode(np.array([[0], [1], [2]]))
 
