@@ -16,6 +16,8 @@ _FUNCTIONS = {
     "threads": "core.threads",
     "TimeBudget": "core.callbacks",
     "Checkpoint": "core.callbacks",
+    "StopRequest": "core.callbacks",
+    "TraceLog": "core.callbacks",
     "warm_up": "_warm",
 }
 

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gnomon.sequence.particle import GaussianStart, GaussianView, LinearMove
+
 
 class Recipe(NamedTuple):
     arguments: dict[str, Any] = {}  # to every constructor call
@@ -61,6 +63,11 @@ def walks(n, d, seed):
     return (np.cumsum(np.random.default_rng(seed).normal(size=(n, d)), axis=0),)
 
 
+def measurements(n, d, seed):
+    """What three instruments say of a walker."""
+    return walks(n, 3, seed)
+
+
 def labeled_sequences(n, d, seed):
     """Many short sequences, each with a label."""
     rng = np.random.default_rng(seed)
@@ -102,6 +109,13 @@ def sounds(n, d, seed):
     from gnomon.datasets import make_toy_words
 
     return make_toy_words(["one", "two"], 5, random_state=seed)
+
+
+def patches(n, d, seed):
+    """Small pictures with and without a face."""
+    from gnomon.datasets import make_face_patches
+
+    return make_face_patches(n, window=8, random_state=seed)
 
 
 def word_counts(n, d, seed):
@@ -222,6 +236,7 @@ RECIPES: dict[str, Recipe] = {
     "BayesianPersonalizedRanking": Recipe(arguments={"factors": 3, "iterations": 5}, data=ratings),
     "BeliefPropagation": Recipe(data=factors, answers=("factor_beliefs_", "log_partition_")),
     "CCA": Recipe(arguments={"n_components": 1}),  # of one target
+    "CascadeClassifier": Recipe(arguments={"window": 8, "max_stages": 2, "max_rounds": 3}, data=patches),
     "CategoricalHMM": Recipe(data=symbols, sequence=20),
     "CategoricalNB": Recipe(data=categories),
     "ChowLiuTree": Recipe(data=states, answers=("adjacency_", "score_")),
@@ -323,6 +338,16 @@ RECIPES: dict[str, Recipe] = {
     "PPO": Recipe(
         arguments={"hidden_layer_sizes": (8,), "n_steps": 60, "steps_per_iteration": 20, "n_epochs": 1},
         data=world,
+    ),
+    "ParticleFilter": Recipe(
+        arguments={
+            "transition_sample": LinearMove(0.9 * np.eye(3), np.zeros(3), np.eye(3)),
+            "observation_logpdf": GaussianView(np.eye(3), np.zeros(3), np.eye(3), 0.0),
+            "initial_sample": GaussianStart(np.zeros(3), np.eye(3)),
+            "n_particles": 50,
+        },
+        data=measurements,
+        answers=("means_", "weights_", "loglik_"),
     ),
     "PoissonHMM": Recipe(data=counts, sequence=20),
     "PolicyGradient": Recipe(

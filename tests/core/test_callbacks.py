@@ -1,7 +1,9 @@
 """Checkpoints: a killed fit goes on with the same bits, and no file is mistaken for another's."""
 
 import copy
+import json
 import os
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.learners import CertifiedMean, SlowMean
-from gnomon.core.callbacks import Checkpoint, TimeBudget
+from gnomon.cluster import KMeans
+from gnomon.core.callbacks import Checkpoint, StopRequest, TimeBudget, TraceLog
 from gnomon.core.data import digest_of
 from gnomon.core.errors import ModelFileError
 from gnomon.core.rows import MemoryRows
@@ -181,3 +184,53 @@ def test_nonsense_arguments():
         TimeBudget(-1)
     with pytest.raises(ValueError, match="must not be negative; got -2"):
         Checkpoint("x", -2)
+
+
+def test_stop_from_another_thread_ends_the_fit_after_its_step():
+    stop, seen = StopRequest(), []
+
+    class Watcher(TimeBudget):
+        def on_fit_task_end(self, estimator, context):
+            seen.append(len(seen))
+            if len(seen) == 3:
+                asking = threading.Thread(target=stop.set)
+                asking.start()
+                asking.join()
+            return False
+
+    model = SlowMean(max_iter=1000, tol=0).set_callbacks(Watcher(60), stop)
+    model.fit(X)
+    assert model.n_iter_ == 3 and not model.converged_
+    stop.clear()
+    assert SlowMean().set_callbacks(stop).fit(X).converged_
+
+
+def test_log_has_the_columns_of_the_trace_while_the_fit_runs(tmp_path):
+    path, lengths = tmp_path / "fit.jsonl", []
+
+    class Watcher(TimeBudget):
+        def on_fit_task_end(self, estimator, context):
+            lengths.append(len(path.read_text().splitlines()))
+            return False
+
+    model = SlowMean(max_iter=5, tol=0).set_callbacks(TraceLog(path), Watcher(60))
+    model.fit(X)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["step"] for row in rows] == [1, 2, 3, 4, 5]
+    assert [row["objective"] for row in rows] == model.trace_.objective.tolist()
+    assert [row["seconds"] for row in rows] == model.trace_.seconds.tolist()
+    assert lengths[:5] == [1, 2, 3, 4, 5]
+
+
+def test_log_tells_which_start(tmp_path):
+    path = tmp_path / "fit.jsonl"
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    KMeans(3, n_init=2, random_state=0).set_callbacks(TraceLog(path)).fit(X)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert {row["start"] for row in rows} == {0, 1}
+
+
+def test_log_without_a_folder_is_refused_before_the_work(tmp_path):
+    model = SlowMean().set_callbacks(TraceLog(tmp_path / "nowhere" / "fit.jsonl"))
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        model.fit(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:Class", for ever
+    "gnomon.ensemble.cascade:ObjectDetector": "gnomon.ensemble.detector:ObjectDetector",
     "gnomon.ensemble.forest_numbers:ExtraTreesRegressor": "gnomon.ensemble.forest_regressors:ExtraTreesRegressor",
     "gnomon.ensemble.forest_numbers:RandomForestRegressor": "gnomon.ensemble.forest_regressors:RandomForestRegressor",
 }

@@ -1,10 +1,15 @@
-"""Callbacks of the library's own: a time budget and checkpoints. scikit-learn's work on every learner too."""
+"""Callbacks of the library's own: a time budget, a stop from outside, a log of the trace, checkpoints.
+
+scikit-learn's work on every learner too.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -81,6 +86,77 @@ class TimeBudget(_Callback):
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         """Say stop when the time is over."""
         return time.monotonic() >= self._deadline
+
+
+class StopRequest(_Callback):
+    """Stop a fit from another thread, at the end of the step that is running.
+
+    The model is then fitted as far as it got, as with `TimeBudget`. The request holds until `clear`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.cluster import KMeans
+    >>> from gnomon.core.callbacks import StopRequest
+    >>> stop = StopRequest()
+    >>> stop.set()  # a button, a signal handler, another thread
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> KMeans(5, random_state=0).set_callbacks(stop).fit(X).n_iter_
+    1
+    """
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def set(self) -> None:
+        """Ask every fit that has this callback to stop."""
+        self._event.set()
+
+    def clear(self) -> None:
+        """Take the request back."""
+        self._event.clear()
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        """Say stop when it was asked for."""
+        return self._event.is_set()
+
+
+class TraceLog(_Callback):
+    """Write a line of JSON after every step, for whoever watches a long fit from outside.
+
+    A line holds the number of the step (under the name of its unit), ``start`` where there are several, the
+    objective, the seconds and every named column of the trace: ``{"epoch": 3, "objective": 0.21, "seconds": 1.4,
+    "validation_loss": 0.25}``. What is not a number is null. A fit adds to the file.
+
+    Parameters
+    ----------
+    path : path
+        The file; its folder must be there.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, os, json
+    >>> from gnomon.cluster import KMeans
+    >>> from gnomon.core.callbacks import TraceLog
+    >>> path = os.path.join(tempfile.mkdtemp(), "fit.jsonl")
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> model = KMeans(5, n_init=1, random_state=0).set_callbacks(TraceLog(path)).fit(X)
+    >>> len(open(path).readlines()) == model.n_iter_
+    True
+    """
+
+    def __init__(self, path: Any) -> None:
+        self.path = Path(path)
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Say before the work begins that nothing could be written."""
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(f"the log {self.path} lies in no folder: make {self.path.parent} first.")
+
+    def tell(self, row: dict[str, Any]) -> None:
+        """Write one line, whole."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
 
 
 class Checkpoint(_Callback):

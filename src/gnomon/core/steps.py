@@ -109,6 +109,10 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         """Return how many steps there are at most."""
         return int(self.max_iter)
 
+    def _length(self, data: Any) -> int:
+        """Return how many steps a progress bar announces for these data."""
+        return self._limit()
+
     def _starts(self) -> int:
         """Return how many starts are tried."""
         return int(getattr(self, "n_init", 1))
@@ -211,6 +215,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         for moment in () if converged else self._steps(work, state, recorder):
             state, converged = moment.state, moment.converged
             run = Run(state, recorder.trace, len(recorder.objective), converged)  # type: ignore[arg-type]
+            watch.tell(recorder.last)
             watch.keep(lambda: self._position(position, state, recorder.trace(), converged))  # noqa: B023
             if watch.step(lambda: self._reconstruction(run._replace(trace=recorder.trace()), data)):  # noqa: B023
                 break

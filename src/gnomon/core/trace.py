@@ -116,6 +116,14 @@ class Recorder:
             column = self.info.setdefault(name, [math.nan] * (len(self.objective) - 1))
             column.append(float(info.get(name, math.nan)))
 
+    def last(self) -> dict[str, Any]:
+        """Return the newest row by column; what is not a number is None."""
+        row = {self.unit: len(self.objective), "objective": self.objective[-1], "seconds": self.seconds[-1]}
+        if self.certificate:
+            row["certificate"] = self.certificate[-1]
+        row |= {name: values[-1] for name, values in self.info.items()}
+        return {name: value if math.isfinite(value) else None for name, value in row.items()}
+
     def trace(self) -> Trace:
         """Return what has been written so far."""
         return Trace(self.objective, self.seconds, self.certificate or None, self.info, self.unit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from gnomon.core.callbacks import Checkpoint, Position
+from gnomon.core.callbacks import Checkpoint, Position, TraceLog
 from gnomon.core.data import Data
 from gnomon.core.trace import Trace
 
@@ -34,8 +34,9 @@ class Watch:
         callbacks = getattr(learner, "_skl_callbacks", [])
         self.active = bool(callbacks)
         self.checkpoint = next((one for one in callbacks if isinstance(one, Checkpoint)), None)
+        self.logs = [one for one in callbacks if isinstance(one, TraceLog)]
         self.stopped = False
-        self.steps = learner._limit()
+        self.steps = learner._length(source)
         self.root = learner._init_callback_context(max_subtasks=starts if self.many else self.steps)
         if self.active:
             self.root.call_on_fit_task_begin(estimator=learner, **self.data)
@@ -49,6 +50,7 @@ class Watch:
 
     def begin(self, index: int) -> None:
         """Open the context of one start."""
+        self.start = {"start": index} if self.many else {}
         self.context = self.root
         if self.many and self.active:
             self.context = self.root.subcontext(task_name=f"start {index}", max_subtasks=self.steps)
@@ -65,6 +67,11 @@ class Watch:
         )
         self.stopped = self.stopped or bool(stop)
         return bool(stop)
+
+    def tell(self, row: Any) -> None:
+        """Write the newest row of the trace where it is asked for."""
+        for one in self.logs:
+            one.tell({**self.start, **row()})
 
     def keep(self, position: Any) -> None:
         """Offer the position to the checkpoint, which writes it when it is time."""

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
-from gnomon.core.errors import DegenerateError
-from gnomon.core.randomness import generator
+from gnomon.core.data import Data, digest_of
+from gnomon.core.errors import DataError, DegenerateError, ModelFileError
+from gnomon.core.parameters import Interval
+from gnomon.core.promises import Promises
+from gnomon.core.randomness import draw_seed, stream
+from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import in_order
-from gnomon.ensemble.rectangles import HaarFeatures, integral_image, prepare_patches
-from gnomon.loops.rectangles import code_values, rectangle_values, scan_windows
+from gnomon.core.validate import COUNT, check_parameters, encode
+from gnomon.ensemble.rectangles import HaarFeatures, prepare_patches
+from gnomon.loops.rectangles import code_values, rectangle_values
 from gnomon.loops.stumps import coded_stumps
 
 Array = np.ndarray
@@ -20,7 +30,7 @@ BLOCK = 2000  # features evaluated at a time
 class Stage(NamedTuple):
     """A boosted committee of rectangle stumps: value <= threshold votes `left`, else `-left`."""
 
-    features: Array
+    boxes: Array  # (rounds, 4, 5) the rectangles of every round
     thresholds: Array
     lefts: Array
     alphas: Array
@@ -78,13 +88,57 @@ class _Boosting:
 
     def stage(self, limit: float) -> Stage:
         f, t, s, a = (np.array(column) for column in zip(*self.rounds))
-        return Stage(f.astype(np.int64), t, s, a, limit)
+        return Stage(self.haar.boxes_[f.astype(np.int64)], t, s, a, limit)
 
     def scores(self) -> Array:
         return self.stage(0.0).scores(np.stack(self.values, axis=1))
 
 
-class CascadeClassifier:
+class Patches(Data):
+    """Square patches in two classes, and images without an object to take more negatives from."""
+
+    def __init__(self, X: Array, y: Array, classes: Array, backgrounds: list[Array]) -> None:
+        self.X, self.y, self.classes, self.backgrounds = X, y, classes, backgrounds
+
+    def facts(self) -> dict[str, Any]:
+        """Return the classes and the number of pixels."""
+        return {"classes_": self.classes, "n_features_in_": int(np.prod(self.X.shape[1:]))}
+
+    def digest(self) -> str:
+        """Return a name for patches, labels and backgrounds."""
+        return digest_of(self.X, self.y, self.classes, self.backgrounds)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, units: Any) -> Patches:
+        """Return some of the patches."""
+        return Patches(self.X[units], self.y[units], self.classes, self.backgrounds)
+
+
+class _Work(NamedTuple):
+    """What every stage is trained from."""
+
+    haar: HaarFeatures
+    faces: Array
+    negatives: Array
+    backgrounds: list[Array]
+
+
+class Cascade(NamedTuple):
+    """The stages trained so far, and the negatives that still pass them."""
+
+    stages: tuple[Stage, ...]
+    rates: Array  # (stages, 2)
+    negatives: Array
+    seed: int
+
+    def passed(self) -> float:
+        """Return the share of negatives that pass every stage."""
+        return float(np.prod(self.rates[:, 1]))
+
+
+class CascadeClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     r"""An attentional cascade of boosted rectangle features.
 
     Every stage adds boosted stumps until it keeps `stage_detection` of the positive patches while passing at
@@ -108,9 +162,12 @@ class CascadeClassifier:
 
     Attributes
     ----------
+    classes_ : array of two labels
+        The second one is the object.
     stages_ : list of Stage
     stage_rates_ : array of shape (stages, 2)
-        Detection and false-positive rate of every stage on the patches it was trained on.
+        Detection and false-positive rate of every stage on the patches it was trained on; the trace has them
+        as columns.
 
     Examples
     --------
@@ -120,6 +177,20 @@ class CascadeClassifier:
     >>> bool((model.predict(X) == y).mean() > 0.9)
     True
     """
+
+    _unit: ClassVar[str] = "stage"
+    _stop: ClassVar[str] = "self"
+    _promises: ClassVar[Promises] = Promises(order="statistical: sums over patches are added in their order")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "window": [Interval(Integral, 2, None, closed="left")],
+        "stage_detection": [Interval(Real, 0, 1, closed="right")],
+        "stage_false_positive": [Interval(Real, 0, 1, closed="neither")],
+        "target_false_positive": [Interval(Real, 0, 1, closed="left")],
+        "max_stages": [COUNT],
+        "max_rounds": [COUNT],
+        "kinds": [tuple, list],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
@@ -138,59 +209,100 @@ class CascadeClassifier:
         self.target_false_positive = target_false_positive
         self.max_stages, self.max_rounds, self.random_state = max_stages, max_rounds, random_state
 
-    def fit(self, X: Any, y: Any, backgrounds: Any = ()) -> CascadeClassifier:
-        """Train on patches (n, window, window) with y = 1 for faces, 0 for the rest.
+    def fit(self, X: Any, y: Any, backgrounds: Any = ()) -> Self:
+        """Train on patches.
 
-        Rejected negatives are replaced by windows of the `backgrounds` (images without faces) that still
-        pass.
+        Parameters
+        ----------
+        X : array of shape (n, window, window) or (n, window * window)
+            The patches.
+        y : array of two labels
+            The larger one (1, say) marks the object.
+        backgrounds : list of images
+            Pictures without the object: rejected negatives are replaced by windows of them that still pass.
         """
-        X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-        self.haar_, rng = HaarFeatures(self.window, self.kinds), generator(self.random_state)
-        faces, negatives = X[y == 1], X[y != 1]
-        wanted = len(negatives)
-        self.stages_, rates = [], []
-        passed = 1.0
-        while (
-            len(self.stages_) < self.max_stages and passed > self.target_false_positive and len(negatives) > 1
-        ):
-            stage, rate = self._train_stage(faces, negatives)
-            self.stages_.append(stage)
-            rates.append(rate)
-            passed *= rate[1]
-            keep = self._stage_scores(stage, negatives) >= stage.limit
-            negatives = np.concatenate([negatives[keep], self._mine(backgrounds, wanted - keep.sum(), rng)])
-        self.stage_rates_ = np.array(rates)
-        return self
+        return self._learn(self._read_patches(X, y, backgrounds), X=X, y=y)
 
-    def _train_stage(self, faces: Array, negatives: Array) -> tuple[Stage, tuple[float, float]]:
-        y = np.repeat([1.0, -1.0], [len(faces), len(negatives)])
-        boosting = _Boosting(self.haar_, np.concatenate([faces, negatives]), y)
+    def iterate(self, X: Any, y: Any, backgrounds: Any = ()) -> Iterator[Self]:
+        """Yield the fitted cascade before the first stage and after every one."""
+        yield from self._iterate(self._read_patches(X, y, backgrounds))
+
+    def _read_patches(self, X: Any, y: Any, backgrounds: Any) -> Patches:
+        check_parameters(self)
+        patches = self._patches(X)
+        classes, codes = encode(y)
+        if len(codes) != len(patches):
+            raise DataError(f"there are {len(patches)} patches and {len(codes)} labels; they must agree.")
+        if len(classes) != 2 or (codes == 0).sum() < 2:
+            raise DataError(
+                f"y must have two classes and two negatives at least; got the classes {classes.tolist()}."
+            )
+        return Patches(patches, codes, classes, [np.asarray(b, dtype=np.float64) for b in backgrounds])
+
+    def _patches(self, X: Any) -> Array:
+        try:
+            patches = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError("X must be an array of patches of numbers, all of one size.") from error
+        side = self.window
+        if patches.ndim == 2 and patches.shape[1] == side * side:
+            patches = patches.reshape(len(patches), side, side)
+        if patches.ndim != 3 or patches.shape[1:] != (side, side):
+            raise DataError(
+                f"X must be patches of {side} x {side} pixels (window); its shape is {patches.shape}."
+            )
+        if not np.isfinite(patches).all():
+            raise DataError("X has NaN or infinity in some patch; mend or drop those patches.")
+        return patches
+
+    def _limit(self) -> int:
+        return int(self.max_stages)
+
+    def _prepare(self, data: Patches) -> _Work:
+        negatives = data.X[data.y == 0]
+        return _Work(
+            HaarFeatures(self.window, tuple(self.kinds)), data.X[data.y == 1], negatives, data.backgrounds
+        )
+
+    def _start(self, work: _Work, rng: Any) -> Cascade:
+        return Cascade((), np.empty((0, 2)), work.negatives, draw_seed(rng))
+
+    def _step(self, work: _Work, state: Cascade) -> tuple[Cascade, Report]:
+        stage, rate = self._train_stage(work, state.negatives)
+        stages, rates = (*state.stages, stage), np.vstack([state.rates, rate])
+        keep = stage_scores(stage, state.negatives) >= stage.limit
+        rng = stream(state.seed, len(stages))
+        mined = self._mine(stages, work.backgrounds, len(work.negatives) - int(keep.sum()), rng)
+        after = Cascade(stages, rates, np.concatenate([state.negatives[keep], mined]), state.seed)
+        done = after.passed() <= self.target_false_positive or len(after.negatives) < 2
+        told = {"detection": rate[0], "false_positive": rate[1]}
+        return after, Report(after.passed(), done=done, info=told)
+
+    def _attributes(self, state: Cascade) -> dict[str, Any]:
+        return {"stages_": list(state.stages), "stage_rates_": state.rates}
+
+    def _train_stage(self, work: _Work, negatives: Array) -> tuple[Stage, tuple[float, float]]:
+        y = np.repeat([1.0, -1.0], [len(work.faces), len(negatives)])
+        boosting = _Boosting(work.haar, np.concatenate([work.faces, negatives]), y)
         for _ in range(self.max_rounds):
             boosting.add()
             scores = boosting.scores()
-            limit = self._limit(np.sort(scores[y > 0]))
+            limit = self._threshold(np.sort(scores[y > 0]))
             rate = float(np.mean(scores[y < 0] >= limit))
             if rate <= self.stage_false_positive:
                 break
         detected = float(np.mean(scores[y > 0] >= limit))
         return boosting.stage(limit), (detected, rate)
 
-    def _limit(self, sorted_scores: Array) -> float:
-        """The largest limit that keeps the asked share of the positives."""
+    def _threshold(self, sorted_scores: Array) -> float:
+        """Return the largest score that keeps the asked share of the positives."""
         lost = int(np.floor((1 - self.stage_detection) * len(sorted_scores) + 1e-9))
         return float(min(sorted_scores[lost], 0.0)) - 1e-12
 
-    def _stage_scores(self, stage: Stage, patches: Array) -> Array:
-        integrals, scale = prepare_patches(patches, self.window)
-        values = np.empty((len(stage.features), len(patches)))
-        boxes = self.haar_.boxes_[stage.features]
-        rectangle_values(integrals, boxes, scale, 0, len(boxes), values)
-        return stage.scores(values.T)
-
-    def _mine(self, backgrounds: Any, wanted: int, rng: Any) -> Array:
+    def _mine(self, stages: tuple[Stage, ...], backgrounds: list[Array], wanted: int, rng: Any) -> Array:
+        """Return windows of the backgrounds that pass every stage, as many as are wanted and found."""
         found: list[Array] = []
         for image in backgrounds:
-            image = np.asarray(image, dtype=np.float64)
             size = min(image.shape) - self.window
             for _ in range(200 if size >= 0 and wanted > 0 else 0):
                 top, left = (int(rng.integers(0, side - self.window + 1)) for side in image.shape)
@@ -198,112 +310,52 @@ class CascadeClassifier:
         if not found:
             return np.zeros((0, self.window, self.window))
         patches = np.stack(found)
-        return patches[self.survivors(patches)[-1]][:wanted]
+        return patches[survivors(stages, patches)[-1]][:wanted]
 
     def survivors(self, X: Any) -> Array:
         """Return which patches pass each prefix of the cascade, (stages, n); later rows are subsets."""
-        X = np.asarray(X, dtype=np.float64)
-        alive, rows = np.ones(len(X), dtype=bool), []
-        for stage in self.stages_:
-            alive = alive & (self._stage_scores(stage, X) >= stage.limit)
-            rows.append(alive)
-        return np.array(rows)
+        check_is_fitted(self, "stages_")
+        return survivors(self.stages_, self._patches(X))
 
     def predict(self, X: Any) -> Array:
-        """Return 1 for patches that pass every stage, else 0."""
-        return self.survivors(X)[-1].astype(int)
+        """Return the label of the object for patches that pass every stage, else the other label."""
+        alive = self.survivors(X)
+        passed = alive[-1] if len(alive) else np.ones(alive.shape[1], dtype=bool)
+        return self.classes_[passed.astype(int)]
+
+    def _check_loaded(self) -> None:
+        for stage in getattr(self, "stages_", []):
+            rounds, boxes = len(stage.thresholds), np.asarray(stage.boxes)
+            ends = boxes[..., :2] + boxes[..., 2:4] if boxes.ndim == 3 else np.zeros(0)
+            sound = (
+                boxes.shape == (rounds, 4, 5)
+                and np.shape(stage.lefts) == np.shape(stage.alphas) == (rounds,)
+                and (boxes[..., :4] >= 0).all()
+                and (ends <= self.window).all()
+            )
+            if not sound:
+                raise ModelFileError("a stage of the cascade has rectangles outside of its window.")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
+        tags.classifier_tags.multi_class = False
+        return tags
 
 
-class ObjectDetector:
-    """Slides a cascade over an image at many sizes and merges what it finds.
-
-    Parameters
-    ----------
-    cascade : CascadeClassifier
-    scale_factor : float, default=1.25
-        Ratio of one window size to the next; the features grow, not the image.
-    step : float, default=1.0
-        Shift of the window in pixels of the smallest size.
-    min_neighbors : int, default=3
-        Windows that must agree on a box.
-
-    Examples
-    --------
-    >>> from gnomon.datasets import make_face_patches
-    >>> X, y = make_face_patches(300, window=12, random_state=0)
-    >>> cascade = CascadeClassifier(window=12, max_stages=3).fit(X, y)
-    >>> image = np.full((40, 40), 0.5)
-    >>> image[8:20, 15:27] = X[y == 1][0]
-    >>> boxes, scores = ObjectDetector(cascade, min_neighbors=2).detect(image)
-    >>> bool(abs(boxes[scores.argmax()][:2] - [8, 15]).max() <= 3)
-    True
-    """
-
-    def __init__(
-        self,
-        cascade: CascadeClassifier,
-        *,
-        scale_factor: float = 1.25,
-        step: float = 1.0,
-        min_neighbors: int = 3,
-    ) -> None:
-        self.cascade, self.scale_factor, self.step = cascade, scale_factor, step
-        self.min_neighbors = min_neighbors
-
-    def detect(self, image: Any) -> tuple[Array, Array]:
-        """Return boxes (top, left, height, width) and scores of the objects found."""
-        image = np.asarray(image, dtype=np.float64)
-        ii, ii2 = integral_image(image), integral_image(image**2)
-        window, scale, found = self.cascade.window, 1.0, []
-        while round(window * scale) <= min(image.shape):
-            found.append(self._windows(ii, ii2, scale))
-            scale *= self.scale_factor
-        return self._merge(np.concatenate(found) if found else np.zeros((0, 4)))
-
-    def _windows(self, ii: Array, ii2: Array, scale: float) -> Array:
-        stages = self.cascade.stages_
-        size = round(self.cascade.window * scale)
-        boxes = self._scaled(np.concatenate([stage.features for stage in stages]), scale, size)
-        columns = [
-            np.concatenate([getattr(s, name) for s in stages]) for name in ("thresholds", "lefts", "alphas")
-        ]
-        ends = np.cumsum([len(stage.features) for stage in stages])
-        limits = np.array([stage.limit for stage in stages])
-        found = np.empty((100_000, 3))
-        stride = max(1, round(self.step * scale))
-        count = scan_windows(ii, ii2, self.cascade.window, size, stride, boxes, *columns, ends, limits, found)
-        return np.column_stack([found[:count, :2], np.full(count, size), found[:count, 2]])
-
-    def _scaled(self, features: Array, scale: float, size: int) -> Array:
-        """Boxes at another size; the weight makes up for the rounding of the area."""
-        boxes = self.cascade.haar_.boxes_[features].astype(np.float64)
-        area = boxes[..., 2] * boxes[..., 3]
-        grown = np.round(boxes[..., :4] * scale)
-        grown[..., 2] = np.clip(grown[..., 2], 1, size - grown[..., 0])
-        grown[..., 3] = np.clip(grown[..., 3], 1, size - grown[..., 1])
-        ratio = area * scale**2 / np.maximum(grown[..., 2] * grown[..., 3], 1)
-        ratio *= (size / (self.cascade.window * scale)) ** 2
-        return np.concatenate([grown, (boxes[..., 4] * ratio)[..., None]], axis=-1)
-
-    def _merge(self, found: Array) -> tuple[Array, Array]:
-        """Merge boxes that overlap by more than 0.4 of their union; keep groups of enough windows."""
-        groups: list[list[Array]] = []
-        for box in found[np.argsort(-found[:, 3])]:
-            for group in groups:
-                if _overlap(group[0], box) > 0.4:
-                    group.append(box)
-                    break
-            else:
-                groups.append([box])
-        groups = [group for group in groups if len(group) >= self.min_neighbors]
-        if not groups:
-            return np.zeros((0, 4)), np.zeros(0)
-        means = np.array([np.mean(group, axis=0) for group in groups])
-        return means[:, [0, 1, 2, 2]], np.array([max(box[3] for box in group) for group in groups])
+def stage_scores(stage: Stage, patches: Array) -> Array:
+    """Return the score that a stage gives every patch."""
+    integrals, scale = prepare_patches(patches, patches.shape[1])
+    values = np.empty((len(stage.boxes), len(patches)))
+    rectangle_values(integrals, stage.boxes, scale, 0, len(stage.boxes), values)
+    return stage.scores(values.T)
 
 
-def _overlap(a: Array, b: Array) -> float:
-    height = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
-    width = min(a[1] + a[2], b[1] + b[2]) - max(a[1], b[1])
-    inner = max(height, 0) * max(width, 0)
-    return float(inner / (a[2] ** 2 + b[2] ** 2 - inner))
+def survivors(stages: Any, patches: Array) -> Array:
+    """Return which patches pass each prefix of the stages, (stages, n)."""
+    alive = np.ones(len(patches), dtype=bool)
+    rows = np.empty((len(stages), len(patches)), dtype=bool)
+    for row, stage in zip(rows, stages, strict=True):
+        alive = alive & (stage_scores(stage, patches) >= stage.limit)
+        row[:] = alive
+    return rows

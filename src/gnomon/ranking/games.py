@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse, stats
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.steps import OneStep
+from gnomon.core.trace import Trace
 from gnomon.core.validate import check_parameters
 from gnomon.sequence.structure import chain_structure, stationary_distribution
-from gnomon.sequence.whole import become, unlearned
 
 
 class Comparison(NamedTuple):
@@ -30,7 +30,33 @@ class Comparison(NamedTuple):
     kendall: float
 
 
-class MarkovRanker(BaseEstimator):  # type: ignore[misc]
+class Record(NamedTuple):
+    """What games add up to."""
+
+    objects: Array  # the teams, sorted
+    counts: Any  # CSR, increments of the walk
+    record: Array  # (teams, 3) wins, losses, draws
+
+
+class Games(Data):
+    """Who played whom, and the points of both."""
+
+    def __init__(self, a: Array, b: Array, points: Array) -> None:
+        self.a, self.b, self.points = a, b, points
+
+    def digest(self) -> str:
+        """Return a name for all games."""
+        return digest_of(self.a, self.b, self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def take(self, units: Any) -> Games:
+        """Return some of the games."""
+        return Games(self.a[units], self.b[units], self.points[units])
+
+
+class MarkovRanker(OneStep):
     r"""Rank teams, players or items from pairwise results by the stationary distribution of a random walk.
 
     Every game of a against b with points :math:`p_a, p_b` adds to the rows of both teams
@@ -98,23 +124,28 @@ class MarkovRanker(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, games: Any, y: Any = None) -> Self:
         """Rank from games, rows of (a, b, points of a, points of b): a list, an array or a data frame."""
-        return become(self, unlearned(self).partial_fit(games))
+        return self._learn(self._read_games(games), X=games)
+
+    def iterate(self, games: Any, y: Any = None) -> Iterator[Self]:
+        """Yield the fitted ranking; it is found in one step."""
+        yield from self._iterate(self._read_games(games))
 
     def partial_fit(self, games: Any, y: Any = None) -> Self:
         """Add more games; new teams may appear."""
-        check_parameters(self)
-        a, b, points = self._read_games(games)
-        objects, codes = np.unique(np.concatenate([a, b]), return_inverse=True)
-        counts, record = self._increments(*np.split(codes, 2), points, len(objects))
+        data = self._read_games(games)
+        found = self._increments(data)
         if hasattr(self, "objects_"):
-            objects, counts, record = self._merge(objects, counts, record)
-        twin = copy.copy(self)
-        twin.objects_, twin.counts_, twin.record_ = objects, counts, record
-        twin._rank()
-        return become(self, twin)
+            found = merged(Record(self.objects_, self.counts_, self.record_), found)
+        facts = {"trace_": Trace(), "n_iter_": 1, "converged_": True}
+        self._adopt({**facts, **self._ranked(found)}, data)
+        return self
 
-    def _read_games(self, games: Any) -> tuple[Array, Array, Array]:
-        """Return the names on both sides and the (games, 2) points, checked."""
+    def _solve(self, data: Games) -> dict[str, Any]:
+        return self._ranked(self._increments(data))
+
+    def _read_games(self, games: Any) -> Games:
+        """Return the games, checked."""
+        check_parameters(self)
         columns = _columns(games)
         points = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns[2:]])
         if not np.isfinite(points).all() or (points < 0).any():
@@ -131,10 +162,12 @@ class MarkovRanker(BaseEstimator):  # type: ignore[misc]
                 f"game {int(np.flatnonzero(empty)[0])} ended 0–0; choose zero_zero='half' or 'skip'."
             )
         keep = ~empty if self.zero_zero == "skip" else slice(None)
-        return a[keep], b[keep], points[keep]
+        return Games(a[keep], b[keep], points[keep])
 
-    def _increments(self, a: Array, b: Array, points: Array, n: int) -> tuple[Any, Array]:
-        """Return the matrix of increments and (wins, losses, draws) of every team."""
+    def _increments(self, games: Games) -> Record:
+        """Return what the games add to every team."""
+        objects, codes = np.unique(np.concatenate([games.a, games.b]), return_inverse=True)
+        (a, b), points, n = np.split(codes, 2), games.points, len(objects)
         total = points.sum(axis=1, keepdims=True)
         share = np.where(total > 0, points / np.where(total > 0, total, 1.0), 0.5)
         won = points > points[:, ::-1]
@@ -149,49 +182,30 @@ class MarkovRanker(BaseEstimator):  # type: ignore[misc]
         for side, own in ((a, 0), (b, 1)):
             outcome = np.where(won[:, own], 0, np.where(won[:, 1 - own], 1, 2))
             np.add.at(record, (side, outcome), 1)
-        return counts, record
+        return Record(objects, counts, record)
 
-    def _merge(self, objects: Array, counts: Any, record: Array) -> tuple[Array, Any, Array]:
-        """Put old and new teams into one table."""
-        union = np.unique(np.concatenate([self.objects_, objects]))
-        n, merged = len(union), np.zeros((len(union), 3), dtype=int)
-        total = sparse.csr_array((n, n))
-        for names, matrix, played in ((self.objects_, self.counts_, self.record_), (objects, counts, record)):
-            place, entries = np.searchsorted(union, names), sparse.coo_array(matrix)
-            total = total + sparse.csr_array(
-                (entries.data, (place[entries.row], place[entries.col])), shape=(n, n)
-            )
-            merged[place] += played
-        return union, sparse.csr_array(total), merged
-
-    def _rank(self) -> None:
-        n = len(self.objects_)
-        sums = np.asarray(self.counts_.sum(axis=1)).ravel()
+    def _ranked(self, found: Record) -> dict[str, Any]:
+        """Return the learned attributes: the walk over the teams, and where it stays."""
+        n = len(found.objects)
+        sums = np.asarray(found.counts.sum(axis=1)).ravel()
         scale = sparse.diags_array(1.0 / np.where(sums > 0, sums, 1.0))
-        self.transmat_ = sparse.csr_array(
-            scale @ self.counts_ + sparse.diags_array((sums == 0).astype(float))
-        )
+        walk = sparse.csr_array(scale @ found.counts + sparse.diags_array((sums == 0).astype(float)))
         if self.damping < 1.0:
             from gnomon.ranking.links import pagerank
 
             sweeps = max(1000, int(60.0 / (1.0 - self.damping)))  # each shrinks the error by the damping
-            self.scores_ = pagerank(self.transmat_, damping=self.damping, tol=1e-12, max_iter=sweeps)
+            scores = pagerank(walk, damping=self.damping, tol=1e-12, max_iter=sweeps)
         else:
-            self._check_connected()
-            self.scores_ = stationary_distribution(
-                self.transmat_, method="gth" if n <= 200 else "power"
-            ).distribution
-        self.ranking_ = self.objects_[np.argsort(-self.scores_, kind="stable")]
-
-    def _check_connected(self) -> None:
-        closed = chain_structure(self.transmat_).closed
-        if len(closed) > 1:
-            groups = [self.objects_[group[:4]].tolist() for group in closed[:4]]
-            raise DegenerateError(
-                f"the schedule falls apart into {len(closed)} groups that cannot be compared, among them "
-                f"{groups}; "
-                "set damping below 1 (0.95, say) to rank them all the same."
-            )
+            check_connected(walk, found.objects)
+            scores = stationary_distribution(walk, method="gth" if n <= 200 else "power").distribution
+        return {
+            "objects_": found.objects,
+            "counts_": found.counts,
+            "record_": found.record,
+            "transmat_": walk,
+            "scores_": scores,
+            "ranking_": found.objects[np.argsort(-scores, kind="stable")],
+        }
 
     def table(self) -> Any:
         """Return a DataFrame of rank, object, score, wins, losses and draws, best first."""
@@ -232,6 +246,32 @@ class MarkovRanker(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
+
+
+def merged(first: Record, second: Record) -> Record:
+    """Put the teams of two records into one table."""
+    union = np.unique(np.concatenate([first.objects, second.objects]))
+    n, played = len(union), np.zeros((len(union), 3), dtype=int)
+    total = sparse.csr_array((n, n))
+    for part in (first, second):
+        place, entries = np.searchsorted(union, part.objects), sparse.coo_array(part.counts)
+        total = total + sparse.csr_array(
+            (entries.data, (place[entries.row], place[entries.col])), shape=(n, n)
+        )
+        played[place] += part.record
+    return Record(union, sparse.csr_array(total), played)
+
+
+def check_connected(walk: Any, objects: Array) -> None:
+    """Refuse a schedule whose teams cannot all be compared."""
+    closed = chain_structure(walk).closed
+    if len(closed) > 1:
+        groups = [objects[group[:4]].tolist() for group in closed[:4]]
+        raise DegenerateError(
+            f"the schedule falls apart into {len(closed)} groups that cannot be compared, among them "
+            f"{groups}; "
+            "set damping below 1 (0.95, say) to rank them all the same."
+        )
 
 
 def _columns(games: Any) -> list[Any]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +15,8 @@ from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
+from gnomon.core.steps import OneStep
+from gnomon.core.trace import Trace
 from gnomon.core.validate import check_parameters, probabilities
 from gnomon.loops import chains as loops
 from gnomon.sequence.structure import (
@@ -36,10 +37,28 @@ from gnomon.sequence.symbols import (
     sequence_weights,
     tuple_codes,
 )
-from gnomon.sequence.whole import become, unlearned
 
 
-class MarkovChain(BaseEstimator):  # type: ignore[misc]
+class Counts(NamedTuple):
+    """What a chain has seen."""
+
+    states: Array
+    heads: Array  # (K**order,) first symbols of sequences
+    pairs: Array  # (K**order, K) transitions
+    symbols: Array  # (K,)
+
+
+def tuple_matrix(M: Any, order: int) -> Any:
+    """Return the chain of order one over tuples of states that a chain of a higher order is."""
+    if order == 1:
+        return M
+    size, K = M.shape
+    row = np.repeat(np.arange(size), K)
+    column = (row * K + np.tile(np.arange(K), size)) % size
+    return sparse.csr_array((M.ravel(), (row, column)), shape=(size, size))
+
+
+class MarkovChain(OneStep):
     r"""A Markov chain over symbols.
 
     .. math:: p(s_1,\dots,s_T) = p(s_1)\prod_t p(s_t \mid s_{t-1}), \qquad
@@ -134,99 +153,113 @@ class MarkovChain(BaseEstimator):  # type: ignore[misc]
         sample_weight : array, optional
             How many times each sequence counts.
         """
-        return become(self, unlearned(self).partial_fit(sequences, y, lengths, sample_weight))
+        return self._learn(self._read_symbols(sequences, lengths, sample_weight), X=sequences, y=y)
+
+    def iterate(
+        self, sequences: Any, y: Any = None, lengths: Any = None, sample_weight: Any = None
+    ) -> Iterator[Self]:
+        """Yield the fitted chain; counting is one step."""
+        yield from self._iterate(self._read_symbols(sequences, lengths, sample_weight))
 
     def partial_fit(
         self, sequences: Any, y: Any = None, lengths: Any = None, sample_weight: Any = None
     ) -> Self:
         """Add the counts of more sequences; new symbols become new states."""
+        data = self._read_symbols(sequences, lengths, sample_weight)
+        known = self._counts() if hasattr(self, "states_") else None
+        facts = {"trace_": Trace(), "n_iter_": 1, "converged_": True}
+        self._adopt({**facts, **self._estimate(self._count(data, known))}, data)
+        return self
+
+    def _read_symbols(self, sequences: Any, lengths: Any, sample_weight: Any) -> Symbols:
         check_parameters(self)
         data = lay_out(sequences, lengths)
-        weight = sequence_weights(sample_weight, len(data.offsets) - 1)
-        twin = copy.copy(self)
-        twin._grow(data.values)
-        twin._count(data, weight)
-        twin._estimate()
-        return become(self, twin)
+        data.weight = sequence_weights(sample_weight, len(data))
+        return data
 
-    def _grow(self, values: Array) -> None:
-        """Make room in the counts for symbols not seen before."""
-        old = getattr(self, "states_", None)
+    def _solve(self, data: Symbols) -> dict[str, Any]:
+        return self._estimate(self._count(data))
+
+    def _counts(self) -> Counts:
+        return Counts(self.states_, self.start_counts_, self.counts_, self.symbol_counts_)
+
+    def _count(self, data: Symbols, known: Counts | None = None) -> Counts:
+        """Return the counts of the data, on top of those already known."""
+        found = self._room(data.values, known)
+        K = len(found.states)
+        codes = encode_symbols(data.values, found.states)
+        row_weight = np.repeat(data.weight, data.lengths())
+        t, past = tuple_codes(codes, data.offsets, self.order, K)
+        pairs = np.bincount(past * K + codes[t], row_weight[t], found.pairs.size)
+        which, head = head_codes(codes, data.offsets, self.order, K)
+        heads = np.bincount(head, data.weight[which], found.heads.size)
+        return Counts(
+            found.states,
+            found.heads + heads,
+            found.pairs + pairs.reshape(found.pairs.shape),
+            found.symbols + np.bincount(codes, row_weight, K),
+        )
+
+    def _room(self, values: Array, known: Counts | None) -> Counts:
+        """Return the counts known so far, with zeros for symbols not seen before."""
         if self.states is not None:
             states = as_names(self.states, len(self.states))
         else:
-            states = np.unique(values if old is None else np.concatenate([old, values]))
+            states = np.unique(values if known is None else np.concatenate([known.states, values]))
         K, r = len(states), self.order
         fresh = [np.zeros((K,) * r), np.zeros((K,) * (r + 1)), np.zeros(K)]
-        if old is not None:
-            place = encode_symbols(old, states)
-            for table, known in zip(
-                fresh, (self.start_counts_, self.counts_, self.symbol_counts_), strict=True
-            ):
-                table[np.ix_(*[place] * table.ndim)] = known.reshape((len(old),) * table.ndim)
-        self.states_ = states
-        self.start_counts_, self.counts_, self.symbol_counts_ = (
-            fresh[0].ravel(),
-            fresh[1].reshape(-1, K),
-            fresh[2],
-        )
+        if known is not None:
+            place, old = encode_symbols(known.states, states), len(known.states)
+            for table, counted in zip(fresh, (known.heads, known.pairs, known.symbols), strict=True):
+                table[np.ix_(*[place] * table.ndim)] = counted.reshape((old,) * table.ndim)
+        return Counts(states, fresh[0].ravel(), fresh[1].reshape(-1, K), fresh[2])
 
-    def _count(self, data: Symbols, weight: Array) -> None:
-        K = len(self.states_)
-        codes = encode_symbols(data.values, self.states_)
-        row_weight = np.repeat(weight, data.lengths())
-        t, past = tuple_codes(codes, data.offsets, self.order, K)
-        self.counts_ += np.bincount(past * K + codes[t], row_weight[t], self.counts_.size).reshape(
-            self.counts_.shape
-        )
-        which, head = head_codes(codes, data.offsets, self.order, K)
-        self.start_counts_ += np.bincount(head, weight[which], self.start_counts_.size)
-        self.symbol_counts_ += np.bincount(codes, row_weight, K)
-
-    def _estimate(self) -> None:
-        K = len(self.states_)
-        counts = self.counts_ + self.smoothing
+    def _estimate(self, found: Counts) -> dict[str, Any]:
+        """Return the learned attributes from the counts."""
+        K = len(found.states)
+        counts = found.pairs + self.smoothing
         sources = counts.sum(axis=1, keepdims=True)
-        self.unseen_ = np.flatnonzero(sources[:, 0] == 0)
-        if len(self.unseen_) and self.unseen == "error":
+        unseen = np.flatnonzero(sources[:, 0] == 0)
+        if len(unseen) and self.unseen == "error":
             raise DegenerateError(
-                f"state {self._name(self.unseen_[0])} is never followed by another; set unseen or smoothing."
+                f"state {self._name(found.states, unseen[0])} is never followed by another; "
+                "set unseen or smoothing."
             )
         with np.errstate(invalid="ignore"):
-            self.transmat_ = counts / sources
-        self.transmat_[self.unseen_] = 1.0 / K if self.unseen == "uniform" else np.eye(K)[self.unseen_ % K]
-        self.frequencies_ = self.symbol_counts_ / self.symbol_counts_.sum()
-        self.startprob_ = self._start_distribution()
-        free = len(self.startprob_) - 1 if isinstance(self.start, str) and self.start == "empirical" else 0
-        self.n_parameters_ = len(self.counts_) * (K - 1) + free
+            M = counts / sources
+        M[unseen] = 1.0 / K if self.unseen == "uniform" else np.eye(K)[unseen % K]
+        start = self._start_distribution(found.heads, M)
+        free = len(start) - 1 if isinstance(self.start, str) and self.start == "empirical" else 0
+        return {
+            "states_": found.states,
+            "start_counts_": found.heads,
+            "counts_": found.pairs,
+            "symbol_counts_": found.symbols,
+            "frequencies_": found.symbols / found.symbols.sum(),
+            "transmat_": M,
+            "startprob_": start,
+            "unseen_": unseen,
+            "n_parameters_": len(found.pairs) * (K - 1) + free,
+        }
 
-    def _name(self, row: int) -> Any:
-        K = len(self.states_)
-        digits = [self.states_[row // K**power % K] for power in range(self.order - 1, -1, -1)]
+    def _name(self, states: Array, row: int) -> Any:
+        K = len(states)
+        digits = [states[row // K**power % K] for power in range(self.order - 1, -1, -1)]
         return repr(digits[0] if self.order == 1 else tuple(digits))
 
-    def _start_distribution(self) -> Array:
-        size = len(self.start_counts_)
+    def _start_distribution(self, heads: Array, M: Array) -> Array:
+        size = len(heads)
         if not isinstance(self.start, str):
             start = probabilities(self.start, name="start")
             if len(start) != size:
                 raise DataError(f"start must hold {size} probabilities; got {len(start)}.")
             return start
         if self.start == "stationary":
-            return stationary_distribution(self._tuple_matrix()).distribution
-        total = self.start_counts_.sum()
+            return stationary_distribution(tuple_matrix(M, self.order)).distribution
+        total = heads.sum()
         if self.start == "uniform" or total == 0:
             return np.full(size, 1.0 / size)
-        return (self.start_counts_ + self.smoothing) / (total + self.smoothing * size)
-
-    def _tuple_matrix(self) -> Any:
-        """The chain of order one over tuples of states that this chain is."""
-        if self.order == 1:
-            return self.transmat_
-        size, K = self.transmat_.shape
-        row = np.repeat(np.arange(size), K)
-        column = (row * K + np.tile(np.arange(K), size)) % size
-        return sparse.csr_array((self.transmat_.ravel(), (row, column)), shape=(size, size))
+        return (heads + self.smoothing) / (total + self.smoothing * size)
 
     # what it answers
 
@@ -270,7 +303,7 @@ class MarkovChain(BaseEstimator):  # type: ignore[misc]
             raise DataError(f"history must hold at least order={order} symbols; got {len(codes)}.")
         now = np.zeros(self.transmat_.shape[0])
         now[int(codes[-order:] @ K ** np.arange(order - 1, -1, -1))] = 1.0
-        step = self._tuple_matrix()
+        step = tuple_matrix(self.transmat_, self._order())
         for _ in range(horizon - 1):
             now = step.T @ now
         return self.transmat_.T @ now

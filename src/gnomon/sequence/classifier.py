@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ZeroEvidenceError
+from gnomon.core.items import Items
 from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.parameters import HasMethods, StrOptions
+from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_parameters, encode, probabilities
-from gnomon.sequence.whole import become, unlearned
 
 
 def as_columns(sequence: Any) -> Array:
@@ -23,7 +25,7 @@ def as_columns(sequence: Any) -> Array:
     return rows.reshape(-1, 1) if rows.ndim == 1 else rows
 
 
-class HMMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class HMMClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
     r"""Classify sequences by the model that explains them best.
 
     .. math:: p(c \mid x) \propto p(c)\, p(x \mid \text{model}_c)
@@ -73,18 +75,27 @@ class HMMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array of labels
             One for each sequence.
         """
+        return self._learn(self._read_sequences(X, y), X=X, y=y)
+
+    def iterate(self, X: Any, y: Any) -> Iterator[Self]:
+        """Yield the fitted classifier; its models are fitted in one step."""
+        yield from self._iterate(self._read_sequences(X, y))
+
+    def _read_sequences(self, X: Any, y: Any) -> Items:
         check_parameters(self)
         sequences = [as_columns(sequence) for sequence in X]
         if len(sequences) != len(y):
             raise DataError(f"there are {len(sequences)} sequences and {len(y)} labels; they must agree.")
         classes, codes = encode(y)
-        own = [
-            [s for s, code in zip(sequences, codes, strict=True) if code == c] for c in range(len(classes))
-        ]
-        twin = unlearned(self)
-        twin.priors_ = self._class_priors(codes, len(classes))
-        twin.estimators_, twin.classes_ = [self._fit_one(part) for part in own], classes
-        return become(self, twin)
+        return Items(sequences, codes, classes=classes)
+
+    def _solve(self, data: Items) -> dict[str, Any]:
+        n = len(data.classes)
+        own = [[s for s, code in zip(data.X, data.y, strict=True) if code == c] for c in range(n)]
+        return {
+            "priors_": self._class_priors(data.y, n),
+            "estimators_": [self._fit_one(part) for part in own],
+        }
 
     def _fit_one(self, sequences: list[Array]) -> Any:
         if self.estimator is None:

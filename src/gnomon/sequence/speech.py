@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
+from gnomon.core.items import Items
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
-from gnomon.core.validate import COUNT, POSITIVE, check_parameters
+from gnomon.core.steps import OneStep
+from gnomon.core.validate import COUNT, POSITIVE, check_parameters, encode
 from gnomon.sequence.classifier import HMMClassifier
 from gnomon.sequence.starts import spread_centers, squared_distances
-from gnomon.sequence.whole import become, unlearned
 
 
 def spectrogram_features(
@@ -98,7 +100,7 @@ def quantize_frames(features: Any, codebook: Any) -> Array:
     return squared_distances(F - book.mean(axis=0), book - book.mean(axis=0)).argmin(axis=1)
 
 
-class WordRecognizer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class WordRecognizer(ClassifierMixin, OneStep):  # type: ignore[misc]
     """Recognize isolated words: spectral features, codewords by k-means, one left-to-right model per word.
 
     Parameters
@@ -167,16 +169,29 @@ class WordRecognizer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array of str
             The word of every sound.
         """
+        return self._learn(self._read_sounds(X, y), X=X, y=y)
+
+    def iterate(self, X: Any, y: Any) -> Iterator[Self]:
+        """Yield the fitted recognizer; codebook and words are learned in one step."""
+        yield from self._iterate(self._read_sounds(X, y))
+
+    def _read_sounds(self, X: Any, y: Any) -> Items:
+        check_parameters(self)
+        sounds = [np.asarray(signal, dtype=np.float64) for signal in X]
+        if len(sounds) != len(y):
+            raise DataError(f"there are {len(sounds)} sounds and {len(y)} words; they must agree.")
+        classes, codes = encode(y)
+        return Items(sounds, codes, classes=classes)
+
+    def _solve(self, data: Items) -> dict[str, Any]:
         from gnomon.sequence.discrete_hmm import CategoricalHMM
         from gnomon.sequence.hidden import left_right_mask
 
-        check_parameters(self)
-        twin = unlearned(self)
-        frames = [self._features(signal) for signal in X]
+        frames = [self._features(signal) for signal in data.X]
         pooled, rng = np.concatenate(frames), generator(self.random_state)
         pooled = pooled[np.lexsort(pooled.T[::-1])]  # the order of the sounds does not matter
         count = min(self.n_codes, len(pooled))
-        twin.codebook_, _ = spread_centers(pooled, count, rng, sweeps=25)
+        codebook, _ = spread_centers(pooled, count, rng, sweeps=25)
         word = CategoricalHMM(
             self.n_states,
             n_features=count,
@@ -186,10 +201,11 @@ class WordRecognizer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             n_iter=self.n_iter,
             tol=0.0,
         )
-        codes = [quantize_frames(frame, twin.codebook_) for frame in frames]
-        twin.classifier_ = HMMClassifier(word).fit(codes, y)
-        twin.classes_ = twin.classifier_.classes_
-        return become(self, twin)
+        codes = [quantize_frames(frame, codebook) for frame in frames]
+        return {
+            "codebook_": codebook,
+            "classifier_": HMMClassifier(word).fit(codes, data.classes[data.y]),
+        }
 
     def _features(self, signal: Any) -> Array:
         return spectrogram_features(signal, self.rate, n_features=self.n_features)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg
+from sklearn.base import clone
 
 from gnomon.core.dask_rows import is_dask
 from gnomon.core.errors import DataError, nearest
@@ -33,7 +34,6 @@ from gnomon.sequence.linear_gaussian import (
 )
 from gnomon.sequence.model_arrays import check_semidefinite, stack
 from gnomon.sequence.online import OnlineKalman
-from gnomon.sequence.whole import unlearned
 
 LEARNED = (
     "transition_covariance",
@@ -311,7 +311,7 @@ class KalmanFilter(Learner):
         return LEARNED if self.em_vars is None else tuple(self.em_vars)
 
     def _start(self, rows: Rows, rng: Any) -> LinearGaussian:
-        return unlearned(self)._first_model(rows)
+        return clone(self)._first_model(rows)
 
     def _first_model(self, rows: Rows) -> LinearGaussian:
         model = self._model(rows.n_features, rows.n_rows if self.times is not None else None)

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.validate import run_lengths_of
 
 
-class Symbols(NamedTuple):
-    """Sequences laid end to end; sequence n is ``values[offsets[n]:offsets[n + 1]]``."""
+class Symbols(Data):
+    """Sequences laid end to end, each with a weight; sequence n is ``values[offsets[n]:offsets[n + 1]]``."""
 
-    values: Array
-    offsets: Array
+    def __init__(self, values: Array, offsets: Array, weight: Array | None = None) -> None:
+        self.values, self.offsets = values, offsets
+        self.weight = np.ones(len(offsets) - 1) if weight is None else weight
 
     def lengths(self) -> Array:
         return np.diff(self.offsets)
+
+    def digest(self) -> str:
+        """Return a name for symbols, lengths and weights."""
+        return digest_of(self.values, self.offsets, self.weight)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def take(self, units: Any) -> Symbols:
+        """Return some of the sequences."""
+        chosen = np.atleast_1d(units)
+        parts = [self.values[self.offsets[i] : self.offsets[i + 1]] for i in chosen]
+        return Symbols(np.concatenate(parts), _offsets(list(map(len, parts))), self.weight[chosen])
 
 
 def lay_out(sequences: Any, lengths: Any = None) -> Symbols:

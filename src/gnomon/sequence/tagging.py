@@ -2,28 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
+from gnomon.core.items import Items
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods
+from gnomon.core.steps import OneStep
 from gnomon.core.validate import NOT_NEGATIVE, check_parameters
 from gnomon.sequence.recursions import HiddenChain, log, viterbi
-from gnomon.sequence.whole import become, unlearned
 
 SUFFIX = 3  # letters of the longest word ending that tells tags of unknown words
 
 
-class _Tagger(BaseEstimator):  # type: ignore[misc]
+class _Tagger(OneStep):
     """Reading of tagged sentences, and accuracy."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from tagged sentences.
+
+        Parameters
+        ----------
+        X : list of lists of str
+            Sentences.
+        y : list of lists of str
+            The tag of every word.
+        """
+        return self._learn(self._read_tagged(X, y), X=X, y=y)
+
+    def iterate(self, X: Any, y: Any) -> Iterator[Self]:
+        """Yield the fitted tagger; it learns in one step."""
+        yield from self._iterate(self._read_tagged(X, y))
+
+    def _read_tagged(self, X: Any, y: Any) -> Items:
+        """Return the sentences with their tags."""
+        check_parameters(self)
+        sentences, tags = [list(sentence) for sentence in X], [list(sentence) for sentence in y]
+        check_sentences(sentences, tags)
+        if not any(sentences):
+            raise DataError("X has no words (0 samples); at least one tagged word is needed.")
+        return Items(sentences, as_array(tags))
 
     def score(self, X: Any, y: Any) -> float:
         """Return the share of words tagged right.
@@ -90,41 +117,31 @@ class HMMTagger(_Tagger):
     def __init__(self, *, smoothing: float = 0.1) -> None:
         self.smoothing = smoothing
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Count.
-
-        Parameters
-        ----------
-        X : list of lists of str
-            Sentences.
-        y : list of lists of str
-            The tag of every word.
-        """
+    def _solve(self, data: Items) -> dict[str, Any]:
         from gnomon.sequence.discrete_hmm import CategoricalHMM
 
-        check_parameters(self)
-        check_sentences(X, y)
-        words, codes = np.unique([w for sentence in X for w in sentence], return_inverse=True)
-        tags, states = np.unique([t for sentence in y for t in sentence], return_inverse=True)
+        words, codes = np.unique([w for sentence in data.X for w in sentence], return_inverse=True)
+        tags, states = np.unique([t for sentence in data.y for t in sentence], return_inverse=True)
         prior = 1.0 + self.smoothing
         model = CategoricalHMM(len(tags), prior, prior, n_features=len(words), random_state=0)
-        model.fit(codes.reshape(-1, 1), lengths=[len(s) for s in X if len(s)], states=states)
-        twin = unlearned(self)
-        twin.words_, twin.tags_ = words, tags
-        for name in ("startprob_", "transmat_", "emissionprob_"):
-            setattr(twin, name, getattr(model, name))
-        twin._learn_endings(words, codes, states)
-        return become(self, twin)
+        model.fit(codes.reshape(-1, 1), lengths=[len(s) for s in data.X if len(s)], states=states)
+        counted = {name: getattr(model, name) for name in ("startprob_", "transmat_", "emissionprob_")}
+        return {
+            **counted,
+            "words_": words,
+            "tags_": tags,
+            "tag_counts_": np.bincount(states, minlength=len(tags)).astype(float),
+            "endings_": self._endings(words, codes, states, len(tags)),
+        }
 
-    def _learn_endings(self, words: Array, codes: Array, states: Array) -> None:
+    def _endings(self, words: Array, codes: Array, states: Array, K: int) -> dict[str, Array]:
         """Count tags by the ending of the word; rare and frequent words count alike."""
-        K = len(self.tags_)
-        self.tag_counts_ = np.bincount(states, minlength=K).astype(float)
-        self.endings_: dict[str, Array] = {}
+        endings: dict[str, Array] = {}
         for code, state in sorted(set(zip(codes.tolist(), states.tolist(), strict=True))):
             for size in range(SUFFIX + 1):
                 ending = words[code].lower()[len(words[code]) - size :] if size else ""
-                self.endings_.setdefault(ending, np.zeros(K))[state] += 1.0
+                endings.setdefault(ending, np.zeros(K))[state] += 1.0
+        return endings
 
     def _unknown(self, word: str) -> Array:
         """p(word | tag) up to a factor, from the longest ending that was seen."""
@@ -242,30 +259,17 @@ class TokenClassifier(_Tagger):
         self.estimator = estimator
         self.alpha = alpha
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from tagged sentences.
-
-        Parameters
-        ----------
-        X : list of lists of str
-            Sentences.
-        y : list of lists of str
-            The tag of every word.
-        """
-        check_parameters(self)
-        check_sentences(X, y)
-        twin = unlearned(self)
-        found = [row for sentence in X for row in token_features(list(sentence))]
+    def _solve(self, data: Items) -> dict[str, Any]:
+        found = [row for sentence in data.X for row in token_features(sentence)]
         names = sorted({name for row in found for name, _ in indicators(row)})
-        twin.vocabulary_ = {name: column for column, name in enumerate(names)}
-        F = feature_matrix(found, twin.vocabulary_)
-        tags = np.array([tag for sentence in y for tag in sentence])
-        twin.classes_, codes = np.unique(tags, return_inverse=True)
+        vocabulary = {name: column for column, name in enumerate(names)}
+        F = feature_matrix(found, vocabulary)
+        tags = np.array([tag for sentence in data.y for tag in sentence])
+        classes, codes = np.unique(tags, return_inverse=True)
+        learned = {"vocabulary_": vocabulary, "classes_": classes}
         if self.estimator is not None:
-            twin.estimator_ = clone(self.estimator).fit(F, tags)
-        else:
-            twin.coef_ = softmax_regression(F, codes, len(twin.classes_), self.alpha)
-        return become(self, twin)
+            return {**learned, "estimator_": clone(self.estimator).fit(F, tags)}
+        return {**learned, "coef_": softmax_regression(F, codes, len(classes), self.alpha)}
 
     def predict(self, X: Any) -> Array:
         """Return the tag of every word: an array of lists, one for each sentence."""
