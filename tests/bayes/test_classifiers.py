@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import ndtr
 from sklearn import discriminant_analysis, naive_bayes
+from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gnomon.bayes import (
@@ -360,3 +361,11 @@ def test_quadratic_covariances_are_scikit_learns():
 )
 def test_contract_of_variants(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-4, 1e8])
+def test_general_classifier_does_not_depend_on_the_units_of_a_column(scale):
+    X, y = load_iris(return_X_y=True)
+    units = np.array([scale, 1.0, 1.0, 1.0])
+    plain = BayesClassifier().fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(BayesClassifier().fit(X * units, y).predict_proba(X * units), plain, atol=1e-9)

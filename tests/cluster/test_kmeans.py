@@ -414,3 +414,20 @@ def test_a_start_far_away_costs_no_digits():
     means = [X[model.labels_ == k].mean(axis=0) for k in range(2)]
     np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-12)
     assert model.inertia_ == pytest.approx(cost(X, np.array(means)), rel=1e-13)
+
+
+def test_empty_clusters_take_far_rows_though_entries_are_missing():
+    X = np.r_[np.zeros((20, 2)), [[5.0, 5.0], [9.0, np.nan]]]
+    start = np.array([[0.0, 0.0], [100.0, 100.0], [200.0, 200.0]])
+    model = KMeans(3, missing="ignore", init=start, n_init=1).fit(X)
+    assert sorted(np.bincount(model.labels_)) == [1, 1, 20]
+    assert sorted(map(tuple, model.cluster_centers_.tolist())) == [(0.0, 0.0), (5.0, 5.0), (9.0, 0.0)]
+
+
+def test_dates_are_no_numbers():
+    X = np.array([["2020-01-01"], ["NaT"], ["2020-03-01"]], dtype="M8[D]")
+    with pytest.raises(DataError, match="dates"):
+        KMeans(2).fit(X)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(DataError, match="dates"):
+        KMeans(2).fit(pandas.DataFrame({"a": [1.0, 2.0, 3.0], "day": pandas.date_range("2020", periods=3)}))

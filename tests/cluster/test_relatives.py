@@ -328,3 +328,15 @@ def test_kernel_kmeans_has_the_same_bits_on_any_number_of_blas_threads():
             found.append((model.labels_, model.energy_, model.within_, model.predict(X)))
     for one, two in zip(*found):
         np.testing.assert_array_equal(one, two)
+
+
+def test_energy_is_of_the_kernel_that_was_given():
+    rng = np.random.default_rng(0)
+    K = rng.normal(size=(30, 30))
+    K, w = K + K.T, rng.integers(1, 4, 30).astype(float)
+    model = KernelKMeans(2, kernel="precomputed", random_state=0).fit(K, sample_weight=w)
+    energy = (w * np.diagonal(K)).sum()
+    for k in range(2):
+        own = np.flatnonzero(model.labels_ == k)
+        energy -= w[own] @ K[np.ix_(own, own)] @ w[own] / w[own].sum()
+    assert model.shift_ > 0 and model.energy_ == pytest.approx(energy)

@@ -578,3 +578,26 @@ def test_same_gradient_boosting_as_scikit_learn():
     ours = GradientBoostingRegressor(n_estimators=20).fit(X, y)
     peer = Peer(n_estimators=20, random_state=0).fit(X, y)
     assert ours.predict(X) == pytest.approx(peer.predict(X))
+
+
+def test_huber_boosting_takes_weights_for_repetitions():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(90, 3))
+    y, w = X[:, 0] + rng.standard_t(2, size=90), rng.integers(0, 4, 90)
+    copies = np.repeat(np.arange(90), w)
+    options = {"loss": "huber", "n_estimators": 10, "random_state": 0}
+    weighted = GradientBoostingRegressor(**options).fit(X, y, sample_weight=w).predict(X)
+    repeated = GradientBoostingRegressor(**options).fit(X[copies], y[copies]).predict(X)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-9)
+
+
+def test_stagewise_absolute_steps_are_medians_and_the_order_of_rows_does_not_matter():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y, order = X[:, 0] + rng.standard_t(2, size=90), rng.permutation(90)
+    one = StagewiseAdditiveModel("absolute", n_estimators=10).fit(X, y)
+    other = StagewiseAdditiveModel("absolute", n_estimators=10).fit(X[order], y[order])
+    np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-12)
+    h = 2.0 * one.estimators_[0].answers(X) - 1.0
+    losses = [np.abs(y - (one.coefs_[0] + move) * h).sum() for move in (0.0, -0.05, 0.05)]
+    assert losses[0] <= min(losses[1:])

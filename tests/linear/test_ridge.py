@@ -238,3 +238,12 @@ def test_same_as_scikit_learn(options):
     for alpha in (1e-3, 1.0, 100.0):
         ours, theirs = Ridge(alpha, **options).fit(X, y, s), Peer(alpha, **options).fit(X, y, s)
         np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6, atol=1e-6)
+
+
+def test_svd_solver_keeps_small_singular_values():
+    H = 1.0 / (np.arange(12)[:, None] + np.arange(6) + 1.0)
+    y, alpha = H @ np.ones(6) + 1e-3 * np.sin(np.arange(12)), 1e-12
+    stacked = np.vstack([H, np.sqrt(alpha) * np.eye(6)])
+    exact = np.linalg.lstsq(stacked, np.r_[y, np.zeros(6)], rcond=None)[0]
+    found = Ridge(alpha, solver="svd", fit_intercept=False).fit(H, y).coef_
+    np.testing.assert_allclose(found, exact, rtol=1e-8)

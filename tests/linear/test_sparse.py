@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_diabetes
 
+from gnomon.core.errors import DataError
 from gnomon.linear import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path, lasso_path
 
 A = np.array([[1.0, 2], [2, 1], [3, 4], [4, 3]])
@@ -213,3 +214,9 @@ def test_parquet_gives_the_same(tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet")
     a = Lasso(alpha=0.1, tol=1e-10).fit(str(tmp_path / "rows.parquet"), "y")
     np.testing.assert_allclose(a.coef_, Lasso(alpha=0.1, tol=1e-10).fit(X, y).coef_, atol=1e-8)
+
+
+def test_fold_without_weight_is_refused_in_words():
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    with pytest.raises(DataError, match="fold 0 has no weight"):
+        LassoCV(cv=3).fit(X, X[:, 0], sample_weight=np.r_[np.ones(30), np.zeros(60)])

@@ -506,3 +506,17 @@ def test_light_passes_leave_what_float32_cannot_hold():
     assert dual.is_light(model._read(X, y))
     assert not dual.is_light(model._read(1e16 * X, y))
     assert not dual.is_light(model._read(X.toarray(), y))
+
+
+@pytest.mark.parametrize("kind", ["crammer_singer", "weston_watkins"])
+def test_rows_without_weight_do_not_move_joint_machines(kind):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 3)) + y[:, None]
+    X[:20] *= 50
+    weight = np.r_[np.zeros(20), np.ones(70)]
+    options = {"multi_class": kind, "loss": "hinge"}
+    given = LinearSVC(**options).fit(X, y, sample_weight=weight)
+    without = LinearSVC(**options).fit(X[20:], y[20:])
+    np.testing.assert_allclose(given.coef_, without.coef_, atol=1e-9)
+    assert given.converged_ and given.gap_ <= 1e-4

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from gnomon.core.errors import DataError
 from gnomon.datasets import load_earthquakes, make_casino, make_toy_words, make_trajectory, toy_treebank
 from gnomon.distributions import Poisson
 from gnomon.mixture import PoissonMixture
@@ -225,3 +226,9 @@ def test_sentences_of_any_length():
     for model in (HMMTagger(), TokenClassifier()):
         said = model.fit(sentences, tags).predict([["Faith"], [], ["Faith", "is"]])
         assert [len(sentence) for sentence in said] == [1, 0, 2]
+
+
+@pytest.mark.parametrize("sound", [np.full(4000, np.nan), np.full(4000, np.inf), np.array([])])
+def test_sound_without_sense_is_refused(sound):
+    with pytest.raises(DataError, match="signal"):
+        spectrogram_features(sound, 8000)

@@ -216,3 +216,8 @@ def test_graph_walk_and_mixing():
     facts = chain.mixing()
     assert facts["reversible"] and 0 < facts["gap"] <= 1
     assert_allclose(chain.stationary().distribution, [0.5, 0.25, 0.25])
+
+
+def test_chain_of_a_matrix_can_count_on():
+    chain = MarkovChain.from_matrix([[0.5, 0.5], [0.2, 0.8]]).partial_fit([0, 1, 1, 0])
+    assert_allclose(chain.transmat_, [[0, 1], [0.5, 0.5]])

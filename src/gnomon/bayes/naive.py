@@ -28,6 +28,12 @@ def overall_variance(moments: DiagonalMoments) -> Array:
     return (moments.scatter.sum(axis=0) + between) / mass
 
 
+def variance_floor(moments: DiagonalMoments) -> Array:
+    """Return what is added to the variances of every column: it follows the column's units."""
+    variance = overall_variance(moments)
+    return 1e-9 * np.where(variance > 0, variance, 1.0)  # a constant column tells no class from another
+
+
 class GaussianNB(FamilyClassifier):
     r"""Naive Bayes with a normal distribution for every class and column.
 
@@ -196,6 +202,8 @@ class BayesClassifier(FamilyClassifier):
                 f"class number {int(empty.argmax())} has no row; leave it out of `classes`."
             )
         family: Any = self._family()
+        if self.family == "gaussian":
+            family = family.replace(reg_covar=variance_floor(sums.statistics))
         if self.estimate == "map":
             return family.estimate(sums.statistics, self.prior)
         if not isinstance(self.prior, Family) or not hasattr(family, "posterior"):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gnomon.bayes.classifier import FamilyPosterior, class_priors
-from gnomon.bayes.naive import family_named
+from gnomon.bayes.naive import family_named, variance_floor
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
@@ -129,6 +129,8 @@ class SemiSupervisedBayes(FamilyPosterior, Learner):
     def _start(self, rows: Any, rng: Any) -> ClassState:
         family = family_named(self.family)
         found = total(labelled_sums, rows, family, len(rows.classes), rows.blank)
+        if self.family == "gaussian":
+            family = family.replace(reg_covar=variance_floor(found.statistics))
         return self._improved(family, found)
 
     def _step(self, rows: Any, state: ClassState) -> tuple[ClassState, Report]:

@@ -134,15 +134,22 @@ def without(state: KMeansState, empty: Array) -> KMeansState:
 
 
 def relocate(state: KMeansState, empty: Array, far: lloyd.Farthest, scale: float) -> KMeansState:
-    """Give each empty cluster one of the far rows, before the means are taken."""
+    """Give each empty cluster one of the far rows, before the means are taken.
+
+    What a row does not tell is taken from the center it leaves.
+    """
     centers, anchor = state.centers.copy(), state.anchor.copy()
     sums, counts, cost = state.sums.copy(), state.counts.copy(), state.cost
     waiting = list(empty)
     for distance, point, label, weight in zip(*far, strict=True):
-        if waiting and distance > 0 and counts[label] > weight:
-            counts[label] -= weight
-            sums[label] -= weight * (point - anchor[label])
+        seen = ~np.isnan(point)
+        left = counts[label] - (weight if counts.ndim == 1 else weight * seen)
+        if waiting and distance > 0 and np.all(left[seen] > 0 if counts.ndim == 2 else left > 0):
+            whole = np.where(seen, point, centers[label])
+            counts[label] = left
+            sums[label] -= np.where(seen, weight * (point - anchor[label]), 0.0)
             cost -= weight * distance / scale / scale
             k = waiting.pop(0)
-            centers[k], anchor[k], counts[k] = point, point, weight
+            centers[k] = anchor[k] = whole
+            counts[k] = weight if counts.ndim == 1 else weight * seen
     return state._replace(centers=centers, anchor=anchor, sums=sums, counts=counts, cost=cost)

@@ -226,7 +226,11 @@ class KernelKMeans(ClusterMixin, Learner):
 
     def _keep(self, run: Any, rows: Any) -> None:
         kept = {"shift_": rows.shift, "X_fit_": rows.vectors, "weight_fit_": rows.weight}
-        self._adopt({**self._learned(run), **kept}, rows)
+        learned = self._learned(run)
+        if rows.shift:  # of the kernel that was given, not of the shifted one
+            w, sizes = rows.weight, np.where(run.state.sizes > 0, run.state.sizes, 1.0)
+            learned["energy_"] -= rows.shift * float((w - w * w / sizes[run.state.labels]).sum())
+        self._adopt({**learned, **kept}, rows)
 
     def predict(self, X: Any) -> Array:
         """Return the nearest cluster of every row, in feature space."""

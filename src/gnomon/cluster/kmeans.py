@@ -273,8 +273,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             )
         if self.empty_cluster == "drop":
             return without(state, empty)
-        if self.missing == "ignore":
-            return state
         frame = self._frame(rows)
         far = total(lloyd.farthest_rows, rows, state.centers, frame, 2 * len(empty))
         moved = relocate(state, empty, far, frame.scale)

@@ -259,7 +259,12 @@ class CodewordHistogram(TransformerMixin, OneStep):
     def discretize(self, X: Any) -> Array:
         """Return one sequence as symbols: the nearest codeword of every row."""
         check_fitted(self)
-        return nearest_rows(matrix(np.atleast_2d(X)), self.codebook_, 1, "sqeuclidean")[0][:, 0]
+        rows = matrix(np.atleast_2d(X))
+        if rows.shape[1] != self.codebook_.shape[1]:
+            raise DataError(
+                f"a sequence has {rows.shape[1]} columns, and the codebook has {self.codebook_.shape[1]}."
+            )
+        return nearest_rows(rows, self.codebook_, 1, "sqeuclidean")[0][:, 0]
 
     def transform(self, X: Any) -> Array:
         """Return the counts, one row for each sequence."""

@@ -44,6 +44,7 @@ class Report(NamedTuple):
     done: bool = False  # nothing is left to do
     change: float | None = None  # the learner's own measure of movement, for the message
     info: dict[str, float] = {}  # named columns of the trace: validation loss, perplexity, return
+    stalled: bool = False  # nothing more can be done, whether the goal is reached or not
 
 
 class Moment(NamedTuple):
@@ -52,6 +53,10 @@ class Moment(NamedTuple):
     state: Any
     report: Report
     converged: bool
+
+    def last(self) -> bool:
+        """Tell whether no step follows."""
+        return self.converged or self.report.stalled
 
 
 class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
@@ -109,7 +114,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         """Return how many steps there are at most."""
         return int(self.max_iter)
 
-    def _length(self, data: Any) -> int:
+    def _announced(self, data: Any) -> int:
         """Return how many steps a progress bar announces for these data."""
         return self._limit()
 
@@ -155,7 +160,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
                 yield self._copy(Run(state, recorder.trace(), 0, False), data)
             for moment in self._steps(work, state, recorder):
                 count = len(recorder.objective)
-                last = moment.converged or count >= self._limit()
+                last = moment.last() or count >= self._limit()
                 state = self._finish(work, moment.state) if last else moment.state
                 yield self._copy(Run(state, recorder.trace(), count, moment.converged), data)
 
@@ -240,8 +245,9 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
             recorder.add(objective, time.perf_counter() - clock, report.certificate, report.info)
             log.debug("%s %s %d: objective %.10g", type(self).__name__, self._unit, index + 1, objective)
             converged = report.done or self._converged(report, objective, previous, tol)
-            yield Moment(state, report, converged)
-            if converged:
+            moment = Moment(state, report, converged)
+            yield moment
+            if moment.last():
                 return
 
     def _converged(self, report: Report, objective: float, previous: float, tol: float) -> bool:

@@ -62,6 +62,7 @@ def read(
     if is_table(X) or is_dask(X):
         return _read_elsewhere(estimator, X, y, sample_weight, reads, reset, classes, lengths)
     asker = copy.copy(estimator)  # scikit-learn notes names and widths on it
+    _refuse_dates(X)
     X = unmasked(X, reads.nan, "X")
     check = _checker(estimator) if not reads.nan and _large(X, reads) else None
     X, y = _arrays(asker, X, y, reads, reset)
@@ -134,6 +135,17 @@ def _canonical(X: Any) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def _refuse_dates(X: Any) -> None:
+    """Dates are no numbers: what their zero and their unit are is for the user to say."""
+    dtypes = getattr(X, "dtypes", None)
+    kinds = [getattr(X, "dtype", None)] if dtypes is None else list(dtypes)
+    if any(str(kind).lower().startswith(("datetime", "timedelta", "<m8", "duration")) for kind in kinds):
+        raise DataError(
+            "X holds dates or spans of time; give numbers: days since a date you choose, or month, weekday, hour "
+            "as columns of their own."
+        )
 
 
 def _not_negative(X: Any, name: str) -> None:

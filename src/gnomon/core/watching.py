@@ -36,7 +36,7 @@ class Watch:
         self.checkpoint = next((one for one in callbacks if isinstance(one, Checkpoint)), None)
         self.logs = [one for one in callbacks if isinstance(one, TraceLog)]
         self.stopped = False
-        self.steps = learner._length(source)
+        self.steps = learner._announced(source)
         self.root = learner._init_callback_context(max_subtasks=starts if self.many else self.steps)
         if self.active:
             self.root.call_on_fit_task_begin(estimator=learner, **self.data)

@@ -52,8 +52,8 @@ def _divisor(kind: str, weight: Array) -> Array:
     return weight if kind == "diag" else np.asarray(weight.sum())
 
 
-def _regularized(covariances: Array, kind: str, reg_covar: float) -> Array:
-    if reg_covar == 0.0:
+def _regularized(covariances: Array, kind: str, reg_covar: Any) -> Array:
+    if not np.any(reg_covar):
         return covariances
     return covariances + (
         reg_covar * np.eye(covariances.shape[-1]) if kind in ("full", "tied") else reg_covar

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaln, polygamma
 
 from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.quantiles import weighted_median
 from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, settle
 from gnomon.distributions.kept import KeptRows, keep
 from gnomon.distributions.normal import Gaussian
@@ -93,16 +94,6 @@ class Laplace(Family):
         from scipy.stats import laplace
 
         return laplace(self.location, self.scale)
-
-
-def weighted_median(x: Array, w: Array) -> float:
-    """Return the point with half of the weight on either side; the midpoint of all such points."""
-    order = np.argsort(x, kind="stable")
-    x, bars = x[order], np.cumsum(w[order])
-    half = bars[-1] / 2.0
-    low = int(np.searchsorted(bars, half * (1.0 - 1e-12)))
-    exact = abs(bars[low] - half) <= 1e-12 * bars[-1] and low + 1 < len(x)
-    return float((x[low] + x[low + 1]) / 2.0 if exact else x[low])
 
 
 class ScaledMoments(NamedTuple):

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin, clone
 
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import HasMethods, Interval, StrOptions
+from gnomon.core.quantiles import weighted_median
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
 from gnomon.trees.base import positive
@@ -32,6 +33,15 @@ class StagewiseState(NamedTuple):
     learners: tuple[Any, ...]
     coefs: tuple[float, ...]
     values: Array
+
+
+class Workspace(NamedTuple):
+    """The rows that count, and their sorted columns where stumps are grown on them."""
+
+    X: Array
+    t: Array
+    weight: Array
+    columns: Any
 
 
 class StagewiseAdditiveModel(RegressorMixin, Learner):
@@ -100,27 +110,24 @@ class StagewiseAdditiveModel(RegressorMixin, Learner):
             return self.loss, lambda f, t: (self.loss(f + 1e-6, t) - self.loss(f - 1e-6, t)) / 2e-6
         return LOSSES[self.loss]
 
-    def _start(self, rows: Any, rng: Any) -> StagewiseState:
+    def _prepare(self, rows: Any) -> Workspace:
         X, t, weight = positive(rows)
+        return Workspace(X, t, weight, sort_columns(X) if self.estimator is None else None)
+
+    def _start(self, work: Workspace, rng: Any) -> StagewiseState:
+        t = work.t
         if self.loss in ("exponential", "logistic") and not np.isin(t, (-1.0, 1.0)).all():
             raise DataError(f"loss={self.loss!r} needs targets -1 and +1.")
         return StagewiseState((), (), np.zeros(len(t)))
 
-    def _prepared(self, rows: Any) -> tuple[Array, Array, Array, Any]:
-        """Return the rows that count and their sorted columns; once for every fit."""
-        if "_data" not in self.__dict__:
-            X, t, weight = positive(rows)
-            self._data = (X, t, weight, sort_columns(X) if self.estimator is None else None)
-        return self._data
-
-    def _step(self, rows: Any, state: StagewiseState) -> tuple[StagewiseState, Report]:
-        X, t, weight, _ = self._prepared(rows)
+    def _step(self, work: Workspace, state: StagewiseState) -> tuple[StagewiseState, Report]:
+        t, weight = work.t, work.weight
         value, slope = self._functions()
         pull = -weight * slope(state.values, t)  # negative gradient, weighted
         before = float((weight * value(state.values, t)).sum())
         if np.abs(pull).max() <= 1e-14 * max(1.0, before):
             return state, Report(before, done=True)
-        learner, h = self._fit_learner(X, pull, weight)
+        learner, h = self._fit_learner(work, pull)
         alpha = self.shrinkage * self._coefficient(state.values, h, t, weight)
         values = state.values + alpha * h
         state = StagewiseState((*state.learners, learner), (*state.coefs, float(alpha)), values)
@@ -128,12 +135,12 @@ class StagewiseAdditiveModel(RegressorMixin, Learner):
             float((weight * value(values, t)).sum()), done=len(state.coefs) >= self.n_estimators
         )
 
-    def _fit_learner(self, X: Array, pull: Array, weight: Array) -> tuple[Any, Array]:
+    def _fit_learner(self, work: Workspace, pull: Array) -> tuple[Any, Array]:
         """The ±1 stump with the largest correlation with the pull, or a regressor fitted to it."""
+        X, sorted_ = work.X, work.columns
         if self.estimator is not None:
-            learner = clone(self.estimator).fit(X, pull / weight, sample_weight=weight)
+            learner = clone(self.estimator).fit(X, pull / work.weight, sample_weight=work.weight)
             return learner, learner.predict(X)
-        sorted_ = self._data[3]
         found = fit_stump(sorted_, (pull > 0).astype(np.int64), np.abs(pull), 2, allow_constant=False)
         if found.feature < 0:
             found = fit_stump(sorted_, (pull > 0).astype(np.int64), np.abs(pull), 2)
@@ -151,6 +158,9 @@ class StagewiseAdditiveModel(RegressorMixin, Learner):
             if wrong <= 0.0 or wrong >= 1.0:
                 return np.sign(0.5 - wrong) * 18.0  # as sure as double precision lets the loss be
             return 0.5 * float(np.log((1 - wrong) / wrong))
+        if self.line_search == "exact" and self.loss == "absolute":
+            moves = h != 0  # Σ w|t - f - αh| is least at a median of (t - f)/h with weights w|h|
+            return weighted_median((t - values)[moves] / h[moves], (weight * np.abs(h))[moves])
         return self._search(values, h, t, weight)
 
     def _search(self, values: Array, h: Array, t: Array, weight: Array) -> float:
@@ -171,17 +181,6 @@ class StagewiseAdditiveModel(RegressorMixin, Learner):
 
     def _attributes(self, state: StagewiseState) -> dict[str, Any]:
         return {"estimators_": list(state.learners), "coefs_": np.array(state.coefs)}
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Add learners; see `Learner.fit`."""
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            self.__dict__.pop("_data", None)
-
-    def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Yield a fitted copy before the first and after every stage."""
-        yield from Learner.iterate(clone(self), X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,14 +12,14 @@ LARGEST = 3000  # variables of the dense program
 
 
 def multiclass_program(
-    X: Array, y: Array, cost: Array, *, kind: str, intercept: bool, price: float, margin: float = 1.0
+    X: Array, y: Array, cost: Array, *, K: int, kind: str, intercept: bool, price: float, margin: float = 1.0
 ) -> tuple[Array, float, float]:
     """Solve ½Σ‖W_k‖² + Σ_i cost_i·loss_i; returns the rows (W_k, b_k), the objective and the gap.
 
     Weston–Watkins has a slack for every wrong class, Crammer–Singer one a row. Intercepts without a price are
     determined up to a constant: their sum is zero.
     """
-    n, K = len(X), int(y.max()) + 1
+    n = len(X)
     Z = np.column_stack([X, np.ones(n)]) if intercept else X
     D, pairs = Z.shape[1], [(i, j) for i in range(n) for j in range(K) if j != y[i]]
     n_slack = len(pairs) if kind == "weston_watkins" else n

@@ -20,6 +20,7 @@ from sklearn.base import RegressorMixin
 
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.quantiles import weighted_quantile
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
 from gnomon.linear._centering import CentersColumns
@@ -157,24 +158,6 @@ def crossover(s: Interior) -> Array:
     vertex = linalg.lstsq(A[chosen], y[chosen], lapack_driver="gelsy")[0]
     better = primal_value(s.program, vertex) <= primal_value(s.program, s.best) * (1 + 1e-12) + 1e-300
     return vertex if better else s.best
-
-
-def weighted_quantile(y: Array, weight: Array, q: float) -> float:
-    """Smallest minimizer's interval of Σ s ρ_q(y − b), its midpoint.
-
-    >>> weighted_quantile(np.array([1.0, 2.0, 4.0, 9.0]), np.ones(4), 0.5)
-    3.0
-    """
-    order = np.argsort(y, kind="stable")
-    y, weight = y[order], weight[order]
-    y, weight = y[weight > 0], weight[weight > 0]
-    below = np.cumsum(weight)
-    goal = q * below[-1]
-    k = int(np.searchsorted(below, goal * (1 - 1e-12)))
-    k = min(k, len(y) - 1)
-    if abs(below[k] - goal) <= 1e-12 * below[-1] and k + 1 < len(y):
-        return float(0.5 * (y[k] + y[k + 1]))
-    return float(y[k])
 
 
 def _scaled(X: Array, y: Array, s: Array, *, intercept: bool) -> tuple[Array, Array, Units]:

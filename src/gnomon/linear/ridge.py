@@ -215,6 +215,9 @@ class Ridge(LinearPrediction, MultiOutputMixin, RegressorMixin, Additive):
         if alpha == 0.0:
             return normal.solve_eigen(view).coef if rows is None else self._unpenalized(view, rows)
         if self.solver in ("svd",) or (self.solver == "augmented" and rows is None):
+            plain = rows is not None and rows.in_memory and not rows.sparse and not self.standardize
+            if plain and self.solver == "svd" and not self.regularize_intercept:
+                return svd_coef(normal.center_rows(rows, intercept=self.fit_intercept), alpha)
             return spectral_coef(view, alpha)
         if self.solver == "augmented":
             return augmented_coef(view, rows, alpha)
@@ -294,6 +297,12 @@ def spectral_coef(view: LinearSums, alpha: float) -> Array:
     """V diag(1/(e + α)) Vᵀ Xᵀy with the eigenvalues e of XᵀX; directions without data get nothing."""
     e, V = linalg.eigh(view.xx)
     return V @ ((V.T @ as_columns(view.xy)) / (np.maximum(e, 0.0) + alpha)[:, None])
+
+
+def svd_coef(data: normal.Centered, alpha: float) -> Array:
+    """V diag(s/(s² + α)) Uᵀ y from the rows themselves: squares of small singular values are not lost."""
+    U, s, Vt = linalg.svd((data.X - data.mean_x) * data.root[:, None], full_matrices=False)
+    return Vt.T @ ((s / (s * s + alpha))[:, None] * (U.T @ data.target))
 
 
 def dual_coef(data: normal.Centered, alpha: float) -> Array:

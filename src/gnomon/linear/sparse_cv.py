@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import check_cv
 
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import MemoryRows
@@ -120,10 +121,16 @@ class ElasticNetCV(LinearPrediction, RegressorMixin, OneStep):
         folds = list(check_cv(self.cv).split(np.empty((rows.n_rows, 1)), rows.y))
         whole = prepare(rows, self.fit_intercept)
         grids = [self._grid(whole, ratio) for ratio in ratios]
+        masses = np.array([[self._mass(rows, part) for part in fold] for fold in folds])
+        if (masses <= 0).any():
+            raise DataError(
+                f"fold {int((masses <= 0).any(axis=1).argmax())} has no weight to learn from or to test on; "
+                "drop the rows of weight zero, or shuffle the folds."
+            )
         tasks = [(ratio, grid, fold) for ratio, grid in zip(ratios, grids) for fold in folds]
         errors = list(in_order(lambda task: self._errors(rows, *task), tasks))
         mse = np.array(errors).reshape(len(ratios), len(folds), -1).transpose(0, 2, 1)
-        sizes = np.array([self._mass(rows, test) for _, test in folds])
+        sizes = masses[:, 1]
         mean = mse @ (sizes / sizes.sum()) if rows.weighted else mse.mean(axis=2)
         best = np.unravel_index(np.argmin(mean), mean.shape)
         alpha, ratio = grids[best[0]][best[1]], float(ratios[best[0]])

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.quantiles import weighted_quantile
 from gnomon.core.randomness import stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total
@@ -19,7 +20,7 @@ from gnomon.linear import normal
 from gnomon.linear._centering import CentersColumns
 from gnomon.linear.least_squares import LinearPrediction, check_magnitude
 from gnomon.linear.moments import LinearSums, moments
-from gnomon.linear.quantile import LaplaceRegression, weighted_quantile
+from gnomon.linear.quantile import LaplaceRegression
 
 
 class StudentState(NamedTuple):

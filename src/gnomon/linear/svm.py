@@ -230,8 +230,10 @@ class LinearSVC(LinearClassifierMixin, CentersColumns, Learner):
             )
         gap = max(one.gap for one in solved)
         done = all(one.gap <= self._goal(rows) or (one.stalled and one.gap <= self.tol) for one in solved)
-        done = done or self._joint(rows) or self.slack_budget is not None
-        return state._replace(solved=solved), Report(sum(one.primal for one in solved), gap, done=done)
+        whole = self._joint(rows) or self.slack_budget is not None  # solved in one step, as well as it can be
+        done = done or (whole and gap <= self.tol)
+        primal = sum(one.primal for one in solved)
+        return state._replace(solved=solved), Report(primal, gap, done=done, stalled=whole)
 
     def _goal(self, rows):
         return _machines.goal(rows, self.tol, l1=self.penalty == "l1")
@@ -252,8 +254,15 @@ class LinearSVC(LinearClassifierMixin, CentersColumns, Learner):
     def _solve_joint(self, rows):
         X = rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=float)
         price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
+        counts = rows.weight > 0  # a row without cost would leave its slack without a price
         theta, primal, gap = multiclass_program(
-            X, rows.y, self.C * rows.weight, kind=self.multi_class, intercept=self.fit_intercept, price=price
+            X[counts],
+            rows.y[counts],
+            self.C * rows.weight[counts],
+            K=len(rows.classes),
+            kind=self.multi_class,
+            intercept=self.fit_intercept,
+            price=price,
         )
         share = gap / max(1.0, primal)
         return tuple(

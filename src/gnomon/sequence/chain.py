@@ -136,6 +136,7 @@ class MarkovChain(OneStep):
         model = cls(start=start, states=states)
         model.states_, model.startprob_, model.transmat_ = as_names(states, K), start, M
         model.counts_, model.unseen_ = np.zeros((K, K)), np.empty(0, dtype=int)
+        model.start_counts_, model.symbol_counts_ = np.zeros(K), np.zeros(K)
         model.n_parameters_ = K * (K - 1)
         model.frequencies_ = np.full(K, np.nan)
         return model

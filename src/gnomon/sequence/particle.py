@@ -354,7 +354,7 @@ class ParticleFilter(Learner):
     def _limit(self) -> int:
         return sys.maxsize
 
-    def _length(self, data: Any) -> int:
+    def _announced(self, data: Any) -> int:
         return len(data)
 
     def _start(self, rows: Any, rng: np.random.Generator) -> Track:

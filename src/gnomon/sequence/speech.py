@@ -58,6 +58,10 @@ def spectrogram_features(
     ((96, 20), 4)
     """
     x = np.asarray(signal, dtype=np.float64)
+    if not x.size or not np.isfinite(x).all():
+        raise DataError(
+            "signal must have at least one sample and no NaN or infinity; mend or drop this sound."
+        )
     width, step = round(window * rate), round(hop * rate)
     if x.ndim != 1 or width < 2 or step < 1:
         raise DataError(
