@@ -128,9 +128,9 @@ def test_many_rows_by_way_of_samples_end_where_newton_ends(family, intercept, mo
     }
     y, weight = draw[family]().astype(float), rng.integers(0, 3, size=len(z)).astype(float)
     options = {"alpha": 1e-3, "fit_intercept": intercept, "tol": 1e-9}
-    assert nested.serves(MemoryRows(X, y), Objective(Model(None, True), np.ones(5), 1.0))
+    assert nested.is_worthwhile(MemoryRows(X, y), Objective(Model(None, True), np.ones(5), 1.0))
     model = GeneralizedLinearRegressor(family, **options).fit(X, y, weight)
-    monkeypatch.setattr(nested, "serves", lambda rows, objective: False)
+    monkeypatch.setattr(nested, "is_worthwhile", lambda rows, objective: False)
     newton = GeneralizedLinearRegressor(family, **options).fit(X, y, weight)
     assert model.converged_
     np.testing.assert_allclose(model.coef_, newton.coef_, atol=1e-7)

@@ -264,7 +264,7 @@ def responsibilities(joint: Array, weight: Array, labels: Array | None = None, h
     return float(total)
 
 
-def settle(new: Array, old: Array | None, empty: Array, name: str) -> Array:
+def keep_where_empty(new: Array, old: Array | None, empty: Array, name: str) -> Array:
     """Components that received no weight keep their old parameter; without an old one that is an error."""
     if not np.any(empty):
         return new

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaln, digamma
 
 from gnomon.core.errors import DataError, DegenerateError
-from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, settle
+from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, keep_where_empty
 from gnomon.distributions.columns import ColumnFamily, ColumnSums
 from gnomon.distributions.positive import nan_at_edges, unless
 from gnomon.distributions.simplex import dirichlet_from_mean_logs
@@ -160,8 +160,8 @@ class Uniform(Family):
             raise DataError("Uniform has no conjugate prior here; use prior=None.")
         empty = statistics.low > statistics.high
         return self.replace(
-            low=settle(statistics.low, self.low, empty, "low"),
-            high=settle(statistics.high, self.high, empty, "high"),
+            low=keep_where_empty(statistics.low, self.low, empty, "low"),
+            high=keep_where_empty(statistics.high, self.high, empty, "high"),
         )
 
     def _draw(self, labels: Array, rng: np.random.Generator) -> Array:

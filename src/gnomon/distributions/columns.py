@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from gnomon.core.errors import DataError
-from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, settle
+from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, keep_where_empty
 
 
 class ColumnSums(NamedTuple):
@@ -113,7 +113,7 @@ class ColumnFamily(Family):
         with np.errstate(divide="ignore", invalid="ignore"):
             found = self._maximize(statistics)
         empty = statistics.weight <= 0
-        return self.replace(**{k: settle(v, getattr(self, k), empty, k) for k, v in found.items()})
+        return self.replace(**{k: keep_where_empty(v, getattr(self, k), empty, k) for k, v in found.items()})
 
     def posterior(self, statistics: ColumnSums, prior: Any) -> Any:
         """Return the conjugate prior after the data."""

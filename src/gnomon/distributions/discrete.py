@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import entr, gammaln, rel_entr
 
 from gnomon.core.errors import DataError
-from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, settle
+from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, keep_where_empty
 from gnomon.distributions.columns import log_factorial, product, require_counts
 from gnomon.distributions.counting import log
 from gnomon.distributions.simplex import Dirichlet
@@ -132,7 +132,9 @@ class Categorical(Family):
             counts = np.maximum(np.where(self._legal(counts), counts + extra, 0.0), 0.0)
         whole = counts.sum(axis=2, keepdims=True)
         with np.errstate(invalid="ignore"):
-            return self.replace(p=settle(counts / whole, self._wide(counts.shape[2]), whole <= 0, "p"))
+            return self.replace(
+                p=keep_where_empty(counts / whole, self._wide(counts.shape[2]), whole <= 0, "p")
+            )
 
     def _wide(self, top: int) -> Array | None:
         return _widen(self.p, max(top, self.p.shape[2])) if self.fitted else None
@@ -272,7 +274,7 @@ class Multinomial(Family):
             return self._at_mode(self.posterior(statistics, prior))
         whole = statistics.totals.sum(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):
-            return self.replace(p=settle(statistics.totals / whole, self.p, whole <= 0, "p"))
+            return self.replace(p=keep_where_empty(statistics.totals / whole, self.p, whole <= 0, "p"))
 
     def posterior(self, statistics: WordCounts, prior: Any) -> Dirichlet:
         """Return the Dirichlet belief about the probabilities after the data."""

@@ -11,7 +11,7 @@ from scipy.special import digamma, gammaln, polygamma
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.quantiles import weighted_median
-from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, settle
+from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, keep_where_empty
 from gnomon.distributions.kept import KeptRows, keep
 from gnomon.distributions.normal import Gaussian
 
@@ -66,8 +66,8 @@ class Laplace(Family):
         scale = statistics.each(lambda x, w: w @ np.abs(x - weighted_median(x, w)) / w.sum())
         empty = np.isnan(location)
         return self.replace(
-            location=settle(location, self.location, empty, "location"),
-            scale=settle(scale, self.scale, empty, "scale"),
+            location=keep_where_empty(location, self.location, empty, "location"),
+            scale=keep_where_empty(scale, self.scale, empty, "scale"),
         )
 
     def _draw(self, labels: Array, rng: np.random.Generator) -> Array:

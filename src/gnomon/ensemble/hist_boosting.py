@@ -19,7 +19,7 @@ from gnomon.ensemble.objectives import Objective
 from gnomon.trees import categories as cats
 from gnomon.trees.base import monotone_of
 from gnomon.trees.binning import bin_columns, find_bins
-from gnomon.trees.growing import MANY
+from gnomon.trees.growing import NO_LIMIT
 from gnomon.trees.tree import class_weights
 
 Array = np.ndarray
@@ -63,8 +63,8 @@ class _HistBoosted(Boosted):
             raise DataError(f"sample_weight sums to {weight.sum():.3g}; divide it, {HEAVIEST:g} is the most.")
         bins = find_bins(X, self.max_bins, cats.counts(self._categories, d), weight)
         limits = Limits(
-            MANY if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
-            MANY if self.max_depth is None else int(self.max_depth),
+            NO_LIMIT if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            NO_LIMIT if self.max_depth is None else int(self.max_depth),
             float(self.min_samples_leaf),
             float(self.l2_regularization),
         )

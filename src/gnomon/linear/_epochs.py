@@ -17,7 +17,7 @@ from gnomon.linear._rows import compute_weights
 from gnomon.loops import draws, fused, products
 from gnomon.solvers.terms import parts
 
-MANY = 20_000  # rows from which equal ones are not looked for unless there are weights
+MERGED_ROWS = 20_000  # rows from which equal ones are not looked for unless there are weights
 ORDERS = ("given", "random", "shuffle", "random_mistake")
 
 
@@ -121,7 +121,7 @@ def judge(state: Pass, loss: float, n: float, tol: float | None, patience: int) 
     return state._replace(loss=loss, best=min(loss, state.best), waited=waited)
 
 
-def tired(state: Pass, tol: float | None, patience: int) -> bool:
+def out_of_patience(state: Pass, tol: float | None, patience: int) -> bool:
     """Tell whether scikit-learn's rule says stop."""
     return tol is not None and state.waited >= patience
 
@@ -214,4 +214,8 @@ class Mixed:
         rows = self._plain_read(X, y, sample_weight, reset=reset, **options)
         free = self.order is None and getattr(self, "shuffle", True)
         free = free or (isinstance(self.order, str) and self.order == "random")
-        return canonical(rows) if y is not None and free and (rows.n_rows <= MANY or rows.weighted) else rows
+        return (
+            canonical(rows)
+            if y is not None and free and (rows.n_rows <= MERGED_ROWS or rows.weighted)
+            else rows
+        )

@@ -88,7 +88,9 @@ class MistakeDriven(Streamed, Learner):
             new = _epochs.judge(new, -_epochs.held_out_score(rows, *self._final(new)), 1.0, self.tol, 0)
         else:
             new = _epochs.judge(new, loss, float(rows.weight.sum()), self.tol, 0)
-        return new, Report(shown, done=bool(rests or _epochs.tired(new, self.tol, self.n_iter_no_change)))
+        return new, Report(
+            shown, done=bool(rests or _epochs.out_of_patience(new, self.tol, self.n_iter_no_change))
+        )
 
     def _order(self, rows, state):
         """Rows of one pass, without those held out."""

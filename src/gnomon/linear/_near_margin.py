@@ -9,7 +9,7 @@ from scipy import sparse
 from gnomon.core.linalg import Array
 from gnomon.solvers import lbfgs, margins, newton
 
-MANY = 5000  # rows from which wide data are left to L-BFGS
+MOST_WIDE_ROWS = 5000  # rows from which wide data are left to L-BFGS
 LONGER = 100  # steps of L-BFGS more than elsewhere before Newton's method takes over
 WORTH = 3e-10  # share of the objective that is still worth a step of L-BFGS
 FINE = 1e-5  # share of `tol` to which Newton's method goes on: near the end each step is worth many
@@ -19,7 +19,7 @@ def start(rows: Any, objective: newton.Objective, theta: Array) -> Any:
     """Return the state at theta: in the margins of sparse rows, else of L-BFGS, or Newton's where rows are few."""
     if rows.in_memory and sparse.issparse(rows.X):
         return margins.start(rows, objective, theta)
-    if rows.n_rows > MANY:
+    if rows.n_rows > MOST_WIDE_ROWS:
         return lbfgs.start(rows, objective, theta)._replace(k=-LONGER)
     return newton.newton_start(rows, objective, theta, curved=False)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.linalg import Array
-from gnomon.linear._machines import Margin, Solved
+from gnomon.linear._margin_solvers import Margin, Solved
 from gnomon.solvers import terms
 from gnomon.solvers.dual import DualState
 

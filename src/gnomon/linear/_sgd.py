@@ -184,7 +184,7 @@ class Stochastic(Streamed, Learner):
         watched = -_epochs.held_out_score(rows, new.coef, new.intercept) if self.early_stopping else loss
         scale = 1.0 if self.early_stopping else float(rows.weight.sum())
         new = _epochs.judge(new, watched, scale, self.tol, 0)
-        done = _epochs.tired(new, self.tol, self.n_iter_no_change)
+        done = _epochs.out_of_patience(new, self.tol, self.n_iter_no_change)
         if done and self.learning_rate == "adaptive" and self.eta0 * new.rate > 1e-6:
             new, done = new._replace(rate=new.rate / 5.0, waited=0), False
         full = self.batch_size == "full"

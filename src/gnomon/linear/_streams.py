@@ -10,7 +10,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.linear import _epochs
 
-FEW = 16  # rows that go the quick way
+QUICK_ROWS = 16  # rows that go the quick way
 KEPT = ("n_features_in_", "feature_names_in_", "classes_")
 
 
@@ -54,7 +54,7 @@ class Streamed(_epochs.Mixed):
         if "pass_" not in known or type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2:
             return False
         n, d = X.shape
-        if n > FEW or n != len(y) or d != known["n_features_in_"] or "feature_names_in_" in known:
+        if n > QUICK_ROWS or n != len(y) or d != known["n_features_in_"] or "feature_names_in_" in known:
             return False
         if not X.flags.c_contiguous or not np.isfinite(X.sum()) or not self._can_be_quick():
             return False
@@ -76,7 +76,7 @@ class Streamed(_epochs.Mixed):
 
 
 ONE_ROW = np.zeros(1, dtype=np.int64)
-ONES = np.ones(FEW)
+ONES = np.ones(QUICK_ROWS)
 
 
 class StreamedClasses(Streamed):

@@ -181,7 +181,7 @@ class GeneralizedLinearRegressor(RegressorMixin, CentersColumns, Learner):
                 mean = np.clip(mean, 1e-3, 1 - 1e-3)
             theta[-1] = self._family().score(mean if self.family == "gaussian" else max(mean, 1e-10))
         objective = self._objective(known.weight, len(theta))
-        if self.family != "gaussian" and nested.serves(rows, objective):
+        if self.family != "gaussian" and nested.is_worthwhile(rows, objective):
             state = nested.start(rows, objective, theta, fresh=True)
             if state.value <= total(empty_value, rows, theta[-1] if self.fit_intercept else 0.0, self.family):
                 return state

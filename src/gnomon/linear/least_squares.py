@@ -228,7 +228,7 @@ class LinearRegression(GaussianInference, LinearPrediction, MultiOutputMixin, Re
             return False
         if self.solver == "lsqr" and not rows.in_memory:
             raise DataError("solver='lsqr' needs the rows in memory; use solver='auto' for tables and Dask.")
-        many = rows.in_memory and rows.sparse and rows.n_features > normal.MANY
+        many = rows.in_memory and rows.sparse and rows.n_features > normal.GRAM_COLUMNS
         return self.solver == "lsqr" or many or _is_wide(rows)
 
     def _solve_rows(self, rows: Any) -> tuple[dict[str, Any], float]:
@@ -240,7 +240,7 @@ class LinearRegression(GaussianInference, LinearPrediction, MultiOutputMixin, Re
             unit = data.unit() if self.fit_intercept else None
             solution = normal.solve_wide(data.dense(), data.target, unit, self._rank_tol(rows))
             solver = "dual"
-        sums = self._statistics(rows) if rows.n_features <= normal.MANY else None
+        sums = self._statistics(rows) if rows.n_features <= normal.GRAM_COLUMNS else None
         view = _thin_view(data, rows)
         attributes, objective = self._describe(solution, view, solver, rows)
         return {"sums_": sums, **attributes}, objective

@@ -328,7 +328,7 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
             return "wide"
         if len(rows.classes) == 2:
             return "newton-cholesky"
-        return "nested" if nested.serves(rows, self._objective(rows)) else "newton-cg"
+        return "nested" if nested.is_worthwhile(rows, self._objective(rows)) else "newton-cg"
 
     def _newton(self, solver):
         if solver == "newton-cholesky":

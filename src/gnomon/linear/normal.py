@@ -18,7 +18,7 @@ from gnomon.core.sums import total
 from gnomon.linear.moments import LinearSums
 
 EPS = float(np.finfo(np.float64).eps)
-MANY = 1000  # columns beyond which rows that are few or sparse are solved without a d × d matrix
+GRAM_COLUMNS = 1000  # columns beyond which rows that are few or sparse are solved without a d × d matrix
 SAFE = 1e-13  # reciprocal condition of the scaled Gram matrix down to which Cholesky and refinement are exact
 CLEAN = 1e-6  # above it Cholesky alone is as accurate as a QR factorization
 

@@ -238,7 +238,7 @@ class Ridge(LinearPrediction, MultiOutputMixin, RegressorMixin, Additive):
             return False
         if self.solver in ("lsqr", "sparse_cg", "sag", "saga", "lbfgs", "dual"):
             return True
-        many = rows.n_features > normal.MANY
+        many = rows.n_features > normal.GRAM_COLUMNS
         wide = not rows.sparse and rows.n_rows < rows.n_features
         return many and (rows.sparse or wide) and self.solver == "auto"
 
@@ -255,7 +255,7 @@ class Ridge(LinearPrediction, MultiOutputMixin, RegressorMixin, Additive):
         objective = float(gradient.rss.sum() + (alphas * coef**2).sum())
         single = rows.y.ndim == 1
         intercept = data.mean_y - data.mean_x @ coef
-        sums = self._statistics(rows) if rows.n_features <= normal.MANY else None
+        sums = self._statistics(rows) if rows.n_features <= normal.GRAM_COLUMNS else None
         kept = self._attributes_of(coef, intercept, rows, single=single)
         return {"sums_": sums, **kept, "solver_": "lsqr" if iterative else "dual"}, objective
 

@@ -14,7 +14,7 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
-from gnomon.linear import _machines
+from gnomon.linear import _margin_solvers
 from gnomon.linear._centering import CentersColumns
 from gnomon.linear._multiclass import multiclass_program
 from gnomon.linear._optimality import describe
@@ -32,7 +32,7 @@ class NotSeparableError(DegenerateError):
 class MachineState(NamedTuple):
     """The problems of all classes, where each stands, and facts about the rows of a finished one."""
 
-    solved: tuple[_machines.Solved, ...]
+    solved: tuple[_margin_solvers.Solved, ...]
     seed: int
     facts: dict[str, Any] | None = None
 
@@ -180,10 +180,10 @@ class LinearSVC(LinearClassifierMixin, CentersColumns, Learner):
     def _problem(self, rows, k):
         price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
         y, cost = self._rows_of(rows, k) if rows.in_memory else (np.empty(0), np.empty(0))
-        margin = _machines.Margin(
+        margin = _margin_solvers.Margin(
             y, cost, k, float(self.C), self.fit_intercept, price, self.loss, self.penalty == "l1", ""
         )
-        return margin._replace(method=_machines.choose(margin, rows, self.solver))
+        return margin._replace(method=_margin_solvers.choose(margin, rows, self.solver))
 
     def _rows_of(self, rows, k):
         """Sign and price of every row of a problem."""
@@ -199,7 +199,9 @@ class LinearSVC(LinearClassifierMixin, CentersColumns, Learner):
             return MachineState((), seed)
         if not np.isfinite(self.C):
             self._check_separable(rows)
-        return MachineState(tuple(_machines.begin(problem, rows) for problem in self._problems(rows)), seed)
+        return MachineState(
+            tuple(_margin_solvers.begin(problem, rows) for problem in self._problems(rows)), seed
+        )
 
     def _check_separable(self, rows):
         from gnomon.linear.hulls import separability
@@ -225,7 +227,7 @@ class LinearSVC(LinearClassifierMixin, CentersColumns, Learner):
             solved = tuple(
                 one
                 if one.gap <= goal or one.stalled
-                else _machines.advance(problem, rows, one, state.seed, self.tol)
+                else _margin_solvers.advance(problem, rows, one, state.seed, self.tol)
                 for problem, one in zip(self._problems(rows), state.solved)
             )
         gap = max(one.gap for one in solved)
@@ -236,7 +238,7 @@ class LinearSVC(LinearClassifierMixin, CentersColumns, Learner):
         return state._replace(solved=solved), Report(primal, gap, done=done, stalled=whole)
 
     def _goal(self, rows):
-        return _machines.goal(rows, self.tol, l1=self.penalty == "l1")
+        return _margin_solvers.goal(rows, self.tol, l1=self.penalty == "l1")
 
     def _converged(self, report, objective, previous, tol):
         return False  # `_step` decides
@@ -248,8 +250,8 @@ class LinearSVC(LinearClassifierMixin, CentersColumns, Learner):
         y = np.where(rows.y == 1, 1.0, -1.0)
         A = y[:, None] * np.column_stack([X, np.ones(len(X))])
         ridge = np.append(np.ones(X.shape[1]), 0.0)
-        theta, alpha, primal, gap = _machines.within_budget(A, ridge, float(self.slack_budget))
-        return _machines.Solved(None, theta if self.fit_intercept else theta[:-1], primal, gap, alpha)
+        theta, alpha, primal, gap = _margin_solvers.within_budget(A, ridge, float(self.slack_budget))
+        return _margin_solvers.Solved(None, theta if self.fit_intercept else theta[:-1], primal, gap, alpha)
 
     def _solve_joint(self, rows):
         X = rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=float)
@@ -266,7 +268,7 @@ class LinearSVC(LinearClassifierMixin, CentersColumns, Learner):
         )
         share = gap / max(1.0, primal)
         return tuple(
-            _machines.Solved(None, row, primal if k == 0 else 0.0, share) for k, row in enumerate(theta)
+            _margin_solvers.Solved(None, row, primal if k == 0 else 0.0, share) for k, row in enumerate(theta)
         )
 
     def _finish(self, rows, state):
@@ -296,5 +298,5 @@ def hard_margin(X: Array, s: Array, *, origin: bool = False) -> tuple[Array, flo
     ridge = np.ones(A.shape[1])
     if not origin:
         ridge[-1] = 0.0
-    theta = _machines.hinge_program(A, ridge, np.full(len(s), np.inf))[0]
+    theta = _margin_solvers.hinge_program(A, ridge, np.full(len(s), np.inf))[0]
     return (theta, 0.0) if origin else (theta[:-1], float(theta[-1]))

@@ -13,7 +13,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
-from gnomon.linear import _machines
+from gnomon.linear import _margin_solvers
 from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rules import SEED
 from gnomon.linear.least_squares import LinearPrediction
@@ -98,7 +98,7 @@ class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
     def _machine(self, rows):
         """The problem for interior points, on rows with even columns, and what divides its weights."""
         y, cost, one = np.asarray(rows.y, dtype=float), self.C * rows.weight, np.ones(rows.n_rows)
-        even, scale = _machines.even_parameters(rows, self.fit_intercept)
+        even, scale = _margin_solvers.even_parameters(rows, self.fit_intercept)
         offsets, ridge = (y - self.epsilon, -y - self.epsilon), self._ridge(rows) / scale**2
         return even, interior.Machine(ridge, (one, -one), offsets, (cost, cost), self.fit_intercept), scale
 
@@ -113,16 +113,16 @@ class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
         D = rows.n_features + self.fit_intercept
         if self.loss == "squared_epsilon_insensitive":
             inner = newton.newton_start(
-                rows, self._objective(rows), np.zeros(D), curved=D <= _machines.NARROW
+                rows, self._objective(rows), np.zeros(D), curved=D <= _margin_solvers.NARROW
             )
-            return _machines.Solved(inner, inner.theta, np.inf, np.inf)
+            return _margin_solvers.Solved(inner, inner.theta, np.inf, np.inf)
         if D > 3000:
             raise DataError(
                 f"loss='epsilon_insensitive' with {D} parameters is beyond LinearSVR; "
                 "use loss='squared_epsilon_insensitive' or SGDRegressor."
             )
         inner = interior.machine_start(*self._machine(rows)[:2])
-        return _machines.Solved(inner, inner.theta, np.inf, np.inf)
+        return _margin_solvers.Solved(inner, inner.theta, np.inf, np.inf)
 
     def _step(self, rows, state):
         step = self._newton if self.loss == "squared_epsilon_insensitive" else self._interior
@@ -131,11 +131,11 @@ class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
         if state.gap <= 1e-5 and not share < state.gap:  # rounding allows no more
             return state, Report(state.primal, state.gap, done=state.gap <= self.tol)
         done = share <= (self.tol if rows.n_rows > 5000 else min(self.tol, 1e-13))
-        return _machines.Solved(inner, theta, primal, share), Report(primal, share, done=done)
+        return _margin_solvers.Solved(inner, theta, primal, share), Report(primal, share, done=done)
 
     def _newton(self, rows, state):
         objective = self._objective(rows)
-        step = newton.newton_step if len(objective.ridge) <= _machines.NARROW else newton.newton_cg_step
+        step = newton.newton_step if len(objective.ridge) <= _margin_solvers.NARROW else newton.newton_cg_step
         inner = step(rows, objective, state)
         g, gap = inner.gradient, newton.gradient_gap(objective, inner.gradient)
         gap = self.C * max(gap, np.abs(g[objective.ridge == 0.0]).max(initial=0.0))

@@ -18,7 +18,7 @@ from gnomon.loops._compile import compiled
 from gnomon.loops.draws import uniform
 from gnomon.loops.trees import BARE, MISSING_CODE
 
-FEW = 32  # rows of a node whose codes are sorted instead of looked up in all 256 bins
+SORTED_ROWS = 32  # rows of a node whose codes are sorted instead of looked up in all 256 bins
 SCORE, CODE, NEXT, SIDE, WEIGHT, FOUND = range(6)  # a cut
 
 
@@ -82,7 +82,7 @@ def insert(c, n, present):
 @compiled(**BARE)
 def add_up(codes, start, step, order, lo, hi, weights, moments, sums, present):
     """Weights and moments by code; present = the codes that occur, in order; returns how many."""
-    n, few = 0, hi - lo <= FEW
+    n, few = 0, hi - lo <= SORTED_ROWS
     for k in range(lo, hi):
         c = np.int64(codes[start + step * np.int64(order[k])])
         if few and sums[2 * c] == 0.0:

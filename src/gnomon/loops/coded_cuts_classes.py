@@ -9,7 +9,18 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.coded_cuts import FEW, FOUND, NEXT, SCORE, SIDE, WEIGHT, border_of, extremes, insert, note
+from gnomon.loops.coded_cuts import (
+    FOUND,
+    NEXT,
+    SCORE,
+    SIDE,
+    SORTED_ROWS,
+    WEIGHT,
+    border_of,
+    extremes,
+    insert,
+    note,
+)
 from gnomon.loops.draws import uniform
 from gnomon.loops.trees import BARE, MISSING_CODE
 
@@ -49,7 +60,7 @@ def judge_classes(left, total, code, after, side, least, tie, cut):
 @compiled(**BARE)
 def add_up_classes(codes, start, step, order, lo, hi, weights, classes, width, sums, present):
     """Weights by code and class; present = the codes that occur, in order; returns how many."""
-    n, few = 0, hi - lo <= FEW
+    n, few = 0, hi - lo <= SORTED_ROWS
     for k in range(lo, hi):
         c = np.int64(codes[start + step * np.int64(order[k])])
         if few and sums[width * c] == 0.0:

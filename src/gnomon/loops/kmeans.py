@@ -205,7 +205,7 @@ def rivals(rows, lower, drift, near, g, picked):
 
 
 @compiled
-def settle(x, centers, scale, order, bounds, best, i, limit, label, nearest):
+def nearest_directly(x, centers, scale, order, bounds, best, i, limit, label, nearest):
     """Return the nearest center and its distance², directly, over the groups whose best is within `limit`."""
     for g in range(bounds.size - 1):
         if best[g, i] <= limit:
@@ -312,7 +312,7 @@ def assign(
                 slack = UNIT * 1.02 * ((d + 6) * np.sqrt(norms[row]) * reach + reach * reach) + 1e-30
                 if runner - low <= 2.0 * slack:
                     limit = min(low, runner) + 2.0 * slack
-                    label, near[row] = settle(
+                    label, near[row] = nearest_directly(
                         X[row], centers, scale, order, bounds, best, i, limit, own, before
                     )
                 elif label != own:

@@ -26,7 +26,7 @@ N_BOARD = 16
 ACTIVE, NEXT, PIECES, UNDONE, PARENT, NODE, SMALL, LARGE, LOW, HIGH = range(10)  # a search of new leaves
 N_JOB = 16
 NONE, TAKEN = -1, -2  # instead of a node
-MANY = 2_000  # rows of a leaf that others may help with
+SHARED_ROWS = 2_000  # rows of a leaf that others may help with
 PATIENCE = 200  # looks at an empty board
 SPLIT, HELP, WAIT = range(3)
 
@@ -134,7 +134,7 @@ def take_place(team):
 
 
 @compiled(**BARE)
-def settle(team, node, slot):
+def enqueue(team, node, slot):
     """Let a node that gains wait for its turn and keep its histogram."""
     gain = team.gains[node] = team.records[node, GAIN]
     team.owners[slot] = node if gain > 0.0 else NONE
@@ -156,7 +156,7 @@ def close_search(terms, team, j):
     choose_all(team.found[j], terms.l2, team.records[node:end])
     lock(board)
     for k in range(node, end):
-        settle(team, k, job[SMALL] if ints[k, START] == job[LOW] else job[LARGE])
+        enqueue(team, k, job[SMALL] if ints[k, START] == job[LOW] else job[LARGE])
     if parent >= 0:
         ints[parent, FIRST] = node
     job[ACTIVE] = 0
@@ -191,7 +191,7 @@ def open_search(ground, team, parent, node, small, large, low, high):
         jobs[j, ACTIVE] > 0
     ):  # a thread is in each but one, which the leader may have left for a leaf that was due
         j += 1
-    job, several = jobs[j], high - low >= MANY
+    job, several = jobs[j], high - low >= SHARED_ROWS
     job[PIECES] = job[UNDONE] = min(team.own.shape[0], ground.words.shape[1]) if several else 1
     job[ACTIVE], job[NEXT], job[PARENT], job[NODE] = 1, 1, parent, node
     job[SMALL], job[LARGE], job[LOW], job[HIGH] = small, large, low, high

@@ -22,7 +22,7 @@ import numpy as np
 from gnomon.loops._compile import compiled
 from gnomon.loops.trees import BARE, INNER
 
-FEW = np.uint64(2)  # rows that are not worth a group
+SMALLEST_GROUP = np.uint64(2)  # rows that are not worth a group
 NONE, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 FEATURE = np.uint64(0x3FFFFF)
 TILE = 64  # rows that are copied together
@@ -121,7 +121,7 @@ def part_branch(block, column, word, table, rows, source, target, many):
 
 
 @compiled(**BARE)
-def settle(numbers, values, node, rows, first, last, out, start, column):
+def add_values(numbers, values, node, rows, first, last, out, start, column):
     """out[start + row, column:] += the value of a node, for the rows that end there."""
     for i in range(first, last):
         row = start + np.uint64(rows[i])
@@ -162,11 +162,11 @@ def descend(groups, many, numbers, words, table, root, values, out, start, colum
         node, place, first, last = stack[size, 0], stack[size, 1], stack[size, 2], stack[size, 3]
         word = np.uint64(words[node + ONE])
         if words[node + ONE] < 0:
-            settle(numbers, values, node, rows, place + first, place + last, out, start, column)
-        elif last - first <= FEW:
+            add_values(numbers, values, node, rows, place + first, place + last, out, start, column)
+        elif last - first <= SMALLEST_GROUP:
             for i in range(place + first, place + last):
                 end = walk(block, span, numbers, words, table, node, np.uint64(rows[i]))
-                settle(numbers, values, end, rows, i, i + ONE, out, start, column)
+                add_values(numbers, values, end, rows, i, i + ONE, out, start, column)
         else:
             line, source, place = ((word >> TWO) & FEATURE) * span, place + first, span - place
             if word & TWO:
@@ -180,7 +180,7 @@ def descend(groups, many, numbers, words, table, root, values, out, start, colum
             border += first
             size = wait(stack, size, other, place, border, last)
             if child == node:
-                settle(numbers, values, node, rows, place + first, place + border, out, start, column)
+                add_values(numbers, values, node, rows, place + first, place + border, out, start, column)
             else:
                 size = wait(stack, size, child, place, first, border)
 

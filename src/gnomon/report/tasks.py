@@ -21,7 +21,7 @@ from gnomon.report.columns import (
     describe,
 )
 
-FEW = 10  # a whole number with at most so many values is taken for a class
+MOST_CLASSES = 10  # a whole number with at most so many values is taken for a class
 PART = "(part)"  # the column that cuts a single sequence into parts, to learn from some and test on others
 MIN_ROWS = 10
 
@@ -151,7 +151,7 @@ def _infer(y: Any, task: str | None) -> tuple[str, str]:
     number = y.dtype.is_numeric()
     whole = number and bool((y.round() == y).all())
     if task is None:
-        task = "classification" if not number or (whole and distinct <= FEW) else "regression"
+        task = "classification" if not number or (whole and distinct <= MOST_CLASSES) else "regression"
         why = (
             "whole numbers"
             if whole

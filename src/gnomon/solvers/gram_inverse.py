@@ -17,7 +17,7 @@ from gnomon.solvers.coordinate import Penalized, gap_below, solve_gram, take_ste
 
 JITTER = 1e-12  # share of the diagonal that keeps equal columns apart
 STALE = 0.5  # share of mu below which the inverse for an older, larger mu is given up
-MANY = 3  # changes of more than a third of the support are not worth following
+LARGEST_CHANGE = 3  # changes of more than a third of the support are not worth following
 ACCURACY = 1e-6  # of such a solution; the next step corrects it
 SOLVES = 40  # products with the inverse spent on the difference between two mu
 
@@ -42,7 +42,7 @@ class KeptInverse:
         new = np.flatnonzero(member)
         changes = len(self.S) - np.count_nonzero(stays) + len(new)
         near = STALE * self.mu <= mu <= self.mu
-        if near and (not changes or (MANY * changes <= len(S) and self._update(G, stays, new))):
+        if near and (not changes or (LARGEST_CHANGE * changes <= len(S) and self._update(G, stays, new))):
             return True
         return self._afresh(G, S, mu)
 

@@ -23,7 +23,9 @@ LEFT = 0.15  # share of the gradient that a system leaves: margins move on befor
 SYSTEM = 500  # products in one system, at most
 PIECES = 8  # of the rows that threads share
 ENTRIES = 16  # a column in every sum that has a vector of all columns to itself
-FEW = 0.85  # share of the rows up to which those inside are copied side by side, where they are read faster
+COPIED_SHARE = (
+    0.85  # share of the rows up to which those inside are copied side by side, where they are read faster
+)
 
 
 class MarginState(NamedTuple):
@@ -133,7 +135,7 @@ def _direction(rows, objective, state, left):
 
 def _side_by_side(rows, objective, index):
     """The same, copied together where they are few enough to pay."""
-    if len(index) > FEW * rows.n_rows:
+    if len(index) > COPIED_SHARE * rows.n_rows:
         return _these(rows, objective, index)
     return some(rows.X[index], np.arange(len(index)), objective.model.intercept, has_ones(rows))
 

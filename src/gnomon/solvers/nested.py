@@ -22,7 +22,7 @@ ENTRIES = 2**22  # of the blocks, at most
 STEPS = 20  # on a sample, at most
 
 
-def serves(rows: Any, objective: newton.Objective) -> bool:
+def is_worthwhile(rows: Any, objective: newton.Objective) -> bool:
     """Tell whether there are so many dense rows that a quarter of them knows the curvature."""
     D = len(objective.ridge)
     few_blocks = max(1, objective.model.n_outputs) * D * D <= ENTRIES
@@ -42,7 +42,7 @@ def start(rows: Any, objective: newton.Objective, theta: Array, *, fresh: bool) 
         if not _ample(rows, len(theta), every):
             continue
         few, part = newton.every_nth(rows, objective, every)
-        if fresh and newton.speaks_for(few, part):
+        if fresh and newton.is_representative(few, part):
             theta = _settle(few, part, _at(few, part, theta, known or (few, part)), share)
         known = few, part
     return _at(rows, objective, theta, known)

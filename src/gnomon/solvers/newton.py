@@ -81,7 +81,7 @@ def every_nth(rows: Any, objective: Objective, n: int) -> tuple[MemoryRows, Obje
     return few, objective._replace(ridge=objective.ridge * share, weight=objective.weight * share)
 
 
-def speaks_for(few: MemoryRows, part: Objective) -> bool:
+def is_representative(few: MemoryRows, part: Objective) -> bool:
     """Tell whether a sample has weight and rows of all classes."""
     return part.weight > 0.0 and (few.classes is None or len(np.unique(few.y)) == len(few.classes))
 
@@ -91,7 +91,7 @@ def sampled_start(rows: Any, objective: Objective, theta: Array, step: Any, ever
     if not rows.in_memory or rows.n_rows < every * max(2000, 20 * len(theta)):
         return theta
     few, part = every_nth(rows, objective, every)
-    if not speaks_for(few, part):
+    if not is_representative(few, part):
         return theta
     state = newton_start(few, part, theta, curved=False)
     for _ in range(8):

@@ -19,7 +19,7 @@ from gnomon.core.sums import per_row
 from gnomon.core.trace import Trace
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
-from gnomon.trees.growing import MANY, Growth, Prepared, Problem, grow_tree, prepare, repetitions
+from gnomon.trees.growing import NO_LIMIT, Growth, Prepared, Problem, grow_tree, prepare, repetitions
 from gnomon.trees.nodes import (
     BLOCK_BYTES,
     PackedTrees,
@@ -85,14 +85,14 @@ def growth_of(model: Any, weight: Array, reps: Array, d: int) -> Growth:
     leaf = share_or_number(model.min_samples_leaf, n)
     limit = model.max_leaf_nodes
     if getattr(model, "growth", "auto") == "best_first" and limit is None:
-        limit = MANY
+        limit = NO_LIMIT
     if getattr(model, "growth", "auto") == "depth_first" and limit is not None:
         raise DataError(
             f"max_leaf_nodes={limit} opens the best leaf first, and growth='depth_first' the last one; "
             "use growth='best_first', or bound the depth."
         )
     return Growth(
-        max_depth=MANY if model.max_depth is None else int(model.max_depth),
+        max_depth=NO_LIMIT if model.max_depth is None else int(model.max_depth),
         max_features=feature_count(model.max_features, d),
         max_leaf_nodes=0 if limit is None else int(limit),
         min_samples_split=max(2.0, share_or_number(model.min_samples_split, n), 2 * leaf),

@@ -31,7 +31,7 @@ CRITERIA = {
     "absolute_error": ABSOLUTE,
 }
 LARGE_NODE = 16_384  # rows from which one node is worth several threads
-MANY = 2**31 - 1
+NO_LIMIT = 2**31 - 1
 _NOTHING = np.zeros((1, 1))
 _NO_MASKS = np.zeros((1, 1), np.uint8)
 
@@ -101,8 +101,8 @@ def number_problem(criterion: str, y: Array, weight: Array, reps: Array) -> Prob
 class Growth(NamedTuple):
     """Limits of growth, in numbers."""
 
-    max_depth: int = MANY
-    max_features: int = MANY
+    max_depth: int = NO_LIMIT
+    max_features: int = NO_LIMIT
     max_leaf_nodes: int = 0  # 0: no limit, depth first
     min_samples_split: float = 2.0
     min_samples_leaf: float = 1.0

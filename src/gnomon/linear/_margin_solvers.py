@@ -17,7 +17,9 @@ from gnomon.solvers import dual, interior, newton, sparse_newton, terms
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which Newton factorizes
-FEW = 4  # columns per dense row from which rows are few: with random ones their Gram matrix has condition 9
+WIDE_RATIO = (
+    4  # columns per dense row from which rows are few: with random ones their Gram matrix has condition 9
+)
 EXACT = 5000  # rows up to which problems are solved to the end
 EPOCHS = 40  # of dual coordinate descent that are still worth while on wide data
 LONGEST = 30  # passes without a look at the gap
@@ -118,7 +120,7 @@ def _wide_start(margin, rows, zero):
 
     Sparse rows meet less, so more of them are few.
     """
-    few = rows.in_memory and rows.n_rows * (1 if sparse.issparse(rows.X) else FEW) <= rows.n_features
+    few = rows.in_memory and rows.n_rows * (1 if sparse.issparse(rows.X) else WIDE_RATIO) <= rows.n_features
     if few and not (margin.intercept and margin.intercept_ridge == 0.0):
         return dual.dual_start(rows, _dual_machine(margin, rows))
     return _near_margin.start(rows, smooth_objective(margin, rows), zero)
