@@ -332,8 +332,11 @@ def _with_generators(rule: Any) -> Any:
 
 
 def check_fitted(estimator: Any) -> None:
-    """Raise scikit-learn's `NotFittedError` when `fit` has not been called."""
-    if not hasattr(estimator, "n_features_in_"):
+    """Raise scikit-learn's `NotFittedError` when nothing learned is there."""
+    learned = "n_features_in_" in vars(estimator) or any(
+        name.endswith("_") and not name.startswith("__") for name in vars(estimator)
+    )
+    if not learned:
         name = type(estimator).__name__
         raise NotFittedError(
             f"This {name} instance is not fitted yet. Call 'fit' with appropriate arguments before using "
