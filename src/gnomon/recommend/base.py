@@ -22,6 +22,7 @@ from gnomon.recommend.lists import rerank_mmr, round_ratings
 
 BLOCK_SCORES = 2**21  # of a block of users, all items
 DAMPING = 5.0  # ratings of the global mean that a newcomer's list adds to every item
+LONG_LIST = 256  # entries; longer lists are sorted whole
 CHUNK_ENTRIES = 2**15  # ratings in a piece of work
 
 SOURCES = np.array(["model", "item mean", "user mean", "global mean"])
@@ -314,20 +315,14 @@ class Means(NamedTuple):
 def largest(scores: Array, N: int) -> tuple[Array, Array]:
     """Return the columns of the N largest scores of every row and the scores; ties go to the lower column."""
     n = min(N, scores.shape[1])
-    if n < scores.shape[1]:
-        edge = -np.partition(-scores, n - 1, axis=1)[
-            :, n - 1 : n
-        ]  # everything above it is in, of equals the first
-        above = scores > edge
-        room = n - above.sum(axis=1, keepdims=True)
-        level = scores == edge
-        chosen = above | (level & (np.cumsum(level, axis=1) <= room))
-        columns = np.nonzero(chosen)[1].reshape(len(scores), n)
-    else:
-        columns = np.tile(np.arange(n), (len(scores), 1))
-    values = np.take_along_axis(scores, columns, axis=1)
-    order = np.argsort(-values, axis=1, kind="stable")
-    return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)
+    if n > LONG_LIST or n == 0:
+        columns = np.argsort(-scores, axis=1, kind="stable")[:, :n]
+        return columns, np.take_along_axis(scores, columns, axis=1)
+    from gnomon.loops.top_rows import top_columns
+
+    columns, values = np.zeros((len(scores), n), dtype=np.int64), np.empty((len(scores), n), scores.dtype)
+    top_columns(np.ascontiguousarray(scores), columns, values)
+    return columns, values
 
 
 def cosines(A: Any, B: Any) -> Array:

@@ -26,7 +26,7 @@ from gnomon.recommend.alternating import (
     solve_side,
 )
 from gnomon.recommend.answers import FactorAnswers
-from gnomon.recommend.passes import Factors, coordinate_sweep, sgd_sweep
+from gnomon.recommend.passes import Factors, Grid, coordinate_sweep, grid_of, sgd_sweep
 
 __all__ = ["MatrixFactorization"]
 
@@ -38,6 +38,7 @@ class Work(NamedTuple):
     ridge_users: Array
     ridge_items: Array
     memory: dict[str, Any]  # what earlier starts have left
+    grid: Grid | None = None  # blocks for "sgd"
 
 
 class MatrixFactorization(FactorAnswers):
@@ -89,7 +90,8 @@ class MatrixFactorization(FactorAnswers):
     lr_schedule : {"constant", "inverse"}
         Or η / (1 + t) in the t-th sweep (from 0).
     batch : {"shuffled", "sequential"}
-        Order in which "sgd" meets the ratings: anew every sweep, or always by user and item.
+        Order in which "sgd" meets the ratings: anew every sweep (many ratings block by block, on several threads),
+        or always by user and item.
     rating_options : sequence of numbers, optional
         What ``predict(..., round=True)`` rounds to; by default the ratings that occur.
     noise_variance, prior_precision : float, optional
@@ -234,7 +236,8 @@ class MatrixFactorization(FactorAnswers):
         if lam == 0 and self.solver == "als":
             self._check_counts(R, sides)
         R.memory = {}
-        return Work(sides, *ridge, R.memory)
+        blocks = self.solver == "sgd" and self.batch == "shuffled" and not self.implicit
+        return Work(sides, *ridge, R.memory, grid_of(sides) if blocks else None)
 
     def _check_counts(self, R: RatingMatrix, sides: Sides) -> None:
         for what, side, names in (
