@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.core.ids import codes_of, column_of, pair_columns
+from gnomon.core.ids import codes_of, column_of, is_many, pair_columns
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import ById, RatingMatrix, read_ratings
 from gnomon.core.steps import Learner
@@ -193,15 +193,15 @@ class Recommender(Learner):
         Returns
         -------
         ids, scores : arrays
-            Best first; ties go to the item that comes first. For several users, rows are filled up with the
-            last-ranked entries' scores at −inf where fewer items are left.
+            Best first; ties go to the item that comes first. For several users, a row where fewer than N items are
+            left ends in what the user has rated, with scores of −inf.
         """
         check_is_fitted(self)
         if N < 1:
             raise DataError(f"N must be at least 1; got {N}.")
         if not 0 <= diversity < 1:
             raise DataError(f"diversity must lie in [0, 1); got {diversity}.")
-        many = isinstance(userid, list | np.ndarray) or hasattr(userid, "to_numpy")
+        many = is_many(userid)
         codes = codes_of(userid if many else [userid], self.users_)
         allowed = np.ones(len(self.items_), dtype=bool)
         if items is not None:
@@ -221,23 +221,25 @@ class Recommender(Learner):
         self, codes: Array, N: int, allowed: Array, unseen: bool, diversity: float
     ) -> tuple[Array, Array]:
         """Return the N best items of every user, block by block."""
+        columns = np.flatnonzero(allowed)
+        whole = len(columns) == len(allowed)
         size = max(1, BLOCK_SCORES // max(1, len(self.items_)))
 
         def block(begin: int) -> tuple[Array, Array]:
             mine = codes[begin : begin + size]
             scores = self._score_table(mine)
-            scores[:, ~allowed] = -np.inf
             if unseen:
-                for row, code in enumerate(mine):
-                    if code >= 0:
-                        low, high = self.ratings_.indptr[code : code + 2]
-                        scores[row, self.ratings_.indices[low:high]] = -np.inf
+                known = np.flatnonzero(mine >= 0)
+                seen = self.ratings_[mine[known]]
+                scores[np.repeat(known, np.diff(seen.indptr)), seen.indices] = -np.inf
             if diversity:
+                scores[:, ~allowed] = -np.inf
                 return self._diverse(scores, N, diversity)
-            return largest(scores, N)
+            found, best = largest(scores if whole else scores[:, columns], N)
+            return columns[found], best
 
         parts = list(in_order(block, range(0, len(codes), size)))
-        n = min(N, len(self.items_))
+        n = min(N, len(self.items_) if diversity else len(columns))
         empty = np.zeros((0, n), dtype=np.int64), np.zeros((0, n))
         return tuple(np.concatenate(column) for column in zip(empty, *parts))  # type: ignore[return-value]
 

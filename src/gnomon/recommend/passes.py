@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from gnomon.core.linalg import Array
 from gnomon.core.threads import shared
@@ -148,3 +149,13 @@ def coordinate_sweep(work: Any, state: Factors, nonnegative: bool, biases: bool)
         rest -= U[sides.rows, k] * V[sides.columns, k]
     kind = state.U.dtype
     return state._replace(U=U.astype(kind), V=V.astype(kind), user_bias=bu[:, 0], item_bias=bi[:, 0])
+
+
+def history_of(work: Any, H: Array) -> Array:
+    """Return |D_a|^(-1/2) Σ h_j of every user."""
+    sides = work.sides
+    runs = sides.users.runs
+    ones = sparse.csr_array(
+        (np.ones(len(runs.others)), runs.others, runs.starts), shape=(len(sides.users.counts), len(H))
+    )
+    return (ones @ H) / np.sqrt(np.maximum(sides.users.counts, 1))[:, None]

@@ -94,9 +94,7 @@ def _table_of(table: sparse.csr_array, kind: str, min_common: int, shrinkage: fl
     columns = turned.indptr.astype(np.int64), turned.indices.astype(np.int64), turned.data
 
     def piece(begin: int) -> None:
-        similar_rows(
-            begin, PIECES, CODES[kind], max(1, min_common), float(shrinkage), *rows, *columns, out
-        )
+        similar_rows(begin, PIECES, CODES[kind], max(1, min_common), float(shrinkage), *rows, *columns, out)
 
     shared(piece, range(PIECES))
     return out
