@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
@@ -207,7 +208,7 @@ def _kept(
     keys = set_keys(sets.starts, sets.items)
     table = hash_table(keys)
     most = LONGEST if most is None else int(most)
-    number = np.where(lengths > 1, 2.0 ** np.minimum(lengths, 62) - 2, 0.0)
+    number = np.array([float(_rules_of(size, most)) for size in range(LONGEST + 1)])[lengths]
     kept = [Split(*(np.zeros(0, dtype=np.int64),) * 3)]
     for low, high in _chunks(number):
         *found, missing = split_sets(low, high, sets.starts, sets.items, counts, keys, table, pruning, most)
@@ -221,6 +222,11 @@ def _kept(
             part = Split(*(column[score(part)[metric] >= threshold] for column in part))
         kept.append(part)
     return Split(*(np.concatenate(column) for column in zip(*kept))), int(number.sum())
+
+
+def _rules_of(size: int, most: int) -> int:
+    """Return how many rules with at most so many items on the right a set has."""
+    return sum(math.comb(size, k) for k in range(1, min(most, size - 1) + 1))
 
 
 def _chunks(number: Array) -> Any:
