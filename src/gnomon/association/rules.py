@@ -61,6 +61,7 @@ def association_rules(
     exact: bool = True,
     significance: bool = False,
     level: float = 0.95,
+    redundant: bool = True,
 ) -> Any:
     r"""Return the rules A ⇒ B of frequent sets whose measure reaches a threshold.
 
@@ -103,6 +104,9 @@ def association_rules(
         looked at (see `rule_measures`).
     level : float
         Of the intervals.
+    redundant : bool
+        Whether to keep rules that say nothing new: another one found has the same consequent, a smaller antecedent
+        and no less confidence.
 
     Returns
     -------
@@ -120,6 +124,8 @@ def association_rules(
     """
     _check(df, metric, null_values, df_orig, num_itemsets, return_metrics)
     if support_only:
+        if not redundant:
+            raise DataError("redundant=False compares confidences, which support_only=True does not have.")
         return _support_only(df, min_threshold, return_metrics, max_consequent)
     sets = _sets_of(df)
     counts, n = _counts(df, num_itemsets, exact and not null_values)
@@ -146,7 +152,11 @@ def association_rules(
             n_tests=looked_at,
         )
         return_metrics = [*return_metrics, *(name for name in measures if name not in METRICS)]
-    return _frame(sets, columns, measures, return_metrics, looked_at)
+    frame = _frame(sets, columns, measures, return_metrics, looked_at)
+    if not redundant:
+        told = _redundant(frame["antecedents"], frame["consequents"], measures["confidence"])
+        frame = frame[~told].reset_index(drop=True)
+    return frame
 
 
 def _check(df: Any, metric: str, null_values: bool, df_orig: Any, num_itemsets: Any, wanted: Any) -> None:
@@ -353,42 +363,14 @@ def _support_only(df: Any, threshold: float, wanted: Any, most: int | None) -> A
     return frame
 
 
-def redundant(rules: Any) -> Any:
-    """Tell which rules say nothing new: another has the same consequent, a smaller antecedent and no less confidence.
-
-    Parameters
-    ----------
-    rules : DataFrame
-        What `association_rules` returns.
-
-    Returns
-    -------
-    Series of bool
-        ``rules[~redundant(rules)]`` is what is left.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rules = pd.DataFrame(
-    ...     {
-    ...         "antecedents": [frozenset("a"), frozenset("ab")],
-    ...         "consequents": [frozenset("c"), frozenset("c")],
-    ...         "confidence": [0.9, 0.8],
-    ...     }
-    ... )
-    >>> redundant(rules).tolist()
-    [False, True]
-    """
-    import pandas as pd
-
+def _redundant(left: Any, right: Any, confidence: Any) -> Array:
+    """Tell which rules say nothing new: another has the same right side, a smaller left one and no less confidence."""
     known: dict[Any, dict[Any, float]] = {}
-    for a, b, confidence in zip(rules["antecedents"], rules["consequents"], rules["confidence"]):
-        known.setdefault(b, {})[a] = confidence
-    told = [
-        _told_by_less(a, confidence, known[b])
-        for a, b, confidence in zip(rules["antecedents"], rules["consequents"], rules["confidence"])
-    ]
-    return pd.Series(told, index=rules.index, dtype=bool)
+    for a, b, value in zip(left, right, confidence):
+        known.setdefault(b, {})[a] = value
+    return np.array(
+        [_told_by_less(a, value, known[b]) for a, b, value in zip(left, right, confidence)], dtype=bool
+    )
 
 
 def _told_by_less(a: frozenset[Any], confidence: float, others: dict[Any, float]) -> bool:

@@ -286,6 +286,18 @@ class RatingMatrix(Data):
         made.scale = None if made.scale is None else made.scale - float(c)
         return made
 
+    def unconstrained_fit(self, regularization: float) -> Array:
+        r"""Return the table that fits the ratings best without any structure: why structure is needed.
+
+        The minimizer of :math:`\sum_D \tfrac12 (Y - X)^2 + \tfrac\lambda2 \sum X^2` is :math:`Y / (1 + \lambda)` where
+        there is a rating and 0 elsewhere: it says nothing about the rest.
+
+        >>> RatingMatrix.from_dense([[5, np.nan, 7], [1, 2, np.nan]]).unconstrained_fit(1.0)
+        array([[2.5, 0. , 3.5],
+               [0.5, 1. , 0. ]])
+        """
+        return np.nan_to_num(self.to_dense()) / (1.0 + float(regularization))
+
     def split(self, test: float = 0.1, *, by: str = "random", random_state: Seed = None) -> tuple[Self, Self]:
         """Part the ratings into training and test ratings.
 
