@@ -378,3 +378,15 @@ def test_kinds_of_sets_are_named():
         eclat(BASKETS, 0.4, kind="close")
     with pytest.raises(DataError, match="hierarchy goes with"):
         eclat(BASKETS, 0.4, kind="closed", hierarchy={"Beer": "drink"})
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_item_is_named(missing):
+    with pytest.raises(DataError, match="basket 1 holds"):
+        eclat([["a"], ["a", missing]], 0.5)
+
+
+@pytest.mark.parametrize("bad", [0, -3, 2.5, "many"])
+def test_a_bad_limit_is_named(bad):
+    with pytest.raises(DataError, match="max_sets"):
+        eclat(BASKETS, 0.5, max_sets=bad)

@@ -258,3 +258,17 @@ def test_rules_with_unknown_cells_as_in_mlxtend():
     want = mlxtend.association_rules(sets, 40, frame, null_values=True, min_threshold=0.5)
     got = association_rules(sets, 40, frame, null_values=True, min_threshold=0.5, exact=False)
     pd.testing.assert_frame_equal(_sorted(got), _sorted(want))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_threshold": float("nan")}, "min_threshold"),
+        ({"min_threshold": "high"}, "min_threshold"),
+        ({"max_consequent": 0}, "max_consequent"),
+        ({"max_consequent": 1.5}, "max_consequent"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(DataError, match=message):
+        association_rules(eclat(BASKETS, 0.4), **options)

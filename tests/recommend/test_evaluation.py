@@ -135,3 +135,17 @@ def test_bad_requests_are_named():
     with pytest.raises(DataError, match="trade_off"):
         rerank_mmr(SCORES, ALIKE, trade_off=2)
     assert all(math.isnan(value) for value in ranking_metrics([1], set()).values())
+
+
+def test_missing_numbers_are_not_ranked_in_silence():
+    from gnomon.recommend import round_ratings, similarity
+
+    with pytest.raises(DataError, match="NaN"):
+        rerank_mmr([np.nan, 1.0], np.eye(2))
+    assert np.isnan(round_ratings([np.nan, 1.4], [1, 2])[0]) and round_ratings([np.nan, 1.4], [1, 2])[1] == 1
+    with pytest.raises(DataError, match="positive integer"):
+        ranking_metrics([1, 2], {1}, k=1.5)
+    with pytest.raises(DataError, match="shrinkage"):
+        similarity([[1, 2], [2, 3]], shrinkage=-5)
+    with pytest.raises(DataError, match="min_common"):
+        similarity([[1, 2], [2, 3]], min_common=0)

@@ -334,3 +334,12 @@ def test_saved_and_loaded_under_the_names_of_implicit(tmp_path):
         np.testing.assert_array_equal(loaded.user_factors_, model.user_factors_)
     with pytest.raises(ModelFileError, match="ItemItemRecommender"):
         ItemItemRecommender.load(tmp_path / "model")
+
+
+def test_counts_that_overflow_are_refused():
+    with pytest.raises(DataError, match="not finite after sweep 1.*alpha"):
+        AlternatingLeastSquares(3, random_state=0).fit(checkerboard(8) * 1e30)
+    exact = AlternatingLeastSquares(3, use_cg=False, random_state=0).fit(
+        checkerboard(8) * 1e30
+    )  # adds up in float64
+    assert np.isfinite(exact.user_factors_).all() and np.isfinite(exact.item_factors_).all()

@@ -41,6 +41,8 @@ def _mine(
     """Read, search, and return the frame: what all of the functions below have in common."""
     if max_len is not None and (not isinstance(max_len, Integral) or max_len < 1):
         raise DataError(f"max_len must be a positive integer or None; got {max_len!r}.")
+    if max_sets is not None and (not isinstance(max_sets, Integral) or max_sets < 1):
+        raise DataError(f"max_sets must be a positive integer or None; got {max_sets!r}.")
     baskets = baskets_of(df, hierarchy=hierarchy)
     least = least_count(baskets.n, min_support, min_count)
     data = ranked(baskets, least)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import chain, combinations
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,6 +124,10 @@ def association_rules(
     ([('beer', 'bread')], [1.333])
     """
     _check(df, metric, null_values, df_orig, num_itemsets, return_metrics)
+    if not isinstance(min_threshold, Real) or math.isnan(min_threshold):
+        raise DataError(f"min_threshold must be a number; got {min_threshold!r}.")
+    if max_consequent is not None and (not isinstance(max_consequent, Integral) or max_consequent < 1):
+        raise DataError(f"max_consequent must be a positive integer or None; got {max_consequent!r}.")
     if support_only:
         if not redundant:
             raise DataError("redundant=False compares confidences, which support_only=True does not have.")

@@ -192,6 +192,12 @@ class AlternatingLeastSquares(ImplicitFactors):
         begin = time.perf_counter()
         U = self._half(work.users, state.U, state.V, "user")
         V = self._half(work.items, state.V, U, "item")
+        if not np.isfinite(U.sum(dtype=np.float64) + V.sum(dtype=np.float64)):
+            raise DataError(
+                f"the factors are not finite after sweep {state.sweeps + 1}: confidences up to "
+                f"{work.confidence.max():.3g} are too large for {U.dtype}. Lower alpha, scale the counts, or use "
+                "dtype=float64."
+            )
         fresh = Factors(U, V, state.sweeps + 1)
         loss = self._loss(work, fresh) if self.calculate_training_loss else None
         self._tell(state.sweeps, begin, loss)

@@ -61,6 +61,8 @@ def rerank_mmr(
         raise DataError(
             f"similarity must be {len(s)} by {len(s)}, one row per score; its shape is {S.shape}."
         )
+    if np.isnan(s).any() or np.isnan(S).any():
+        raise DataError("scores and similarity must not be NaN.")
     if not 0 <= trade_off <= 1:
         raise DataError(f"trade_off must lie in [0, 1]; got {trade_off}.")
     labels = _labels(groups, max_per_group, len(s))
@@ -114,7 +116,7 @@ def round_ratings(x: Any, options: Any) -> Array:
     Returns
     -------
     array
-        Of the shape of x.
+        Of the shape of x; NaN stays NaN.
 
     Examples
     --------
@@ -131,4 +133,4 @@ def round_ratings(x: Any, options: Any) -> Array:
         else np.zeros(values.shape, int)
     )
     low, high = grid[np.maximum(above - 1, 0)], grid[above]
-    return np.where(values - low < high - values, low, high)
+    return np.where(np.isnan(values), np.nan, np.where(values - low < high - values, low, high))

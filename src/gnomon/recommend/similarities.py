@@ -65,6 +65,10 @@ def similarity(
         raise DataError(f"kind must be one of {KINDS}; got {kind!r}.{nearest(kind, KINDS)}")
     if mode not in ("user", "item"):
         raise DataError(f"mode must be 'user' or 'item'; got {mode!r}.")
+    if not shrinkage >= 0 or min_common < 1:
+        raise DataError(
+            f"shrinkage must not be negative and min_common at least 1; got {shrinkage} and {min_common}."
+        )
     ratings = read_ratings(R)
     table = ratings.to_csr() if mode == "user" else sparse.csr_array(ratings.to_csr().T)
     if (a is None) != (b is None):
