@@ -545,3 +545,11 @@ def test_blocks_of_gradient_steps_meet_every_rating_once_and_ignore_threads(monk
         found.append(model)
     np.testing.assert_array_equal(found[0].user_factors_, found[1].user_factors_)
     assert found[0].trace_["rmse"][-1] < found[0].trace_["rmse"][0]
+
+
+def test_lists_of_several_users_stay_within_the_items_asked_for():
+    model = MatrixFactorization(2, random_state=0, iterations=300).fit(R56)
+    ids, scores = model.recommend([0, 3, 99], N=5, items=[0, 4, 5])
+    assert all(set(row) == {0, 4, 5} for row in ids.tolist())
+    assert np.isneginf(scores).sum(axis=1).tolist() == [2, 2, 0]  # what users 0 and 3 have rated of the three
+    assert model.recommend([0], items=[77])[0].shape == (1, 0)

@@ -203,19 +203,24 @@ class Recommender(Learner):
             raise DataError(f"diversity must lie in [0, 1); got {diversity}.")
         many = is_many(userid)
         codes = codes_of(userid if many else [userid], self.users_)
-        allowed = np.ones(len(self.items_), dtype=bool)
-        if items is not None:
-            allowed = np.zeros(len(self.items_), dtype=bool)
-            chosen = codes_of(items, self.items_)
-            allowed[chosen[chosen >= 0]] = True
-        if filter_items is not None:
-            dropped = codes_of(filter_items, self.items_)
-            allowed[dropped[dropped >= 0]] = False
+        allowed = self._chosen(self.items_, filter_items, items)
         found, scores = self._top(codes, N, allowed, filter_already_liked_items, diversity)
         if many:
             return self.items_[found], scores
         kept = np.isfinite(scores[0])
         return self.items_[found[0][kept]], scores[0][kept]
+
+    def _chosen(self, names: Array, dropped: Any, chosen: Any) -> Array:
+        """Return which ids may be answered with; those that are not known are ignored."""
+        allowed = np.ones(len(names), dtype=bool)
+        if chosen is not None:
+            allowed[:] = False
+            codes = codes_of(chosen, names)
+            allowed[codes[codes >= 0]] = True
+        if dropped is not None:
+            codes = codes_of(dropped, names)
+            allowed[codes[codes >= 0]] = False
+        return allowed
 
     def _top(
         self, codes: Array, N: int, allowed: Array, unseen: bool, diversity: float

@@ -169,18 +169,6 @@ class ImplicitRecommender(Recommender):
     def _allowed(self, filter_items: Any, items: Any) -> Array:
         return self._chosen(self.items_, filter_items, items)
 
-    def _chosen(self, names: Array, dropped: Any, chosen: Any) -> Array:
-        """Return which ids may be answered with."""
-        allowed = np.ones(len(names), dtype=bool)
-        if chosen is not None:
-            allowed[:] = False
-            codes = codes_of(chosen, names)
-            allowed[codes[codes >= 0]] = True
-        if dropped is not None:
-            codes = codes_of(dropped, names)
-            allowed[codes[codes >= 0]] = False
-        return allowed
-
     def _score_rows(self, codes: Array, rows: sparse.csr_array, again: bool) -> Array:
         """Return scores of all items for some users, given what they have."""
         raise NotImplementedError
