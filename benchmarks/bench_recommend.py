@@ -59,6 +59,7 @@ def our_sgd(data):
         iterations=20,
         tol=0.0,
         learning_rate=0.005,
+        batch="sequential",  # the order of Surprise
         dtype=np.float32,
         random_state=0,
     ).fit(data[0])
@@ -167,6 +168,32 @@ def their_item_item(X):
     return model
 
 
+def lists_data():
+    from implicit.als import AlternatingLeastSquares as Theirs
+
+    from gnomon.recommend import AlternatingLeastSquares
+
+    X = clicked()
+    theirs = Theirs(64, iterations=1, use_gpu=False, random_state=0)
+    theirs.fit(X, show_progress=False)
+    start = theirs.user_factors, theirs.item_factors
+    ours = AlternatingLeastSquares(64, iterations=1, init=start, random_state=0).fit(X)
+    ours.user_factors_, ours.item_factors_ = start
+    return ours, theirs, X
+
+
+def our_lists(data):
+    return data[0].recommend(np.arange(data[2].shape[0]), N=10)
+
+
+def their_lists(data):
+    return data[1].recommend(np.arange(data[2].shape[0]), data[2], N=10)
+
+
+def mean_score(result, data):
+    return float(np.mean(result[1]))
+
+
 # item sets
 
 
@@ -204,6 +231,24 @@ def dense_data():
     rng = np.random.default_rng(0)
     table = rng.random((3000, 40)) < np.linspace(0.2, 0.9, 40)
     made = [np.flatnonzero(row).tolist() for row in table]
+    return made, framed(made)
+
+
+def sparse_data():
+    """Many short baskets of many items, a few of them popular."""
+    rng = np.random.default_rng(0)
+    weight = (1.0 + np.arange(3000)) ** -1.0
+    made = [
+        np.unique(rng.choice(3000, size=1 + rng.poisson(5), p=weight / weight.sum())).tolist()
+        for _ in range(50_000)
+    ]
+    return made, framed(made)
+
+
+def long_data():
+    """Few long baskets."""
+    rng = np.random.default_rng(0)
+    made = [np.flatnonzero(rng.random(2000) < 0.1).tolist() for _ in range(1000)]
     return made, framed(made)
 
 
@@ -299,6 +344,16 @@ CASES = [
         peers={"implicit": their_item_item},
         goal=1,
     ),
+    Case(
+        "top 10 of 5k items for 20k users, k=64",
+        data=lists_data,
+        ours=our_lists,
+        peers={"implicit": their_lists},
+        quality=mean_score,
+        better="higher",
+        tolerance=1e-4,
+        goal=1,
+    ),
     *(
         Case(
             f"frequent sets {kind} ({name})",
@@ -316,6 +371,8 @@ CASES = [
         for kind, data, support in (
             ("20k x 500, 1 %", set_data, 0.01),
             ("dense 3k x 40, 30 %", dense_data, 0.3),
+            ("sparse 50k x 3k, 0.1 %", sparse_data, 0.001),
+            ("long 1k x 2k, 200 a basket, 2 %", long_data, 0.02),
         )
         for name in ("eclat", "fpgrowth", "apriori")
     ),

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from gnomon.association import (
     apriori,
-    closed_itemsets,
     count_itemsets,
     eclat,
     estimate_work,
@@ -32,6 +31,10 @@ BASKETS = [
     {"Bread", "Milk", "Diapers", "Cola"},
 ]
 ENGINES = [apriori, fpgrowth, eclat]
+
+
+def closed_itemsets(df, min_support=0.5, **options):
+    return eclat(df, min_support, kind="closed", **options)
 
 
 def table(baskets=BASKETS):
@@ -366,3 +369,24 @@ def test_unknown_cells_leave_the_denominator():
         zip(*(fpgrowth(frame, 0.5, null_values=True, use_colnames=True)[c] for c in ("itemsets", "support")))
     )
     assert found == {frozenset("a"): 3 / 4, frozenset("b"): 1.0, frozenset("ab"): 3 / 4}
+
+
+def test_kinds_of_sets_are_named():
+    assert eclat(BASKETS, 0.4, kind="maximal").equals(fpmax(BASKETS, 0.4))
+    assert set(map(len, eclat(BASKETS, 0.4, kind="closed", max_len=2)["itemsets"])) == {1, 2}
+    with pytest.raises(DataError, match="kind must be"):
+        eclat(BASKETS, 0.4, kind="close")
+    with pytest.raises(DataError, match="hierarchy goes with"):
+        eclat(BASKETS, 0.4, kind="closed", hierarchy={"Beer": "drink"})
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_item_is_named(missing):
+    with pytest.raises(DataError, match="basket 1 holds"):
+        eclat([["a"], ["a", missing]], 0.5)
+
+
+@pytest.mark.parametrize("bad", [0, -3, 2.5, "many"])
+def test_a_bad_limit_is_named(bad):
+    with pytest.raises(DataError, match="max_sets"):
+        eclat(BASKETS, 0.5, max_sets=bad)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from association.test_itemsets import BASKETS, table
-from gnomon.association import apriori, association_rules, eclat, fpgrowth, redundant, rule_measures
+from gnomon.association import apriori, association_rules, eclat, fpgrowth, rule_measures
 from gnomon.association.measures import adjusted
 from gnomon.core.errors import DataError
 
@@ -163,10 +163,22 @@ def test_an_empty_basket_changes_no_confidence_and_doubling_nothing():
 def test_redundant_rules_by_definition():
     X = np.random.default_rng(3).random((80, 6)) < 0.6
     rules = association_rules(eclat(X, 0.1), min_threshold=0.4)
-    told = redundant(rules)
+    fewer = association_rules(eclat(X, 0.1), min_threshold=0.4, redundant=False)
     rows = list(zip(rules["antecedents"], rules["consequents"], rules["confidence"]))
     want = [any(d == b and c < a and e >= conf for c, d, e in rows) for a, b, conf in rows]
-    assert told.tolist() == want and 0 < sum(want) < len(want)
+    assert 0 < sum(want) < len(want)
+    pd.testing.assert_frame_equal(fewer, rules[~np.array(want)].reset_index(drop=True))
+    alone = association_rules(eclat(X, 0.1), min_threshold=0.4, redundant=False, return_metrics=["lift"])
+    np.testing.assert_array_equal(alone["lift"], fewer["lift"])
+    with pytest.raises(DataError, match="redundant"):
+        association_rules(eclat(X, 0.1), support_only=True, redundant=False)
+
+
+def test_corrections_count_rules_with_so_many_items_on_the_right():
+    sets = eclat(BASKETS, 0.4)  # 8 pairs and 4 triples
+    one = association_rules(sets, min_threshold=0.5, max_consequent=1, significance=True)
+    assert one.attrs["n_rules_considered"] == 8 * 2 + 4 * 3
+    assert association_rules(sets, min_threshold=0.5).attrs["n_rules_considered"] == 40
 
 
 def test_options():
@@ -246,3 +258,17 @@ def test_rules_with_unknown_cells_as_in_mlxtend():
     want = mlxtend.association_rules(sets, 40, frame, null_values=True, min_threshold=0.5)
     got = association_rules(sets, 40, frame, null_values=True, min_threshold=0.5, exact=False)
     pd.testing.assert_frame_equal(_sorted(got), _sorted(want))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_threshold": float("nan")}, "min_threshold"),
+        ({"min_threshold": "high"}, "min_threshold"),
+        ({"max_consequent": 0}, "max_consequent"),
+        ({"max_consequent": 1.5}, "max_consequent"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(DataError, match=message):
+        association_rules(eclat(BASKETS, 0.4), **options)

@@ -14,7 +14,6 @@ from gnomon.recommend import (
     MeanRecommender,
     PopularityRecommender,
     RatingMatrix,
-    enforce_quota,
     evaluate,
     list_metrics,
     ranking_metrics,
@@ -42,12 +41,16 @@ def test_marginal_relevance_is_a_choice_without_repeats(seed, t, N):
 
 
 def test_quota():
-    ids, groups = [4, 8, 1, 6, 2], ["h", "h", "h", "c", None]
-    assert enforce_quota(ids, groups, 2).tolist() == [4, 8, 6, 2]
-    assert enforce_quota(ids, dict(zip(ids, groups)), 1).tolist() == [4, 6, 2]
-    assert enforce_quota(ids, groups, 0).tolist() == [2]
-    with pytest.raises(DataError, match="as long as ids"):
-        enforce_quota(ids, ["h"], 1)
+    scores, groups = [5, 4, 3, 2, 1], ["h", "h", "h", "c", None]
+    assert rerank_mmr(scores, groups=groups, max_per_group=2).tolist() == [0, 1, 3, 4]
+    assert rerank_mmr(scores, groups=groups, max_per_group=1).tolist() == [0, 3, 4]
+    assert rerank_mmr(scores, groups=groups, max_per_group=1, N=2).tolist() == [0, 3]
+    assert rerank_mmr(scores, groups=groups, max_per_group=0).tolist() == [4]
+    assert rerank_mmr(SCORES, ALIKE, groups="aabb", max_per_group=1, trade_off=0.5).tolist() == [0, 2]
+    with pytest.raises(DataError, match="as long as scores"):
+        rerank_mmr(scores, groups=["h"], max_per_group=1)
+    with pytest.raises(DataError, match="give both"):
+        rerank_mmr(scores, groups=groups)
 
 
 def test_ranking_metrics_of_the_lesson():
@@ -132,3 +135,17 @@ def test_bad_requests_are_named():
     with pytest.raises(DataError, match="trade_off"):
         rerank_mmr(SCORES, ALIKE, trade_off=2)
     assert all(math.isnan(value) for value in ranking_metrics([1], set()).values())
+
+
+def test_missing_numbers_are_not_ranked_in_silence():
+    from gnomon.recommend import round_ratings, similarity
+
+    with pytest.raises(DataError, match="NaN"):
+        rerank_mmr([np.nan, 1.0], np.eye(2))
+    assert np.isnan(round_ratings([np.nan, 1.4], [1, 2])[0]) and round_ratings([np.nan, 1.4], [1, 2])[1] == 1
+    with pytest.raises(DataError, match="positive integer"):
+        ranking_metrics([1, 2], {1}, k=1.5)
+    with pytest.raises(DataError, match="shrinkage"):
+        similarity([[1, 2], [2, 3]], shrinkage=-5)
+    with pytest.raises(DataError, match="min_common"):
+        similarity([[1, 2], [2, 3]], min_common=0)

@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.threads import threads
+from gnomon.datasets import make_ratings
 from gnomon.recommend import (
     BayesianMatrixFactorization,
     GreedyFactorization,
@@ -520,3 +521,35 @@ def test_awkward_ratings():
         assert np.isfinite(model.fit(np.full((4, 5), 3.0)).predict_matrix()).all()
         empty = sp.csr_array((np.array([1.0, 2.0]), (np.array([0, 2]), np.array([0, 3]))), shape=(3, 5))
         assert np.isfinite(model.fit(empty).predict_matrix()).all()
+
+
+def test_blocks_of_gradient_steps_meet_every_rating_once_and_ignore_threads(monkeypatch):
+    from gnomon.recommend import passes
+    from gnomon.recommend.alternating import sides_of
+
+    monkeypatch.setattr(passes, "GRID_RATINGS", 64)
+    R, _, _ = make_ratings(40, 30, density=0.4, random_state=0)
+    grid = passes.grid_of(sides_of(R))
+    assert grid.size > 4 and grid.edges[0] == 0 and grid.edges[-1] == R.n_ratings
+    pairs = sorted(zip(grid.rows.tolist(), grid.columns.tolist(), grid.values.tolist()))
+    assert pairs == sorted(zip(R.users.tolist(), R.items.tolist(), R.values.tolist()))
+    for shift in range(grid.size):  # the blocks of a stratum have no user and no item in common
+        blocks = [row * grid.size + (row + shift) % grid.size for row in range(grid.size)]
+        for part in (grid.rows, grid.columns):
+            met = [set(part[grid.edges[b] : grid.edges[b + 1]].tolist()) for b in blocks]
+            assert sum(map(len, met)) == len(set().union(*met))
+    found = []
+    for count in (1, 2):
+        with threads(count):
+            model = MatrixFactorization(3, solver="sgd", biases=True, iterations=5, random_state=0).fit(R)
+        found.append(model)
+    np.testing.assert_array_equal(found[0].user_factors_, found[1].user_factors_)
+    assert found[0].trace_["rmse"][-1] < found[0].trace_["rmse"][0]
+
+
+def test_lists_of_several_users_stay_within_the_items_asked_for():
+    model = MatrixFactorization(2, random_state=0, iterations=300).fit(R56)
+    ids, scores = model.recommend([0, 3, 99], N=5, items=[0, 4, 5])
+    assert all(set(row) == {0, 4, 5} for row in ids.tolist())
+    assert np.isneginf(scores).sum(axis=1).tolist() == [2, 2, 0]  # what users 0 and 3 have rated of the three
+    assert model.recommend([0], items=[77])[0].shape == (1, 0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.threads import threads
 from gnomon.recommend import (
     AlternatingLeastSquares,
@@ -236,3 +236,110 @@ def test_same_likeness_as_implicit(kind, name):
     if kind == "bm25":  # implicit leaves out the norms here
         want = want / np.sqrt(np.outer(want.diagonal(), want.diagonal()))
     np.testing.assert_allclose(ours.similarity_.toarray(), want, atol=1e-6)
+
+
+def checkerboard(n):
+    """Even users like even items and odd users odd ones; nobody has the item of its own number."""
+    return sp.csr_array(
+        (np.add.outer(np.arange(n), np.arange(n)) % 2 == 0) & ~np.eye(n, dtype=bool), dtype=float
+    )
+
+
+def test_users_and_items_join_a_fitted_model():
+    likes = checkerboard(12)
+    model = AlternatingLeastSquares(3, regularization=0.1, use_cg=False, iterations=30, random_state=0).fit(
+        likes
+    )
+    before = model.item_factors_.copy()
+    model.partial_fit_users([0, 50], sp.vstack([likes[[1]], likes[[1]]]))
+    assert model.users_.tolist() == [*range(12), 50]
+    np.testing.assert_array_equal(model.item_factors_, before)
+    np.testing.assert_allclose(model.user_factors_[0], model.user_factors_[12])
+    np.testing.assert_allclose(model.user_factors_[0], model.recalculate_user(None, likes[[1]])[0])
+    assert model.recommend(50, N=1)[0][0] == model.recommend(0, N=1)[0][0] == 1  # what 1 lacks
+    assert (
+        model.ratings_.shape == (13, 12)
+        and model.ratings_[[12]].indices.tolist() == likes[[1]].indices.tolist()
+    )
+    model.partial_fit_items(
+        [70], likes[[1]]
+    )  # of those who like odd things; users beyond the columns do not have it
+    assert model.items_.tolist() == [*range(12), 70]
+    assert set(model.recommend(1, N=2)[0].tolist()) == {1, 70}
+    np.testing.assert_allclose(
+        model.item_factors_[12], model.recalculate_item(None, likes[[1]])[0], rtol=1e-5
+    )
+    with pytest.raises(DataError, match="columns"):
+        model.partial_fit_users([3], sp.csr_array((1, 20)))
+    with pytest.raises(DataError, match="different ids"):
+        model.partial_fit_users([3, 3], likes[[1, 2]])
+
+
+def test_likeness_of_several_with_filters_and_new_vectors():
+    likes = checkerboard(12)
+    for model in (AlternatingLeastSquares(3, random_state=0), ItemItemRecommender(12)):
+        model.fit(likes)
+        ids, scores = model.similar_items(np.arange(3), N=4, filter_items=[0, 1])
+        assert ids.shape == (3, 4) and not {0, 1} & set(ids[np.isfinite(scores)].tolist())
+        one = model.similar_items(2, N=4)[0]
+        assert one[0] == 2 and (one % 2 == 0).all()
+        ids, _ = model.similar_users([3, 4], N=3, users=[1, 3, 5, 4])
+        assert ids[0][0] == 3 and ids[1][0] == 4 and set(ids.ravel().tolist()) <= {1, 3, 4, 5}
+    als = AlternatingLeastSquares(3, random_state=0, use_cg=False, iterations=50).fit(likes)
+    again = als.similar_items([2], N=3, recalculate_item=True, item_users=likes.T.tocsr()[[2]])
+    assert again[0][0][0] == 2
+    with pytest.raises(DataError, match="item_users"):
+        als.similar_items(2, recalculate_item=True)
+    with pytest.raises(NotImplementedError):
+        BayesianPersonalizedRanking(2, iterations=1, random_state=0).fit(likes).recalculate_user(
+            0, likes[[0]]
+        )
+
+
+def test_lists_of_several_users_stay_within_the_items_asked_for():
+    likes = checkerboard(12)
+    model = AlternatingLeastSquares(3, random_state=0).fit(likes)
+    ids, scores = model.recommend(np.arange(12), N=10, items=[0, 3, 6])
+    assert ids.shape == (12, 3)
+    assert all(set(row) == {0, 3, 6} for row in ids.tolist())
+    for user in range(12):
+        seen = set(likes[[user]].indices.tolist())
+        assert {i for i, s in zip(ids[user], scores[user]) if np.isneginf(s)} == seen & {0, 3, 6}
+    assert not len(model.recommend(0, items=[99])[0])
+
+
+def test_callback_of_implicit_hears_every_sweep():
+    heard = []
+    AlternatingLeastSquares(2, iterations=4, calculate_training_loss=True, random_state=0).fit(
+        checkerboard(6), callback=lambda sweep, seconds, loss: heard.append((sweep, loss))
+    )
+    assert [sweep for sweep, _ in heard] == [0, 1, 2, 3] and all(
+        b <= a for (_, a), (_, b) in zip(heard, heard[1:])
+    )
+    counts = []
+    model = BayesianPersonalizedRanking(2, iterations=3, random_state=0)
+    model.fit(checkerboard(6), callback=lambda epoch, seconds, correct, skipped: counts.append(correct))
+    np.testing.assert_array_equal(counts, model.trace_["correct"])
+    assert not hasattr(model, "_after_sweep")
+
+
+def test_saved_and_loaded_under_the_names_of_implicit(tmp_path):
+    model = AlternatingLeastSquares(2, iterations=2, random_state=0).fit(checkerboard(6))
+    model.save(tmp_path / "model")
+    with (tmp_path / "open").open("wb+") as file:
+        model.save(file)
+        file.seek(0)
+        again = AlternatingLeastSquares.load(file)
+    for loaded in (AlternatingLeastSquares.load(tmp_path / "model"), again):
+        np.testing.assert_array_equal(loaded.user_factors_, model.user_factors_)
+    with pytest.raises(ModelFileError, match="ItemItemRecommender"):
+        ItemItemRecommender.load(tmp_path / "model")
+
+
+def test_counts_that_overflow_are_refused():
+    with pytest.raises(DataError, match="not finite after sweep 1.*alpha"):
+        AlternatingLeastSquares(3, random_state=0).fit(checkerboard(8) * 1e30)
+    exact = AlternatingLeastSquares(3, use_cg=False, random_state=0).fit(
+        checkerboard(8) * 1e30
+    )  # adds up in float64
+    assert np.isfinite(exact.user_factors_).all() and np.isfinite(exact.item_factors_).all()

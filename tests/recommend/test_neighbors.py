@@ -15,7 +15,6 @@ from gnomon.recommend import (
     PopularityRecommender,
     RatingMatrix,
     similarity,
-    unconstrained_fit,
 )
 from recommend.data import R56, Y23, low_rank, n
 
@@ -92,7 +91,7 @@ def test_itself_as_a_neighbor_returns_the_rating():
 
 
 def test_unconstrained_fit_of_the_lesson():
-    assert unconstrained_fit(Y23, 1.0).tolist() == [[2.5, 0, 3.5], [0.5, 1, 0]]
+    assert RatingMatrix.from_dense(Y23).unconstrained_fit(1.0).tolist() == [[2.5, 0, 3.5], [0.5, 1, 0]]
 
 
 def test_content_of_the_lesson():

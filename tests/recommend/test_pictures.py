@@ -33,7 +33,9 @@ def test_item_map_names_the_items():
 
 def test_runs_draw_every_half_step():
     models = [MatrixFactorization(2, random_state=seed, iterations=4, tol=0).fit(R56) for seed in range(3)]
-    ax = plot.factorization_runs(models)
+    ax = None
+    for seed, model in enumerate(models):
+        ax = plot.trace(model.half_steps_.ravel(), ax, label=f"start {seed + 1}")
     for line, model in zip(ax.lines, models):
         np.testing.assert_array_equal(line.get_ydata(), model.half_steps_.ravel())
 

@@ -159,3 +159,18 @@ def test_rounding_to_what_exists():
         round_ratings([1.0], [])
     model = MatrixFactorization(2, rating_options=range(1, 6), random_state=0).fit(R56)
     assert set(model.predict_matrix(round=True).ravel()) <= {1, 2, 3, 4, 5}
+
+
+def test_largest_is_a_stable_sort():
+    from gnomon.recommend.base import LONG_LIST, largest
+
+    rng = np.random.default_rng(0)
+    for width in (1, 5, 63, 64, 65, 300, 400):
+        scores = rng.integers(0, 9, size=(7, width)).astype(np.float32)
+        scores[rng.random(scores.shape) < 0.2] = -np.inf
+        for n in (1, 3, width, LONG_LIST + 1, 10**6):
+            columns, values = largest(scores, n)
+            expected = np.argsort(-scores, axis=1, kind="stable")[:, : min(n, width)]
+            np.testing.assert_array_equal(columns, expected)
+            np.testing.assert_array_equal(values, np.take_along_axis(scores, expected, axis=1))
+    assert largest(np.zeros((2, 0)), 3)[0].shape == (2, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnomon.association.mining import apriori, closed_itemsets, eclat, fpgrowth
+from gnomon.association.mining import apriori, eclat, fpgrowth, fpmax
 from gnomon.association.rules import association_rules
 from gnomon.association.work import estimate_work
 
@@ -10,7 +10,7 @@ from gnomon.association.work import estimate_work
 def warm_up() -> None:
     """Mine a few baskets in every way."""
     baskets = [["a", "b", "c"], ["a", "b"], ["b", "c"], ["a", "c", "b"]]
-    for function in (apriori, fpgrowth, eclat, closed_itemsets):
+    for function in (apriori, fpgrowth, eclat, fpmax):
         function(baskets, 0.5)
     association_rules(eclat(baskets, 0.5), min_threshold=0.5)
     estimate_work(baskets, 0.5)

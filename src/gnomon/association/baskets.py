@@ -64,7 +64,12 @@ def codes_of(transactions: Any, names: Any = None) -> tuple[list[Any], Array, Ar
     """
     lists = _lists(transactions)
     if names is None:
-        names = _sorted(_distinct(lists))
+        distinct = _distinct(lists)
+        missing = [item for item in distinct if item is None or item != item]
+        if missing:
+            i = next(i for i, one in enumerate(lists) if any(item is None or item != item for item in one))
+            raise DataError(f"basket {i} holds {missing[0]}, which is no item; leave missing entries out.")
+        names = _sorted(distinct)
     place = {name: code for code, name in enumerate(names)}
     lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     try:

@@ -41,6 +41,8 @@ def _mine(
     """Read, search, and return the frame: what all of the functions below have in common."""
     if max_len is not None and (not isinstance(max_len, Integral) or max_len < 1):
         raise DataError(f"max_len must be a positive integer or None; got {max_len!r}.")
+    if max_sets is not None and (not isinstance(max_sets, Integral) or max_sets < 1):
+        raise DataError(f"max_sets must be a positive integer or None; got {max_sets!r}.")
     baskets = baskets_of(df, hierarchy=hierarchy)
     least = least_count(baskets.n, min_support, min_count)
     data = ranked(baskets, least)
@@ -85,7 +87,7 @@ def apriori(
     bit sets, 64 baskets a word. `eclat` and `fpgrowth` find the same sets, usually sooner; this one tells what
     it did at every level. Where there are long frequent sets the answer itself is huge: see `estimate_work`,
     and
-    `fpmax` and `closed_itemsets`, which say the same in fewer sets.
+    `fpmax` and ``eclat(kind="closed")``, which say the same in fewer sets.
 
     Parameters
     ----------
@@ -144,20 +146,29 @@ def eclat(
     use_colnames: bool = False,
     max_len: int | None = None,
     *,
+    kind: str = "all",
     min_count: int | None = None,
     hierarchy: Any = None,
     max_sets: int | None = None,
 ) -> Any:
-    """Find all frequent sets of items, depth first (Zaki, 2000).
+    """Find frequent sets of items, depth first (Zaki, 2000): all of them, the closed or the maximal ones.
 
     For every item, from the rarest on, the baskets that hold it are cut out and written as bit sets; longer
     sets
     are intersections. Memory is that of the baskets, one such cut and the answer. The fastest of the three.
 
+    A set is closed when no further item can join it without losing a basket, and maximal when none can join it and
+    leave it frequent. Closed sets determine all frequent sets and their counts: the count of a set is the largest
+    count of a closed set around it. Each is found once, by prefix-preserving closure extension (Uno, Asai, Uchida and
+    Arimura, 2004), in time that grows with their number rather than with that of all frequent sets.
+
     Parameters
     ----------
     df, min_support, use_colnames, max_len, min_count, hierarchy, max_sets
-        As in `apriori`.
+        As in `apriori`. `hierarchy` goes with all sets only; of closed and maximal sets those with more than
+        `max_len` items are left out.
+    kind : {"all", "closed", "maximal"}
+        Which sets.
 
     Returns
     -------
@@ -168,8 +179,22 @@ def eclat(
     --------
     >>> eclat([["bread", "milk"], ["bread"], ["milk", "bread"]], min_count=2)["count"].tolist()
     [3, 2, 2]
+    >>> eclat([["bread", "milk"], ["bread"], ["milk", "bread"]], min_count=2, kind="closed").itemsets.map(
+    ...     sorted
+    ... ).tolist()
+    [['bread'], ['bread', 'milk']]
     """
-    return _mine(df, min_support, use_colnames, max_len, min_count, hierarchy, max_sets, search_eclat)
+    if kind not in ("all", "closed", "maximal"):
+        raise DataError(f"kind must be 'all', 'closed' or 'maximal'; got {kind!r}.")
+    if kind == "all":
+        return _mine(df, min_support, use_colnames, max_len, min_count, hierarchy, max_sets, search_eclat)
+    if hierarchy:
+        raise DataError(f"hierarchy goes with kind='all' only; kind is {kind!r}.")
+
+    def search(data: Ranked, longest: int, limit: int) -> list[Found]:
+        return [one for one in search_closed(data, kind == "maximal", limit) if one.sets.shape[1] <= longest]
+
+    return _mine(df, min_support, use_colnames, max_len, min_count, None, max_sets, search, guard=False)
 
 
 def fpgrowth(
@@ -219,46 +244,6 @@ def fpgrowth(
     return _mine(df, min_support, use_colnames, max_len, min_count, hierarchy, max_sets, search_fpgrowth)
 
 
-def closed_itemsets(
-    df: Any,
-    min_support: float = 0.5,
-    use_colnames: bool = False,
-    *,
-    min_count: int | None = None,
-    max_sets: int | None = None,
-) -> Any:
-    """Find the closed frequent sets: those that no further item can join without losing a basket.
-
-    They determine all frequent sets and their counts: the count of a set is the largest count of a closed set
-    around
-    it. Each is found once, by prefix-preserving closure extension (Uno, Asai, Uchida and Arimura, 2004), in
-    time
-    that grows with their number rather than with that of all frequent sets.
-
-    Parameters
-    ----------
-    df, min_support, use_colnames, min_count, max_sets
-        As in `apriori`.
-
-    Returns
-    -------
-    DataFrame
-        As `apriori` returns.
-
-    Examples
-    --------
-    >>> closed_itemsets([["bread", "milk"], ["bread"], ["milk", "bread"]], min_count=2).itemsets.map(
-    ...     sorted
-    ... ).tolist()
-    [['bread'], ['bread', 'milk']]
-    """
-
-    def search(data: Ranked, longest: int, limit: int) -> list[Found]:
-        return search_closed(data, False, limit)
-
-    return _mine(df, min_support, use_colnames, None, min_count, None, max_sets, search, guard=False)
-
-
 def fpmax(
     df: Any,
     min_support: float = 0.5,
@@ -297,8 +282,6 @@ def fpmax(
     """
     if null_values:
         raise DataError("fpmax cannot take null_values=True; fill the unknown cells, or use fpgrowth.")
-
-    def search(data: Ranked, longest: int, limit: int) -> list[Found]:
-        return [one for one in search_closed(data, True, limit) if one.sets.shape[1] <= longest]
-
-    return _mine(df, min_support, use_colnames, max_len, min_count, None, max_sets, search, guard=False)
+    return eclat(
+        df, min_support, use_colnames, max_len, kind="maximal", min_count=min_count, max_sets=max_sets
+    )

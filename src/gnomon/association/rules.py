@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from itertools import chain, combinations
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +62,7 @@ def association_rules(
     exact: bool = True,
     significance: bool = False,
     level: float = 0.95,
+    redundant: bool = True,
 ) -> Any:
     r"""Return the rules A ⇒ B of frequent sets whose measure reaches a threshold.
 
@@ -102,6 +105,9 @@ def association_rules(
         looked at (see `rule_measures`).
     level : float
         Of the intervals.
+    redundant : bool
+        Whether to keep rules that say nothing new: another one found has the same consequent, a smaller antecedent
+        and no less confidence.
 
     Returns
     -------
@@ -118,7 +124,13 @@ def association_rules(
     ([('beer', 'bread')], [1.333])
     """
     _check(df, metric, null_values, df_orig, num_itemsets, return_metrics)
+    if not isinstance(min_threshold, Real) or math.isnan(min_threshold):
+        raise DataError(f"min_threshold must be a number; got {min_threshold!r}.")
+    if max_consequent is not None and (not isinstance(max_consequent, Integral) or max_consequent < 1):
+        raise DataError(f"max_consequent must be a positive integer or None; got {max_consequent!r}.")
     if support_only:
+        if not redundant:
+            raise DataError("redundant=False compares confidences, which support_only=True does not have.")
         return _support_only(df, min_threshold, return_metrics, max_consequent)
     sets = _sets_of(df)
     counts, n = _counts(df, num_itemsets, exact and not null_values)
@@ -145,7 +157,11 @@ def association_rules(
             n_tests=looked_at,
         )
         return_metrics = [*return_metrics, *(name for name in measures if name not in METRICS)]
-    return _frame(sets, columns, measures, return_metrics, looked_at)
+    frame = _frame(sets, columns, measures, return_metrics, looked_at)
+    if not redundant:
+        told = _redundant(frame["antecedents"], frame["consequents"], measures["confidence"])
+        frame = frame[~told].reset_index(drop=True)
+    return frame
 
 
 def _check(df: Any, metric: str, null_values: bool, df_orig: Any, num_itemsets: Any, wanted: Any) -> None:
@@ -207,7 +223,7 @@ def _kept(
     keys = set_keys(sets.starts, sets.items)
     table = hash_table(keys)
     most = LONGEST if most is None else int(most)
-    number = np.where(lengths > 1, 2.0 ** np.minimum(lengths, 62) - 2, 0.0)
+    number = np.array([float(_rules_of(size, most)) for size in range(LONGEST + 1)])[lengths]
     kept = [Split(*(np.zeros(0, dtype=np.int64),) * 3)]
     for low, high in _chunks(number):
         *found, missing = split_sets(low, high, sets.starts, sets.items, counts, keys, table, pruning, most)
@@ -221,6 +237,11 @@ def _kept(
             part = Split(*(column[score(part)[metric] >= threshold] for column in part))
         kept.append(part)
     return Split(*(np.concatenate(column) for column in zip(*kept))), int(number.sum())
+
+
+def _rules_of(size: int, most: int) -> int:
+    """Return how many rules with at most so many items on the right a set has."""
+    return sum(math.comb(size, k) for k in range(1, min(most, size - 1) + 1))
 
 
 def _chunks(number: Array) -> Any:
@@ -347,42 +368,14 @@ def _support_only(df: Any, threshold: float, wanted: Any, most: int | None) -> A
     return frame
 
 
-def redundant(rules: Any) -> Any:
-    """Tell which rules say nothing new: another has the same consequent, a smaller antecedent and no less confidence.
-
-    Parameters
-    ----------
-    rules : DataFrame
-        What `association_rules` returns.
-
-    Returns
-    -------
-    Series of bool
-        ``rules[~redundant(rules)]`` is what is left.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rules = pd.DataFrame(
-    ...     {
-    ...         "antecedents": [frozenset("a"), frozenset("ab")],
-    ...         "consequents": [frozenset("c"), frozenset("c")],
-    ...         "confidence": [0.9, 0.8],
-    ...     }
-    ... )
-    >>> redundant(rules).tolist()
-    [False, True]
-    """
-    import pandas as pd
-
+def _redundant(left: Any, right: Any, confidence: Any) -> Array:
+    """Tell which rules say nothing new: another has the same right side, a smaller left one and no less confidence."""
     known: dict[Any, dict[Any, float]] = {}
-    for a, b, confidence in zip(rules["antecedents"], rules["consequents"], rules["confidence"]):
-        known.setdefault(b, {})[a] = confidence
-    told = [
-        _told_by_less(a, confidence, known[b])
-        for a, b, confidence in zip(rules["antecedents"], rules["consequents"], rules["confidence"])
-    ]
-    return pd.Series(told, index=rules.index, dtype=bool)
+    for a, b, value in zip(left, right, confidence):
+        known.setdefault(b, {})[a] = value
+    return np.array(
+        [_told_by_less(a, value, known[b]) for a, b, value in zip(left, right, confidence)], dtype=bool
+    )
 
 
 def _told_by_less(a: frozenset[Any], confidence: float, others: dict[Any, float]) -> bool:

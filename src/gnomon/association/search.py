@@ -267,7 +267,7 @@ def _check_limit(total: int, limit: int) -> None:
     if total > limit:
         raise DataError(
             f"there are more than max_sets={limit:,} sets. Raise min_support, set max_len, or ask for "
-            "fpmax or closed_itemsets, which say the same in fewer sets."
+            "fpmax or eclat(kind='closed'), which say the same in fewer sets."
         )
 
 
@@ -288,7 +288,7 @@ def check_size(data: Ranked, longest: int, limit: int) -> None:
         many = f"{subsets:,}" if subsets < 10**15 else f"2^{L} or so"
         raise DataError(
             f"a frequent set of {L} items has {many} subsets, all frequent, more than max_sets={limit:,}. "
-            "Raise min_support, set max_len, or ask for fpmax or closed_itemsets."
+            "Raise min_support, set max_len, or ask for fpmax or eclat(kind='closed')."
         )
 
 

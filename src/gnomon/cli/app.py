@@ -32,7 +32,9 @@ ModelName = Annotated[str, typer.Argument(help="A model of the library, such as 
 Target = Annotated[str | None, typer.Option(help="The column to predict.", show_default=False)]
 Task = Annotated[
     str | None,
-    typer.Option(help="What is asked, where the target does not tell: cluster, density, sequence, ..."),
+    typer.Option(
+        help="What is asked, where the target does not tell: cluster, density, sequence, recommend, rules."
+    ),
 ]
 Sequence = Annotated[str | None, typer.Option(help="Task sequence: the column that names a row's sequence.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same answer.", min=0)]
@@ -71,6 +73,13 @@ def compare(
         typer.Option(help="Names with commas between them; else all on the menu.", show_default=False),
     ] = None,
     sequence: Sequence = None,
+    min_support: Annotated[
+        float | None,
+        typer.Option(help="Task rules: share of baskets a set must be in; else chosen.", show_default=False),
+    ] = None,
+    min_confidence: Annotated[
+        float, typer.Option(help="Task rules: least confidence.", min=0.0, max=1.0)
+    ] = 0.5,
     time_budget: Annotated[float, typer.Option(help="Seconds after which no fit begins.", min=0)] = 300.0,
     folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
     seed: Seed = 0,
@@ -79,13 +88,21 @@ def compare(
     ),
     json: Json = False,
 ) -> None:
-    """Compare models on a table; write a report and the best model."""
+    """Compare models on a table, or look for rules in baskets; write a report and the best model."""
     from gnomon.cli.showing import show_comparison
     from gnomon.report.contest import compare as run
 
     screen = Screen(json)
     if out.exists() and not out.is_dir():
         raise typer.BadParameter(f"{out} is a file; give a folder", param_hint="--out")
+    if task == "rules":
+        from gnomon.cli.showing import show_rules
+        from gnomon.report.rules import find_rules
+
+        with screen.progress("reading") as watch:
+            found = find_rules(data, min_support=min_support, min_confidence=min_confidence, watch=watch)
+        show_rules(screen, found, found.write(out))
+        return
     names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
     with screen.progress("reading") as watch:
         result = run(

@@ -140,3 +140,19 @@ def show_topics(screen: Screen, words: str, found: list[Any]) -> None:
     rows = [[topic.name, topic.about or "; ".join(topic.topics[:3])] for topic in found]
     screen.table(["name", "what it does"], rows, fold=True)
     screen.result({"found": [topic._asdict() for topic in found]})
+
+
+def show_rules(screen: Screen, found: Any, paths: dict[str, Path]) -> None:
+    """Show the best rules, and where the files are."""
+    for line in found.said:
+        screen.say(line)
+    screen.say("")
+    if len(found.rules):
+        head = ["rule", "baskets", "support", "confidence", "95% interval", "lift", "q"]
+        screen.table(head, found.rows(12), numeric=(1, 2, 3, 5, 6), fold=True)
+        screen.say("")
+    screen.say(found.answer(), style="bold")
+    screen.say("")
+    screen.say(f"report  {paths['report']}")
+    screen.say(f"rules   {paths['rules']}")
+    screen.result({**found.to_dict(), "files": {name: str(path) for name, path in paths.items()}})

@@ -16,6 +16,16 @@ def shown(name: Any) -> str:
     return repr(name.item() if isinstance(name, np.generic) else name)
 
 
+def is_many(ids: Any) -> bool:
+    """Tell whether several ids are asked for, or one: words and tuples are ids themselves.
+
+    >>> is_many([3, 4]), is_many("ann"), is_many(("ann", 3))
+    (True, False, False)
+    """
+    single = isinstance(ids, str | bytes | tuple | frozenset) or getattr(ids, "ndim", 1) == 0
+    return not single and (hasattr(ids, "__len__") or hasattr(ids, "to_numpy"))
+
+
 def column_of(values: Any) -> Array:
     """Return ids as a vector: numbers or strings as they are, anything else as objects."""
     if hasattr(values, "to_numpy"):

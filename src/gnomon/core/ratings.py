@@ -17,6 +17,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.ids import coded, column_of, pair_columns, shown
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import Seed, generator
+from gnomon.core.rating_columns import numbers_of, plain, table_of, times_of
 
 
 class ById(NamedTuple):
@@ -79,7 +80,7 @@ class RatingMatrix(Data):
         scale: Any = None,
         duplicates: str = "error",
     ) -> None:
-        values = _numbers(ratings)
+        values = numbers_of(ratings)
         self.user_names, rows = coded(column_of(users), user_names, "user")
         self.item_names, columns = coded(column_of(items), item_names, "item")
         if not len(rows) == len(columns) == len(values):
@@ -87,7 +88,7 @@ class RatingMatrix(Data):
                 f"users, items and ratings must be of one length; got {len(rows)}, {len(columns)} and "
                 f"{len(values)}."
             )
-        when = None if times is None else _times(times, len(values))
+        when = None if times is None else times_of(times, len(values))
         self.scale = None if scale is None else np.unique(np.asarray(scale, dtype=np.float64))
         if self.scale is not None and not np.isin(values, self.scale).all():
             odd = values[~np.isin(values, self.scale)][0]
@@ -159,7 +160,7 @@ class RatingMatrix(Data):
 
         Columns are named by `user`, `item`, `rating` and `time`, else they are the first three.
         """
-        table = _table(df)
+        table = table_of(df)
         names = list(table.columns)
         if len(names) < 3:
             raise DataError(f"a table of ratings needs columns for user, item and rating; it has {names}.")
@@ -167,8 +168,8 @@ class RatingMatrix(Data):
         for name in (*chosen, *([] if time is None else [time])):
             if name not in names:
                 raise DataError(f"there is no column {name!r}; the columns are {names}.")
-        users, items, ratings = (_plain(table[name]) for name in chosen)
-        return cls(users, items, ratings, times=None if time is None else _plain(table[time]), **options)
+        users, items, ratings = (plain(table[name]) for name in chosen)
+        return cls(users, items, ratings, times=None if time is None else plain(table[time]), **options)
 
     @classmethod
     def _from_codes(cls, rows: Any, columns: Any, values: Any, shape: Any, options: dict[str, Any]) -> Self:
@@ -285,6 +286,18 @@ class RatingMatrix(Data):
         made.scale = None if made.scale is None else made.scale - float(c)
         return made
 
+    def unconstrained_fit(self, regularization: float) -> Array:
+        r"""Return the table that fits the ratings best without any structure: why structure is needed.
+
+        The minimizer of :math:`\sum_D \tfrac12 (Y - X)^2 + \tfrac\lambda2 \sum X^2` is :math:`Y / (1 + \lambda)` where
+        there is a rating and 0 elsewhere: it says nothing about the rest.
+
+        >>> RatingMatrix.from_dense([[5, np.nan, 7], [1, 2, np.nan]]).unconstrained_fit(1.0)
+        array([[2.5, 0. , 3.5],
+               [0.5, 1. , 0. ]])
+        """
+        return np.nan_to_num(self.to_dense()) / (1.0 + float(regularization))
+
     def split(self, test: float = 0.1, *, by: str = "random", random_state: Seed = None) -> tuple[Self, Self]:
         """Part the ratings into training and test ratings.
 
@@ -361,48 +374,6 @@ def read_ratings(
     if not found.n_ratings:
         raise DataError("there are no ratings; at least one is needed. X has no entries.")
     return found
-
-
-def _numbers(ratings: Any) -> Array:
-    try:
-        values = np.asarray(_plain(ratings), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("ratings must be numbers.") from None
-    if values.ndim == 2 and 1 in values.shape:
-        values = values.ravel()
-    if values.ndim != 1:
-        raise DataError(f"ratings must be a vector; their shape is {values.shape}.")
-    if not np.isfinite(values).all():
-        i = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise DataError(f"rating {i} is {values[i]}; drop ratings that are NaN or infinite.")
-    return values
-
-
-def _times(times: Any, n: int) -> Array:
-    when = np.asarray(_plain(times))
-    if when.dtype.kind in "Mm":
-        when = (
-            when.astype("datetime64[ns]").astype(np.int64)
-            if when.dtype.kind == "M"
-            else when.astype(np.int64)
-        )
-    when = when.astype(np.float64)
-    if when.shape != (n,) or not np.isfinite(when).all():
-        raise DataError(f"times must be {n} finite numbers or dates, one for every rating.")
-    return when
-
-
-def _table(df: Any) -> Any:
-    if isinstance(df, str | os.PathLike):
-        import polars as pl
-
-        name = os.fspath(df)
-        return pl.read_parquet(name) if name.endswith((".parquet", ".pq")) else pl.read_csv(name)
-    return df.to_pandas() if hasattr(df, "to_pandas") and not hasattr(df, "columns") else df
-
-
-def _plain(column: Any) -> Any:
-    return column.to_numpy() if hasattr(column, "to_numpy") else column
 
 
 def _starts(codes: Array, n: int) -> Array:

@@ -91,7 +91,7 @@ def projected(first, everything, starts, items, basket_starts, baskets, least, c
         found[s] = counts[frequent[s]]
         counts[frequent[s]] = s + 1  # from here on: where its row is
     bits = np.zeros((kept, (end - begin + 63) >> 6), dtype=np.uint64)
-    for t in range(begin, end):
+    for t in range(begin, end if kept > 0 else begin):
         word, bit = (t - begin) >> 6, np.uint64(1) << np.uint64((t - begin) & 63)
         low = starts[baskets[t]]
         for e in range(starts[baskets[t] + 1] - 1, low - 1, -1):

@@ -45,7 +45,7 @@ _FILES = {
         "pca_plane",
         "scree",
     ],
-    "recommend": ["factorization_runs", "item_map", "rating_matrix"],
+    "recommend": ["item_map", "rating_matrix"],
     "regions": ["decision_regions", "ellipses"],
     "regression": ["descent", "fit_plane", "penalty_contours", "projection"],
     "sequence": [

@@ -101,34 +101,3 @@ def item_map(model: Any, names: Any = None, ax: Any = None, *, users: bool = Tru
     if users:
         ax.legend(frameon=False)
     return ax
-
-
-def factorization_runs(models: Any, ax: Any = None) -> Any:
-    """Draw the objective after every half-step of alternating least squares, for one start or several.
-
-    Parameters
-    ----------
-    models : fitted MatrixFactorization, or list of them
-        For several starts fit one model per seed.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from gnomon.recommend import MatrixFactorization
-    >>> Y = [[5, np.nan, 7], [1, 2, np.nan]]
-    >>> runs = [MatrixFactorization(1, random_state=seed, iterations=3, tol=0).fit(Y) for seed in range(2)]
-    >>> len(factorization_runs(runs).lines)
-    2
-    """
-    listed = list(models) if isinstance(models, list | tuple) else [models]
-    ax = axes(ax, title="Objective of every start", x="half-step", y="objective")
-    for i, model in enumerate(listed):
-        steps = np.asarray(model.half_steps_).ravel()
-        ax.plot(np.arange(1, len(steps) + 1), steps, marker=".", color=color(i), label=f"start {i + 1}")
-    if len(listed) > 1:
-        ax.legend(frameon=False)
-    return ax

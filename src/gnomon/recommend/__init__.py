@@ -18,13 +18,11 @@ __getattr__, __dir__, __all__ = attach(
         "NuclearNormCompletion": "completion",
         "PopularityRecommender": "baselines",
         "RatingMatrix": "ratings",
-        "enforce_quota": "lists",
         "evaluate": "evaluation",
         "list_metrics": "evaluation",
         "ranking_metrics": "evaluation",
         "rerank_mmr": "lists",
         "round_ratings": "lists",
         "similarity": "similarities",
-        "unconstrained_fit": "baselines",
     },
 )

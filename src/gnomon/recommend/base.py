@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.core.ids import codes_of, column_of, pair_columns
+from gnomon.core.ids import codes_of, column_of, is_many, pair_columns
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import ById, RatingMatrix, read_ratings
 from gnomon.core.steps import Learner
@@ -22,6 +22,7 @@ from gnomon.recommend.lists import rerank_mmr, round_ratings
 
 BLOCK_SCORES = 2**21  # of a block of users, all items
 DAMPING = 5.0  # ratings of the global mean that a newcomer's list adds to every item
+LONG_LIST = 256  # entries; longer lists are sorted whole
 CHUNK_ENTRIES = 2**15  # ratings in a piece of work
 
 SOURCES = np.array(["model", "item mean", "user mean", "global mean"])
@@ -192,51 +193,58 @@ class Recommender(Learner):
         Returns
         -------
         ids, scores : arrays
-            Best first; ties go to the item that comes first. For several users, rows are filled up with the
-            last-ranked entries' scores at −inf where fewer items are left.
+            Best first; ties go to the item that comes first. For several users, a row where fewer than N items are
+            left ends in what the user has rated, with scores of −inf.
         """
         check_is_fitted(self)
         if N < 1:
             raise DataError(f"N must be at least 1; got {N}.")
         if not 0 <= diversity < 1:
             raise DataError(f"diversity must lie in [0, 1); got {diversity}.")
-        many = isinstance(userid, list | np.ndarray) or hasattr(userid, "to_numpy")
+        many = is_many(userid)
         codes = codes_of(userid if many else [userid], self.users_)
-        allowed = np.ones(len(self.items_), dtype=bool)
-        if items is not None:
-            allowed = np.zeros(len(self.items_), dtype=bool)
-            chosen = codes_of(items, self.items_)
-            allowed[chosen[chosen >= 0]] = True
-        if filter_items is not None:
-            dropped = codes_of(filter_items, self.items_)
-            allowed[dropped[dropped >= 0]] = False
+        allowed = self._chosen(self.items_, filter_items, items)
         found, scores = self._top(codes, N, allowed, filter_already_liked_items, diversity)
         if many:
             return self.items_[found], scores
         kept = np.isfinite(scores[0])
         return self.items_[found[0][kept]], scores[0][kept]
 
+    def _chosen(self, names: Array, dropped: Any, chosen: Any) -> Array:
+        """Return which ids may be answered with; those that are not known are ignored."""
+        allowed = np.ones(len(names), dtype=bool)
+        if chosen is not None:
+            allowed[:] = False
+            codes = codes_of(chosen, names)
+            allowed[codes[codes >= 0]] = True
+        if dropped is not None:
+            codes = codes_of(dropped, names)
+            allowed[codes[codes >= 0]] = False
+        return allowed
+
     def _top(
         self, codes: Array, N: int, allowed: Array, unseen: bool, diversity: float
     ) -> tuple[Array, Array]:
         """Return the N best items of every user, block by block."""
+        columns = np.flatnonzero(allowed)
+        whole = len(columns) == len(allowed)
         size = max(1, BLOCK_SCORES // max(1, len(self.items_)))
 
         def block(begin: int) -> tuple[Array, Array]:
             mine = codes[begin : begin + size]
             scores = self._score_table(mine)
-            scores[:, ~allowed] = -np.inf
             if unseen:
-                for row, code in enumerate(mine):
-                    if code >= 0:
-                        low, high = self.ratings_.indptr[code : code + 2]
-                        scores[row, self.ratings_.indices[low:high]] = -np.inf
+                known = np.flatnonzero(mine >= 0)
+                seen = self.ratings_[mine[known]]
+                scores[np.repeat(known, np.diff(seen.indptr)), seen.indices] = -np.inf
             if diversity:
+                scores[:, ~allowed] = -np.inf
                 return self._diverse(scores, N, diversity)
-            return largest(scores, N)
+            found, best = largest(scores if whole else scores[:, columns], N)
+            return columns[found], best
 
         parts = list(in_order(block, range(0, len(codes), size)))
-        n = min(N, len(self.items_))
+        n = min(N, len(self.items_) if diversity else len(columns))
         empty = np.zeros((0, n), dtype=np.int64), np.zeros((0, n))
         return tuple(np.concatenate(column) for column in zip(empty, *parts))  # type: ignore[return-value]
 
@@ -314,20 +322,14 @@ class Means(NamedTuple):
 def largest(scores: Array, N: int) -> tuple[Array, Array]:
     """Return the columns of the N largest scores of every row and the scores; ties go to the lower column."""
     n = min(N, scores.shape[1])
-    if n < scores.shape[1]:
-        edge = -np.partition(-scores, n - 1, axis=1)[
-            :, n - 1 : n
-        ]  # everything above it is in, of equals the first
-        above = scores > edge
-        room = n - above.sum(axis=1, keepdims=True)
-        level = scores == edge
-        chosen = above | (level & (np.cumsum(level, axis=1) <= room))
-        columns = np.nonzero(chosen)[1].reshape(len(scores), n)
-    else:
-        columns = np.tile(np.arange(n), (len(scores), 1))
-    values = np.take_along_axis(scores, columns, axis=1)
-    order = np.argsort(-values, axis=1, kind="stable")
-    return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)
+    if n > LONG_LIST or n == 0:
+        columns = np.argsort(-scores, axis=1, kind="stable")[:, :n]
+        return columns, np.take_along_axis(scores, columns, axis=1)
+    from gnomon.loops.top_rows import top_columns
+
+    columns, values = np.zeros((len(scores), n), dtype=np.int64), np.empty((len(scores), n), scores.dtype)
+    top_columns(np.ascontiguousarray(scores), columns, values)
+    return columns, values
 
 
 def cosines(A: Any, B: Any) -> Array:

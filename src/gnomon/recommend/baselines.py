@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
-from gnomon.core.ratings import RatingMatrix, read_ratings
+from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER
 from gnomon.recommend.base import RatingRecommender
@@ -151,33 +151,3 @@ class PopularityRecommender(RatingRecommender, OneStep):
     ) -> tuple[Array, Array]:
         found, scores = super()._top(codes, N, allowed, unseen, diversity)
         return found, np.where(np.isfinite(scores), self.counts_[found].astype(np.float64), -np.inf)
-
-
-def unconstrained_fit(R: Any, regularization: float) -> Array:
-    r"""Return the table that fits the ratings best without any structure: why structure is needed.
-
-    The minimizer of :math:`\sum_D \tfrac12 (Y - X)^2 + \tfrac\lambda2 \sum X^2` is :math:`Y / (1 + \lambda)`
-    where there is a
-    rating and 0 elsewhere: it says nothing about the rest.
-
-    Parameters
-    ----------
-    R : RatingMatrix, sparse matrix, or table with NaN
-        The ratings.
-    regularization : float
-        λ.
-
-    Returns
-    -------
-    array of shape (n_users, n_items)
-
-    Examples
-    --------
-    >>> unconstrained_fit([[5, np.nan, 7], [1, 2, np.nan]], 1.0)
-    array([[2.5, 0. , 3.5],
-           [0.5, 1. , 0. ]])
-    """
-    found = read_ratings(R)
-    table = np.zeros((found.n_users, found.n_items))
-    table[found.users, found.items] = found.values / (1.0 + float(regularization))
-    return table

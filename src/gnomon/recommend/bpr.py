@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gnomon.core.errors import DataError, ModelFileError
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed
@@ -132,6 +133,7 @@ class BayesianPersonalizedRanking(ImplicitFactors):
     def _step(self, work: Work, state: Ranked) -> tuple[Ranked, Report]:
         from gnomon.loops.factors import bpr_epoch
 
+        begin = time.perf_counter()
         U, V, biases = state.U.copy(), state.V.copy(), state.biases.copy()
         draws = len(work.rows)
         right, skipped = bpr_epoch(
@@ -151,6 +153,7 @@ class BayesianPersonalizedRanking(ImplicitFactors):
         made = max(1, draws - skipped)
         fresh = Ranked(U, V, biases, state.seed, state.sweeps + 1)
         info = {"correct": right / made, "skipped": skipped / draws}
+        self._tell(state.sweeps, begin, *info.values())
         return fresh, Report(1.0 - right / made, done=fresh.sweeps >= self._limit(), info=info)
 
     def _attributes(self, state: Ranked) -> dict[str, Any]:
@@ -159,9 +162,3 @@ class BayesianPersonalizedRanking(ImplicitFactors):
             "user_factors_": np.hstack([state.U, ones]),
             "item_factors_": np.hstack([state.V, state.biases[:, None].astype(state.V.dtype)]),
         }
-
-    def _check_arrays(self) -> None:
-        super()._check_arrays()
-        U, V = self.user_factors_, self.item_factors_
-        if U.ndim != 2 or len(U) != len(self.users_) or V.shape != (len(self.items_), U.shape[1]):
-            raise ModelFileError("its factors do not fit its users and items; save the model again.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,8 @@ def ranking_metrics(
     >>> {name: round(value, 4) for name, value in found.items()}  # doctest: +NORMALIZE_WHITESPACE
     {'precision': 0.6, 'recall': 1.0, 'hit_rate': 1.0, 'average_precision': 0.7556, 'ndcg': 0.8855, 'mrr': 1.0}
     """
-    if k < 1:
-        raise DataError(f"k must be at least 1; got {k}.")
+    if not isinstance(k, Integral) or k < 1:
+        raise DataError(f"k must be a positive integer; got {k!r}.")
     if gains not in GAINS:
         raise DataError(f"gains must be one of {GAINS}; got {gains!r}.{nearest(gains, GAINS)}")
     worth = dict(relevant) if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1.0)

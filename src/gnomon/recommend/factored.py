@@ -40,8 +40,11 @@ class Factored(RatingRecommender):
         return self._offsets(users, items) + predictions(users, items, self.user_factors_, self.item_factors_)
 
     def _score_table(self, codes: Array) -> Array:
-        table = np.tile(self._newcomer_scores(), (len(codes), 1))
-        rows = np.flatnonzero((codes >= 0) & ~np.isnan(self.user_means_[codes]))
+        known = (codes >= 0) & ~np.isnan(self.user_means_[codes])
+        rows = np.flatnonzero(known)
+        table = np.empty((len(codes), len(self.items_)))
+        if len(rows) < len(codes):
+            table[~known] = self._newcomer_scores()
         if len(rows):
             users, every = codes[rows], np.arange(len(self.items_))
             scores = self.user_factors_[users] @ self.item_factors_.T

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DataError, DegenerateError
@@ -25,8 +24,8 @@ from gnomon.recommend.alternating import (
     sides_of,
     solve_side,
 )
-from gnomon.recommend.answers import FactorAnswers
-from gnomon.recommend.passes import Factors, coordinate_sweep, sgd_sweep
+from gnomon.recommend.passes import Factors, Grid, coordinate_sweep, grid_of, history_of, sgd_sweep
+from gnomon.recommend.restarts import SeveralStarts
 
 __all__ = ["MatrixFactorization"]
 
@@ -38,9 +37,10 @@ class Work(NamedTuple):
     ridge_users: Array
     ridge_items: Array
     memory: dict[str, Any]  # what earlier starts have left
+    grid: Grid | None = None  # blocks for "sgd"
 
 
-class MatrixFactorization(FactorAnswers):
+class MatrixFactorization(SeveralStarts):
     r"""Low-rank factorization of ratings.
 
     .. math:: J(U, V) = \sum_{(a,i) \in D} \tfrac12 (Y_{ai} - u_a \cdot v_i)^2
@@ -89,7 +89,8 @@ class MatrixFactorization(FactorAnswers):
     lr_schedule : {"constant", "inverse"}
         Or η / (1 + t) in the t-th sweep (from 0).
     batch : {"shuffled", "sequential"}
-        Order in which "sgd" meets the ratings: anew every sweep, or always by user and item.
+        Order in which "sgd" meets the ratings: anew every sweep (many ratings block by block, on several threads),
+        or always by user and item.
     rating_options : sequence of numbers, optional
         What ``predict(..., round=True)`` rounds to; by default the ratings that occur.
     noise_variance, prior_precision : float, optional
@@ -234,7 +235,8 @@ class MatrixFactorization(FactorAnswers):
         if lam == 0 and self.solver == "als":
             self._check_counts(R, sides)
         R.memory = {}
-        return Work(sides, *ridge, R.memory)
+        blocks = self.solver == "sgd" and self.batch == "shuffled" and not self.implicit
+        return Work(sides, *ridge, R.memory, grid_of(sides) if blocks else None)
 
     def _check_counts(self, R: RatingMatrix, sides: Sides) -> None:
         for what, side, names in (
@@ -373,40 +375,6 @@ class MatrixFactorization(FactorAnswers):
             "n_parameters_": n * k + m * k - k * k + (n + m if self.biases else 0),
         }
 
-    # several starts
-
-    def _run(self, data: Any, work: Any, watch: Any, position: Any) -> Any:
-        """Leave J of this start, and for averages its vectors, to the next one."""
-        run = super()._run(data, work, watch, position)
-        state = run.state
-        work.memory["runs"] = [*state.runs, run.objective()]
-        if self.combine == "average":
-            U, V, bu, bi = state.earlier
-            final = self._finish(work, state)
-            work.memory["earlier"] = (
-                np.hstack([U, final.U]),
-                np.hstack([V, final.V]),
-                bu + final.user_bias,
-                bi + final.item_bias,
-            )
-        return run
-
-    def _keep(self, run: Any, data: Any) -> None:
-        learned = self._learned(run)
-        memory = getattr(data, "memory", {})
-        if memory.get("runs"):
-            learned["runs_"] = np.array(memory["runs"])
-        if "earlier" in memory:
-            U, V, bu, bi = memory["earlier"]
-            n = len(memory["runs"])
-            learned |= {
-                "user_factors_": U / n,
-                "item_factors_": V,
-                "user_bias_": bu / n,
-                "item_bias_": bi / n,
-            }
-        self._adopt(learned, data)
-
     def _warn_not_converged(self, run: Any) -> None:
         if self.solver != "sgd" and self.tol:
             warn(
@@ -414,16 +382,3 @@ class MatrixFactorization(FactorAnswers):
                 "raise iterations or tol.",
                 ConvergenceWarning,
             )
-
-    def _better(self, one: float, other: float) -> bool:
-        return one < other - 1e-10 * abs(other)
-
-
-def history_of(work: Work, H: Array) -> Array:
-    """Return |D_a|^(-1/2) Σ h_j of every user."""
-    sides = work.sides
-    runs = sides.users.runs
-    ones = sparse.csr_array(
-        (np.ones(len(runs.others)), runs.others, runs.starts), shape=(len(sides.users.counts), len(H))
-    )
-    return (ones @ H) / np.sqrt(np.maximum(sides.users.counts, 1))[:, None]

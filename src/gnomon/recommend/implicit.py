@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import tempfile
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.core.errors import DataError
-from gnomon.core.ids import codes_of
+from gnomon.core.errors import DataError, ModelFileError
+from gnomon.core.ids import codes_of, is_many
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import RatingMatrix, read_ratings
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_parameters
 from gnomon.recommend.base import BLOCK_SCORES, Recommender, cosines, largest
+from gnomon.recommend.newcomers import as_rows
 
 
 class ImplicitRecommender(Recommender):
     """A recommender of interactions: what is stored was clicked, so many times; the rest is not known."""
 
-    def fit(self, user_items: Any, y: Any = None, show_progress: bool = True) -> Self:
+    def fit(self, user_items: Any, y: Any = None, show_progress: bool = True, callback: Any = None) -> Self:
         """Learn from interactions.
 
         Parameters
@@ -31,14 +35,30 @@ class ImplicitRecommender(Recommender):
         y : array, optional
             The count of every pair.
         show_progress : bool
-            Kept for implicit; nothing is printed. Use callbacks.
+            Kept for implicit; nothing is printed. `set_callbacks` takes scikit-learn's progress bar.
+        callback : function, optional
+            Called after every sweep as implicit calls it: with the number of the sweep, its seconds, and the loss
+            (None where it is not calculated), or for ranking the shares that were correct and skipped.
 
         Returns
         -------
         self
             The fitted recommender.
         """
-        return self._learn(self._read_ratings(user_items, y), X=user_items, y=y)
+        R = self._read_ratings(user_items, y)
+        if callback is None:
+            return self._learn(R, X=user_items, y=y)
+        self._after_sweep = callback
+        try:
+            return self._learn(R, X=user_items, y=y)
+        finally:
+            del self._after_sweep
+
+    def _tell(self, sweep: int, begin: float, *numbers: Any) -> None:
+        """Tell implicit's callback of a sweep that began at this second of the clock."""
+        callback = getattr(self, "_after_sweep", None)
+        if callback is not None:
+            callback(sweep, time.perf_counter() - begin, *numbers)
 
     def iterate(self, user_items: Any, y: Any = None) -> Iterator[Self]:
         """Yield a fitted copy of the model at the start and after every step."""
@@ -101,24 +121,31 @@ class ImplicitRecommender(Recommender):
         Returns
         -------
         ids, scores : arrays
-            One row per user where several are asked for.
+            One row per user where several are asked for; where fewer than N items are left, the row ends in what the
+            user has, with scores of −inf.
         """
         check_is_fitted(self)
-        many = isinstance(userid, list | np.ndarray) or hasattr(userid, "to_numpy")
+        if N < 1:
+            raise DataError(f"N must be at least 1; got {N}.")
+        many = is_many(userid)
         codes = codes_of(userid if many else [userid], self.users_)
-        rows = self._rows_for(codes, user_items)
-        allowed = self._allowed(filter_items, items)
+        given = user_items if filter_already_liked_items or recalculate_user else None
+        rows = self._rows_for(codes, given)
+        allowed = np.flatnonzero(self._allowed(filter_items, items))
+        whole = len(allowed) == len(self.items_)
         size = max(1, BLOCK_SCORES // max(1, len(self.items_)))
 
         def block(begin: int) -> tuple[Array, Array]:
             mine = rows[begin : begin + size]
             scores = self._score_rows(codes[begin : begin + size], mine, recalculate_user)
-            scores[:, ~allowed] = -np.inf
             if filter_already_liked_items:
                 scores[np.repeat(np.arange(mine.shape[0]), np.diff(mine.indptr)), mine.indices] = -np.inf
-            return largest(scores, N)
+            found, best = largest(scores if whole else scores[:, allowed], N)
+            return allowed[found], best
 
         parts = list(in_order(block, range(0, len(codes), size)))
+        n = min(N, len(allowed))
+        parts = parts or [(np.zeros((0, n), dtype=np.int64), np.zeros((0, n)))]
         found, scores = (np.concatenate(column) for column in zip(*parts))
         if many:
             return self.items_[found], scores
@@ -127,31 +154,87 @@ class ImplicitRecommender(Recommender):
 
     def _rows_for(self, codes: Array, user_items: Any) -> sparse.csr_array:
         if user_items is not None:
-            rows = sparse.csr_array(user_items)
-            if rows.shape != (len(codes), len(self.items_)):
+            rows = as_rows(user_items, len(self.items_), "user")
+            if rows.shape[0] != len(codes):
                 raise DataError(
-                    f"user_items must have one row per user asked for and {len(self.items_)} columns; its shape is "
-                    f"{rows.shape}."
+                    f"user_items must have one row per user asked for ({len(codes)}); it has {rows.shape[0]}."
                 )
             return rows
+        if (codes >= 0).all():
+            return sparse.csr_array(self.ratings_[codes])
         empty = sparse.csr_array((1, len(self.items_)), dtype=self.ratings_.dtype)
         known = sparse.csr_array(sparse.vstack([self.ratings_, empty]))
         return sparse.csr_array(known[codes])
 
     def _allowed(self, filter_items: Any, items: Any) -> Array:
-        allowed = np.ones(len(self.items_), dtype=bool)
-        if items is not None:
-            allowed[:] = False
-            chosen = codes_of(items, self.items_)
-            allowed[chosen[chosen >= 0]] = True
-        if filter_items is not None:
-            dropped = codes_of(filter_items, self.items_)
-            allowed[dropped[dropped >= 0]] = False
-        return allowed
+        return self._chosen(self.items_, filter_items, items)
 
     def _score_rows(self, codes: Array, rows: sparse.csr_array, again: bool) -> Array:
         """Return scores of all items for some users, given what they have."""
         raise NotImplementedError
+
+    def similar_users(
+        self, userid: Any, N: int = 10, filter_users: Any = None, users: Any = None
+    ) -> tuple[Array, Array]:
+        """Return the users most like one or several (itself first) and the cosines of their vectors.
+
+        Parameters
+        ----------
+        userid : id, or list or array of ids
+            Like whom; several give one row each.
+        N : int
+            How many.
+        filter_users, users : ids, optional
+            Leave these out; choose only of these.
+
+        Returns
+        -------
+        ids, cosines : arrays
+        """
+        allowed = self._chosen(self.users_, filter_users, users)
+        return self._nearest(userid, N, self.users_, self._user_vectors(), allowed)
+
+    def _nearest(
+        self, one: Any, N: int, names: Array, vectors: Any, allowed: Array, asked: Any = None
+    ) -> tuple[Array, Array]:
+        """Return the rows most like some (or like the vectors `asked`), of those that are allowed."""
+        check_is_fitted(self)
+        many = is_many(one)
+        codes = codes_of(one if many else [one], names)
+        if asked is None and (codes < 0).any():
+            raise DataError(f"{one!r} was not in the interactions; there is nothing to compare it by.")
+        columns = np.flatnonzero(allowed)
+        found, values = largest(cosines(vectors[columns], vectors[codes] if asked is None else asked), N)
+        found = columns[found]
+        return (names[found], values) if many else (names[found[0]], values[0])
+
+    # files, under implicit's names
+
+    def save(self, fileobj_or_path: Any) -> None:
+        """Write the model to a file, as `gnomon.save` does; an open file will do."""
+        from gnomon.core.saving import save
+
+        if not hasattr(fileobj_or_path, "write"):
+            return save(self, fileobj_or_path)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.gnomon"
+            save(self, path)
+            fileobj_or_path.write(path.read_bytes())
+
+    @classmethod
+    def load(cls, fileobj_or_path: Any) -> Self:
+        """Read a model from a file, as `gnomon.load` does; it must be of this class."""
+        from gnomon.core.saving import load
+
+        if hasattr(fileobj_or_path, "read"):
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "model.gnomon"
+                path.write_bytes(fileobj_or_path.read())
+                return cls.load(path)
+        found = load(fileobj_or_path)
+        if not isinstance(found, cls):
+            raise ModelFileError(f"{fileobj_or_path} holds a {type(found).__name__}, not a {cls.__name__}.")
+        return found
 
 
 class ImplicitFactors(ImplicitRecommender):
@@ -185,35 +268,51 @@ class ImplicitFactors(ImplicitRecommender):
 
     def recalculate_user(self, userid: Any, user_items: Any) -> Array:
         """Return the vectors of users with these interactions, the items held fixed."""
-        raise DataError(f"{type(self).__name__} cannot make vectors of users without a new fit.")
+        raise NotImplementedError(f"{type(self).__name__} cannot make vectors of users without a new fit.")
+
+    def recalculate_item(self, itemid: Any, item_users: Any) -> Array:
+        """Return the vectors of items with these interactions, the users held fixed."""
+        raise NotImplementedError(f"{type(self).__name__} cannot make vectors of items without a new fit.")
 
     def similar_items(
-        self, itemid: Any, N: int = 10, filter_items: Any = None, items: Any = None
+        self,
+        itemid: Any,
+        N: int = 10,
+        recalculate_item: bool = False,
+        item_users: Any = None,
+        filter_items: Any = None,
+        items: Any = None,
     ) -> tuple[Array, Array]:
-        """Return the items most like one or several (itself first) and the cosines of their vectors."""
-        return self._nearest(
-            itemid, N, self.items_, self._likeness_of_items(), self._allowed(filter_items, items)
-        )
+        """Return the items most like one or several (itself first) and the cosines of their vectors.
 
-    def similar_users(self, userid: Any, N: int = 10) -> tuple[Array, Array]:
-        """Return the users most like one or several (itself first) and the cosines of their vectors."""
-        return self._nearest(
-            userid, N, self.users_, self.user_factors_, np.ones(len(self.users_), dtype=bool)
-        )
+        Parameters
+        ----------
+        itemid : id, or list or array of ids
+            Like what; several give one row each.
+        N : int
+            How many.
+        recalculate_item : bool
+            Whether to make the items' vectors anew from `item_users`.
+        item_users : sparse matrix, optional
+            The interactions of these items, a row each.
+        filter_items, items : ids, optional
+            Leave these out; choose only of these.
 
-    def _likeness_of_items(self) -> Array:
-        return self.item_factors_
+        Returns
+        -------
+        ids, cosines : arrays
+        """
+        if recalculate_item and item_users is None:
+            raise DataError("recalculate_item=True needs item_users, a row of interactions for every item.")
+        asked = self.recalculate_item(itemid, item_users) if recalculate_item else None
+        allowed = self._allowed(filter_items, items)
+        return self._nearest(itemid, N, self.items_, self.item_factors_, allowed, asked)
 
-    def _nearest(self, one: Any, N: int, names: Array, vectors: Array, allowed: Array) -> tuple[Array, Array]:
-        check_is_fitted(self)
-        many = isinstance(one, list | np.ndarray)
-        codes = codes_of(one if many else [one], names)
-        if (codes < 0).any():
-            raise DataError(f"{one!r} was not in the interactions; there is nothing to compare it by.")
-        scores = cosines(vectors, vectors[codes])
-        scores[:, ~allowed] = -np.inf
-        found, values = largest(scores, N)
-        if many:
-            return names[found], values
-        kept = np.isfinite(values[0])
-        return names[found[0][kept]], values[0][kept]
+    def _check_arrays(self) -> None:
+        super()._check_arrays()
+        U, V = self.user_factors_, self.item_factors_
+        if U.ndim != 2 or len(U) != len(self.users_) or V.shape != (len(self.items_), U.shape[1]):
+            raise ModelFileError("its factors do not fit its users and items; save the model again.")
+
+    def _user_vectors(self) -> Any:
+        return self.user_factors_

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.core.errors import DataError, ModelFileError
+from gnomon.core.errors import DataError
 from gnomon.core.ids import codes_of
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
@@ -20,6 +21,7 @@ from gnomon.core.threads import one_blas_thread, shared
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
 from gnomon.recommend.alternating import Side, predictions, side_of, solve_side
 from gnomon.recommend.implicit import ImplicitFactors
+from gnomon.recommend.newcomers import as_rows, merged
 
 
 class Work(NamedTuple):
@@ -187,10 +189,18 @@ class AlternatingLeastSquares(ImplicitFactors):
         return Factors((own.random((n, k)) * 0.01).astype(kind), (own.random((m, k)) * 0.01).astype(kind), 0)
 
     def _step(self, work: Work, state: Factors) -> tuple[Factors, Report]:
+        begin = time.perf_counter()
         U = self._half(work.users, state.U, state.V, "user")
         V = self._half(work.items, state.V, U, "item")
+        if not np.isfinite(U.sum(dtype=np.float64) + V.sum(dtype=np.float64)):
+            raise DataError(
+                f"the factors are not finite after sweep {state.sweeps + 1}: confidences up to "
+                f"{work.confidence.max():.3g} are too large for {U.dtype}. Lower alpha, scale the counts, or use "
+                "dtype=float64."
+            )
         fresh = Factors(U, V, state.sweeps + 1)
         loss = self._loss(work, fresh) if self.calculate_training_loss else None
+        self._tell(state.sweeps, begin, loss)
         return fresh, Report(loss, done=fresh.sweeps >= self._limit())
 
     def _half(self, side: Side, mine: Array, other: Array, what: str) -> Array:
@@ -231,12 +241,6 @@ class AlternatingLeastSquares(ImplicitFactors):
     def _attributes(self, state: Factors) -> dict[str, Any]:
         return {"user_factors_": state.U, "item_factors_": state.V}
 
-    def _check_arrays(self) -> None:
-        super()._check_arrays()
-        U, V = self.user_factors_, self.item_factors_
-        if U.ndim != 2 or len(U) != len(self.users_) or V.shape != (len(self.items_), U.shape[1]):
-            raise ModelFileError("its factors do not fit its users and items; save the model again.")
-
     def recalculate_user(self, userid: Any, user_items: Any) -> Array:
         """Return the vectors of users with these interactions, the items held fixed; no new fit is needed.
 
@@ -252,22 +256,93 @@ class AlternatingLeastSquares(ImplicitFactors):
         array of shape (users, factors)
         """
         check_is_fitted(self)
-        rows = sparse.csr_array(user_items)
-        rows.sort_indices()
-        V = self.item_factors_
+        return self._folded(user_items, self.item_factors_, "user")
+
+    def recalculate_item(self, itemid: Any, item_users: Any) -> Array:
+        """Return the vectors of items with these interactions, the users held fixed; no new fit is needed.
+
+        Parameters
+        ----------
+        itemid : ignored
+            Kept for implicit.
+        item_users : sparse matrix of shape (items, n_users)
+            Interactions, a row per item.
+
+        Returns
+        -------
+        array of shape (items, factors)
+        """
+        check_is_fitted(self)
+        return self._folded(item_users, self.user_factors_, "item")
+
+    def _folded(self, table: Any, V: Array, what: str) -> Array:
+        """Solve exactly for the rows of a table of interactions, the vectors of its columns held fixed."""
+        rows = as_rows(table, len(V), what)
         confidence = self._confidence(rows.data)
         runs = ById(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), confidence)
         base = V.T.astype(np.float64) @ V + float(self.regularization) * np.eye(V.shape[1])
         side = side_of(runs)
-        return solve_side(
-            side,
-            V,
-            np.zeros(len(side.counts)),
-            weights=confidence - 1,
-            targets=confidence,
-            base=base,
-            what="user",
+        zero = np.zeros(len(side.counts))
+        return solve_side(side, V, zero, weights=confidence - 1, targets=confidence, base=base, what=what)
+
+    def partial_fit_users(self, userids: Any, user_items: Any) -> Self:
+        """Learn the vectors of some users from their interactions, the items held fixed; users may be new.
+
+        Parameters
+        ----------
+        userids : list or array of ids
+            Whose; those the model knows are replaced.
+        user_items : sparse matrix with a row for each of them
+            Their interactions, all of them.
+
+        Returns
+        -------
+        self
+            The model, with these users in it.
+        """
+        check_is_fitted(self)
+        rows = as_rows(user_items, len(self.items_), "user")
+        vectors = self._folded(rows, self.item_factors_, "user")
+        names, factors, table = merged(
+            userids, self.users_, rows, vectors, self.user_factors_, sparse.csr_array(self.ratings_)
         )
+        self._know(names, self.items_, factors, self.item_factors_, table)
+        return self
+
+    def partial_fit_items(self, itemids: Any, item_users: Any) -> Self:
+        """Learn the vectors of some items from their interactions, the users held fixed; items may be new.
+
+        Parameters
+        ----------
+        itemids : list or array of ids
+            Which; those the model knows are replaced.
+        item_users : sparse matrix with a row for each of them
+            Their interactions, all of them; a column is a user, in the order of ``users_``.
+
+        Returns
+        -------
+        self
+            The model, with these items in it.
+        """
+        check_is_fitted(self)
+        rows = as_rows(item_users, len(self.users_), "item")
+        vectors = self._folded(rows, self.user_factors_, "item")
+        names, factors, table = merged(
+            itemids, self.items_, rows, vectors, self.item_factors_, sparse.csr_array(self.ratings_.T)
+        )
+        self._know(self.users_, names, self.user_factors_, factors, sparse.csr_array(table.T))
+        return self
+
+    def _know(self, users: Array, items: Array, U: Array, V: Array, table: sparse.csr_array) -> None:
+        """Keep ids, vectors and interactions that belong together, and the means of the interactions."""
+        table.sort_indices()
+        rows = np.repeat(np.arange(len(users)), np.diff(table.indptr))
+        R = RatingMatrix._from_codes(
+            rows, table.indices, table.data, table.shape, {"user_names": users, "item_names": items}
+        )
+        for name, value in R.facts().items():
+            setattr(self, name, value)
+        self.user_factors_, self.item_factors_ = U, V
 
     def fold_in(self, ratings: Any) -> Array:
         """Return the vector of a new user from a dict item -> count."""

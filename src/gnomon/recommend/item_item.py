@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.core.ids import codes_of
+from gnomon.core.ids import codes_of, is_many
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import COUNT, NOT_NEGATIVE
-from gnomon.recommend.base import pieces_of
+from gnomon.recommend.base import largest, pieces_of
 from gnomon.recommend.implicit import ImplicitRecommender
 
 
@@ -87,6 +87,12 @@ class ItemItemRecommender(ImplicitRecommender, OneStep):
         self.K1 = K1
         self.B = B
 
+    def fit(self, user_items: Any, y: Any = None, show_progress: bool = True, callback: Any = None) -> Self:
+        """Learn from interactions, as every recommender of them does; there are no sweeps to tell a callback of."""
+        if callback is not None:
+            raise NotImplementedError("ItemItemRecommender has no sweeps to tell a callback of.")
+        return super().fit(user_items, y, show_progress)
+
     def _solve(self, R: RatingMatrix) -> dict[str, Any]:
         from gnomon.loops.item_item import top_products
 
@@ -139,13 +145,45 @@ class ItemItemRecommender(ImplicitRecommender, OneStep):
             found[here] = self._score_rows(np.array([a]), self.ratings_[[a]], False)[0, items[here]]
         return found
 
-    def similar_items(self, itemid: Any, N: int = 10) -> tuple[Array, Array]:
-        """Return the items most like one (itself first) and how alike they are."""
+    def similar_items(
+        self,
+        itemid: Any,
+        N: int = 10,
+        recalculate_item: bool = False,
+        item_users: Any = None,
+        filter_items: Any = None,
+        items: Any = None,
+    ) -> tuple[Array, Array]:
+        """Return the items most like one or several (itself first) and how alike they are.
+
+        Parameters
+        ----------
+        itemid : id, or list or array of ids
+            Like what; several give one row each.
+        N : int
+            How many; fewer where an item is like fewer. Rows of several are filled up with scores of −inf.
+        recalculate_item, item_users
+            Kept for implicit; likenesses are those of the fit.
+        filter_items, items : ids, optional
+            Leave these out; choose only of these.
+
+        Returns
+        -------
+        ids, scores : arrays
+        """
         check_is_fitted(self)
-        code = int(codes_of([itemid], self.items_)[0])
-        if code < 0:
+        if recalculate_item:
+            raise NotImplementedError("the likenesses of ItemItemRecommender are those of the fit.")
+        many = is_many(itemid)
+        codes = codes_of(itemid if many else [itemid], self.items_)
+        if (codes < 0).any():
             raise DataError(f"{itemid!r} was not in the interactions; there is nothing to compare it by.")
-        low, high = self.similarity_.indptr[code : code + 2]
-        columns, values = self.similarity_.indices[low:high], self.similarity_.data[low:high]
-        order = np.lexsort((columns, -values))[:N]
-        return self.items_[columns[order]], values[order]
+        table = self.similarity_[codes]
+        scores = np.full(table.shape, -np.inf)
+        scores[np.repeat(np.arange(len(codes)), np.diff(table.indptr)), table.indices] = table.data
+        scores[:, ~self._allowed(filter_items, items)] = -np.inf
+        found, values = largest(scores, N)
+        if many:
+            return self.items_[found], values
+        kept = np.isfinite(values[0])
+        return self.items_[found[0][kept]], values[0][kept]

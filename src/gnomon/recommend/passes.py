@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from gnomon.core.linalg import Array
 from gnomon.core.threads import shared
 from gnomon.recommend.alternating import predictions
+
+GRID_RATINGS = 2**16  # fewer are one block
 
 
 class Factors(NamedTuple):
@@ -27,10 +30,40 @@ class Factors(NamedTuple):
     earlier: tuple[Array, Array, Array, Array]  # their vectors side by side, and the sums of their biases
 
 
+class Grid(NamedTuple):
+    """Ratings in blocks of users by items, block after block; blocks in different rows and columns share nothing."""
+
+    size: int  # blocks a side
+    edges: Array  # where the blocks begin
+    rows: Array
+    columns: Array
+    values: Array
+
+
+def grid_of(sides: Any) -> Grid | None:
+    """Return the ratings in blocks of about as many ratings each; None where there are few. The data alone decide."""
+    n = len(sides.values)
+    if n < GRID_RATINGS:
+        return None
+    size = int(np.clip(np.sqrt(n / GRID_RATINGS) * 4, 4, 32))
+    along = [
+        np.minimum(size - 1, (np.cumsum(side.counts) - side.counts) * size // n).astype(np.int64)
+        for side in (sides.users, sides.items)
+    ]
+    block = along[0][sides.rows] * size + along[1][sides.columns]
+    order = np.argsort(block, kind="stable")
+    edges = np.searchsorted(block[order], np.arange(size * size + 1))
+    return Grid(size, edges, sides.rows[order], sides.columns[order], sides.values[order])
+
+
 def sgd_sweep(
     work: Any, state: Factors, rate: float, lam: float, scaling: str, batch: str, biases: bool
 ) -> tuple[Factors, float]:
-    """Return the factors after one pass of stochastic gradient steps, and the squared errors met on the way."""
+    """Return the factors after one pass of stochastic gradient steps, and the squared errors met on the way.
+
+    A shuffled pass over many ratings goes stratum by stratum (Gemulla et al., 2011): the blocks of a stratum have no
+    user and no item in common, so threads may take them in any order and the result is the same.
+    """
     from gnomon.loops.draws import shuffle
     from gnomon.loops.factors import sgd_epoch, svdpp_epoch
 
@@ -38,11 +71,14 @@ def sgd_sweep(
     lam_u = np.full(len(state.U), lam) if scaling == "rating" else lam / np.maximum(sides.users.counts, 1)
     lam_v = np.full(len(state.V), lam) if scaling == "rating" else lam / np.maximum(sides.items.counts, 1)
     U, V, bu, bi = (part.copy() for part in (state.U, state.V, state.user_bias, state.item_bias))
+    mean = sides.mean if biases else 0.0
     by_user = bool(len(state.H))
+    if work.grid is not None and not by_user:
+        squares = _strata(work.grid, state, mean, rate, lam_u, lam_v, biases, bu, bi, U, V)
+        return state._replace(U=U, V=V, user_bias=bu, item_bias=bi), squares
     order = np.arange(len(U) if by_user else len(sides.values))
     if batch == "shuffled":
         shuffle(order, (state.seed + state.sweeps) % 2**63)
-    mean = sides.mean if biases else 0.0
     if by_user:
         H = state.H.copy()
         runs = sides.users.runs
@@ -50,22 +86,30 @@ def sgd_sweep(
             order, runs.starts, runs.others, runs.values, mean, rate, lam_u, lam_v, bu, bi, U, V, H
         )
         return state._replace(U=U, V=V, user_bias=bu, item_bias=bi, H=H), float(squares)
-    squares = sgd_epoch(
-        order,
-        sides.rows,
-        sides.columns,
-        sides.values,
-        mean,
-        rate,
-        lam_u,
-        lam_v,
-        biases,
-        bu,
-        bi,
-        U,
-        V,
-    )
+    ratings = (sides.rows, sides.columns, sides.values)
+    squares = sgd_epoch(order, *ratings, mean, rate, lam_u, lam_v, biases, bu, bi, U, V)
     return state._replace(U=U, V=V, user_bias=bu, item_bias=bi), float(squares)
+
+
+def _strata(grid: Grid, state: Factors, *settings: Any) -> float:
+    """Take the blocks of one diagonal after another, the diagonals and the ratings of a block in random order."""
+    from gnomon.loops.draws import shuffle
+    from gnomon.loops.factors import sgd_epoch
+
+    size = grid.size
+    key = state.seed + state.sweeps * (size * size + 1)
+    diagonals = np.arange(size)
+    shuffle(diagonals, key % 2**63)
+
+    def block(number: int) -> float:
+        order = np.arange(grid.edges[number], grid.edges[number + 1])
+        shuffle(order, (key + 1 + number) % 2**63)
+        return float(sgd_epoch(order, grid.rows, grid.columns, grid.values, *settings))
+
+    squares = 0.0
+    for shift in diagonals.tolist():
+        squares += sum(shared(block, [row * size + (row + shift) % size for row in range(size)]))
+    return squares
 
 
 def coordinate_sweep(work: Any, state: Factors, nonnegative: bool, biases: bool) -> Factors:
@@ -105,3 +149,13 @@ def coordinate_sweep(work: Any, state: Factors, nonnegative: bool, biases: bool)
         rest -= U[sides.rows, k] * V[sides.columns, k]
     kind = state.U.dtype
     return state._replace(U=U.astype(kind), V=V.astype(kind), user_bias=bu[:, 0], item_bias=bi[:, 0])
+
+
+def history_of(work: Any, H: Array) -> Array:
+    """Return |D_a|^(-1/2) Σ h_j of every user."""
+    sides = work.sides
+    runs = sides.users.runs
+    ones = sparse.csr_array(
+        (np.ones(len(runs.others)), runs.others, runs.starts), shape=(len(sides.users.counts), len(H))
+    )
+    return (ones @ H) / np.sqrt(np.maximum(sides.users.counts, 1))[:, None]

@@ -11,10 +11,11 @@ from gnomon.core.errors import DataError, nearest
 from gnomon.core.ids import codes_of
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import read_ratings
-from gnomon.core.threads import in_order
+from gnomon.core.threads import shared
 
-KINDS = ("pearson", "cosine", "adjusted_cosine", "msd", "jaccard")
-BLOCK = 256  # rows of the table at a time
+CODES = {"pearson": 0, "cosine": 1, "adjusted_cosine": 1, "msd": 2, "jaccard": 3}  # of `loops.co_rated`
+KINDS = tuple(CODES)
+PIECES = 16  # rows are dealt out to so many pieces of work: early rows have more partners than late ones
 
 
 def similarity(
@@ -64,6 +65,10 @@ def similarity(
         raise DataError(f"kind must be one of {KINDS}; got {kind!r}.{nearest(kind, KINDS)}")
     if mode not in ("user", "item"):
         raise DataError(f"mode must be 'user' or 'item'; got {mode!r}.")
+    if not shrinkage >= 0 or min_common < 1:
+        raise DataError(
+            f"shrinkage must not be negative and min_common at least 1; got {shrinkage} and {min_common}."
+        )
     ratings = read_ratings(R)
     table = ratings.to_csr() if mode == "user" else sparse.csr_array(ratings.to_csr().T)
     if (a is None) != (b is None):
@@ -74,32 +79,35 @@ def similarity(
     codes = codes_of([a, b], names)
     if (codes < 0).any():
         raise DataError(f"{mode} {(a, b)[int(np.flatnonzero(codes < 0)[0])]!r} is not among the ratings.")
-    return float(similarity_rows(table, np.array([codes[0]]), kind, min_common, shrinkage)[0, codes[1]])
+    two = sparse.csr_array(_centered(table, kind)[codes])
+    return float(_table_of(two, kind, min_common, shrinkage)[0, 1])
 
 
 def similarity_table(table: sparse.csr_array, kind: str, min_common: int, shrinkage: float) -> Array:
-    """Return the similarities of all rows of a sparse table."""
-    n = table.shape[0]
-    prepared = _prepared(table, kind)
-
-    def block(begin: int) -> Array:
-        rows = np.arange(begin, min(begin + BLOCK, n))
-        return _rows_of(prepared, rows, kind, min_common, shrinkage)
-
-    return np.concatenate(list(in_order(block, range(0, n, BLOCK))))
+    """Return the similarities of all rows of a sparse table, NaN where two have too little in common."""
+    return _table_of(_centered(table, kind), kind, min_common, shrinkage)
 
 
-def similarity_rows(
-    table: sparse.csr_array, rows: Array, kind: str, min_common: int, shrinkage: float
-) -> Array:
-    """Return the similarities of some rows of a sparse table to all."""
-    return _rows_of(_prepared(table, kind), rows, kind, min_common, shrinkage)
+def _table_of(table: sparse.csr_array, kind: str, min_common: int, shrinkage: float) -> Array:
+    from gnomon.loops.co_rated import similar_rows
+
+    table.sort_indices()
+    turned = table.tocsc()
+    out = np.full((table.shape[0], table.shape[0]), np.nan)
+    rows = table.indptr.astype(np.int64), table.indices.astype(np.int64), table.data
+    columns = turned.indptr.astype(np.int64), turned.indices.astype(np.int64), turned.data
+
+    def piece(begin: int) -> None:
+        similar_rows(begin, PIECES, CODES[kind], max(1, min_common), float(shrinkage), *rows, *columns, out)
+
+    shared(piece, range(PIECES))
+    return out
 
 
-def _prepared(table: sparse.csr_array, kind: str) -> tuple[Any, ...]:
-    """Return the values, their squares and where they are, once from the left and once turned."""
-    table = sparse.csr_array(table)
-    values = table.data.astype(np.float64)
+def _centered(table: sparse.csr_array, kind: str) -> sparse.csr_array:
+    """Return the table with the values that are compared: minus means of the columns, or of the rows."""
+    table = sparse.csr_array(table, dtype=np.float64)
+    values = table.data
     if kind == "adjusted_cosine":
         columns = np.bincount(table.indices, minlength=table.shape[1])
         means = np.bincount(table.indices, values, minlength=table.shape[1]) / np.maximum(columns, 1)
@@ -108,38 +116,4 @@ def _prepared(table: sparse.csr_array, kind: str) -> tuple[Any, ...]:
         rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
         counts = np.bincount(rows, minlength=table.shape[0])
         values = values - (np.bincount(rows, values, minlength=table.shape[0]) / np.maximum(counts, 1))[rows]
-
-    def with_values(data: Array) -> sparse.csr_array:
-        return sparse.csr_array((data, table.indices, table.indptr), shape=table.shape)
-
-    X, S, B = with_values(values), with_values(values**2), with_values(np.ones(len(values)))
-    return X, S, B, sparse.csr_array(X.T), sparse.csr_array(S.T), sparse.csr_array(B.T)
-
-
-def _rows_of(prepared: tuple[Any, ...], rows: Array, kind: str, min_common: int, shrinkage: float) -> Array:
-    X, S, B, XT, ST, BT = prepared
-    x, s, b = X[rows], S[rows], B[rows]
-
-    def times(left: Any, right: Any) -> Array:
-        return (left @ right).toarray()
-
-    common = times(b, BT)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if kind == "jaccard":
-            sizes = np.asarray(B.sum(axis=1)).ravel()
-            found = common / (sizes[rows][:, None] + sizes[None, :] - common)
-        elif kind == "msd":
-            found = 1.0 / (1.0 + np.maximum(0.0, (times(s, BT) - 2 * times(x, XT) + times(b, ST)) / common))
-        else:
-            xy, xx, yy = times(x, XT), times(s, BT), times(b, ST)
-            if kind == "pearson":
-                mx, my = times(x, BT), times(b, XT)
-                xy, xx0, yy0 = xy - mx * my / common, xx, yy
-                xx, yy = xx - mx**2 / common, yy - my**2 / common
-                xx[xx <= 1e-12 * xx0], yy[yy <= 1e-12 * yy0] = 0.0, 0.0  # all equal, but for rounding
-            scale = np.sqrt(xx * yy)
-            found = np.where(scale > 0, np.clip(xy / np.where(scale > 0, scale, 1.0), -1.0, 1.0), np.nan)
-        found = np.where(common >= max(1, min_common), found, np.nan)
-        if shrinkage:
-            found = found * (common / (common + shrinkage))
-    return found
+    return sparse.csr_array((values.copy(), table.indices.copy(), table.indptr), shape=table.shape)

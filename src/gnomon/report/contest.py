@@ -17,6 +17,7 @@ from gnomon.core.errors import DataError, GnomonError
 from gnomon.core.saving import save, write_atomically
 from gnomon.report.encoder import TableEncoder, TableModel
 from gnomon.report.menu import Candidate, candidates
+from gnomon.report.ratings import PairEncoder
 from gnomon.report.tables import read_table
 from gnomon.report.tasks import Problem, pose
 from gnomon.selection import Interval, adjust_p_values, compare_scores, score_interval
@@ -139,8 +140,9 @@ def compare(
         A file that `read_table` reads, or a polars or pandas frame.
     target : str, optional
         The column to predict.
-    task : {"classification", "regression", "cluster", "density", "sequence"}, optional
-        What is asked; inferred from the target when left out.
+    task : {"classification", "regression", "cluster", "density", "sequence", "recommend"}, optional
+        What is asked; inferred from the target when left out. For "recommend" the table has a row for every rating,
+        and the target, if any, is the column of the ratings.
     models : list of str, optional
         Names of models; all on the families' menus when left out. Baselines always take part.
     sequence : str, optional
@@ -338,6 +340,8 @@ class _Contest:
 
 def table_model(model: Any, problem: Problem) -> TableModel:
     """Return a model with the encoder that suits it and the problem."""
+    if problem.task.name == "recommend":
+        return TableModel(model, PairEncoder(*problem.frame.columns), target=problem.target)
     tags = get_tags(model)
     counts = problem.menu.endswith("of counts")
     encoder = TableEncoder.of(

@@ -26,20 +26,23 @@ model.predict(table)"""
 
 def page(result: Comparison) -> str:
     """Return the report of a comparison."""
-    style = files("gnomon.report").joinpath("page.css").read_text(encoding="utf-8")
-    title = tag("title", f"{result.best.name}: {_source(result)}")
-    main = tag(
-        "main",
+    return document(
+        f"{result.best.name}: {_source(result)}",
         _header(result),
-        _section("The ranking", _figure(pictures.ranking(result)), _ranking(result), _left_out(result)),
-        _section("The best model, up close", _best(result)),
-        _section("What the table holds", *_paragraphs(result.problem.said), _columns(result)),
-        _section("Every model", *[_details(result, entry) for entry in result.ranked]),
-        _section("How it was done", *_paragraphs(how(result)), _versions(result)),
-        _section("Use the model", _code(SHELL), tag("p", "or in Python:"), _code(PYTHON)),
+        section("The ranking", figure(pictures.ranking(result)), _ranking(result), _left_out(result)),
+        section("The best model, up close", _best(result)),
+        section("What the table holds", *paragraphs(result.problem.said), _columns(result)),
+        section("Every model", *[_details(result, entry) for entry in result.ranked]),
+        section("How it was done", *paragraphs(how(result)), _versions(result)),
+        section("Use the model", code(SHELL), tag("p", "or in Python:"), code(PYTHON)),
     )
-    head = tag("head", Html(HEAD), title, tag("style", Html(style)))
-    return "<!DOCTYPE html>\n" + tag("html", head, tag("body", main), lang="en") + "\n"
+
+
+def document(title: str, *parts: str) -> str:
+    """Return a page of these parts."""
+    style = files("gnomon.report").joinpath("page.css").read_text(encoding="utf-8")
+    head = tag("head", Html(HEAD), tag("title", title), tag("style", Html(style)))
+    return "<!DOCTYPE html>\n" + tag("html", head, tag("body", tag("main", *parts)), lang="en") + "\n"
 
 
 def _source(result: Comparison) -> str:
@@ -58,26 +61,30 @@ def _header(result: Comparison) -> Html:
     )
 
 
-def _section(title: str, *parts: str) -> Html:
+def section(title: str, *parts: str) -> Html:
+    """Return parts under a title."""
     return tag("section", tag("h2", title), *parts)
 
 
-def _paragraphs(lines: list[str], kind: str = "") -> list[Html]:
+def paragraphs(lines: list[str], kind: str = "") -> list[Html]:
+    """Return lines as paragraphs."""
     return [tag("p", line, class_=kind) for line in lines]
 
 
-def _code(text: str) -> Html:
+def code(text: str) -> Html:
+    """Return text to be typed."""
     return tag("pre", tag("code", text))
 
 
-def _figure(picture: str, caption: str = "") -> Html:
+def figure(picture: str, caption: str = "") -> Html:
     """Return a picture with its caption, or nothing when there is no picture."""
     if not picture:
         return Html()
     return tag("figure", Html(picture), tag("figcaption", caption) if caption else Html())
 
 
-def _pair(*figures: Html) -> Html:
+def pair(*figures: Html) -> Html:
+    """Return figures beside each other."""
     return tag("div", *figures, class_="pair") if any(figures) else Html()
 
 
@@ -110,11 +117,11 @@ def _best(result: Comparison) -> Html:
     made = pictures.groups(result) if result.problem.y is None else ""
     return joined(
         tag("p", line),
-        _pair(
-            _figure(pictures.close_up(result, best), "What it said of rows it had not learned from"),
-            _figure(lost, "What it loses on unseen rows when a column is shuffled"),
-            _figure(made, "What it makes of the rows"),
-            _figure(pictures.trace(best), "The objective while it learned (last fold)"),
+        pair(
+            figure(pictures.close_up(result, best), "What it said of rows it had not learned from"),
+            figure(lost, "What it loses on unseen rows when a column is shuffled"),
+            figure(made, "What it makes of the rows"),
+            figure(pictures.trace(best), "The objective while it learned (last fold)"),
         ),
     )
 
@@ -133,8 +140,8 @@ def _details(result: Comparison, entry: Entry) -> Html:
         "details",
         tag("summary", f"{entry.name} ", tag("span", score(result, entry), class_="soft")),
         tag("p", f"Folds: {folds}."),
-        *_paragraphs([f"Warned: {text}" for text in entry.warned[:3]], "soft"),
-        _pair(*map(_figure, drawn)),
+        *paragraphs([f"Warned: {text}" for text in entry.warned[:3]], "soft"),
+        pair(*map(figure, drawn)),
     )
 
 

@@ -60,6 +60,8 @@ def _task(model: Any, name: str) -> str:
         return KINDS[tags.estimator_type]
     if tags.input_tags.two_d_array and hasattr(model, "decode"):
         return "sequence"
+    if hasattr(model, "predict_matrix"):
+        return "recommend"
     raise QuestionError(f"{name} does not learn from a table of rows; use it from Python.")
 
 

@@ -66,6 +66,7 @@ TASKS = {
         Task("cluster", "silhouette", _silhouette, "finds the clearest groups", limits=(-1, 1)),
         Task("density", "log density of a row", _log_density, "describes the rows best"),
         Task("sequence", "log likelihood of a row", _log_density, "describes the sequences best"),
+        Task("recommend", "error (RMSE)", _negative_error, "predicts {target} best", -1, limits=(0, np.inf)),
     )
 }
 
@@ -108,12 +109,18 @@ def pose(
     frame: Any, target: str | None = None, task: str | None = None, sequence: str | None = None
 ) -> Problem:
     """Return the question that a table and a target pose, with what was inferred on the way."""
+    if task == "rules":
+        raise QuestionError(
+            "rules are not compared; `gnomon compare FILE --task rules` looks for them, in Python gnomon.association."
+        )
     if task is not None and task not in TASKS:
         raise QuestionError(f"there is no task {task!r}.{nearest(task, TASKS)} There are {', '.join(TASKS)}.")
     if task is None and target is None:
         raise QuestionError(
-            "name the column to predict with --target, or a task: cluster, density or sequence."
+            "name the column to predict with --target, or a task: cluster, density, sequence, recommend or rules."
         )
+    if task == "recommend":
+        return _ratings(frame, target)
     if target is not None and task not in (None, "classification", "regression"):
         raise QuestionError(f"the task {task!r} has no target; leave out --target {target}.")
     if target is None and task is not None and TASKS[task].needs_target:
@@ -241,6 +248,16 @@ def _sequences(frame: Any, sequence: str | None) -> Problem:
     menu = _of_counts("sequence", frame, [c.name for c in columns if c.kind != OUT], said)
     columns = [column._replace(done=_shown_as(menu, column)) for column in columns]
     return Problem(TASKS["sequence"], menu, frame, None, columns, None, sequence, said)
+
+
+def _ratings(frame: Any, target: str | None) -> Problem:
+    from gnomon.report.ratings import pose_ratings
+
+    pairs, y, columns, rating, said = pose_ratings(frame, target)
+    _enough(pairs)
+    if len(np.unique(y)) < 2:
+        raise DataError(f"all ratings are {y[0]:g}: there is nothing to predict.")
+    return Problem(TASKS["recommend"], "recommend", pairs, y, columns, rating, None, said)
 
 
 def _parts(rows: int, parts: int) -> Any:

@@ -1,0 +1,57 @@
+"""Columns of a table of ratings: numbers, times, and where they come from."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+
+
+def numbers_of(ratings: Any) -> Array:
+    """Return ratings as finite numbers, or say which is none."""
+    try:
+        values = np.asarray(plain(ratings), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("ratings must be numbers.") from None
+    if values.ndim == 2 and 1 in values.shape:
+        values = values.ravel()
+    if values.ndim != 1:
+        raise DataError(f"ratings must be a vector; their shape is {values.shape}.")
+    if not np.isfinite(values).all():
+        i = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise DataError(f"rating {i} is {values[i]}; drop ratings that are NaN or infinite.")
+    return values
+
+
+def times_of(times: Any, n: int) -> Array:
+    """Return times or dates as numbers."""
+    when = np.asarray(plain(times))
+    if when.dtype.kind in "Mm":
+        when = (
+            when.astype("datetime64[ns]").astype(np.int64)
+            if when.dtype.kind == "M"
+            else when.astype(np.int64)
+        )
+    when = when.astype(np.float64)
+    if when.shape != (n,) or not np.isfinite(when).all():
+        raise DataError(f"times must be {n} finite numbers or dates, one for every rating.")
+    return when
+
+
+def table_of(df: Any) -> Any:
+    """Return a frame as it is, or what a Parquet or CSV file holds."""
+    if isinstance(df, str | os.PathLike):
+        import polars as pl
+
+        name = os.fspath(df)
+        return pl.read_parquet(name) if name.endswith((".parquet", ".pq")) else pl.read_csv(name)
+    return df.to_pandas() if hasattr(df, "to_pandas") and not hasattr(df, "columns") else df
+
+
+def plain(column: Any) -> Any:
+    """Return the column of a frame as an array."""
+    return column.to_numpy() if hasattr(column, "to_numpy") else column
