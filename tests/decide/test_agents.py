@@ -189,7 +189,7 @@ def test_what_is_assumed_of_pairs_never_seen(rule, row, reward):
 
 
 def test_optimism_by_hand():
-    from gnomon.decide.modeled import optimistic_values
+    from gnomon.decide.optimism import optimistic_values
 
     model = EmpiricalModel(2, 2).update_many(MOVES)
     Q = optimistic_values(model, 0.9, 2.0, 2, None, np.zeros((2, 2)), np.ones((2, 2), bool))
@@ -199,7 +199,7 @@ def test_optimism_by_hand():
 
 
 def test_bonus_shrinks_with_visits():
-    from gnomon.decide.modeled import optimistic_values
+    from gnomon.decide.optimism import optimistic_values
 
     model = EmpiricalModel(1, 1).update_many([(0, 0, 1.0, 0, True)] * 4)
     Q = optimistic_values(model, 0.9, 5.0, 1, 3.0, np.zeros((1, 1)), np.ones((1, 1), bool))

@@ -103,7 +103,7 @@ def test_learning_climbs_and_finds_the_motion():
 
 def test_robot_finds_its_way_by_noisy_sensors():
     pytest.importorskip("gymnasium")
-    from gnomon.decide.hidden import HiddenEnv
+    from gnomon.decide.beliefs import HiddenEnv
 
     grid = GridWorld.classic(start=(2, 0), living_reward=-0.04)
     for sensor, rule in itertools.product(("cell", "walls"), ("qmdp", "most_likely")):

@@ -159,7 +159,7 @@ def test_killed_agents_go_on_to_the_same_bits(name, tmp_path):
 
 
 def test_replay_is_a_ring():
-    from gnomon.decide.deep_q import Replay
+    from gnomon.decide.replay import Replay
 
     ring = Replay(3, 1)
     for i in range(5):
@@ -168,7 +168,7 @@ def test_replay_is_a_ring():
 
 
 def test_advantages_by_formula():
-    from gnomon.decide.gradients import Batch, advantages, returns_to_go
+    from gnomon.decide.batches import Batch, advantages, returns_to_go
 
     batch = Batch(
         np.zeros((3, 1)),

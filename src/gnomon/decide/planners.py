@@ -88,6 +88,12 @@ class WorldLearner(Learner):
         states = np.arange(self.n_states_) if isinstance(one_world(states), World) else states
         return np.asarray(self.policy_)[check_states(states, self.n_states_)]
 
+    def _check_loaded(self) -> None:
+        """Refuse a policy that does not fit the world it was learned in."""
+        policy = vars(self).get("policy_")
+        if isinstance(policy, Policy) and hasattr(self, "n_states_"):
+            policy.check_actions(int(self.n_states_), int(self.n_actions_))
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False

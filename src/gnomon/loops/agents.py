@@ -227,9 +227,22 @@ def choose(rule, memory, s, u):
 
 
 @compiled
-def advance(rule, memory, s, a, reward, to, terminated, ended, key, t):
-    """`advanced`, for Python."""
-    return advanced(rule, memory, s, a, reward, to, terminated, ended, key, t)
+def episode(rule, memory, key, told, paid):
+    """Yield the actions of one episode to a caller that plays it elsewhere.
+
+    Before an action is asked for, told (3,) holds the state, whether the episode terminated and whether it ended,
+    paid (1,) the reward of the action before; the first action needs the state alone. Resuming costs far less than
+    a call, which would look at every array of rule and memory anew.
+    """
+    s = told[0]
+    a = chosen(rule, memory, s, draw(key, 0))
+    t = 0
+    while a >= 0:
+        yield a
+        to = told[0]
+        a = advanced(rule, memory, s, a, paid[0], to, told[1] == 1, told[2] == 1, key, t)
+        s = to
+        t += 1
 
 
 @compiled
