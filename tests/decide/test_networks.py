@@ -1,5 +1,7 @@
 """Agents with networks: tables as their limit, gradients by hand, the same bits again."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -156,6 +158,62 @@ def test_killed_agents_go_on_to_the_same_bits(name, tmp_path):
     gnomon.save(whole, tmp_path / "agent.gnomon")
     loaded = gnomon.load(tmp_path / "agent.gnomon")
     assert np.array_equal(loaded.predict(range(8)), whole.predict(range(8)))
+
+
+@pytest.mark.parametrize("name", ["dqn", "double dueling", "reinforce", "ppo", "tabular"])
+def test_spoiled_networks_are_refused(name, tmp_path):
+    import gnomon
+    from gnomon.core.errors import ModelFileError
+
+    agent = (PolicyGradient(n_iterations=1, random_state=0) if name == "tabular" else made(name)).fit(GRID)
+
+    def cut_inputs(one):
+        one.policy_.weights[0] = one.policy_.weights[0][:, :-1]
+
+    def cut_outputs(one):
+        one.weights_[-1] = one.weights_[-1][:-1]
+
+    def one_less(one):
+        one.policy_.weights.pop()
+
+    def no_number(one):
+        one.policy_.weights[0][0, 0] = np.nan
+
+    def unknown(one):
+        one.policy_.activation = "sine"
+
+    def no_chances(one):
+        one.policy_.table[0] = 2.0
+
+    def other_logits(one):
+        one.logits_ = one.logits_[:-1]
+
+    networks = (cut_inputs, cut_outputs, one_less, no_number, unknown)
+    for spoil in (no_chances, other_logits) if name == "tabular" else networks:
+        spoiled = copy.deepcopy(agent)
+        spoil(spoiled)
+        gnomon.save(spoiled, tmp_path / "agent.gnomon")
+        with pytest.raises(ModelFileError):
+            gnomon.load(tmp_path / "agent.gnomon")
+
+
+def test_networks_have_the_precision_of_what_they_see():
+    gymnasium = pytest.importorskip("gymnasium")
+    pole = gymnasium.make("CartPole-v1")
+    small = {"hidden_layer_sizes": (8,), "n_steps": 60, "random_state": 0}
+    for agent in (DQN(learning_starts=10, **small), PPO(steps_per_iteration=30, **small)):
+        weights = agent.fit(pole).weights_
+        assert {w.dtype for w in weights} == {np.dtype("float32")}
+    assert {w.dtype for w in made("dqn").fit(GRID).weights_} == {np.dtype("float64")}
+
+
+def test_a_schedule_of_learning_rates_counts_moves():
+    frozen = made("dqn", learning_rate_init=lambda k: 1e-3 if k < 100 else 0.0)
+    halfway, late = (frozen.set_params(n_steps=n).fit(GRID).weights_ for n in (100, 300))
+    free = made("dqn", n_steps=300).fit(GRID).weights_
+    for a, b, c in zip(halfway, late, free, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert not np.array_equal(b, c)
 
 
 def test_replay_is_a_ring():

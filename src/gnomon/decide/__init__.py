@@ -9,7 +9,6 @@ _WHERE = {
     "sweeps": ["ValueIteration"],
     "improvement": ["PolicyIteration"],
     "programs": ["FiniteHorizon", "LinearProgram", "solve"],
-    "returns": ["discounted_return"],
     "behavior": ["EpsilonGreedy", "SoftmaxBehavior"],
     "temporal": ["QLearning", "Sarsa"],
     "counted": ["EmpiricalModel"],
@@ -17,13 +16,13 @@ _WHERE = {
     "optimism": ["OptimisticPlanning"],
     "posterior": ["PosteriorSampling"],
     "arms": ["Bandit"],
-    "arm_rules": ["Exp3", "GradientBandit", "GreedyBandit", "LinearBandit", "ThompsonBandit", "UCB1"],
+    "arm_rules": ["Exp3", "GradientBandit", "LinearBandit", "ThompsonBandit", "UCB1"],
     "hidden": ["ActionHMM"],
     "deep_q": ["DQN"],
     "gradients": ["PolicyGradient"],
     "proximal": ["PPO"],
     "comparison": ["compare_agents"],
-    "averages": ["RunningMean", "expectation"],
+    "averages": ["RunningMean"],
 }
 
 __getattr__, __dir__, __all__ = attach(

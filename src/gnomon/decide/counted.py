@@ -9,6 +9,7 @@ from scipy import sparse
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
+from gnomon.decide.averages import expectation
 from gnomon.decide.logs import check_log, read_log
 from gnomon.decide.process import MDP
 
@@ -57,6 +58,8 @@ class EmpiricalModel:
     >>> model.transition_estimate()[0, 1].round(3), model.coverage_
     (array([0.333, 0.667]), 0.5)
     """
+
+    expectation = staticmethod(expectation)
 
     def __init__(
         self,

@@ -33,40 +33,9 @@ from gnomon.decide.tabular import (
     tabular_work,
 )
 from gnomon.loops import agents
+from gnomon.loops.agents import Memory, Rule
 
 METHODS = {"q": 0, "sarsa": 1, "expected": 2}
-
-
-class Rule(NamedTuple):
-    """How an agent behaves and learns, as loops know it."""
-
-    method: int
-    double: bool
-    discount: float
-    trace_decay: float
-    replacing: bool
-    rate: Array
-    rate_table: Array
-    behavior: int
-    explore: Array
-    explore_table: Array
-    fixed: Array
-    available: Array
-
-
-class Memory(NamedTuple):
-    """What changes while an episode is played."""
-
-    Q: Array  # (2, S, A), the second of the double method
-    visits: Array  # (S, A)
-    counts: Array  # steps in all, moves in the buffer, pairs with a trace
-    sums: Array  # of |errors|
-    past_states: Array
-    past_actions: Array
-    past_rewards: Array
-    trace: Array  # (S, A), or (1, 1)
-    active: Array
-    chances: Array  # (A,)
 
 
 class Tables(NamedTuple):

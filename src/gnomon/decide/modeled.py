@@ -19,12 +19,12 @@ from gnomon.decide import bellman
 from gnomon.decide import environments as play
 from gnomon.decide.behavior import BEHAVIORS, EpsilonGreedy, coded, coded_behavior
 from gnomon.decide.counted import EmpiricalModel
-from gnomon.decide.differences import Memory, Rule
 from gnomon.decide.improvement import PolicyIteration
 from gnomon.decide.policies import Policy
 from gnomon.decide.process import MDP
 from gnomon.decide.tabular import AGENT, Agent, Played, episode_keys, report_of, state_number, tabular_work
 from gnomon.loops import agents, worlds
+from gnomon.loops.agents import Memory, Rule
 
 NEVER = np.iinfo(np.int64).max
 ROOM = 4096  # moves written before the model counts them

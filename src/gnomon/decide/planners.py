@@ -154,6 +154,10 @@ class Planner(WorldLearner):
     def _discount(self, mdp: Any) -> float:
         return bellman.discount_of(mdp, self.discount)
 
+    def _keep(self, run: Run, data: Any) -> None:
+        super()._keep(run, data)
+        self.discount_ = self._discount(data)
+
     def _warn_not_converged(self, run: Run) -> None:
         gap = run.trace.certificate
         if gap is None or not len(gap):
@@ -211,7 +215,7 @@ class Planner(WorldLearner):
 
         if world is not None:
             return plot.grid_map(world, self.V_, policy=self.policy_, ax=ax)
-        return plot.value_convergence({type(self).__name__: self}, ax=ax)
+        return plot.return_curve(self, ax=ax)
 
 
 def _tie(q: Array) -> Any:

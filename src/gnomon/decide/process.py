@@ -342,10 +342,17 @@ class MDP(Sources, Questions, Moving):
             raise ModelFileError("it holds a process whose arrays do not fit together.")
 
     def plot(self, policy: Any = None, ax: Any = None) -> Any:
-        """Draw states, actions and chances as a graph."""
-        from gnomon import plot
+        """Draw a small process: states on a circle, a dot for every action, chances and rewards at the arrows.
 
-        return plot.mdp_graph(self, policy, ax=ax)
+        Parameters
+        ----------
+        policy : policy of the process, optional
+            Its actions are drawn in color.
+        ax : matplotlib Axes, optional
+        """
+        from gnomon.plot.decide import mdp_graph
+
+        return mdp_graph(self, policy, ax=ax)
 
 
 def _names(names: Any, count: int, what: str) -> list[str] | None:

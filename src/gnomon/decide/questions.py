@@ -12,6 +12,7 @@ from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.world import Process
 from gnomon.decide import bellman
 from gnomon.decide.evaluation import PolicyValue, evaluate, occupancy, policy_gradient
+from gnomon.decide.returns import discounted_return
 
 
 class Questions(Process):
@@ -19,6 +20,7 @@ class Questions(Process):
 
     discount: float | None
     start_: Array
+    discounted_return = staticmethod(discounted_return)
 
     def backup(self, V: Any, discount: float | None = None) -> tuple[Array, Array]:
         r"""Return :math:`\max_a Q` and Q(s, a) = r(s, a) + γ Σ T(s, a, s′) V(s′).
