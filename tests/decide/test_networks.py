@@ -279,6 +279,17 @@ def test_vectors_of_environments_are_played_side_by_side():
     assert dqn.q_values(np.zeros((2, 4))).shape == (2, 2)
 
 
+@pytest.mark.parametrize("n_envs", [1, 3])
+def test_the_last_episodes_end_with_the_last_move(n_envs):
+    gymnasium = pytest.importorskip("gymnasium")
+    agent = PPO(
+        n_steps=101, steps_per_iteration=40, n_epochs=1, hidden_layer_sizes=(4,), n_envs=n_envs, random_state=0
+    )  # fmt: skip
+    agent.fit(gymnasium.make("CartPole-v1"))
+    assert agent.n_steps_ == 101
+    assert (agent.trace_["length"] * agent.trace_["episodes"]).sum() == pytest.approx(101)
+
+
 def test_failures_are_named_and_nothing_is_lost():
     gymnasium = pytest.importorskip("gymnasium")
     for name in SMALL:

@@ -67,8 +67,9 @@ def play_batch(
     max_steps: int,
     n_steps: int | None,
     n_episodes: int | None,
+    most: int | None = None,
 ) -> Batch:
-    """Play whole episodes side by side until there are enough moves or episodes."""
+    """Play whole episodes side by side until there are enough moves or episodes; after `most` moves all are cut off."""
     done: list[Runner] = []
     running: list[Runner] = []
     free, following, made = list(work.envs), first, 0
@@ -84,9 +85,13 @@ def play_batch(
             following += 1
         if not running:
             break
-        table = chances(np.array([one.seen[-1] for one in running]))
-        still = []
-        for one, row in zip(running, table, strict=True):
+        left = len(running) if most is None else most - made - sum(len(one.actions) for one in running)
+        if left <= 0:
+            done += [one for one in running if one.actions]
+            break
+        moving, still = running[:left], running[left:]
+        table = chances(np.array([one.seen[-1] for one in moving]))
+        for one, row in zip(moving, table, strict=True):
             if one.move(row, max_steps):
                 done.append(one)
                 free.append(one.env)

@@ -47,7 +47,7 @@ class PPO(PolicyClimber):
     steps_per_iteration : int
         Moves gathered, at least, before an update; running episodes are finished.
     n_steps : int
-        Moves in all.
+        Moves in all; the last episodes are cut off there.
     n_envs : int
         Environments played side by side.
     value_weight, entropy_bonus : float
@@ -144,15 +144,16 @@ class PPO(PolicyClimber):
     def _step(self, work: Work, state: Climb) -> tuple[Climb, Report]:
         try:
             with one_torch_thread():
-                wanted = min(int(self.steps_per_iteration), int(self.n_steps) - state.steps)
+                left = int(self.n_steps) - state.steps
                 batch = play_batch(
                     work,
                     lambda seen: softmax(state.policy.numbers(seen)),
                     state.seed,
                     state.episode,
                     self.max_steps,
-                    wanted,
+                    min(int(self.steps_per_iteration), left),
                     None,
+                    left,
                 )
                 losses, entropy = self._improve(state, batch)
         except WorldError as error:
