@@ -42,7 +42,7 @@ def toolbox(name, dense=False, **options):
 
         P = matrices(mdp)
         P = np.array([one.toarray() for one in P]) if dense else P
-        model = getattr(theirs, name)(P, mdp.expected_rewards_, mdp.discount, skip_check=True, **options)
+        model = getattr(theirs, name)(P, mdp.expected_rewards_, mdp.discount, **options)
         model.run()
         return model
 
@@ -86,7 +86,7 @@ def toolbox_q(mdp):
     from mdptoolbox import mdp as theirs
 
     P = np.array([one.toarray() for one in matrices(mdp)])
-    model = theirs.QLearning(P, mdp.expected_rewards_, 0.99, n_iter=100_000, skip_check=True)
+    model = theirs.QLearning(P, mdp.expected_rewards_, 0.99, n_iter=100_000)
     model.run()
     return model
 

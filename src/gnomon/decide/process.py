@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -227,12 +228,12 @@ class MDP(Sources, Questions, Moving):
         paid = np.concatenate([self._pays, self._end_pays[(self._ends > 0) & self.available]])
         return (float(paid.min()), float(paid.max())) if len(paid) else (0.0, 0.0)
 
-    @property
+    @cached_property
     def max_row_sum_(self) -> float:
         """The largest chance of going on."""
         return float(self.row_sums_[self.available].max())
 
-    @property
+    @cached_property
     def min_row_sum_(self) -> float:
         """The smallest chance of going on."""
         return float(self.row_sums_[self.available].min())
