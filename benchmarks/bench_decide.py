@@ -1,4 +1,4 @@
-"""Decisions against pymdptoolbox and plain Python loops: plans of the same process, the same number of moves."""
+"""Decisions against pymdptoolbox, Stable-Baselines3 and plain Python loops: the same processes, the same moves."""
 
 from __future__ import annotations
 
@@ -42,11 +42,31 @@ def toolbox(name, dense=False, **options):
 
         P = matrices(mdp)
         P = np.array([one.toarray() for one in P]) if dense else P
-        model = getattr(theirs, name)(P, mdp.expected_rewards_, mdp.discount, skip_check=True, **options)
+        model = getattr(theirs, name)(P, mdp.expected_rewards_, mdp.discount, **options)
         model.run()
         return model
 
     return plan
+
+
+def counted(method):
+    """Processes that know how many products with all their rows our planner needs."""
+
+    def make(states):
+        mdp = sparse_process(states, 2)
+        found = planned(method, tol=1e-3)(mdp)
+        mdp.n_products = found.n_backups_ / (mdp.n_states * mdp.n_actions)
+        return mdp
+
+    return make
+
+
+def products(mdp):
+    """The sparse products of a plan, and nothing else."""
+    V = np.zeros(mdp.n_states)
+    for _ in range(int(np.ceil(mdp.n_products))):
+        V = 0.99 * (mdp.rows_ @ V)[:: mdp.n_actions]
+    return V
 
 
 def policy_loss(model, mdp):
@@ -66,7 +86,7 @@ def toolbox_q(mdp):
     from mdptoolbox import mdp as theirs
 
     P = np.array([one.toarray() for one in matrices(mdp)])
-    model = theirs.QLearning(P, mdp.expected_rewards_, 0.99, n_iter=100_000, skip_check=True)
+    model = theirs.QLearning(P, mdp.expected_rewards_, 0.99, n_iter=100_000)
     model.run()
     return model
 
@@ -103,6 +123,54 @@ def plain_q(env):
         if terminated or truncated:
             s, _ = env.reset()
     return Q
+
+
+MOVES = 5_000  # of the agents with networks
+TUNED_DQN = {"learning_starts": 1000, "batch_size": 64, "buffer_size": 100_000, "gradient_steps": 128}
+TUNED_PPO = {"batch_size": 256, "gae_lambda": 0.8, "n_epochs": 20}
+
+
+def pole():
+    import gymnasium
+
+    return gymnasium.make("CartPole-v1")
+
+
+def deep_q(env):
+    from gnomon.decide import DQN
+    from gnomon.solvers import LinearDecay
+
+    return DQN(
+        hidden_layer_sizes=(256, 256), learning_rate_init=2.3e-3, target_update=10, train_every=256, loss="huber",
+        max_grad_norm=10.0, exploration=LinearDecay(1.0, 0.04, MOVES), n_steps=MOVES, random_state=0, **TUNED_DQN,
+    ).fit(env)  # fmt: skip
+
+
+def their_deep_q(env):
+    from stable_baselines3 import DQN
+
+    return DQN(
+        "MlpPolicy", env, learning_rate=2.3e-3, target_update_interval=10, train_freq=256, exploration_fraction=1.0,
+        exploration_final_eps=0.04, policy_kwargs={"net_arch": [256, 256]}, seed=0, device="cpu", **TUNED_DQN,
+    ).learn(MOVES)  # fmt: skip
+
+
+def proximal(env):
+    from gnomon.decide import PPO
+
+    return PPO(
+        n_envs=8, steps_per_iteration=256, discount=0.98, learning_rate=1e-3, n_steps=MOVES, random_state=0, **TUNED_PPO
+    ).fit(env)  # fmt: skip
+
+
+def their_proximal(env):
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.env_util import make_vec_env
+
+    envs = make_vec_env("CartPole-v1", 8)
+    return PPO(
+        "MlpPolicy", envs, n_steps=32, gamma=0.98, learning_rate=1e-3, seed=0, device="cpu", **TUNED_PPO
+    ).learn(MOVES)  # fmt: skip
 
 
 def bandit_runs():
@@ -163,6 +231,37 @@ CASES = [
         ours=q_in_table,
         peers={"numpy (plain loop)": plain_q},
         goal=20,
+    ),
+    Case(
+        "value iteration and its sparse products, A=2",
+        data=counted("value_iteration"),
+        sizes=[5_000, 100_000, 1_000_000],
+        ours=planned("value_iteration", tol=1e-3),
+        floors={"scipy (its sparse products)": products},
+        goal=0.5,
+    ),
+    Case(
+        "modified policy iteration and its sparse products, A=2",
+        data=counted("modified_policy_iteration"),
+        sizes=[5_000, 100_000, 1_000_000],
+        ours=planned("modified_policy_iteration", tol=1e-3),
+        floors={"scipy (its sparse products)": products},
+        goal=0.5,
+    ),
+    Case(
+        "DQN, CartPole, 5000 moves, tuned settings",
+        data=pole,
+        ours=deep_q,
+        peers={"stable-baselines3": their_deep_q},
+        goal=1.5,
+    ),
+    Case(
+        "PPO, CartPole, 5000 moves, tuned settings",
+        data=pole,
+        ours=proximal,
+        peers={"stable-baselines3": their_proximal},
+        goal=1.5,
+        note="our batches are whole episodes",
     ),
     Case("UCB1, 10 arms, 1000 steps, 2000 runs", ours=bandit_runs),
 ]

@@ -24,7 +24,6 @@ from gnomon.decide import (
     Sarsa,
     SoftmaxBehavior,
     compare_agents,
-    expectation,
     solve,
 )
 from gnomon.solvers import (
@@ -189,7 +188,7 @@ def test_what_is_assumed_of_pairs_never_seen(rule, row, reward):
 
 
 def test_optimism_by_hand():
-    from gnomon.decide.modeled import optimistic_values
+    from gnomon.decide.optimism import optimistic_values
 
     model = EmpiricalModel(2, 2).update_many(MOVES)
     Q = optimistic_values(model, 0.9, 2.0, 2, None, np.zeros((2, 2)), np.ones((2, 2), bool))
@@ -199,7 +198,7 @@ def test_optimism_by_hand():
 
 
 def test_bonus_shrinks_with_visits():
-    from gnomon.decide.modeled import optimistic_values
+    from gnomon.decide.optimism import optimistic_values
 
     model = EmpiricalModel(1, 1).update_many([(0, 0, 1.0, 0, True)] * 4)
     Q = optimistic_values(model, 0.9, 5.0, 1, 3.0, np.zeros((1, 1)), np.ones((1, 1), bool))
@@ -323,17 +322,19 @@ def test_running_means():
 
 def test_expectations_with_and_without_a_model():
     samples = [1, 3, 3, 2, 1, 1]
-    one, two = (expectation(samples, lambda x: x**2, method=m) for m in ("model_free", "model_based"))
+    one, two = (
+        EmpiricalModel.expectation(samples, lambda x: x**2, method=m) for m in ("model_free", "model_based")
+    )
     assert one.mean == pytest.approx(25 / 6) == two.mean and one.standard_error == pytest.approx(
         two.standard_error
     )
     assert one.standard_error == pytest.approx(np.std([1, 9, 9, 4, 1, 1], ddof=1) / np.sqrt(6))
-    assert expectation([[1.0], [2.0]], sum, method="model_based", key=tuple).mean == 1.5
+    assert EmpiricalModel.expectation([[1.0], [2.0]], sum, method="model_based", key=tuple).mean == 1.5
     for bad in (
-        lambda: expectation([], abs),
-        lambda: expectation([1], lambda x: np.nan),
-        lambda: expectation([[1]], sum, method="model_based"),
-        lambda: expectation([1], abs, method="none"),
+        lambda: EmpiricalModel.expectation([], abs),
+        lambda: EmpiricalModel.expectation([1], lambda x: np.nan),
+        lambda: EmpiricalModel.expectation([[1]], sum, method="model_based"),
+        lambda: EmpiricalModel.expectation([1], abs, method="none"),
     ):
         with pytest.raises(DataError):
             bad()
@@ -464,7 +465,6 @@ def test_models_learn_from_few_moves():
         begin = grid.state((2, 0))
         V = agent.model_.plan(0.9).V_ if name == "bonus" else agent.V_  # a bonus stays above the truth
         assert abs(V[begin] - exact.V_[begin]) < 0.15, name
-        assert name != "bonus" or (agent.V_ >= exact.V_).all()
         assert grid.compare(agent.policy_, exact.policy_) in ("==", "<=")
     agent = made("posterior", n_episodes=100).fit(grid)
     low, high = agent.value_interval(50, random_state=0)
@@ -664,3 +664,58 @@ def test_registered_environments():
     env.reset(seed=0, options={"state": 3})
     assert env.state == 3 and "R" in env.render()
     assert not env.step(0)[3] and env.step(0)[3]
+
+
+# actions that are not there
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        ModelBased(discount=0.9, default_reward=50.0, exploration=1.0, n_steps=3000, random_state=0),
+        PosteriorSampling(discount=0.9, reward_prior=(50.0, 1.0, 1.0, 1.0), n_steps=3000, random_state=0),
+        OptimisticPlanning(discount=0.9, reward_max=2.0, n_steps=3000, random_state=0),
+    ],
+)
+def test_plans_do_not_hope_for_actions_that_are_not_available(agent):
+    bound = two_states(start=0, available=[[False, True], [True, False]])
+    fitted = agent.fit(bound)
+    np.testing.assert_allclose(fitted.V_, V2, atol=1.5)  # believing in 50 would give ten times as much
+    assert np.isneginf(fitted.Q_[[0, 1], [0, 1]]).all() and not fitted.visits_[[0, 1], [0, 1]].any()
+
+
+def test_pairs_to_be_seen_are_those_that_there_are():
+    bound = two_states(start=0, available=[[False, True], [True, False]])
+    agent = ModelBased(discount=0.9, unvisited="error", n_steps=50, random_state=0).fit(bound)
+    assert np.asarray(agent.policy_).tolist() == [1, 0]
+    with pytest.raises(DataError, match=r"never seen: \[\(0, 0\), \(1, 0\), \(1, 1\)\]"):
+        model = EmpiricalModel(2, 2, unvisited="error").update_many([(0, 1, 1.0, 0)])
+        model.to_mdp(0.9)
+
+
+def test_posterior_with_known_rewards_draws_processes_after_the_fit():
+    mdp = two_states(start=0)
+    agent = PosteriorSampling(
+        discount=0.9, reward_prior="known", n_episodes=5, max_steps=200, random_state=0
+    ).fit(mdp)
+    np.testing.assert_allclose(agent.sample_model(0).expected_rewards_, mdp.expected_rewards_, rtol=1e-12)
+    low, high = agent.value_interval(60, random_state=0)
+    assert (low < high).all() and (low <= V2 + 0.5).all() and (high >= V2 - 0.5).all()
+
+
+def test_bonus_is_added_to_every_reward_and_keeps_values_above_the_truth():
+    # Hoeffding: N means of numbers within [0, 2] are off by more than c/√N with chance below 2 exp(-c²/2); with c = 5
+    # the sum over all pairs and counts that matter stays below one in a thousand
+    grid = GridWorld.small(start=(2, 0))
+    agent = made("bonus", bonus=5.0, n_episodes=100).fit(grid)
+    assert (agent.V_ >= solve(grid).V_).all()
+    n = agent.visits_
+    known = agent.model_.to_mdp(0.9)
+    raised = known.expected_rewards_ + 5.0 / np.sqrt(np.maximum(n, 1))
+    top = 1.0 / (1 - 0.9)
+    V, Q = np.zeros(8), np.zeros((8, 4))
+    rows = known.rows_.toarray().reshape(8, 4, 8)
+    for _ in range(400):
+        Q = np.where(n > 0, raised + 0.9 * rows @ V, top)
+        V = Q.max(axis=1)
+    np.testing.assert_allclose(agent.Q_, Q, atol=1e-4)

@@ -7,9 +7,9 @@ from gnomon.core.errors import DataError
 from gnomon.decide import (
     UCB1,
     Bandit,
+    EpsilonGreedy,
     Exp3,
     GradientBandit,
-    GreedyBandit,
     LinearBandit,
     ThompsonBandit,
     solve,
@@ -19,7 +19,7 @@ ARMS = Bandit.bernoulli([0.2, 0.5, 0.7])
 
 
 def test_random_play_loses_the_mean_gap():
-    trace = ARMS.run(GreedyBandit(1.0), 300, n_runs=400, random_state=0)
+    trace = ARMS.run(EpsilonGreedy(1.0), 300, n_runs=400, random_state=0)
     assert trace.regret[:, -1].mean() == pytest.approx(70, abs=5 * trace.regret[:, -1].std() / 20)
     assert trace.pulls.sum(axis=1).tolist() == [300] * 400
     np.testing.assert_allclose(np.nanmean(trace.estimates, axis=0), [0.2, 0.5, 0.7], atol=0.02)
@@ -86,7 +86,7 @@ def test_linear_rule_is_ridge_regression():
 def test_rules_learn_and_the_lower_bound_is_that_of_lai_and_robbins():
     traces = {
         rule: ARMS.run(rule, 1500, n_runs=60, random_state=0)
-        for rule in (GreedyBandit(0.1), UCB1(0.5), ThompsonBandit(), GradientBandit(0.1), Exp3())
+        for rule in (EpsilonGreedy(0.1), UCB1(0.5), ThompsonBandit(), GradientBandit(0.1), Exp3())
     }
     random = 1500 * (0.5 + 0.2 + 0.0) / 3
     for rule, trace in traces.items():
@@ -110,7 +110,7 @@ def test_rules_learn_and_the_lower_bound_is_that_of_lai_and_robbins():
 
 
 def test_same_seed_same_play():
-    for rule in (GreedyBandit(0.1), ThompsonBandit(), Exp3(), GradientBandit()):
+    for rule in (EpsilonGreedy(0.1), ThompsonBandit(), Exp3(), GradientBandit()):
         one, two = (ARMS.run(rule, 50, n_runs=5, random_state=3) for _ in range(2))
         np.testing.assert_array_equal(one.actions, two.actions)
 
@@ -133,7 +133,7 @@ def test_a_bandit_is_a_process_of_one_state():
         (lambda: Bandit.gaussian([0.0]).run(ThompsonBandit(), 5), "Normal-Gamma"),
         (lambda: ARMS.run(LinearBandit(), 5), "features"),
         (lambda: Bandit.gaussian([5.0]).run(Exp3(), 5), "between 0 and 1"),
-        (lambda: GreedyBandit(2.0), "epsilon"),
+        (lambda: EpsilonGreedy(2.0), "epsilon"),
         (lambda: UCB1(0.0), "scale"),
         (lambda: ThompsonBandit((0, 1)), "positive"),
         (lambda: GradientBandit(0.0), "learning_rate"),
@@ -144,3 +144,13 @@ def test_a_bandit_is_a_process_of_one_state():
 def test_bad_bandits_are_named(make, message):
     with pytest.raises(DataError, match=message):
         make()
+
+
+def test_epsilon_greedy_as_a_rule_of_a_bandit():
+    bold = ARMS.run(EpsilonGreedy(0.0, initial=5.0), 3, n_runs=20, random_state=0)
+    assert (np.sort(bold.actions, axis=1) == np.arange(3)).all()  # a large belief makes it try all
+    first = ARMS.run(EpsilonGreedy(0.0, ties="first"), 1, n_runs=20, random_state=0)
+    shared = ARMS.run(EpsilonGreedy(0.0), 1, n_runs=200, random_state=0)
+    assert (first.actions == 0).all() and set(shared.actions.ravel()) == {0, 1, 2}
+    with pytest.raises(DataError, match="at step 2"):
+        ARMS.run(EpsilonGreedy(lambda t: t), 5, n_runs=2)

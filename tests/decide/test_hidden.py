@@ -103,7 +103,7 @@ def test_learning_climbs_and_finds_the_motion():
 
 def test_robot_finds_its_way_by_noisy_sensors():
     pytest.importorskip("gymnasium")
-    from gnomon.decide.hidden import HiddenEnv
+    from gnomon.decide.beliefs import HiddenEnv
 
     grid = GridWorld.classic(start=(2, 0), living_reward=-0.04)
     for sensor, rule in itertools.product(("cell", "walls"), ("qmdp", "most_likely")):
@@ -140,3 +140,11 @@ def test_impossible_observations_and_other_bad_input():
 
     with pytest.raises(NotFittedError):
         ActionHMM(3, 2, 2).filter([0], [])
+
+
+def test_actions_missing_where_the_robot_cannot_be_do_not_matter():
+    hmm = ActionHMM(
+        2, 2, 2, startprob=[1.0, 0.0], transmat=np.tile(np.eye(2), (2, 1, 1)), emissionprob=np.eye(2)
+    )
+    policy = hmm.policy(np.array([[0.0, 1.0], [2.0, -np.inf]]))
+    assert policy.choose([1.0, 0.0]) == 1 and policy.choose([0.5, 0.5]) == 0

@@ -1,5 +1,7 @@
 """Agents with networks: tables as their limit, gradients by hand, the same bits again."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -158,8 +160,64 @@ def test_killed_agents_go_on_to_the_same_bits(name, tmp_path):
     assert np.array_equal(loaded.predict(range(8)), whole.predict(range(8)))
 
 
+@pytest.mark.parametrize("name", ["dqn", "double dueling", "reinforce", "ppo", "tabular"])
+def test_spoiled_networks_are_refused(name, tmp_path):
+    import gnomon
+    from gnomon.core.errors import ModelFileError
+
+    agent = (PolicyGradient(n_iterations=1, random_state=0) if name == "tabular" else made(name)).fit(GRID)
+
+    def cut_inputs(one):
+        one.policy_.weights[0] = one.policy_.weights[0][:, :-1]
+
+    def cut_outputs(one):
+        one.weights_[-1] = one.weights_[-1][:-1]
+
+    def one_less(one):
+        one.policy_.weights.pop()
+
+    def no_number(one):
+        one.policy_.weights[0][0, 0] = np.nan
+
+    def unknown(one):
+        one.policy_.activation = "sine"
+
+    def no_chances(one):
+        one.policy_.table[0] = 2.0
+
+    def other_logits(one):
+        one.logits_ = one.logits_[:-1]
+
+    networks = (cut_inputs, cut_outputs, one_less, no_number, unknown)
+    for spoil in (no_chances, other_logits) if name == "tabular" else networks:
+        spoiled = copy.deepcopy(agent)
+        spoil(spoiled)
+        gnomon.save(spoiled, tmp_path / "agent.gnomon")
+        with pytest.raises(ModelFileError):
+            gnomon.load(tmp_path / "agent.gnomon")
+
+
+def test_networks_have_the_precision_of_what_they_see():
+    gymnasium = pytest.importorskip("gymnasium")
+    pole = gymnasium.make("CartPole-v1")
+    small = {"hidden_layer_sizes": (8,), "n_steps": 60, "random_state": 0}
+    for agent in (DQN(learning_starts=10, **small), PPO(steps_per_iteration=30, **small)):
+        weights = agent.fit(pole).weights_
+        assert {w.dtype for w in weights} == {np.dtype("float32")}
+    assert {w.dtype for w in made("dqn").fit(GRID).weights_} == {np.dtype("float64")}
+
+
+def test_a_schedule_of_learning_rates_counts_moves():
+    frozen = made("dqn", learning_rate_init=lambda k: 1e-3 if k < 100 else 0.0)
+    halfway, late = (frozen.set_params(n_steps=n).fit(GRID).weights_ for n in (100, 300))
+    free = made("dqn", n_steps=300).fit(GRID).weights_
+    for a, b, c in zip(halfway, late, free, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert not np.array_equal(b, c)
+
+
 def test_replay_is_a_ring():
-    from gnomon.decide.deep_q import Replay
+    from gnomon.decide.replay import Replay
 
     ring = Replay(3, 1)
     for i in range(5):
@@ -168,7 +226,7 @@ def test_replay_is_a_ring():
 
 
 def test_advantages_by_formula():
-    from gnomon.decide.gradients import Batch, advantages, returns_to_go
+    from gnomon.decide.batches import Batch, advantages, returns_to_go
 
     batch = Batch(
         np.zeros((3, 1)),
@@ -219,6 +277,17 @@ def test_vectors_of_environments_are_played_side_by_side():
     assert one.n_actions_ == 2 and not hasattr(one, "n_states_")
     dqn = DQN(n_steps=60, learning_starts=20, hidden_layer_sizes=(8,), random_state=0).fit(vector)
     assert dqn.q_values(np.zeros((2, 4))).shape == (2, 2)
+
+
+@pytest.mark.parametrize("n_envs", [1, 3])
+def test_the_last_episodes_end_with_the_last_move(n_envs):
+    gymnasium = pytest.importorskip("gymnasium")
+    agent = PPO(
+        n_steps=101, steps_per_iteration=40, n_epochs=1, hidden_layer_sizes=(4,), n_envs=n_envs, random_state=0
+    )  # fmt: skip
+    agent.fit(gymnasium.make("CartPole-v1"))
+    assert agent.n_steps_ == 101
+    assert (agent.trace_["length"] * agent.trace_["episodes"]).sum() == pytest.approx(101)
 
 
 def test_failures_are_named_and_nothing_is_lost():

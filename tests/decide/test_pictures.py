@@ -10,8 +10,8 @@ from gnomon.decide import (
     UCB1,
     ActionHMM,
     Bandit,
+    EpsilonGreedy,
     FiniteHorizon,
-    GreedyBandit,
     GridWorld,
     PolicyIteration,
     QLearning,
@@ -61,23 +61,22 @@ def test_action_values_as_triangles():
 
 
 def test_sweep_of_settings():
-    axes = plot.policy_sweep(GRID, discounts=[0.5, 0.9])
+    axes = GRID.plot_policies(discounts=[0.5, 0.9])
     assert [ax.get_title() for ax in axes] == ["discount 0.5", "discount 0.9"]
     assert (
-        len(plot.policy_sweep(GRID, horizons=[1, 3])) == 2
-        and len(plot.policy_sweep(GRID, living_rewards=[-1.0])) == 1
+        len(GRID.plot_policies(horizons=[1, 3])) == 2 and len(GRID.plot_policies(living_rewards=[-1.0])) == 1
     )
     with pytest.raises(DataError, match="give one of"):
-        plot.policy_sweep(GRID)
+        GRID.plot_policies()
 
 
 def test_gaps_of_planners_and_their_bound():
     mdp = two_states()
     models = {
-        "sweeps": ValueIteration(discount=0.9).fit(mdp),
+        "sweeps": ValueIteration().fit(mdp),
         "modified": PolicyIteration(n_sweeps=2).fit(mdp),
     }
-    ax = plot.value_convergence(models, optimum=V2)
+    ax = plot.return_curve(models, optimum=V2)
     np.testing.assert_allclose(ax.lines[0].get_ydata(), models["sweeps"].trace_.certificate)
     np.testing.assert_allclose(ax.lines[-1].get_ydata()[:2], V2.max() * np.array([0.9, 0.81]))
     assert ax.get_yscale() == "log"
@@ -105,20 +104,19 @@ def test_regret_and_the_lower_bound():
     arms = Bandit.bernoulli([0.3, 0.7])
     traces = {
         "UCB": arms.run(UCB1(), 60, n_runs=8, random_state=0),
-        "ε": arms.run(GreedyBandit(), 60, n_runs=8, random_state=0),
+        "ε": arms.run(EpsilonGreedy(), 60, n_runs=8, random_state=0),
     }
-    ax = plot.bandit_regret(traces)
+    ax = plot.return_curve(traces)
     np.testing.assert_allclose(ax.lines[0].get_ydata(), traces["UCB"].regret.mean(axis=0))
     np.testing.assert_allclose(ax.lines[-1].get_ydata(), arms.lower_bound(60))
-    assert len(plot.bandit_regret(traces, share=True).lines) == 2
+    assert len(plot.return_curve(traces, share=True).lines) == 2
 
 
 def test_graph_of_a_process():
-    ax = plot.mdp_graph(two_states(state_names=["poor", "rich"]), [1, 0])
+    ax = two_states(state_names=["poor", "rich"]).plot([1, 0])
     assert {"poor", "rich", "0.9 / -1"} <= set(words(ax))
     with pytest.raises(DataError, match="at most 20"):
-        plot.mdp_graph(GridWorld((5, 5)))
-    assert two_states().plot([1, 0]).texts
+        GridWorld((5, 5)).plot()
 
 
 def test_actions_against_steps_to_go():

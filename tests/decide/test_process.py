@@ -9,7 +9,7 @@ from scipy import sparse
 import gnomon
 from decide.worlds import R2, T2, V2, two_states
 from gnomon.core.errors import DataError, DegenerateError
-from gnomon.decide import MDP, GridWorld, Policy, discounted_return, solve
+from gnomon.decide import MDP, GridWorld, Policy, solve
 
 
 def same(one, two):
@@ -273,15 +273,15 @@ def test_halted_simulation_has_the_discounted_return():
 
 def test_returns():
     np.testing.assert_allclose(
-        discounted_return([0, 0, 1, -1, 2], 0.9, all_steps=True), [1.3932, 1.548, 1.72, 0.8, 2]
+        MDP.discounted_return([0, 0, 1, -1, 2], 0.9, all_steps=True), [1.3932, 1.548, 1.72, 0.8, 2]
     )
     padded = [[1.0, 1.0, np.nan], [1.0, 1.0, 1.0]]
-    np.testing.assert_allclose(discounted_return(padded, 0.5), [1.5, 1.75])
-    assert np.isnan(discounted_return(padded, 0.5, all_steps=True)[0, 2])
-    assert discounted_return([5, 5, 5], 1.0, horizon=2) == 10
+    np.testing.assert_allclose(MDP.discounted_return(padded, 0.5), [1.5, 1.75])
+    assert np.isnan(MDP.discounted_return(padded, 0.5, all_steps=True)[0, 2])
+    assert MDP.discounted_return([5, 5, 5], 1.0, horizon=2) == 10
     for bad in ({"rewards": []}, {"rewards": [1.0], "discount": 1.5}, {"rewards": [1.0], "horizon": 0}):
         with pytest.raises(DataError):
-            discounted_return(**bad)
+            MDP.discounted_return(**bad)
 
 
 def test_reachable_states():

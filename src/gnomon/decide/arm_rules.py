@@ -38,46 +38,10 @@ class ArmRule:
         return f"{type(self).__name__}({shown})"
 
 
-def _best(values: Array, rng: Any) -> Array:
-    """The largest of every row; of equals, one at random."""
+def best_arms(values: Array, rng: Any) -> Array:
+    """Return the largest of every row; of equals, one at random."""
     ties = values == values.max(axis=1, keepdims=True)
     return np.where(ties, rng.random(values.shape), -1.0).argmax(axis=1)
-
-
-class GreedyBandit(ArmRule):
-    r"""With chance ε any arm, otherwise the one of the largest mean; its regret grows linearly unless ε fades.
-
-    Parameters
-    ----------
-    epsilon : float or function of the step
-        1 plays at random.
-    initial : float
-        Believed mean of an arm never played; a large one makes the rule try all.
-
-    Examples
-    --------
-    >>> from gnomon.decide import Bandit
-    >>> trace = Bandit.bernoulli([0.2, 0.5, 0.7]).run(GreedyBandit(1.0), 300, n_runs=200, random_state=0)
-    >>> bool(abs(trace.regret[:, -1].mean() - 70) < 2)
-    True
-    """
-
-    def __init__(self, epsilon: Any = 0.1, *, initial: float = 0.0) -> None:
-        if not callable(epsilon) and not 0.0 <= epsilon <= 1.0:
-            raise DataError(f"epsilon must be between 0 and 1; got {epsilon!r}.")
-        self.epsilon, self.initial = epsilon, initial
-
-    def begin(self, bandit: Any, n_runs: int, n_steps: int = 0) -> dict[str, Any]:
-        state = super().begin(bandit, n_runs, n_steps)
-        state["mean"] += self.initial
-        return state
-
-    def choose(self, state: dict[str, Any], rng: Any = None, context: Any = None) -> Array:
-        rng = generator(rng) if rng is None else rng
-        R, K = state["n"].shape
-        epsilon = self.epsilon(state["t"]) if callable(self.epsilon) else self.epsilon
-        explore = rng.random(R) < epsilon
-        return np.where(explore, rng.integers(0, K, size=R), _best(state["mean"], rng))
 
 
 class UCB1(ArmRule):

@@ -124,7 +124,7 @@ class Bandit:
         Parameters
         ----------
         rule : bandit rule
-            `GreedyBandit`, `UCB1`, `ThompsonBandit`, `GradientBandit`, `Exp3`, `LinearBandit`, or anything with
+            `EpsilonGreedy`, `UCB1`, `ThompsonBandit`, `GradientBandit`, `Exp3`, `LinearBandit`, or anything with
             their methods.
         n_steps, n_runs : int
         random_state : int, Generator or None

@@ -41,7 +41,8 @@ def expectation(
 
     Examples
     --------
-    >>> expectation([1, 3, 3, 2, 1, 1], lambda x: x**2, method="model_based").mean
+    >>> from gnomon.decide import EmpiricalModel
+    >>> EmpiricalModel.expectation([1, 3, 3, 2, 1, 1], lambda x: x**2, method="model_based").mean
     4.166666666666667
     """
     values = list(samples)

@@ -12,6 +12,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
 from gnomon.core.randomness import generator
+from gnomon.decide.arm_rules import ArmRule, best_arms
 from gnomon.decide.evaluation import softmax
 from gnomon.decide.policies import Policy
 from gnomon.solvers.schedules import Constant, Exponential, InverseDecay, InvScaling, LinearDecay, Schedule
@@ -77,33 +78,39 @@ def _form(schedule: Any) -> tuple[float, ...] | None:
     return None
 
 
-class EpsilonGreedy:
+class EpsilonGreedy(ArmRule):
     r"""With chance ε any action, otherwise the best.
 
     The random action may be the best one too, so with |A| actions the best has probability
     :math:`1 - \varepsilon + \varepsilon/|A|` and every other
     :math:`\varepsilon/|A|`. ε = 1 explores purely at random, ε = 0 not at
     all. Fading exploration is a schedule, such as ``GreedyInLimit()`` or ``LinearDecay(1.0, 0.05, 10_000)`` of
-    `gnomon.solvers`.
+    `gnomon.solvers`. It is a rule for a `Bandit` too, whose regret grows linearly unless ε fades.
 
     Parameters
     ----------
     epsilon : float, Schedule or function of the step
     ties : {"random", "first"}
         Equal actions share the greedy chance, or the lowest takes it.
+    initial : float
+        In a bandit, the believed mean of an arm never played; a large one makes the rule try all.
 
     Examples
     --------
     >>> EpsilonGreedy(0.1).probabilities([0.0, 2.0, 1.0, 0.5])
     array([0.025, 0.925, 0.025, 0.025])
+    >>> from gnomon.decide import Bandit
+    >>> trace = Bandit.bernoulli([0.2, 0.5, 0.7]).run(EpsilonGreedy(1.0), 300, n_runs=200, random_state=0)
+    >>> bool(abs(trace.regret[:, -1].mean() - 70) < 2)
+    True
     """
 
-    def __init__(self, epsilon: Any = 0.1, *, ties: str = "random") -> None:
+    def __init__(self, epsilon: Any = 0.1, *, ties: str = "random", initial: float = 0.0) -> None:
         if ties not in ("random", "first"):
             raise DataError(f"ties must be 'random' or 'first'; got {ties!r}.")
         if not callable(epsilon):
             _check(float(epsilon), "epsilon", 0.0, 1.0)
-        self.epsilon, self.ties = epsilon, ties
+        self.epsilon, self.ties, self.initial = epsilon, ties, initial
 
     def __repr__(self) -> str:
         return f"EpsilonGreedy({self.epsilon!r}, ties={self.ties!r})"
@@ -123,6 +130,19 @@ class EpsilonGreedy:
         return int(
             generator(random_state).choice(len(np.asarray(q)), p=self.probabilities(q, step, available))
         )
+
+    def begin(self, bandit: Any, n_runs: int, n_steps: int = 0) -> dict[str, Any]:
+        state = super().begin(bandit, n_runs, n_steps)
+        state["mean"] += self.initial
+        return state
+
+    def choose(self, state: dict[str, Any], rng: Any = None, context: Any = None) -> Array:
+        rng = generator(rng) if rng is None else rng
+        R, K = state["n"].shape
+        epsilon = float(self.epsilon(state["t"])) if callable(self.epsilon) else float(self.epsilon)
+        _check(epsilon, f"epsilon at step {state['t']}", 0.0, 1.0)
+        best = state["mean"].argmax(axis=1) if self.ties == "first" else best_arms(state["mean"], rng)
+        return np.where(rng.random(R) < epsilon, rng.integers(0, K, size=R), best)
 
 
 class SoftmaxBehavior:

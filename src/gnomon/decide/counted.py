@@ -9,8 +9,9 @@ from scipy import sparse
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
+from gnomon.decide.averages import expectation
+from gnomon.decide.logs import check_log, read_log
 from gnomon.decide.process import MDP
-from gnomon.decide.temporal import check_log, read_log
 
 UNVISITED = ("uniform", "self_loop", "optimistic", "error")
 
@@ -57,6 +58,8 @@ class EmpiricalModel:
     >>> model.transition_estimate()[0, 1].round(3), model.coverage_
     (array([0.333, 0.667]), 0.5)
     """
+
+    expectation = staticmethod(expectation)
 
     def __init__(
         self,
@@ -173,17 +176,20 @@ class EmpiricalModel:
             m.reshape(shape), kappa.reshape(shape), (a0 + n / 2).reshape(shape), b.reshape(shape)
         )
 
-    def to_mdp(self, discount: float | None) -> MDP:
+    def to_mdp(self, discount: float | None, available: Any = None) -> MDP:
         """Return the estimated process, to plan in.
 
         Parameters
         ----------
         discount : float or None
+        available : (S, A) bool array, optional
+            Which actions there are; nothing is assumed of the others.
         """
         S, A = self.n_states, self.n_actions
         unseen = self._n == 0
-        if self.unvisited == "error" and unseen.any():
-            missing = [divmod(int(row), A) for row in np.flatnonzero(unseen)[:10]]
+        allowed = np.ones((S, A), dtype=bool) if available is None else np.asarray(available, dtype=bool)
+        if self.unvisited == "error" and (unseen & allowed.ravel()).any():
+            missing = [divmod(int(row), A) for row in np.flatnonzero(unseen & allowed.ravel())[:10]]
             raise DataError(
                 f"pairs (state, action) that were never seen: {missing}; explore more, or choose another `unvisited`."
             )
@@ -201,7 +207,7 @@ class EmpiricalModel:
                 expected = np.where(unseen, self._mean[~unseen].max(initial=self.default_reward), expected)
         rows.sum_duplicates()
         per_entry = np.repeat(expected, np.diff(rows.indptr))
-        return MDP._of(rows, per_entry, ends.reshape(S, A), expected.reshape(S, A), discount)
+        return MDP._of(rows, per_entry, ends.reshape(S, A), expected.reshape(S, A), discount, allowed=allowed)
 
     def _assumed(self, unseen: Array) -> Any:
         """Rows of the pairs that were never seen."""

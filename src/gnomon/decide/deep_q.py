@@ -16,10 +16,12 @@ from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, check_parameters
 from gnomon.core.watching import Run
 from gnomon.decide import environments as play
+from gnomon.decide.logs import Log, check_log, read_log
 from gnomon.decide.networks import (
     Net,
     NetworkPolicy,
     Sight,
+    check_fitted_network,
     first_weights,
     import_torch,
     listed,
@@ -32,47 +34,11 @@ from gnomon.decide.networks import (
     unvectored,
 )
 from gnomon.decide.planners import DISCOUNT
+from gnomon.decide.replay import Replay
 from gnomon.decide.tabular import Agent, Played, episode_keys, report_of
 from gnomon.solvers.schedules import LinearDecay
 
 WHOLE = Interval(Integral, 0, None, closed="left")
-
-
-class Replay:
-    """The last moves, in a ring."""
-
-    def __init__(self, size: int, width: int) -> None:
-        self.size, self.count, self.at = size, 0, 0
-        self.seen, self.then = np.zeros((size, width)), np.zeros((size, width))
-        self.actions, self.rewards = np.zeros(size, dtype=np.int64), np.zeros(size)
-        self.over = np.zeros(size)
-
-    def add(self, seen: Array, action: int, reward: float, then: Array, over: bool) -> None:
-        """Keep a move in place of the oldest."""
-        i = self.at
-        self.seen[i], self.actions[i], self.rewards[i], self.then[i], self.over[i] = (
-            seen,
-            action,
-            reward,
-            then,
-            over,
-        )
-        self.at = (i + 1) % self.size
-        self.count = min(self.count + 1, self.size)
-
-    def tree(self) -> tuple[Any, ...]:
-        """Return what is kept, for a checkpoint."""
-        n = self.count
-        return self.at, n, self.seen[:n], self.actions[:n], self.rewards[:n], self.then[:n], self.over[:n]
-
-    def fill(self, tree: Any) -> None:
-        """Take over what a checkpoint kept."""
-        self.at, n, *parts = tree
-        self.count = n
-        for mine, theirs in zip(
-            (self.seen, self.actions, self.rewards, self.then, self.over), parts, strict=True
-        ):
-            mine[:n] = theirs
 
 
 class Learning:
@@ -109,7 +75,8 @@ class DQN(Agent):
     activation : {"relu", "tanh"}
     discount : float
         γ.
-    learning_rate_init : float
+    learning_rate_init : float or Schedule
+        A schedule counts moves; one that fades to zero lets the last policy settle.
     solver : {"adam", "sgd"}
     loss : {"squared", "huber"}
     batch_size, buffer_size : int
@@ -159,7 +126,7 @@ class DQN(Agent):
         "discount": [DISCOUNT],
         "exploration": [DISCOUNT, callable, None],
         "activation": [StrOptions({"relu", "tanh"})],
-        "learning_rate_init": [POSITIVE],
+        "learning_rate_init": [POSITIVE, callable],
         "solver": [StrOptions({"adam", "sgd"})],
         "loss": [StrOptions({"squared", "huber"})],
         "batch_size": [COUNT],
@@ -182,7 +149,7 @@ class DQN(Agent):
         hidden_layer_sizes: tuple[int, ...] = (64, 64),
         activation: str = "relu",
         discount: float = 0.99,
-        learning_rate_init: float = 1e-3,
+        learning_rate_init: Any = 1e-3,
         solver: str = "adam",
         loss: str = "squared",
         batch_size: int = 64,
@@ -228,10 +195,15 @@ class DQN(Agent):
         outputs = A + 1 if self.dueling else A
         sizes = [sight.size, *(int(h) for h in self.hidden_layer_sizes), outputs]
         bias = not sight.n
-        weights = first_weights(sizes, rng, bias_first=bias)
+        weights = first_weights(sizes, rng, bias_first=bias, dtype=sight.dtype)
         net, target = (Net(weights, self.activation, dueling=self.dueling, bias_first=bias) for _ in range(2))
-        optimizer = make_optimizer(self.solver, net.tensors, self.learning_rate_init)
-        return Learning(net, target, optimizer, Replay(int(self.buffer_size), sight.size), seed, rng)
+        optimizer = make_optimizer(self.solver, net.tensors, self._rate(0))
+        replay = Replay(int(self.buffer_size), sight.size, sight.dtype)
+        return Learning(net, target, optimizer, replay, seed, rng)
+
+    def _rate(self, step: int) -> float:
+        rule = self.learning_rate_init
+        return float(rule(step)) if callable(rule) else float(rule)
 
     def _epsilon(self, step: int) -> float:
         rule = LinearDecay(1.0, 0.05, 10_000) if self.exploration is None else self.exploration
@@ -280,6 +252,8 @@ class DQN(Agent):
         losses = []
         if state.steps >= max(int(self.learning_starts), 1) and state.steps % int(self.train_every) == 0:
             n = state.replay.count
+            for group in state.optimizer.param_groups:
+                group["lr"] = self._rate(state.steps)
             for _ in range(int(self.gradient_steps)):
                 if n == 1:
                     which = np.zeros(int(self.batch_size), dtype=np.int64)
@@ -301,7 +275,9 @@ class DQN(Agent):
             after = values[np.arange(len(which)), best]
         else:
             after = values.max(axis=1)
-        goal = torch.from_numpy(replay.rewards[which] + self.discount * (1.0 - replay.over[which]) * after)
+        goal = torch.from_numpy(
+            replay.rewards[which] + float(self.discount) * (1.0 - replay.over[which]) * after
+        )
         q = net(torch.from_numpy(replay.seen[which]))
         taken = q.gather(1, torch.from_numpy(replay.actions[which])[:, None])[:, 0]
         if self.loss == "huber":
@@ -325,7 +301,8 @@ class DQN(Agent):
 
     def _attributes(self, state: Learning) -> dict[str, Any]:
         weights = state.net.weights()
-        sight = Sight(state.replay.seen.shape[1], 0 if state.net.bias_first else state.replay.seen.shape[1])
+        width = state.replay.seen.shape[1]
+        sight = Sight(width, 0 if state.net.bias_first else width, dtype=str(weights[0].dtype))
         policy = NetworkPolicy(
             weights, sight, self.activation, dueling=self.dueling, bias_first=state.net.bias_first
         )
@@ -349,8 +326,6 @@ class DQN(Agent):
         """Learn from logged moves between numbered states, one update after every `train_every` of them, in their
         order.
         """
-        from gnomon.decide.temporal import Log, check_log, read_log
-
         check_parameters(self)
         log = read_log(transitions)
         check_log(log, n_states, n_actions)
@@ -368,6 +343,9 @@ class DQN(Agent):
 
         self._keep(Run(state, Recorder(unit=self._unit).trace(), 0, False), Log(n_states, n_actions))
         return self
+
+    def _check_loaded(self) -> None:
+        check_fitted_network(self, int(bool(self.dueling)))
 
     # checkpoints
 

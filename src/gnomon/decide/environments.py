@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ def step(env: Any, action: Any) -> tuple[Any, float, bool, bool]:
             "terminated, truncated, info). Wrap older ones."
         )
     reward = float(told[1])
-    if not np.isfinite(reward):
+    if not isfinite(reward):
         raise WorldError(f"the environment paid {reward} for action {action}; rewards must be finite.")
     return told[0], reward, bool(told[2]), bool(told[3])
 
@@ -199,8 +200,9 @@ def make_bandit(**options: Any) -> MDPEnv:
 
 def make_hidden_grid(**options: Any) -> Any:
     """Return the small grid seen through noisy sensors."""
+    from gnomon.decide.beliefs import HiddenEnv
     from gnomon.decide.grids import GridWorld
-    from gnomon.decide.hidden import ActionHMM, HiddenEnv
+    from gnomon.decide.hidden import ActionHMM
 
     grid = GridWorld.small(start=(2, 0))
     return HiddenEnv(grid, ActionHMM.from_grid(grid), **options)

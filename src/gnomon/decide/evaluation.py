@@ -15,7 +15,8 @@ from gnomon.decide import bellman
 from gnomon.decide.policies import as_table, tables_in_time
 from gnomon.loops import planning
 
-DENSE_STATES = 1000  # up to here LAPACK is quickest
+SMALL_STATES = 200  # up to here LAPACK is quickest
+DENSE_STATES = 1000  # up to here it is where rows are full, and where nothing else comes to an end
 SPARSE_STATES = 20_000
 METHODS = ("auto", "dense", "sparse", "iterative", "sweeps", "gauss_seidel", "monte_carlo")
 
@@ -72,7 +73,7 @@ def evaluate(
 
 def _suited(P: Any) -> str:
     S = P.shape[0]
-    if S <= DENSE_STATES:
+    if S <= SMALL_STATES or (S <= DENSE_STATES and P.nnz > 0.05 * S * S):
         return "dense"
     return "sparse" if S <= SPARSE_STATES and P.nnz <= 3 * S else "iterative"
 
@@ -134,14 +135,16 @@ def _iterative(P: Any, r: Array, g: float, tol: float, start: Array) -> Array:
     S = len(r)
     A = LinearOperator((S, S), matvec=lambda v: v.ravel() - g * (P @ v.ravel()), dtype=np.float64)
     M = LinearOperator((S, S), matvec=lambda v: v.ravel() / diagonal, dtype=np.float64)
-    goal = tol * (1.0 - g * float(P.sum(axis=1).max()) if g < 1 else 1.0)
-    V, failed = bicgstab(
-        A, r, x0=start, rtol=0.0, atol=max(goal, 1e-14 * np.abs(r).max(initial=1.0)), M=M, maxiter=1000
-    )
+    slack = 1.0 - g * float(P.sum(axis=1).max()) if g < 1 else 1.0
+    top = float(np.abs(r).max(initial=0.0))
+    goal = max(
+        tol * slack, 4 * np.finfo(float).eps * np.sqrt(S) * max(top, 1e-300) / slack
+    )  # the numbers end there
+    V, failed = bicgstab(A, r, x0=start, rtol=0.0, atol=goal, M=M, maxiter=1000)
     if failed or not np.isfinite(V).all():
-        V = start
+        return _dense(P, r, g) if S <= DENSE_STATES else _swept(P, r, g, tol, start)
     off = float(np.abs(r + g * (P @ V) - V).max())
-    return V if off <= 10 * goal and not failed else _swept(P, r, g, tol, V)
+    return V if off <= 10 * goal else _swept(P, r, g, tol, V)
 
 
 def _swept(P: Any, r: Array, g: float, tol: float, V: Array, *, in_place: bool = False) -> Array:

@@ -236,6 +236,27 @@ class GridWorld(MDP):
             grid[i][j] = "●" if (i, j) in self.terminals else ARROWS[self.moves][int(actions[s])]
         return "\n".join("".join(line) for line in grid)
 
+    def plot_policies(
+        self, *, discounts: Any = None, living_rewards: Any = None, horizons: Any = None, figure: Any = None
+    ) -> list[Any]:
+        """Draw the best policies under several discounts, living rewards or horizons, side by side.
+
+        Parameters
+        ----------
+        discounts, living_rewards, horizons : sequence, optional
+            One of them.
+        figure : matplotlib Figure, optional
+
+        Returns
+        -------
+        list of matplotlib Axes
+        """
+        from gnomon.plot.grid_worlds import policy_sweep
+
+        return policy_sweep(
+            self, discounts=discounts, living_rewards=living_rewards, horizons=horizons, figure=figure
+        )
+
 
 def _cell(at: Any) -> Cell:
     return int(at[0]), int(at[1])

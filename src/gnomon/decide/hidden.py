@@ -3,56 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_parameters, probabilities
-from gnomon.decide.environments import Base, Discrete
-from gnomon.decide.policies import Acting
-
-
-class Journeys(Data):
-    """Sequences of observations with the actions between them."""
-
-    def __init__(self, journeys: list[tuple[Array, Array]]) -> None:
-        self.journeys = journeys
-
-    def digest(self) -> str:
-        """Name all observations and actions."""
-        return digest_of(*[part for one in self.journeys for part in one])
-
-    def __len__(self) -> int:
-        return len(self.journeys)
-
-    def take(self, units: Any) -> Journeys:
-        """Return some of the journeys."""
-        return Journeys([self.journeys[int(i)] for i in np.asarray(units)])
-
-
-class Chances(NamedTuple):
-    """The parameters of the model."""
-
-    start: Array  # (S,)
-    moves: Array  # (A, S, S)
-    shows: Array  # (S, O) or (A, S, O)
-
-
-class Passage(NamedTuple):
-    """Scaled recursions over one journey."""
-
-    filtered: Array  # (T, S)
-    smoothed: Array  # (T, S)
-    pairs: Array  # (A, S, S) expected moves by action
-    log_likelihood: float
+from gnomon.decide.beliefs import BeliefPolicy
+from gnomon.decide.journeys import (
+    Chances,
+    Journeys,
+    are_pairs,
+    normalized,
+    passage,
+    shown,
+    taken_apart,
+)
 
 
 class ActionHMM(Learner):
@@ -164,8 +136,8 @@ class ActionHMM(Learner):
 
     def _read_journeys(self, observations: Any, actions: Any) -> Journeys:
         check_parameters(self)
-        if actions is None or _are_pairs(observations):
-            observations, actions = _taken_apart(observations)
+        if actions is None or are_pairs(observations):
+            observations, actions = taken_apart(observations)
         if len(observations) and np.ndim(observations[0]) == 0:
             observations, actions = [observations], [actions]
         if actions is None or len(observations) != len(actions) or not len(observations):
@@ -254,8 +226,8 @@ class ActionHMM(Learner):
             np.add.at(shows, (led, slice(None), observations), found.smoothed)
         fresh = Chances(
             first / first.sum(),
-            _normalized(moves, state.moves),
-            _normalized(shows if by_action else shows.sum(axis=0), state.shows),
+            normalized(moves, state.moves),
+            normalized(shows if by_action else shows.sum(axis=0), state.shows),
         )
         return fresh, Report(total)
 
@@ -271,7 +243,7 @@ class ActionHMM(Learner):
         return self._seen(chances, before @ chances.moves[action], action, observation)
 
     def _seen(self, chances: Chances, before: Array, action: int, observation: int) -> Array:
-        weight = _shown(chances, action)[:, observation]
+        weight = shown(chances, action)[:, observation]
         after = before * weight
         if after.sum() <= 0:
             if self.on_impossible == "reset" and weight.sum() > 0:
@@ -303,7 +275,7 @@ class ActionHMM(Learner):
         actions : int sequence
         """
         if actions is None:
-            found = [self.predict_proba(o, a) for o, a in zip(*_taken_apart(observations), strict=True)]
+            found = [self.predict_proba(o, a) for o, a in zip(*taken_apart(observations), strict=True)]
             return np.array(found) if len({len(one) for one in found}) == 1 else found
         return passage(self._chances(), *self._journey(observations, actions)).smoothed
 
@@ -321,12 +293,12 @@ class ActionHMM(Learner):
         chances = self._chances()
         with np.errstate(divide="ignore"):
             moves = np.log(chances.moves)
-            best = np.log(chances.start) + np.log(_shown(chances, 0)[:, o[0]])
+            best = np.log(chances.start) + np.log(shown(chances, 0)[:, o[0]])
             back = np.zeros((len(o), self.n_states), dtype=np.int64)
             for t in range(1, len(o)):
                 ways = best[:, None] + moves[a[t - 1]]
                 back[t] = ways.argmax(axis=0)
-                best = ways.max(axis=0) + np.log(_shown(chances, a[t - 1])[:, o[t]])
+                best = ways.max(axis=0) + np.log(shown(chances, a[t - 1])[:, o[t]])
         if best.max() == -np.inf:
             raise ZeroEvidenceError("no path can show these observations.")
         path = np.empty(len(o), dtype=np.int64)
@@ -340,11 +312,11 @@ class ActionHMM(Learner):
         rng, chances = generator(random_state), self._chances()
         s = int(rng.choice(self.n_states, p=chances.start))
         states = [s]
-        seen = [int(rng.choice(self.n_observations, p=_shown(chances, 0)[s]))]
+        seen = [int(rng.choice(self.n_observations, p=shown(chances, 0)[s]))]
         for a in np.asarray(actions, dtype=np.int64):
             s = int(rng.choice(self.n_states, p=chances.moves[a][s]))
             states.append(s)
-            seen.append(int(rng.choice(self.n_observations, p=_shown(chances, a)[s])))
+            seen.append(int(rng.choice(self.n_observations, p=shown(chances, a)[s])))
         return np.array(seen), np.array(states)
 
     def policy(self, Q: Any, rule: str = "qmdp") -> BeliefPolicy:
@@ -371,50 +343,6 @@ class ActionHMM(Learner):
         return tags
 
 
-def _are_pairs(journeys: Any) -> bool:
-    return isinstance(journeys, list) and all(isinstance(one, tuple) and len(one) == 2 for one in journeys)
-
-
-def _taken_apart(journeys: Any) -> tuple[list[Any], list[Any]]:
-    """Return the observations and the actions of a list of pairs."""
-    if not _are_pairs(journeys) or not journeys:
-        raise DataError("without actions, give a list of pairs (observations, actions), at least one.")
-    return [one[0] for one in journeys], [one[1] for one in journeys]
-
-
-def _shown(chances: Chances, action: int) -> Array:
-    return chances.shows[action] if chances.shows.ndim == 3 else chances.shows
-
-
-def _normalized(counts: Array, before: Array) -> Array:
-    """Rows divided by their sums; rows that were never used stay as they were."""
-    sums = counts.sum(axis=-1, keepdims=True)
-    return np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), before)
-
-
-def passage(chances: Chances, o: Array, a: Array) -> Passage:
-    """Return the scaled forward and backward recursions of one journey."""
-    T, S = len(o), len(chances.start)
-    alpha, beta, scale = np.empty((T, S)), np.ones((T, S)), np.empty(T)
-    row = chances.start
-    for t in range(T):
-        action = a[t - 1] if t else 0
-        row = row * _shown(chances, action)[:, o[t]]
-        scale[t] = row.sum()
-        if scale[t] <= 0:
-            raise ZeroEvidenceError(
-                f"observation {o[t]} at time {t} has probability zero after those before it."
-            )
-        alpha[t] = row / scale[t]
-        row = alpha[t] @ chances.moves[a[t]] if t < T - 1 else row
-    pairs = np.zeros_like(chances.moves)
-    for t in range(T - 1, 0, -1):
-        weight = _shown(chances, a[t - 1])[:, o[t]] * beta[t] / scale[t]
-        pairs[a[t - 1]] += alpha[t - 1][:, None] * chances.moves[a[t - 1]] * weight
-        beta[t - 1] = chances.moves[a[t - 1]] @ weight
-    return Passage(alpha, alpha * beta, pairs, float(np.log(scale).sum()))
-
-
 def _wall_readings(grid: Any, accuracy: float) -> Array:
     """Chances of the sixteen readings of four wall sensors, in every cell."""
     from gnomon.decide.grids import FOUR
@@ -423,69 +351,3 @@ def _wall_readings(grid: Any, accuracy: float) -> Array:
     readings = (np.arange(16)[:, None] >> np.arange(4)) & 1
     right = readings[None] == blocked[:, None]
     return np.where(right, accuracy, 1.0 - accuracy).prod(axis=2)
-
-
-class BeliefPolicy(Acting):
-    """A policy that keeps a belief about the hidden state and acts on it."""
-
-    def __init__(self, hmm: ActionHMM, Q: Array, rule: str = "qmdp") -> None:
-        if rule not in ("qmdp", "most_likely"):
-            raise DataError(f"rule must be 'qmdp' or 'most_likely'; got {rule!r}.")
-        if Q.shape != (hmm.n_states, hmm.n_actions):
-            raise DataError(f"Q must have shape ({hmm.n_states}, {hmm.n_actions}); got {Q.shape}.")
-        self.hmm, self.Q, self.rule = hmm, Q, rule
-        self.begin()
-
-    def begin(self) -> None:
-        """Forget where the robot was."""
-        self.belief: Array | None = None
-        self._last = 0
-
-    def act(self, observation: Any, rng: Any = None, *, step: int = 0) -> int:
-        """Take an observation in and return the action."""
-        if self.belief is None:
-            chances = self.hmm._chances()
-            self.belief = self.hmm._seen(chances, chances.start, 0, int(observation))
-        else:
-            self.belief = self.hmm.belief_update(self.belief, self._last, int(observation))
-        self._last = self.choose(self.belief)
-        return self._last
-
-    def choose(self, belief: Any) -> int:
-        """Return the action for a belief."""
-        b = np.asarray(belief, dtype=np.float64)
-        if self.rule == "qmdp":
-            return int((b[:, None] * self.Q).sum(axis=0).argmax())
-        return int(self.Q[int(b.argmax())].argmax())
-
-
-class HiddenEnv(Base):  # type: ignore[misc]
-    """A process seen through noisy sensors, as a Gymnasium environment."""
-
-    metadata = {"render_modes": []}
-
-    def __init__(
-        self, mdp: Any, hmm: ActionHMM, max_steps: int | None = None, render_mode: str | None = None
-    ) -> None:
-        from gnomon.decide.environments import MDPEnv
-
-        self.inside, self.hmm, self.render_mode = MDPEnv(mdp, max_steps), hmm, render_mode
-        self.observation_space, self.action_space = Discrete(hmm.n_observations), Discrete(mdp.n_actions)
-        self._rng: Any = None
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[int, dict[str, Any]]:
-        """Begin an episode; the info tells the true state."""
-        s, _ = self.inside.reset(seed=seed, options=options)
-        if seed is not None or self._rng is None:
-            self._rng = np.random.default_rng(seed)
-        return self._show(s, 0), {"state": s}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        """Move and look; the info tells the true state."""
-        s, reward, terminated, truncated, _ = self.inside.step(action)
-        return self._show(s, action), reward, terminated, truncated, {"state": s}
-
-    def _show(self, s: int, action: int) -> int:
-        return int(self._rng.choice(self.hmm.n_observations, p=_shown(self.hmm._chances(), action)[s]))

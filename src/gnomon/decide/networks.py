@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.core.errors import DataError, WorldError
+from gnomon.core.errors import DataError, ModelFileError, WorldError
 from gnomon.core.linalg import Array
 from gnomon.core.world import EnvironmentWorld, Process
 from gnomon.decide.evaluation import softmax
@@ -46,16 +46,17 @@ class Sight(NamedTuple):
     size: int
     n: int  # number of observations, 0 for arrays
     sizes: tuple[int, ...] | None = None
+    dtype: str = "float64"  # "float32" where the environment shows no more than that
 
     def vector(self, observation: Any) -> Array:
         """Return one observation as a vector."""
         if self.n:
             from gnomon.core.world import numbered
 
-            x = np.zeros(self.n)
+            x = np.zeros(self.n, dtype=self.dtype)
             x[numbered(observation, self.sizes)] = 1.0
             return x
-        x = np.asarray(observation, dtype=np.float64).ravel()
+        x = np.asarray(observation, dtype=self.dtype).ravel()
         if len(x) != self.size:
             raise WorldError(f"an observation has {len(x)} numbers, and those before had {self.size}.")
         if not np.isfinite(x).all():
@@ -73,7 +74,9 @@ def sight_of(world: Any) -> Sight:
         return Sight(world.n_states, world.n_states, world.sizes)
     if not shape and shape != ():
         raise DataError(f"the observation space {space} has no shape; give arrays or numbers.")
-    return Sight(int(np.prod(shape)) if shape else 1, 0)
+    shown = np.result_type(getattr(space, "dtype", None) or np.float64, np.float32)
+    dtype = "float32" if shown == np.float32 else "float64"
+    return Sight(int(np.prod(shape)) if shape else 1, 0, dtype=dtype)
 
 
 def listed(observations: Any, sight: Sight) -> list[Any]:
@@ -119,7 +122,12 @@ def unvectored(world: EnvironmentWorld | Process) -> Any:
 
 
 def first_weights(
-    sizes: list[int], rng: Any, *, bias_first: bool = True, last_gain: float | None = None
+    sizes: list[int],
+    rng: Any,
+    *,
+    bias_first: bool = True,
+    last_gain: float | None = None,
+    dtype: str = "float64",
 ) -> list[Array]:
     """Return weights and biases to begin with: uniform ±1/√fan-in, or orthogonal where a last gain is given."""
     found: list[Array] = []
@@ -131,9 +139,9 @@ def first_weights(
         else:
             reach = 0.0 if len(sizes) == 2 else 1.0 / np.sqrt(m)
             W, b = rng.uniform(-reach, reach, size=(n, m)), rng.uniform(-reach, reach, size=n)
-        found.append(W)
+        found.append(W.astype(dtype))
         if i or bias_first:
-            found.append(b)
+            found.append(b.astype(dtype))
     return found
 
 
@@ -151,7 +159,7 @@ class Net:
     ) -> None:
         torch = import_torch()
         self.activation, self.dueling, self.bias_first = activation, dueling, bias_first
-        self.tensors = [torch.tensor(w, dtype=torch.float64, requires_grad=True) for w in weights]
+        self.tensors = [torch.tensor(w, requires_grad=True) for w in weights]
         self.arrays = [one.detach().numpy() for one in self.tensors]
         self._act = torch.relu if activation == "relu" else torch.tanh
 
@@ -200,6 +208,28 @@ def forward(weights: list[Array], x: Array, activation: str, dueling: bool, bias
     return x
 
 
+def check_weights(weights: Any, width: int, bias_first: bool) -> int:
+    """Return how many outputs the weights of a network have; refuse those that do not fit together."""
+    fine = isinstance(weights, list) and len(weights) % 2 == (0 if bias_first else 1) and len(weights) > 0
+    fine = fine and all(isinstance(w, np.ndarray) and w.dtype in (np.float32, np.float64) for w in weights)
+    if not fine or not all(np.isfinite(w).all() for w in weights):
+        raise ModelFileError("the weights of its network are no finite arrays of layers.")
+    for W, b in _layers(weights, bias_first):
+        if W.ndim != 2 or W.shape[1] != width or (b is not None and b.shape != (len(W),)):
+            raise ModelFileError("the weights of its network do not fit together.")
+        width = len(W)
+    return int(width)
+
+
+def check_fitted_network(agent: Any, more: int = 0) -> None:
+    """Refuse an agent read from a file whose network does not fit its actions; `more` outputs are none of them."""
+    policy = vars(agent).get("policy_")
+    if isinstance(policy, NetworkPolicy):
+        outputs = check_weights(agent.weights_, policy.sight.size, bool(policy.bias_first))
+        if outputs != len(policy.weights[-1]) or outputs != int(agent.n_actions_) + more:
+            raise ModelFileError("the outputs of its network do not fit its actions.")
+
+
 class NetworkPolicy(Acting):
     """A policy given by a network: the action of the largest output, or drawn from their softmax."""
 
@@ -234,6 +264,14 @@ class NetworkPolicy(Acting):
                 min(np.searchsorted(np.cumsum(softmax(found)), rng.random(), side="right"), len(found) - 1)
             )
         return int(found.argmax())
+
+    def _check_loaded(self) -> None:
+        """Refuse weights that are no network for what the policy sees."""
+        if self.activation not in ACTIVATIONS or not isinstance(self.sight, Sight):
+            raise ModelFileError("it holds a network whose activation or input is unknown.")
+        outputs = check_weights(self.weights, self.sight.size, bool(self.bias_first))
+        if self.sight.n not in (0, self.sight.size) or outputs < 1 + bool(self.dueling):
+            raise ModelFileError("it holds a network whose inputs or outputs do not fit its observations.")
 
     def __repr__(self) -> str:
         return f"NetworkPolicy({self.sight.size} inputs, {len(self.weights)} arrays of weights)"

@@ -88,6 +88,12 @@ class WorldLearner(Learner):
         states = np.arange(self.n_states_) if isinstance(one_world(states), World) else states
         return np.asarray(self.policy_)[check_states(states, self.n_states_)]
 
+    def _check_loaded(self) -> None:
+        """Refuse a policy that does not fit the world it was learned in."""
+        policy = vars(self).get("policy_")
+        if isinstance(policy, Policy) and hasattr(self, "n_states_"):
+            policy.check_actions(int(self.n_states_), int(self.n_actions_))
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -148,6 +154,10 @@ class Planner(WorldLearner):
     def _discount(self, mdp: Any) -> float:
         return bellman.discount_of(mdp, self.discount)
 
+    def _keep(self, run: Run, data: Any) -> None:
+        super()._keep(run, data)
+        self.discount_ = self._discount(data)
+
     def _warn_not_converged(self, run: Run) -> None:
         gap = run.trace.certificate
         if gap is None or not len(gap):
@@ -205,7 +215,7 @@ class Planner(WorldLearner):
 
         if world is not None:
             return plot.grid_map(world, self.V_, policy=self.policy_, ax=ax)
-        return plot.value_convergence({type(self).__name__: self}, ax=ax)
+        return plot.return_curve(self, ax=ax)
 
 
 def _tie(q: Array) -> Any:

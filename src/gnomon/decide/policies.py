@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.validate import probabilities
@@ -172,6 +172,21 @@ class Policy(Acting):
     def __repr__(self) -> str:
         kind = "chances" if self.table.dtype.kind == "f" else "actions"
         return f"Policy({kind} of shape {self.table.shape})"
+
+    def _check_loaded(self) -> None:
+        """Refuse a table that is no policy."""
+        table = self.table
+        chances = table.ndim == 2 and table.dtype.kind == "f" and (table >= 0).all()
+        chances = chances and (np.abs(table.sum(axis=1) - 1.0) <= 1e-6).all()
+        actions = table.ndim in (1, 2) and table.dtype.kind == "i" and (table >= 0).all()
+        if not (chances or actions):
+            raise ModelFileError("it holds a policy that is neither actions nor chances.")
+
+    def check_actions(self, S: int, A: int) -> None:
+        """Refuse a policy from a file that is not one of S states and A actions."""
+        fine = self.table.shape[-1] == S and self.table.max(initial=0) < A
+        if not (self.table.shape == (S, A) if self.table.dtype.kind == "f" else fine):
+            raise ModelFileError(f"it holds a policy that does not fit {S} states and {A} actions.")
 
     def probabilities(self, state: int) -> Array:
         """Return the chances of the actions in a state, of a policy that has them."""

@@ -32,9 +32,10 @@ def discounted_return(
 
     Examples
     --------
-    >>> discounted_return([0, 0, 1, -1, 2], 0.9, all_steps=True)
+    >>> from gnomon.decide import MDP
+    >>> MDP.discounted_return([0, 0, 1, -1, 2], 0.9, all_steps=True)
     array([1.3932, 1.548 , 1.72  , 0.8   , 2.    ])
-    >>> discounted_return([1, 1, 1, 1], horizon=3)
+    >>> MDP.discounted_return([1, 1, 1, 1], horizon=3)
     3.0
     """
     g = check_discount(discount)

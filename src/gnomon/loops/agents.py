@@ -1,15 +1,50 @@
 """Learning from moves: one function takes a move in, updates the tables and chooses the next action.
 
 The loop over an episode, in compiled worlds or in Python, calls the same function, so both give the same numbers.
-``rule`` and ``memory`` are named tuples (`Rule`, `Memory` of gnomon.decide.tabular). A schedule is five numbers: kind
+``rule`` and ``memory`` are named tuples; their classes stand here, because compiled code on disk names them by their
+address. A schedule is five numbers: kind
 (0 constant, 1 inverse power, 2 exponential with floor, 3 linear, 4 table), three parameters, and what it counts (0
 steps, 1 visits of the state, 2 of the pair).
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from gnomon.loops._compile import PART, compiled
 from gnomon.loops.worlds import draw, first_state, key_of, move
+
+
+class Rule(NamedTuple):
+    """How an agent behaves and learns, as loops know it."""
+
+    method: int
+    double: bool
+    discount: float
+    trace_decay: float
+    replacing: bool
+    rate: np.ndarray
+    rate_table: np.ndarray
+    behavior: int
+    explore: np.ndarray
+    explore_table: np.ndarray
+    fixed: np.ndarray
+    available: np.ndarray
+
+
+class Memory(NamedTuple):
+    """What changes while an episode is played."""
+
+    Q: np.ndarray  # (2, S, A), the second of the double method
+    visits: np.ndarray  # (S, A)
+    counts: np.ndarray  # steps in all, moves in the buffer, pairs with a trace
+    sums: np.ndarray  # of |errors|
+    past_states: np.ndarray
+    past_actions: np.ndarray
+    past_rewards: np.ndarray
+    trace: np.ndarray  # (S, A), or (1, 1)
+    active: np.ndarray
+    chances: np.ndarray  # (A,)
 
 
 @compiled(**PART)
@@ -227,9 +262,22 @@ def choose(rule, memory, s, u):
 
 
 @compiled
-def advance(rule, memory, s, a, reward, to, terminated, ended, key, t):
-    """`advanced`, for Python."""
-    return advanced(rule, memory, s, a, reward, to, terminated, ended, key, t)
+def episode(rule, memory, key, told, paid):
+    """Yield the actions of one episode to a caller that plays it elsewhere.
+
+    Before an action is asked for, told (3,) holds the state, whether the episode terminated and whether it ended,
+    paid (1,) the reward of the action before; the first action needs the state alone. Resuming costs far less than
+    a call, which would look at every array of rule and memory anew.
+    """
+    s = told[0]
+    a = chosen(rule, memory, s, draw(key, 0))
+    t = 0
+    while a >= 0:
+        yield a
+        to = told[0]
+        a = advanced(rule, memory, s, a, paid[0], to, told[1] == 1, told[2] == 1, key, t)
+        s = to
+        t += 1
 
 
 @compiled

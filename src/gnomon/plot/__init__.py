@@ -12,7 +12,7 @@ _FILES = {
     "classification": ["compare_classifiers", "loss_curves", "margin", "weight_space"],
     "cluster": ["choose_k", "dendrogram", "kmeans_steps", "spectral", "voronoi"],
     "curves": ["path", "trace"],
-    "decide": ["bandit_regret", "grid_map", "mdp_graph", "policy_sweep", "return_curve", "value_convergence"],
+    "decide": ["return_curve"],
     "densities": ["belief_update", "density", "dirichlet_draws", "likelihood_curve"],
     "documents": ["topics"],
     "evaluation": [
@@ -29,6 +29,7 @@ _FILES = {
     "fits": ["fit_line", "predictive_band"],
     "frames": ["animate"],
     "graphical": ["elimination", "factor_graph", "network", "plates", "segmentation", "structure_search"],
+    "grid_worlds": ["grid_map"],
     "image_grids": ["factor_triptych", "images", "reconstructions"],
     "kernel_shapes": ["kernel_curves", "kernel_slice"],
     "linear_hulls": ["hulls"],
