@@ -98,7 +98,10 @@ def test_parametric_maps_undo_what_was_done():
     slope, offset = calibrate(2 * z + 1, y, method="sigmoid").parameters
     assert slope == near(0.5, rel=0.05) and offset == near(-0.5, abs=0.05)
     p = 1 / (1 + np.exp(-z))
-    assert calibrate(p, y, method="beta").parameters == near([1, 1, 0], abs=0.15)  # leaves the truth alone
+    F = np.column_stack([np.log(p), -np.log1p(-p), np.ones(20_000)])
+    error = np.sqrt(np.diag(np.linalg.inv((F.T * (p * (1 - p))) @ F)))  # by the information matrix
+    found = calibrate(p, y, method="beta").parameters
+    assert (np.abs(found - [1, 1, 0]) < 4 * error).all() and error.max() < 0.1  # leaves the truth alone
     for method in ("isotonic", "sigmoid", "beta", "temperature"):
         mapped = calibrate(p**2, y, method=method)(p**2)
         assert log_loss(y, np.clip(mapped, 1e-9, 1 - 1e-9)) <= log_loss(y, p**2) + 1e-3
@@ -304,6 +307,58 @@ def test_sets_are_the_same_on_any_number_of_threads():
             model = ConformalClassifier(GaussianNB(), rule="aps", method="cv+", random_state=0).fit(X, y)
             found.append(model.predict_set(X).tobytes())
     assert found[0] == found[1]
+
+
+def test_a_row_has_one_set_alone_and_among_others():
+    X, y = three_classes(400)
+    model = ConformalClassifier(GaussianNB(), rule="aps", random_state=0).fit(X[:300], y[:300])
+    together = model.predict_set(X[300:])
+    alone = np.concatenate([model.predict_set(row[None]) for row in X[300:]])
+    assert (together == alone).all() and (model.predict_set(X[300:][::-1])[::-1] == together).all()
+    shares = model._shares(model.predict_proba(X))[:, 0]
+    assert stats.kstest(shares, "uniform").pvalue > 1e-3
+    other = ConformalClassifier(GaussianNB(), rule="aps", random_state=1).fit(X[:300], y[:300])
+    assert abs(np.corrcoef(shares, other._shares(model.predict_proba(X))[:, 0])[0, 1]) < 0.25
+
+
+@pytest.mark.parametrize(("rule", "method"), [("lac", "split"), ("aps", "split"), ("aps", "cv+")])
+def test_sets_cover_row_by_row_within_the_exact_band(rule, method):
+    """Rows asked for one at a time, as a service would: 9 of 10 scores on average, in the band over seeds."""
+    covered, rows = 0, 100
+    for seed in range(20):
+        X, y = three_classes(60 + rows, seed)
+        model = ConformalClassifier(
+            GaussianNB(), rule=rule, method=method, calibration_size=1 / 3, random_state=seed
+        )
+        sets = model.fit(X[:60], y[:60]).predict_set(X[60:], 0.8)
+        covered += int(sets[np.arange(rows), y[60:]].sum())
+    least, most = ends_of_covered(20 if method == "split" else 60, 0.8, rows, 20)
+    if method == "split":
+        assert least <= covered <= most
+    else:
+        assert 0.6 * 2000 < covered  # what is promised; in practice near 0.8
+        assert least - 60 <= covered
+
+
+def test_labels_never_seen_are_not_covered():
+    X, y = three_classes(300)
+    known = y < 2
+    model = ConformalClassifier(GaussianNB(), random_state=0).fit(X[known], y[known])
+    assert model.coverage(X[~known], y[~known])["coverage"].iloc[0] == 0.0
+    words = ConformalClassifier(GaussianNB(), random_state=0).fit(X[known], np.array(["b", "d"])[y[known]])
+    assert words.coverage(X[:3], np.array(["a", "c", "e"]))["coverage"].iloc[0] == 0.0
+
+
+@pytest.mark.parametrize("model", [ConformalRegressor(LinearRegression()), ConformalClassifier(GaussianNB())])
+def test_every_row_needs_its_group(model):
+    X, y = three_classes(60)
+    for groups in (["a"], ["a"] * 59, ["a"] * 61):
+        with pytest.raises(DataError, match="one entry for each of 60 rows"):
+            model.fit(X, y, groups=groups)
+    fitted = model.fit(X, y, groups=["a"] * 60)
+    ask = getattr(fitted, "predict_interval", None) or fitted.predict_set
+    with pytest.raises(DataError, match="one entry for each of 3 rows"):
+        ask(X[:3], groups=["a"])
 
 
 def test_adaptive_intervals_follow_a_series_that_changes():

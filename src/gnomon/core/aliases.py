@@ -5,4 +5,7 @@ from __future__ import annotations
 ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:Class", for ever
     "gnomon.ensemble.forest_numbers:ExtraTreesRegressor": "gnomon.ensemble.forest_regressors:ExtraTreesRegressor",
     "gnomon.ensemble.forest_numbers:RandomForestRegressor": "gnomon.ensemble.forest_regressors:RandomForestRegressor",
+    "gnomon.ensemble.resampling:Bootstrap": "gnomon.selection.resampling:Replicates",
+    "gnomon.selection.calibrating:CalibratedClassifier": "gnomon.selection.calibrated:CalibratedClassifier",
+    "gnomon.selection.conformal:ConformalClassifier": "gnomon.selection.conformal_sets:ConformalClassifier",
 }

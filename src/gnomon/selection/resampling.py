@@ -44,6 +44,15 @@ class Bootstrap(NamedTuple):
         return replicates(self, ax=ax)
 
 
+class Replicates(NamedTuple):
+    """What the bootstrap of version 0.1 returned; files may hold it."""
+
+    replicates: Array
+    probabilities: Array
+    mean: Any
+    variance: Any
+
+
 # Statistics of sums: columns to add up, and a function of the sums and n.
 SUMS: dict[str, tuple[Callable[[Array], Array], Callable[[Array, float], Array]]] = {
     "mean": (lambda x: x, lambda s, n: s / n),
