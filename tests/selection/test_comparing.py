@@ -74,6 +74,8 @@ def test_adjusted_p_values_by_hand():
     p = np.random.default_rng(0).random(20) ** 2
     assert adjust_p_values(p, "bh") == near(stats.false_discovery_control(p))
     assert adjust_p_values([]).tolist() == []
+    assert adjust_p_values([0.01, np.nan, 0.03]) == near([0.02, np.nan, 0.03], nan_ok=True)
+    assert adjust_p_values([0.01, np.nan, 0.03], "bh") == near([0.02, np.nan, 0.03], nan_ok=True)
     with pytest.raises(DataError, match="holm"):
         adjust_p_values([0.1], "hol")
 
@@ -319,6 +321,16 @@ def test_bounds_on_rates_by_hand():
         (lambda: compare_scores([0.1, np.nan], [0.1, 0.2], test="t"), DataError, "finite"),
         (lambda: compare_scores([0.1, 0.2], [0.1, 0.2], test="5x2"), DataError, "five repetitions"),
         (lambda: compare_many([[1, 2]]), DataError, "two data sets"),
+        (lambda: compare_many(np.eye(3), test="bootstrap", n_resamples=1), DataError, "n_resamples"),
+        (lambda: compare_scores([1, 2], [1, 1], n_train=0, n_test=1), DataError, "positive"),
+        (lambda: compare_scores([1, 2], [1, 1], n_train=9, n_test=-1), DataError, "positive"),
+        (
+            lambda: compare_scores([1, 2], [1, 1], n_train=9, n_test=1, test="bayesian", rope=-1.0),
+            DataError,
+            "rope",
+        ),
+        (lambda: compare_predictions([0, 1], [0, 1], [1, 1], n_resamples=0), DataError, "n_resamples"),
+        (lambda: adjust_p_values([0.1, 1.5]), DataError, "between 0 and 1"),
         (lambda: score_interval([0.5]), DataError, "at least two"),
         (lambda: score_interval([0.5, 0.6], level=1.0), DataError, "level"),
     ],

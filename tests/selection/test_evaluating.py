@@ -385,6 +385,37 @@ def test_audits_find_the_gap_and_its_stand_in():
         audit([0, 1], [0, 1], ["a", "b"], features=np.zeros((3, 1)))
 
 
+def test_which_class_is_positive_is_never_guessed():
+    none = audit([0, 0, 0], [0, 0, 1], list("aab")).table
+    assert (
+        none["base_rate"].tolist() == [0, 0] and none["fpr"].tolist() == [0, 1] and none["tpr"].isna().all()
+    )
+    assert audit([0, 0], [0, 0], list("ab")).table["base_rate"].tolist() == [0, 0]
+    assert audit([1, 1], [1, 1], list("ab")).table["tpr"].tolist() == [1, 1]
+    assert audit([0, 1, 2], [0, 1, 1], list("aaa"), positive=2).table["tpr"].tolist() == [0]
+    for wrong, message in (
+        (lambda: audit(["no"], ["no"], ["a"]), "one class only"),
+        (lambda: audit([0, 1, 2], [0, 1, 1], list("aaa")), "3 classes"),
+        (lambda: audit([0, 1], [0, 1], list("ab"), positive=7), "positive must be one"),
+        (lambda: audit([], [], []), "not empty"),
+        (lambda: audit([0, 1], [0], list("ab")), "one length"),
+    ):
+        with pytest.raises(DataError, match=message):
+            wrong()
+
+
+def test_forecasts_of_the_wrong_kind_are_refused():
+    for wrong, message in (
+        (lambda: proper_score([1.0], ([0.0], [2.0]), "interval", level=1.0), "level"),
+        (lambda: proper_score([1.0], [0.5], "pinball", level=2.0), "level"),
+        (lambda: proper_score([1.0, 2.0], [0.5], "pinball"), "shape"),
+        (lambda: proper_score([1, 0], [np.nan, 0.5], "brier"), "probabilities"),
+        (lambda: three_way_split(2), "three rows"),
+    ):
+        with pytest.raises(DataError, match=message):
+            wrong()
+
+
 def test_no_alarm_without_a_gap():
     rng, alarms = np.random.default_rng(0), 0
     for _ in range(100):

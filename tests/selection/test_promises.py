@@ -107,9 +107,29 @@ def test_parametric_maps_undo_what_was_done():
         assert log_loss(y, np.clip(mapped, 1e-9, 1 - 1e-9)) <= log_loss(y, p**2) + 1e-3
 
 
+def test_beta_map_of_scores_that_point_the_wrong_way_is_the_base_rate():
+    found = calibrate([0.9, 0.8, 0.3, 0.1, 0.5], [0, 0, 1, 1, 0], method="beta")
+    assert found.parameters == near([0, 0, np.log(2 / 3)]) and found([0.2, 0.7]) == near([0.4, 0.4])
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 300)
+    y = (rng.random(300) < np.where(p > 0.5, 0.7, p)).astype(float)  # flat on top: b has no use
+    a, b, c = calibrate(p, y, method="beta").parameters
+
+    def loss(a, b, c):
+        z = a * np.log(p) - b * np.log1p(-p) + c
+        return -np.sum(y * z - np.logaddexp(0, z))
+
+    grid = [
+        (a + da, b + db, c + dc) for da in (-0.1, 0, 0.1) for db in (-0.1, 0, 0.1) for dc in (-0.1, 0, 0.1)
+    ]
+    assert all(loss(a, b, c) <= loss(*other) + 1e-9 for other in grid if other[0] >= 0 and other[1] >= 0)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
+        (lambda: calibration(["spam"] * 2, [0.5, 0.6]), DegenerateError, "positive one"),
+        (lambda: AdaptiveConformal(0.9).update(np.nan, 0.0), DataError, "finite"),
         (lambda: calibration([0, 1], [0.5, 1.5]), DataError, "between 0 and 1"),
         (lambda: calibration([0, 1], [0.5, 0.5], n_bins=0), DataError, "n_bins"),
         (lambda: calibration([0, 1], [0.5, 0.5], strategy="quantil"), DataError, "Did you mean"),

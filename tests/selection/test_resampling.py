@@ -142,6 +142,12 @@ def test_vectors_and_pairs_of_arrays():
     ("call", "message"),
     [
         (lambda: bootstrap("mean", [1.0]), "two rows"),
+        (lambda: bootstrap("mean", [1.0, np.inf], random_state=0), "infinite for"),
+        (
+            lambda: bootstrap(lambda x: (x.mean(), x.std()), [1.0, 1.0], method="studentized"),
+            "data that vary",
+        ),
+        (lambda: jackknife("mean", [1.0, np.nan]), "NaN for 1 of 2"),
         (lambda: bootstrap("men", [1.0, 2.0]), "Did you mean 'mean'"),
         (lambda: bootstrap("ratio", [1.0, 2.0]), "2 columns"),
         (lambda: bootstrap("mean", [1.0, 2.0], method="bc"), "Did you mean 'bca'"),

@@ -184,6 +184,14 @@ def test_exact_growth_is_better_than_sauer():
     assert exact < vc_bound(n=1000, delta=0.05, d=plane, growth="phi").value
 
 
+def test_fractions_of_a_dimension_are_rounded_up():
+    """A capacity between two whole numbers must not promise more than the larger one."""
+    found = vc_bound(n=1000, delta=0.05, d=[2.5, 3.0], growth="phi").value
+    assert found[0] == found[1]
+    with pytest.raises(DataError, match="whole number"):
+        vc_bound(n=np.inf, delta=0.05, d=3)
+
+
 def test_fewer_rows_than_the_dimension():
     few = vc_bound(n=5, delta=0.05, d=30)
     assert few.vacuous and few.value == near(np.sqrt((10 * np.log(2) + np.log(80)) / 5))

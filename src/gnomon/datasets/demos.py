@@ -58,8 +58,8 @@ missile_track | make_trajectory(50, random_state=0) | sequence.KalmanFilter | pl
 radar | make_series("radar", random_state=0) | sequence.ExtendedKalmanFilter | plot.track
 earthquake_order | load_earthquakes() | sequence.select_n_states | plot.criteria
 rectangle_game | load_toy("and") | theory.rectangle_game | plot.rectangles
-shatter_lab | load_lesson("concepts") | theory.HalfSpaces | plot.shatter_panels
-growth_curves | load_lesson("concepts") | theory.sauer_bound | plot.growth
+shatter_lab | load_lesson("concepts") | theory.HalfSpaces | theory.HalfSpaces.plot
+growth_curves | load_lesson("concepts") | theory.sauer_bound | theory.HalfSpaces.plot
 bound_calculator | load_lesson("concepts") | theory.vc_bound | plot.path
 infinite_class | load_lesson("concepts") | theory.shattered_adversary | -
 ghost_sample | load_lesson("concepts") | theory.ghost_sample | -
@@ -72,7 +72,7 @@ lucky_winner | make_table("random features", 8, random_state=0) | selection.winn
 cv_lab | make_sparse_regression(60, 20, 3, random_state=0) | selection.evaluate | plot.score_curve
 bias_variance_lab | make_polynomial_curve(50, random_state=0) | selection.bias_variance | plot.bias_variance
 evidence_occam | load_lesson("coin flips") | distributions.compare_priors | plot.bars
-duality_lab | load_lesson("concepts") | theory.ConstrainedProblem | plot.duality
+duality_lab | load_lesson("concepts") | theory.ConstrainedProblem | theory.ConstrainedProblem.plot
 """
 
 

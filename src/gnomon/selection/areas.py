@@ -60,8 +60,11 @@ def two_classes(y: Any, score: Any) -> tuple[Array, Array]:
     if len(labels) > 2:
         raise DataError(f"y must have two classes; it has {len(labels)}. Take one class against the rest.")
     if len(labels) == 1:
-        top = labels[0] in (1, True)
-        return np.full(len(y), bool(top)), s
+        if labels[0] not in (-1, 0, 1):
+            raise DegenerateError(
+                f"y has one class only, {labels[0].item()!r}, and nothing says whether it is the positive one."
+            )
+        return np.full(len(y), bool(labels[0] == 1)), s
     return y == labels[1], s
 
 

@@ -99,9 +99,12 @@ def audit(
 
     check_level(level)
     y, pred = np.asarray(y), np.asarray(pred)
+    if y.ndim != 1 or y.shape != pred.shape or not len(y):
+        raise DataError(
+            f"y and pred must be vectors of one length, not empty; got {y.shape} and {pred.shape}."
+        )
     names, codes = _groups(groups, len(y))
-    labels = np.unique(np.concatenate([y, pred]))
-    top = labels[-1] if positive is None else positive
+    top = _positive(np.unique(np.concatenate([y, pred])), positive)
     truth, said = (y == top).astype(int), (pred == top).astype(int)
     rows, counts = [], []
     for code, name in enumerate(names):
@@ -124,6 +127,21 @@ def audit(
     small = [name for name, row in zip(names, rows) if row["size"] < min_size]
     proxies = None if features is None else _proxies(features, names, codes)
     return Audit(table, _gaps(table, counts), excluded, small, proxies)
+
+
+def _positive(labels: Array, positive: Any) -> Any:
+    """Return the positive label: the one named, or the larger of two; of 0 and -1 alone it is 1."""
+    if positive is not None:
+        if len(labels) > 1 and positive not in labels.tolist():
+            raise DataError(f"positive must be one of the labels {labels.tolist()[:8]}; got {positive!r}.")
+        return positive
+    if len(labels) > 2:
+        raise DataError(f"there are {len(labels)} classes; name the positive one, the others are the rest.")
+    if len(labels) == 2:
+        return labels[1]
+    if labels[0] not in (-1, 0, 1):
+        raise DataError(f"there is one class only, {labels[0].item()!r}; name the positive one.")
+    return 1
 
 
 def _groups(groups: Any, n: int) -> tuple[list[Any], Array]:

@@ -252,16 +252,21 @@ def _newton(F: Array, target: Array, w: Array, steps: int = 100) -> Array:
 
 
 def _beta(a: Array, b: Array, y: Array, w: Array) -> Array:
-    """Fit a, b ≥ 0 and c: a negative one is put to zero and the other fitted again."""
-    one = np.ones(len(a))
-    full = _newton(np.column_stack([a, b, one]), y, w)
-    if (full[:2] >= 0).all():
-        return full
-    if full[0] < 0:
-        b_only = _newton(np.column_stack([b, one]), y, w)
-        return np.array([0.0, max(b_only[0], 0.0), b_only[1]])
-    a_only = _newton(np.column_stack([a, one]), y, w)
-    return np.array([max(a_only[0], 0.0), 0.0, a_only[1]])
+    """Fit a, b ≥ 0 and c. The loss is convex: where the free fit has a negative one, the best lies on a side."""
+    F = np.column_stack([a, b, np.ones(len(a))])
+    best, least = np.zeros(3), np.inf
+    for kept in ([0, 1, 2], [0, 2], [1, 2], [2]):
+        theta = np.zeros(3)
+        theta[kept] = _newton(F[:, kept], y, w)
+        if (theta[:2] < 0).any():
+            continue
+        z = F @ theta
+        loss = -float(w @ (y * log_expit(z) + (1 - y) * log_expit(-z)))
+        if loss < least:
+            best, least = theta, loss
+        if len(kept) == 3:
+            break
+    return best
 
 
 def _temperature(z: Array, positive: Array, w: Array) -> float:

@@ -92,6 +92,7 @@ def compare_predictions(
             f"test must be one of {PREDICTION_TESTS}; got {test!r}.{nearest(test, PREDICTION_TESTS)}"
         )
     check_level(level)
+    _check_resamples(n_resamples)
     y, a, b = np.asarray(y), np.asarray(pred_a), np.asarray(pred_b)
     if not (y.ndim == 1 and len(y) == len(a) == len(b)) or not len(y):
         raise DataError(f"y and both predictions must have one length; got {len(y)}, {len(a)} and {len(b)}.")
@@ -110,6 +111,11 @@ def compare_predictions(
         ends = _t(difference, 0.0, level, "")
         return Comparison(ends.difference, ends.low, ends.high, ends.difference, p, "permutation test")
     return _bootstrap(difference, level, n_resamples, random_state)
+
+
+def _check_resamples(n_resamples: int) -> None:
+    if n_resamples < 2:
+        raise DataError(f"n_resamples must be at least 2; got {n_resamples}.")
 
 
 def _losses(y: Array, prediction: Array, loss: Any) -> Array:
@@ -156,7 +162,8 @@ def _sign_flips(difference: Array, n_resamples: int, random_state: Any) -> float
         return 1.0
     values, how_many = np.unique(np.abs(d), return_counts=True)
     if len(d) <= ALL_SIGNS or len(values) > FEW_SIZES:
-        return float(flip_p_values(d[:, None], n_resamples, random_state)[0])
+        pair = np.array([[0], [1]])
+        return float(flip_p_values(np.column_stack([d, -d]) / 2, pair, n_resamples, random_state)[0])
     rng = generator(random_state)  # signs of differences of one size are binomial
     sums = sum(v * (2 * rng.binomial(m, 0.5, n_resamples) - m) for v, m in zip(values, how_many))
     return float((1 + np.sum(np.abs(sums) >= _far(d[:, None])[0])) / (1 + n_resamples))
@@ -167,27 +174,34 @@ def _far(D: Array) -> Array:
     return np.abs(D.sum(axis=0)) - 1e-12 * np.abs(D).sum(axis=0)
 
 
-def flip_p_values(D: Array, n_resamples: int, random_state: Any) -> Array:
-    """Return the p-value of every column of differences under random signs of the rows, the same for all columns."""
-    n, far = len(D), _far(D)
+def flip_p_values(S: Array, pairs: Array, n_resamples: int, random_state: Any) -> Array:
+    """Return the p-value of every pair of columns under random signs of their differences, row by row.
+
+    One choice of signs serves all pairs, and signs of differences are differences of signed columns.
+    """
+    n = len(S)
+    S = S - S.mean(axis=1, keepdims=True)  # differences stay, and small ones are not drowned
+    i, j = pairs
+    far = _far(S[:, i] - S[:, j])
     if n <= ALL_SIGNS:
-        signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
-        return (np.abs(signs @ D) >= far).mean(axis=0)
-    rng, count = generator(random_state), np.zeros(D.shape[1])
+        signed = (1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)) @ S
+        return (np.abs(signed[:, i] - signed[:, j]) >= far).mean(axis=0)
+    rng, count = generator(random_state), np.zeros(len(i))
     for start in range(0, n_resamples, SIGNS_AT_ONCE):
         rows = min(SIGNS_AT_ONCE, n_resamples - start)
         bits = np.frombuffer(rng.bytes(-(-rows * n // 8)), dtype=np.uint8)
-        signs = 2.0 * np.unpackbits(bits, count=rows * n).reshape(rows, n) - 1.0
-        count += (np.abs(signs @ D) >= far).sum(axis=0)
+        signed = (2.0 * np.unpackbits(bits, count=rows * n).reshape(rows, n) - 1.0) @ S
+        count += (np.abs(signed[:, i] - signed[:, j]) >= far).sum(axis=0)
     return (1 + count) / (1 + n_resamples)
 
 
-def resampled_p_values(D: Array, n_resamples: int, random_state: Any) -> Array:
-    """Return the bootstrap p-value of every column of differences; rows are resampled together."""
+def resampled_p_values(S: Array, pairs: Array, n_resamples: int, random_state: Any) -> Array:
+    """Return the bootstrap p-value of every pair of columns; rows are resampled together."""
     from gnomon.selection.resampling import bootstrap
 
-    means = bootstrap("mean", D, n_resamples=n_resamples, random_state=random_state).replicates
-    means = means.reshape(n_resamples, -1)
+    centered = S - S.mean(axis=1, keepdims=True)
+    means = bootstrap("mean", centered, n_resamples=n_resamples, random_state=random_state).replicates
+    means = means[:, pairs[0]] - means[:, pairs[1]]
     tail = np.minimum((means <= 0).sum(axis=0), (means >= 0).sum(axis=0))
     return np.minimum(1.0, 2.0 * (tail + 1) / (n_resamples + 1))
 
@@ -270,6 +284,7 @@ def compare_scores(
     if test not in SCORE_TESTS:
         raise DataError(f"test must be one of {SCORE_TESTS}; got {test!r}.{nearest(test, SCORE_TESTS)}")
     check_level(level)
+    _check_resamples(n_resamples)
     a, b = np.asarray(scores_a, dtype=float), np.asarray(scores_b, dtype=float)
     if a.shape != b.shape or a.size < 2:
         raise DataError(
@@ -286,6 +301,10 @@ def compare_scores(
             raise DataError(
                 f"{test!r} needs n_train and n_test, the rows that folds learn from and are tested on."
             )
+        if not (n_train > 0 and n_test > 0):
+            raise DataError(f"n_train and n_test must be positive; got {n_train} and {n_test}.")
+        if rope < 0:
+            raise DataError(f"rope must not be negative; got {rope}.")
         ratio = n_test / n_train
         if test == "corrected_t":
             return _t(difference, ratio, level, "corrected t-test")

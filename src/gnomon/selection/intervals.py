@@ -126,7 +126,7 @@ def adjust_p_values(p_values: Any, method: str = "holm") -> Array:
     p_values : array of shape (m,)
     method : {"holm", "bonferroni", "bh"}, default="holm"
         The first two keep the chance of any false alarm below the level, Holm's with smaller values; "bh" keeps the
-        expected share of false alarms below it (Benjamini and Hochberg, 1995).
+        expected share of false alarms below it (Benjamini and Hochberg, 1995). NaN stays NaN and is not counted.
 
     Examples
     --------
@@ -134,7 +134,10 @@ def adjust_p_values(p_values: Any, method: str = "holm") -> Array:
     array([0.03, 0.06, 0.06])
     """
     p = np.asarray(p_values, dtype=float)
-    m, order = len(p), np.argsort(p, kind="stable")
+    if p.ndim != 1 or (p < 0).any() or (p > 1).any():
+        raise DataError(f"p_values must be a vector of numbers between 0 and 1; got {p_values}.")
+    m, order = int((~np.isnan(p)).sum()), np.argsort(p, kind="stable")  # NaN is sorted to the end
+    order = order[:m]
     ranked = p[order]
     if method == "bonferroni":
         steps = ranked * m
@@ -145,7 +148,7 @@ def adjust_p_values(p_values: Any, method: str = "holm") -> Array:
     else:
         options = ("holm", "bonferroni", "bh")
         raise DataError(f"method must be one of {options}; got {method!r}.{nearest(method, options)}")
-    adjusted = np.empty_like(p)
+    adjusted = np.full_like(p, np.nan)
     adjusted[order] = np.minimum(steps, 1.0)
     return adjusted
 

@@ -79,6 +79,8 @@ class AdaptiveConformal:
 
     def update(self, y: float, prediction: float) -> bool:
         """Take in what came, and return whether it was inside the interval."""
+        if not (np.isfinite(y) and np.isfinite(prediction)):
+            raise DataError(f"y and prediction must be finite; got {y} and {prediction}.")
         low, high = self.interval(prediction)
         inside = bool(low <= y <= high)
         self.alpha_ += self.gamma * ((1.0 - self.level) - (not inside))

@@ -32,7 +32,7 @@ class ManyComparisons(NamedTuple):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the mean ranks on a line, with bars over models that do not differ."""
-        from gnomon.plot import critical_difference
+        from gnomon.plot.evaluation import critical_difference
 
         return critical_difference(self, ax=ax)
 
@@ -123,13 +123,12 @@ def compare_many(
 def _pair_p_values(
     S: Array, upper: list[tuple[int, int]], test: str, n_resamples: int, random_state: Any
 ) -> Array:
-    D = np.column_stack([S[:, i] - S[:, j] for i, j in upper])
     if test == "wilcoxon":
-        return np.array([_wilcoxon(column) for column in D.T])
+        return np.array([_wilcoxon(S[:, i] - S[:, j]) for i, j in upper])
     if n_resamples < 2:
         raise DataError(f"n_resamples must be at least 2; got {n_resamples}.")
     find = flip_p_values if test == "permutation" else resampled_p_values
-    return find(D, n_resamples, random_state)
+    return find(S, np.array(upper).T, n_resamples, random_state)
 
 
 def _range_quantile(level: float, k: int) -> float:

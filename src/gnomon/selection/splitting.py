@@ -52,6 +52,8 @@ def three_way_split(
     (array([0, 1, 2, 3, 6]), array([5, 9]))
     """
     count = n if isinstance(n, int | np.integer) else len(n)
+    if count < 3:
+        raise DataError(f"three parts need three rows; there are {count}.")
     shares = np.asarray(fractions, dtype=float)
     if shares.shape != (3,) or (shares <= 0).any() or abs(shares.sum() - 1) > 1e-9:
         raise DataError(f"fractions must be three positive numbers that sum to one; got {fractions}.")

@@ -318,7 +318,7 @@ def _find_delta(failure: Any, start: Any, needs: float, n: float, epsilon: float
 def _check(name: str, value: Any) -> None:
     values = np.asarray(value, dtype=float)
     if name == "n":
-        if not (values >= 1).all() or (values != np.floor(values)).any():
+        if not (values >= 1).all() or (values != np.floor(values)).any() or np.isinf(values).any():
             raise DataError(f"n must be a whole number of at least 1; got {value}.")
     elif name == "delta":
         if not ((values > 0) & (values < 1)).all():

@@ -301,7 +301,7 @@ class ConstrainedProblem:
 
     def plot(self, points: Any, mu: Any = None, ax: Any = None) -> Any:
         """Draw the pairs (g(x), f(x)) of some points, the supporting line of slope −μ, and the gap."""
-        from gnomon.plot import duality
+        from gnomon.plot.theory import duality
 
         return duality(self, points, mu, ax=ax)
 
