@@ -169,10 +169,17 @@ def test_calibration_of_scikit_learn_takes_our_models():
     from sklearn.calibration import CalibratedClassifierCV
 
     X, y = three_classes(300)
-    theirs = CalibratedClassifierCV(GaussianNB(), method="isotonic", ensemble=False).fit(X, y)
-    ours = CalibratedClassifier(GaussianNB(), method="isotonic").fit(X, y)
-    assert np.abs(theirs.predict_proba(X) - ours.predict_proba(X)).mean() < 0.05
-    assert ours.predict_proba(X).sum(axis=1) == near(np.ones(300))
+    cases = [  # a model with scores is calibrated by its scores there, by its probabilities here
+        (GaussianNB(), "isotonic", y > 0, 1e-12),
+        (GaussianNB(), "isotonic", y, 1e-12),
+        (LogisticRegression(), "sigmoid", y > 0, 1e-5),
+        (LogisticRegression(), "temperature", y > 0, 1e-5),
+        (LogisticRegression(), "temperature", y, 1e-5),
+    ]
+    for model, method, labels, tolerance in cases:
+        theirs = CalibratedClassifierCV(model, method=method, ensemble=False).fit(X, labels).predict_proba(X)
+        ours = CalibratedClassifier(model, method=method).fit(X, labels).predict_proba(X)
+        assert theirs == near(ours, abs=tolerance) and ours.sum(axis=1) == near(np.ones(300))
 
 
 def line(n, rng, spread=lambda x: 0.5):
@@ -411,13 +418,21 @@ def test_same_intervals_as_mapie():
     X, y = line(120, rng)
     test = np.linspace(0, 1, 20)[:, None]
     folds = KFold(5)
-    ours = (
-        ConformalRegressor(LinearRegression(), method="cv+", cv=folds).fit(X, y).predict_interval(test, 0.9)
-    )
-    theirs = mapie.CrossConformalRegressor(LinearRegression(), confidence_level=0.9, method="plus", cv=folds)
-    theirs.fit_conformalize(X, y)
-    _, ends = theirs.predict_interval(test)
-    assert ours[0] == near(ends[:, 0, 0], abs=0.05) and ours[1] == near(ends[:, 1, 0], abs=0.05)
+    ours = ConformalRegressor(LinearRegression(), method="cv+", cv=folds).fit(X, y)
+    for level in (0.75, 0.8, 0.9, 0.95):
+        theirs = mapie.CrossConformalRegressor(
+            LinearRegression(), confidence_level=level, method="plus", cv=folds
+        )
+        theirs.fit_conformalize(X, y)
+        ends = theirs.predict_interval(test)[1]
+        low, high = ours.predict_interval(test, level)
+        assert low == near(ends[:, 0, 0], rel=1e-9) and high == near(ends[:, 1, 0], rel=1e-9)
+    split = ConformalRegressor(LinearRegression(), random_state=0).fit(X, y)
+    train, held = split._parts(120)
+    theirs = mapie.SplitConformalRegressor(split.estimator_, confidence_level=0.9, prefit=True)
+    ends = theirs.conformalize(X[held], y[held]).predict_interval(test)[1]
+    low, high = split.predict_interval(test, 0.9)
+    assert low == near(ends[:, 0, 0], rel=1e-9) and high == near(ends[:, 1, 0], rel=1e-9)
 
 
 def test_beta_band_is_that_of_scipy():

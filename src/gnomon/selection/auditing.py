@@ -92,8 +92,8 @@ def audit(
     >>> found.table["tpr"].round(4).tolist(), found.excluded
     ([0.5, 0.6667], ['C'])
     >>> found = audit(y, pred, list("AAAABBBBBB"), features=np.c_[np.arange(10) % 3, np.arange(10)])
-    >>> found.proxies["auc"].to_dict()
-    {'x1': 1.0, 'x0': 0.5625}
+    >>> found.proxies["auc"].round(4).to_dict()
+    {'x1': 1.0, 'x0': 0.5833}
     """
     import pandas as pd
 
