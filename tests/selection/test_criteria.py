@@ -208,3 +208,13 @@ def test_a_prior_over_the_order_empties_components():
         n_components=6, weight_concentration_prior=1e-3, random_state=0, max_iter=500
     ).fit(X)
     assert (model.weights_ > 0.05).sum() == 2
+
+
+def test_orders_and_sizes_are_asked_for():
+    X = np.random.default_rng(0).normal(size=(40, 1))
+    model = GaussianMixture(random_state=0)
+    assert choose_order(model, "n_components", [1, 2], X, criteria="aic").best.keys() == {"aic"}
+    with pytest.raises(DataError, match="orders is empty"):
+        choose_order(model, "n_components", [], X, criteria="aic")
+    with pytest.raises(DataError, match=r"takes the sizes \(k: "):
+        n_parameters("mixture", k=2)

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss
+from sklearn.model_selection import RepeatedKFold, ShuffleSplit
 
 from gnomon import threads
 from gnomon.bayes import GaussianNB
@@ -365,6 +367,21 @@ def test_sets_cover_row_by_row_within_the_exact_band(rule, method):
     else:
         assert 0.6 * 2000 < covered  # what is promised; in practice near 0.8
         assert least - 60 <= covered
+
+
+@pytest.mark.parametrize("cv", [ShuffleSplit(3, random_state=0), RepeatedKFold(n_splits=3, n_repeats=2)])
+@pytest.mark.parametrize(
+    "model",
+    [
+        ConformalRegressor(LinearRegression(), method="cv+"),
+        ConformalClassifier(GaussianNB(), method="cv+"),
+        CalibratedClassifier(GaussianNB()),
+    ],
+)
+def test_folds_must_be_a_partition(model, cv):
+    X, y = three_classes(60)
+    with pytest.raises(DataError, match="hold every row out once; row"):
+        clone(model).set_params(cv=cv).fit(X, y)
 
 
 def test_labels_never_seen_are_not_covered():

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from gnomon import threads
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, GnomonError
 from gnomon.datasets import make_sparse_regression
 from gnomon.linear import Lasso, LinearRegression, Ridge, ridge_bias_variance
 from gnomon.selection import (
@@ -259,6 +259,29 @@ def test_parts_of_zero_one_loss():
     )  # fmt: skip
     assert found.bias == 0 and found.main.tolist() == [0, 0, 1, 1]
     assert found.total == near(0.1 + 0.8 * found.variance)  # two classes, no bias: the loss is the variance
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y: bootstrap_error(DecisionTreeClassifier(), X, np.zeros(9, int)), "one class only"),
+        (lambda X, y: bootstrap_error(DecisionTreeClassifier(), X, y, n_resamples=0), "n_resamples"),
+        (
+            lambda X, y: bias_variance(LinearRegression(), lambda rng: (X, y), X[:1], noise=-1.0),
+            "noise must not",
+        ),
+        (
+            lambda X, y: bias_variance(
+                DecisionTreeClassifier(), lambda rng: (X, y), X[:3], truth=[0, 1, 2], noise=0.2, n_sets=2
+            ),
+            "two classes",
+        ),
+    ],
+)
+def test_what_has_no_meaning_is_refused(call, message):
+    X, y = np.arange(9.0)[:, None], np.arange(9) % 3
+    with pytest.raises(GnomonError, match=message):
+        call(X, y)
 
 
 def test_without_the_truth_only_the_variance_is_known():

@@ -19,7 +19,7 @@ from gnomon.core.promises import Promises
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_parameters, encode
 from gnomon.selection.calibrating import METHODS, TINY, CalibrationMap, calibrate
-from gnomon.selection.wrapping import finite_labels, indexable_rows, learn_at_once, take_rows
+from gnomon.selection.wrapping import check_partition, finite_labels, indexable_rows, learn_at_once, take_rows
 
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -95,6 +95,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         least = int(np.bincount(codes).min())
         cv = min(self.cv, least) if isinstance(self.cv, int) and least > 1 else self.cv
         folds = list(check_cv(cv, codes, classifier=True).split(rows, codes))
+        check_partition(folds, len(codes))
 
         def held_out(fold: tuple[Array, Array]) -> Array:
             train, test = fold

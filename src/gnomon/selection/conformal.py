@@ -153,8 +153,6 @@ class ConformalRegressor(RegressorMixin, Conformal):
         for k, ((_, test), (model, scores)) in enumerate(zip(folds, in_order(held_out, folds))):
             residual[test], fold_of[test] = scores, k
             self.models_.append(model)
-        if np.isnan(residual).any():
-            raise DataError("cv must hold every row out once; take KFold or another partition.")
         self.residuals_, self.fold_of_ = residual, fold_of
         self._keep_scores(residual, None, np.arange(len(y)))
 

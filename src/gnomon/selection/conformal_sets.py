@@ -136,8 +136,6 @@ class ConformalClassifier(ClassifierMixin, Conformal):
             scores[test], fold_of[test] = values, k
             self.models_.append(model)
         held = np.flatnonzero(~np.isnan(scores))
-        if self.method == "cv+" and len(held) < len(codes):
-            raise DataError("cv must hold every row out once; take KFold or another partition.")
         self.estimator_ = self.models_[0] if self.method == "split" else clone(self._base()).fit(rows, codes)
         self.fold_of_ = fold_of[held]
         self.held_scores_ = scores[held]

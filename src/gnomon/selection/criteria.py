@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from math import prod
 from typing import Any, NamedTuple
 
@@ -172,8 +173,9 @@ def n_parameters(model: Any, **sizes: Any) -> float:
             raise DataError(f"no kind of model {model!r}; there are {tuple(_KINDS)}.{nearest(model, _KINDS)}")
         try:
             return _KINDS[model](**sizes)
-        except TypeError as error:
-            raise DataError(f"{model!r}: {error}.") from None
+        except TypeError:
+            asked = signature(_KINDS[model])
+            raise DataError(f"{model!r} takes the sizes {asked}; got {sizes}.") from None
     for name in ("n_parameters_", "dof_", "degrees_of_freedom_"):
         if hasattr(model, name):
             return getattr(model, name)

@@ -18,6 +18,7 @@ from gnomon.core.parameters import Interval
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.selection.intervals import check_level, error_interval
+from gnomon.selection.wrapping import check_partition
 
 SHARE = Interval(Real, 0, 1, closed="neither")
 
@@ -50,7 +51,7 @@ class Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 raise DataError(f"n_samples={n}: folds need at least two rows.")
             rng = draw_seed(generator(self.random_state)) % 2**31
             return list(KFold(min(self.cv, n), shuffle=True, random_state=rng).split(np.empty((n, 1))))
-        return list(check_cv(self.cv).split(np.empty((n, 1))))
+        return check_partition(list(check_cv(self.cv).split(np.empty((n, 1)))), n)
 
     def _keep_scores(self, scores: Array, groups: Any, rows: Array) -> None:
         """Sort the scores of every group; the key None holds them all."""

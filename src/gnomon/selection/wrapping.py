@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import assert_all_finite, check_array, column_or_1d, get_tags
 
+from gnomon.core.errors import DataError
 from gnomon.core.estimator import is_learned
 from gnomon.core.linalg import Array
 from gnomon.core.validate import unmasked
@@ -49,3 +50,15 @@ def learn_at_once(model: Any, *data: Any) -> Any:
 def take_rows(X: Any, index: Array) -> Any:
     """Return some rows of a frame, an array or a sparse matrix."""
     return X.iloc[index] if hasattr(X, "iloc") else X[index]
+
+
+def check_partition(folds: list[tuple[Array, Array]], n: int) -> list[tuple[Array, Array]]:
+    """Return the folds, if they hold every row out exactly once."""
+    held = np.bincount(np.concatenate([test for _, test in folds]), minlength=n)
+    if (held != 1).any():
+        row = int(np.flatnonzero(held != 1)[0])
+        raise DataError(
+            f"cv must hold every row out once; row {row} is held out {held[row]} times. "
+            "Take KFold or another partition."
+        )
+    return folds
