@@ -17,8 +17,8 @@ from gnomon.selection import (
     compare_predictions,
     compare_scores,
     error_interval,
-    score_interval,
 )
+from gnomon.selection.intervals import score_interval
 
 near = pytest.approx
 SCORE = np.array([0.9, 0.8, 0.8, 0.7, 0.6, 0.55, 0.5, 0.4, 0.3, 0.1])
@@ -330,6 +330,7 @@ def test_bounds_on_rates_by_hand():
             "rope",
         ),
         (lambda: compare_predictions([0, 1], [0, 1], [1, 1], n_resamples=0), DataError, "n_resamples"),
+        (lambda: score_interval([0.8, 0.9], -1.0), DataError, "ratio"),
         (lambda: adjust_p_values([0.1, 1.5]), DataError, "between 0 and 1"),
         (lambda: score_interval([0.5]), DataError, "at least two"),
         (lambda: score_interval([0.5, 0.6], level=1.0), DataError, "level"),

@@ -404,6 +404,18 @@ def test_which_class_is_positive_is_never_guessed():
             wrong()
 
 
+def test_locked_rows_of_any_kind():
+    from scipy import sparse
+
+    X, _ = LockedTestSet(sparse.eye(6, format="csc"), np.arange(6), n_spares=1).open()
+    assert X.shape == (3, 6)
+    with pytest.raises(ValueError, match="inconsistent"):
+        LockedTestSet(np.eye(3), [0, 1])
+    for times in ([1.0, None, 3.0], [1.0, np.nan, 2.0], np.array(["2020", "NaT", "2021"], dtype="M8[Y]")):
+        with pytest.raises(DataError, match="missing"):
+            three_way_split(3, times=np.array(times))
+
+
 def test_forecasts_of_the_wrong_kind_are_refused():
     for wrong, message in (
         (lambda: proper_score([1.0], ([0.0], [2.0]), "interval", level=1.0), "level"),

@@ -303,6 +303,9 @@ def test_winners_are_lucky():
     rng = np.random.default_rng(0)
     simulated = (rng.binomial(50, 0.5, (4000, 100)).max(axis=1) / 50).mean()
     assert winner_bias(100, 50).expected_best == near(simulated, abs=0.002)
+    rare = winner_bias(10**12, 40, p=1e-3)  # only exact tails tell these
+    tail = stats.binom.sf(np.arange(40), 40, 1e-3)
+    assert rare.expected_best == near(np.sum(1 - np.exp(-1e12 * tail)) / 40, rel=1e-4)
     best = [winner_bias(k, 20).expected_best for k in (1, 2, 10, 100, 1000)]
     assert best[0] == near(0.5) and (np.diff(best) > 0).all()
 

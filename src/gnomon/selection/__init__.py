@@ -3,7 +3,7 @@
 from gnomon._lazy import attach
 
 _FILES = {
-    "intervals": ["adjust_p_values", "error_interval", "score_interval"],
+    "intervals": ["adjust_p_values", "error_interval"],
     "areas": ["auc_bounds", "auc_interval"],
     "comparing": ["compare_predictions", "compare_scores"],
     "ranks": ["compare_many"],

@@ -46,6 +46,8 @@ def score_interval(scores: Any, ratio: float = 0.0, level: float = 0.95) -> Inte
     check_level(level)
     if values.ndim != 1 or len(values) < 2:
         raise DataError(f"scores must be a vector of at least two; its shape is {values.shape}.")
+    if not ratio >= 0:
+        raise DataError(f"ratio must not be negative: test rows over training rows; got {ratio}.")
     half = corrected_error(values, ratio) * float(stdtrit(len(values) - 1, 0.5 + level / 2))
     return Interval(float(values.mean()), float(values.mean()) - half, float(values.mean()) + half)
 

@@ -252,8 +252,9 @@ def winner_bias(n_candidates: int, n_validation: int, p: float = 0.5) -> WinnerB
         )
     if not 0 < p < 1:
         raise DataError(f"p must lie between 0 and 1; got {p}.")
-    below = stats.binom.cdf(np.arange(n_validation), n_validation, p)
-    best = float((1 - below**n_candidates).sum()) / n_validation
+    above = stats.binom.sf(np.arange(n_validation), n_validation, p)  # of one candidate; small ones count
+    with np.errstate(divide="ignore"):
+        best = float(-np.expm1(n_candidates * np.log1p(-above)).sum()) / n_validation
     perfect = p**n_validation
     return WinnerBias(
         best, best - p, n_candidates * perfect, float(-np.expm1(n_candidates * np.log1p(-perfect)))
