@@ -74,6 +74,85 @@ def looped_area(data):
     return (roc_auc_score(y, s), np.quantile(areas, [0.025, 0.975]))[0]
 
 
+def looped_delong(data):
+    y, s, _ = data
+    a, b = s[y == 1], s[y == 0]
+    above = np.array([np.mean(b < x) + np.mean(b == x) / 2 for x in a])
+    below = np.array([np.mean(a > x) + np.mean(a == x) / 2 for x in b])
+    return (above.mean(), np.sqrt(above.var(ddof=1) / len(a) + below.var(ddof=1) / len(b)))[0]
+
+
+@cache
+def ten_models(n):
+    """Held-out predictions of ten classifiers in ten folds."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    return y, np.array([np.where(rng.random(n) < 0.2 + 0.005 * k, 1 - y, y) for k in range(10)])
+
+
+PAIRS = [(i, j) for i in range(10) for j in range(i)]
+
+
+def our_bootstrap_of_pairs(data):
+    from gnomon.selection import compare_many
+
+    return compare_many((data[1] != data[0]).T, test="bootstrap", n_resamples=500, random_state=0).pairs
+
+
+def looped_bootstrap_of_pairs(data):
+    from sklearn.metrics import accuracy_score
+
+    y, said = data
+    rng = np.random.default_rng(0)
+    scores = []
+    for _ in range(500):
+        rows = rng.integers(0, len(y), len(y))
+        scores.append([accuracy_score(y[rows], one[rows]) for one in said])
+    S = np.array(scores)
+    return [2 * min(np.mean(S[:, i] <= S[:, j]), np.mean(S[:, i] >= S[:, j])) for i, j in PAIRS]
+
+
+def our_permutation_of_pairs(data):
+    from gnomon.selection import compare_many
+
+    return compare_many((data[1] != data[0]).T, test="permutation", n_resamples=50, random_state=0).pairs
+
+
+def looped_permutation_of_pairs(data):
+    from sklearn.metrics import accuracy_score
+
+    y, said = data
+    rng, p = np.random.default_rng(0), []
+    for i, j in PAIRS:
+        seen, count = abs(accuracy_score(y, said[i]) - accuracy_score(y, said[j])), 0
+        for _ in range(50):
+            swap = rng.random(len(y)) < 0.5
+            one, other = np.where(swap, said[j], said[i]), np.where(swap, said[i], said[j])
+            count += abs(accuracy_score(y, one) - accuracy_score(y, other)) >= seen - 1e-12
+        p.append((1 + count) / 51)
+    return p
+
+
+@cache
+def fold_scores():
+    return np.random.default_rng(0).normal(0.8, 0.02, (10, 10))
+
+
+def our_permutation_of_folds(S):
+    from gnomon.selection import compare_many
+
+    return compare_many(S, test="permutation").pairs
+
+
+def looped_permutation_of_folds(S):
+    from scipy.stats import permutation_test
+
+    return [
+        permutation_test((S[:, i], S[:, j]), lambda a, b: np.mean(a - b), permutation_type="samples").pvalue
+        for i, j in PAIRS
+    ]
+
+
 def our_area_difference(data):
     from gnomon.selection.areas import bootstrap_auc
 
@@ -150,6 +229,14 @@ CASES = [
          peers={"scipy": scipy_bootstrap}, goal=20.0),
     Case("area with interval n=100k", data=lambda: scored(100_000), ours=our_delong,
          peers={"scikit-learn (200 resamples)": looped_area}, goal=20.0, note="DeLong against a loop of resamples"),
+    Case("DeLong's interval n=20k", data=lambda: scored(20_000), ours=our_delong,
+         peers={"numpy (loop)": looped_delong}, goal=20.0),
+    Case("bootstrap of all pairs, 10 models, 10 folds of 500 rows, B=500", data=lambda: ten_models(5000),
+         ours=our_bootstrap_of_pairs, peers={"scikit-learn (loop)": looped_bootstrap_of_pairs}, goal=20.0),
+    Case("permutation of all pairs, 10 models, 10 folds of 500 rows, B=50", data=lambda: ten_models(5000),
+         ours=our_permutation_of_pairs, peers={"scikit-learn (loop)": looped_permutation_of_pairs}, goal=20.0),
+    Case("permutation of fold scores, 10 models, 10 folds, all signs", data=fold_scores,
+         ours=our_permutation_of_folds, peers={"scipy (loop)": looped_permutation_of_folds}, goal=20.0),
     Case("paired bootstrap of two areas n=10k B=2k", data=lambda: scored(10_000), ours=our_area_difference,
          peers={"scikit-learn (loop)": looped_area_difference}, goal=50.0),
     Case("isotonic calibration n=1M", data=lambda: forecasts(1_000_000), ours=our_isotonic,

@@ -13,7 +13,7 @@ from gnomon.bayes import (
     QuadraticDiscriminantAnalysis,
     maximum_entropy,
 )
-from gnomon.datasets import load_lesson, make_coin_triples
+from gnomon.datasets import load_lesson, make_table
 from gnomon.distributions import relative_entropy
 from gnomon.linear import LogisticRegression
 
@@ -37,7 +37,8 @@ def test_lessons_are_complete():
 
 
 def test_hidden_coins_have_the_promised_frequencies():
-    tosses, coins = make_coin_triples(50_000, random_state=0)
+    rows = make_table("coin triples", 50_000, random_state=0)
+    tosses, coins = rows.data, rows.target
     shares = np.bincount(tosses.sum(axis=1), minlength=4) / 50_000
     np.testing.assert_allclose(shares, [0.3076, 0.2412, 0.1548, 0.2964], atol=0.01)
     assert np.mean(coins == 0) == pytest.approx(0.4, abs=0.01)

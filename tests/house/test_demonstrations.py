@@ -1,6 +1,7 @@
 """The catalog of demonstrations leads to data, models and pictures that are there."""
 
 from importlib import import_module
+from operator import attrgetter
 
 import pytest
 
@@ -19,8 +20,8 @@ def test_every_demonstration_runs(name):
     )
     for place in (row["model"], row["picture"]):
         if place != "-":
-            package, thing = place.split(".")
-            assert callable(getattr(import_module(f"gnomon.{package}"), thing))
+            package, thing = place.split(".", 1)
+            assert callable(attrgetter(thing)(import_module(f"gnomon.{package}")))
 
 
 def test_names_are_different():

@@ -17,6 +17,7 @@ from gnomon.datasets import (
     make_table,
     make_text,
 )
+from gnomon.datasets.classes import clouds_posterior
 
 
 def test_tables_of_counts_and_hypotheses():
@@ -79,7 +80,10 @@ def test_matrices_graphs_and_baskets():
     graph = load_lesson("graph")["edges"]
     assert graph[:, 2].sum() == 20 and graph[:, :2].max() == 5
     assert datasets.load_basketball_rankings().poll_ranks["Villanova"] == 1
-    assert len(datasets.digit_phonemes()) == 11
+    phonemes = load_lesson("phonemes")
+    assert dict(zip(phonemes["words"], phonemes["sounds"]))["oh"] == ["OW"] and len(phonemes["sounds"]) == 11
+    phonemes["sounds"].clear()
+    assert len(load_lesson("phonemes")["sounds"]) == 11  # a copy was handed out
 
 
 def test_chains_and_networks():
@@ -256,7 +260,7 @@ def test_series_and_pictures():
 
 def test_clouds_have_a_best_boundary():
     X, y = make_pattern("clouds", 4000, noise=0.3, random_state=0)
-    p = datasets.clouds_posterior(X, 0.3)
+    p = clouds_posterior(X, 0.3)
     assert np.mean((p > 0.5) == y) == pytest.approx(np.maximum(p, 1 - p).mean(), abs=0.02)  # the Bayes rate
     X, y = make_pattern("rings", 100, n_labeled=3, random_state=0)
     assert sorted(np.unique(y, return_counts=True)[1].tolist()) == [3, 3, 94]
@@ -285,14 +289,13 @@ def test_noise_models_and_confounders():
         for k in kinds
     ]
     assert tails[0] < tails[1] < tails[2]
-    X, y = datasets.make_omitted_variable(2000, random_state=0)
-    assert X[:, 0] @ y > 0 > np.linalg.lstsq(X, y)[0][0]
-    X, y = datasets.make_far_points(random_state=0)
-    assert np.linalg.norm(X, axis=1).max() > 10
-    assert np.linalg.lstsq(
-        np.c_[datasets.make_income(200, noise=0.0)[0], np.ones(200)],
-        datasets.make_income(200, noise=0.0, random_state=0)[1],
-    )[0].shape == (3,)
+    found = make_table("omitted variable", 2000, random_state=0)
+    assert found.data[:, 0] @ found.target > 0 > np.linalg.lstsq(found.data, found.target)[0][0]
+    found = make_table("far points", 45, random_state=0)
+    assert found.target.sum() == 25 and np.linalg.norm(found.data, axis=1).max() > 10
+    found = make_table("income", noise=0.0, random_state=0)
+    solved = np.linalg.lstsq(np.c_[found.data, np.ones(200)], found.target)[0]
+    np.testing.assert_allclose(solved, [5.9, 0.17, -50.0])
 
 
 def test_nested_spheres_of_scikit_learn():

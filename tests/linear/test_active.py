@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.datasets import make_omitted_variable
+from gnomon.datasets import make_table
 from gnomon.linear import ActiveLearner, BayesianLinearRegression, coefficient_table, select_queries
 
 
@@ -74,7 +74,8 @@ def test_bad_queries_are_named():
 
 
 def test_a_sign_flips_when_the_confounder_enters():
-    X, y = make_omitted_variable(random_state=0)[:2]
+    rows = make_table("omitted variable", 60, random_state=0)
+    X, y = rows.data, rows.target
     table = coefficient_table(X, y, [(0,), (0, 1)])
     assert table.sign_changes == ["x0"]
     assert np.isnan(table.coef[0, 1]) and (table.lower[1] < table.coef[1]).all()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.core.errors import DegenerateError
-from gnomon.datasets import load_toy, make_far_points
+from gnomon.datasets import load_toy, make_table
 from gnomon.linear import (
     BayesianLogisticRegression,
     LinearClassifier,
@@ -290,7 +290,8 @@ def test_far_points_and_pictures():
 
     from gnomon import plot
 
-    X, y = make_far_points(random_state=0)
+    rows = make_table("far points", 45, random_state=0)
+    X, y = rows.data, rows.target
     model = LinearSVC(loss="hinge", regularize_intercept=False).fit(X, y)
     axes = [plot.loss_curves(), plot.margin(model, X, y), plot.weight_space(*_toy())[1]]
     axes += list(plot.compare_classifiers([RidgeClassifier(), LogisticRegression(), LinearSVC()], X, y))

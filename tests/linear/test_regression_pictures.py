@@ -1,5 +1,7 @@
 """Regression data sets and pictures: what is drawn are the numbers of the models."""
 
+from operator import itemgetter
+
 import numpy as np
 import pytest
 from matplotlib import pyplot
@@ -8,10 +10,9 @@ from sklearn.pipeline import make_pipeline
 from gnomon import plot
 from gnomon.datasets import (
     load_old_faithful,
-    make_income,
-    make_omitted_variable,
     make_polynomial_curve,
     make_sparse_regression,
+    make_table,
 )
 from gnomon.linear import (
     ActiveLearner,
@@ -48,9 +49,9 @@ def test_old_faithful():
 
 
 def test_generators_follow_their_formulas():
-    X, y = make_income(5000, random_state=0)
+    X, y = itemgetter("data", "target")(make_table("income", 5000, random_state=0))
     np.testing.assert_allclose(LinearRegression().fit(X, y).coef_, [5.9, 0.17], rtol=0.05)
-    X, y = make_omitted_variable(5000, random_state=0)
+    X, y = itemgetter("data", "target")(make_table("omitted variable", 5000, random_state=0))
     np.testing.assert_allclose(LinearRegression().fit(X, y).coef_, [-1, 2], rtol=0.1)
     X, y, coef = make_sparse_regression(2000, 6, 2, random_state=0)[:3]
     np.testing.assert_allclose(LinearRegression().fit(X, y).coef_, coef, atol=0.15)
@@ -68,7 +69,7 @@ def test_projection_shows_the_fitted_values():
 
 
 def test_plane_through_points():
-    X, y = make_income(random_state=0)
+    X, y = itemgetter("data", "target")(make_table("income", 30, random_state=0))
     ax = plot.fit_plane(LinearRegression().fit(X, y), X, y)
     assert ax.name == "3d" and len(ax.collections) == 2
     cubic = make_pipeline(PolynomialFeatures(3), LinearRegression())
@@ -76,7 +77,7 @@ def test_plane_through_points():
 
 
 def test_balls_touch_the_ridge_solution():
-    X, y = make_income(random_state=0)
+    X, y = itemgetter("data", "target")(make_table("income", 30, random_state=0))
     ax = plot.penalty_contours([2], X=X, y=y, alpha=500.0)
     radius = np.hypot(*ax.lines[0].get_data())
     solution = ax.collections[-1].get_offsets()[0]

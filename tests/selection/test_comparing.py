@@ -17,8 +17,8 @@ from gnomon.selection import (
     compare_predictions,
     compare_scores,
     error_interval,
-    score_interval,
 )
+from gnomon.selection.intervals import score_interval
 
 near = pytest.approx
 SCORE = np.array([0.9, 0.8, 0.8, 0.7, 0.6, 0.55, 0.5, 0.4, 0.3, 0.1])
@@ -39,14 +39,25 @@ def test_error_intervals_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("method", "least"), [("exact", 0.95), ("hoeffding", 0.95), ("wilson", 0.925), ("jeffreys", 0.88)]
+    ("method", "least"), [("exact", 0.95), ("hoeffding", 0.95), ("wilson", 0.0), ("jeffreys", 0.0)]
 )
 def test_error_intervals_cover(method, least):
-    """By summation, not by chance: the coverage at n = 30 over a grid of rates."""
+    """By summation, not by chance: the coverage at n = 30 over a grid of rates; two promise it on average alone."""
     low, high = error_interval(np.arange(31), 30, method=method)
     p = np.linspace(0.05, 0.95, 91)[:, None]
     covered = (stats.binom.pmf(np.arange(31), 30, p) * ((low <= p) & (p <= high))).sum(axis=1)
     assert covered.mean() >= 0.945 and covered.min() >= least
+    assert covered.mean() <= 0.96 or method in ("exact", "hoeffding")
+
+
+def test_the_interval_of_jeffreys_is_a_posterior():
+    k = np.arange(1, 30)
+    low, high = error_interval(k, 30, method="jeffreys", level=0.9)
+    posterior = stats.beta(k + 0.5, 30 - k + 0.5)
+    assert posterior.cdf(low) == near(np.full(29, 0.05)) and posterior.sf(high) == near(np.full(29, 0.05))
+    assert (
+        error_interval(0, 30, method="jeffreys")[0] == 0 and error_interval(30, 30, method="jeffreys")[1] == 1
+    )
 
 
 def test_interval_is_the_corrected_resampled_t():
@@ -63,6 +74,8 @@ def test_adjusted_p_values_by_hand():
     p = np.random.default_rng(0).random(20) ** 2
     assert adjust_p_values(p, "bh") == near(stats.false_discovery_control(p))
     assert adjust_p_values([]).tolist() == []
+    assert adjust_p_values([0.01, np.nan, 0.03]) == near([0.02, np.nan, 0.03], nan_ok=True)
+    assert adjust_p_values([0.01, np.nan, 0.03], "bh") == near([0.02, np.nan, 0.03], nan_ok=True)
     with pytest.raises(DataError, match="holm"):
         adjust_p_values([0.1], "hol")
 
@@ -170,10 +183,63 @@ def test_many_models():
     assert found.ranks.argmin() == 2 and found.pairs[2, 3] < 0.05
     assert found.wins[2, 3] == 12 and (found.wins + found.wins.T)[0, 1] == 12
     assert found.critical_difference == near(2.569 * np.sqrt(4 * 5 / 72), rel=1e-3)
+    assert found.differences[2, 3] == near((scores[:, 2] - scores[:, 3]).mean())
     same = compare_many(np.ones((5, 3)))
     assert same.p_value == 1 and (same.ranks == 2).all()
     ties = np.round(scores, 2)
     assert compare_many(ties).statistic == near(stats.friedmanchisquare(*(-ties.T)).statistic)
+
+
+@pytest.mark.parametrize("rows", [9, 40])
+def test_pairs_of_many_models_are_those_of_two(rows):
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(rows, 3)) * 0.05 + [0.8, 0.8, 0.83]
+    found = compare_many(scores, test="permutation", n_resamples=20_000, random_state=0)
+    single = [
+        compare_scores(
+            scores[:, i], scores[:, j], test="permutation", n_resamples=20_000, random_state=7
+        ).p_value
+        for i, j in ((0, 1), (0, 2), (1, 2))
+    ]
+    told = adjust_p_values(single)
+    wide = (
+        0.0 if rows <= 16 else 4 * 3 * np.sqrt(0.25 / 20_000) * np.sqrt(2)
+    )  # all signs, or two samples of them
+    assert [found.pairs[0, 1], found.pairs[0, 2], found.pairs[1, 2]] == near(told, abs=wide + 1e-12)
+    drawn = compare_many(scores, test="bootstrap", n_resamples=4000, random_state=0)
+    means = (scores[:, 0] - scores[:, 2])[np.random.default_rng(5).integers(0, rows, (4000, rows))].mean(
+        axis=1
+    )
+    p = min(1.0, 2 * (min((means <= 0).sum(), (means >= 0).sum()) + 1) / 4001)
+    assert drawn.pairs[0, 2] == near(min(1.0, 3 * p), abs=3 * 2 * 4 * np.sqrt(0.25 / 4000) * np.sqrt(2))
+    with pytest.raises(DataError, match="Did you mean 'permutation'"):
+        compare_many(scores, test="permutations")
+
+
+def test_signs_that_cancel_are_no_evidence():
+    """The sum is zero but for rounding: every choice of signs is as far from it."""
+    d = np.array([0.1, 0.2, 0.3, -0.15, -0.25, -0.2])
+    assert 0 < abs(d.sum()) < 1e-15 or d.sum() == 0
+    assert compare_scores(d, np.zeros(6), test="permutation").p_value == 1.0
+    assert compare_scores(np.tile(d, 20), np.zeros(120), test="permutation", random_state=0).p_value == 1.0
+
+
+def test_a_perfect_area_is_not_certain():
+    found = auc_interval([0, 0, 0, 1, 1], [1, 2, 3, 4, 5])
+    assert (found.auc, found.high) == (1.0, 1.0) and found.low == near(0.025**0.5)
+    assert auc_interval([1, 1, 1, 0, 0], [1, 2, 3, 4, 5], method="logit")[:3] == near((0, 0, 1 - 0.025**0.5))
+    weighted = auc_interval([0, 1], [1, 2], sample_weight=[9, 4])
+    assert weighted.low == near(0.025**0.25)
+    rng, level, missed = (
+        np.random.default_rng(0),
+        0.9,
+        0,
+    )  # an area of 0.97: often all in order, and still covered
+    for _ in range(300):
+        y = np.repeat([0, 1], 8)
+        low = auc_interval(y, rng.normal(size=16) + 2.66 * y, level=level).low
+        missed += low > stats.norm.cdf(2.66 / np.sqrt(2))
+    assert missed <= stats.binom.ppf(1 - 1e-4, 300, 0.1)
 
 
 def test_area_by_hand():
@@ -255,6 +321,17 @@ def test_bounds_on_rates_by_hand():
         (lambda: compare_scores([0.1, np.nan], [0.1, 0.2], test="t"), DataError, "finite"),
         (lambda: compare_scores([0.1, 0.2], [0.1, 0.2], test="5x2"), DataError, "five repetitions"),
         (lambda: compare_many([[1, 2]]), DataError, "two data sets"),
+        (lambda: compare_many(np.eye(3), test="bootstrap", n_resamples=1), DataError, "n_resamples"),
+        (lambda: compare_scores([1, 2], [1, 1], n_train=0, n_test=1), DataError, "positive"),
+        (lambda: compare_scores([1, 2], [1, 1], n_train=9, n_test=-1), DataError, "positive"),
+        (
+            lambda: compare_scores([1, 2], [1, 1], n_train=9, n_test=1, test="bayesian", rope=-1.0),
+            DataError,
+            "rope",
+        ),
+        (lambda: compare_predictions([0, 1], [0, 1], [1, 1], n_resamples=0), DataError, "n_resamples"),
+        (lambda: score_interval([0.8, 0.9], -1.0), DataError, "ratio"),
+        (lambda: adjust_p_values([0.1, 1.5]), DataError, "between 0 and 1"),
         (lambda: score_interval([0.5]), DataError, "at least two"),
         (lambda: score_interval([0.5, 0.6], level=1.0), DataError, "level"),
     ],

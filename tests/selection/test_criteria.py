@@ -13,10 +13,10 @@ from gnomon.selection import (
     choose_order,
     criteria_table,
     information_criteria,
-    laplace_evidence,
     model_weights,
     n_parameters,
 )
+from gnomon.solvers import laplace_approximation
 
 near = pytest.approx
 
@@ -141,10 +141,18 @@ def test_evidence_of_thirty_ones_in_a_hundred():
     exact = Conjugate(Bernoulli(), Beta(1.0, 1.0)).log_evidence(x)
     assert exact == near(-63.2572161578)
     log_joint = 30 * np.log(0.3) + 70 * np.log(0.7)
-    assert laplace_evidence(log_joint, -100 / 0.21) == near(-63.2504006394)
+
+    def joint(p):  # with an even prior
+        return (
+            float(30 * np.log(p[0]) + 70 * np.log(1 - p[0])),
+            np.array([30 / p[0] - 70 / (1 - p[0])]),
+            np.array([[-30 / p[0] ** 2 - 70 / (1 - p[0]) ** 2]]),
+        )
+
+    assert laplace_approximation(joint, [0.4]).log_evidence == near(-63.2504006394)
     assert -information_criteria(log_joint, 1, 100, convention="halved").bic == near(-63.3890152985)
     with pytest.raises(DegenerateError, match="negative definite"):
-        laplace_evidence(0.0, [[1.0]])
+        laplace_approximation(lambda x: (0.0, np.zeros(1), np.ones((1, 1))), [0.0])
 
 
 def test_evidence_of_priors_for_seven_heads():
@@ -200,3 +208,13 @@ def test_a_prior_over_the_order_empties_components():
         n_components=6, weight_concentration_prior=1e-3, random_state=0, max_iter=500
     ).fit(X)
     assert (model.weights_ > 0.05).sum() == 2
+
+
+def test_orders_and_sizes_are_asked_for():
+    X = np.random.default_rng(0).normal(size=(40, 1))
+    model = GaussianMixture(random_state=0)
+    assert choose_order(model, "n_components", [1, 2], X, criteria="aic").best.keys() == {"aic"}
+    with pytest.raises(DataError, match="orders is empty"):
+        choose_order(model, "n_components", [], X, criteria="aic")
+    with pytest.raises(DataError, match=r"takes the sizes \(k: "):
+        n_parameters("mixture", k=2)

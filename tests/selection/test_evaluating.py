@@ -18,9 +18,7 @@ from gnomon.selection import (
     model_map,
     one_standard_error,
     proper_score,
-    proxy_report,
     three_way_split,
-    training_error,
 )
 
 near = pytest.approx
@@ -273,11 +271,18 @@ def test_confusion_is_that_of_scikit_learn():
 
 def test_rows_on_the_boundary():
     s, y = [1.0, 0.0, -2.0, 0.0], [1, 1, -1, -1]
-    assert training_error(s, y) == 0.5 and training_error(s, y, boundary="label") == 0.25
-    assert training_error(s, y, sample_weight=[1, 0, 1, 0]) == 0.0
-    assert training_error([1.0, -1.0], [1, 1]) == 0.5
-    with pytest.raises(DataError, match="two classes"):
-        training_error([1.0, 2.0, 3.0], [1, 2, 3])
+    assert confusion_table(y, s, threshold=0.0, boundary="error").counts.tolist() == [[1, 1], [1, 1]]
+    assert confusion_table(y, s, threshold=0.0).counts.tolist() == [[1, 1], [0, 2]]
+    assert confusion_table(y, s, threshold=0.0, sample_weight=[1, 0, 1, 0]).accuracy == 1.0
+    assert confusion_table([1, 1], [1.0, -1.0], threshold=0.0, labels=[-1, 1]).accuracy == 0.5
+    for wrong, message in (
+        (lambda: confusion_table([1, 2, 3], [1.0, 2.0, 3.0], threshold=0.0), "two classes"),
+        (lambda: confusion_table([1, 1], [1.0, -1.0], threshold=0.0), "one class"),
+        (lambda: confusion_table([0, 1], [1.0, np.nan], threshold=0.0), "NaN"),
+        (lambda: confusion_table(y, s, threshold=0.0, boundary="wrong"), "boundary"),
+    ):
+        with pytest.raises(DataError, match=message):
+            wrong()
 
 
 def test_regression_numbers_by_hand():
@@ -370,9 +375,57 @@ def test_audits_find_the_gap_and_its_stand_in():
     found = audit(data.target[3000:], said, data.groups[3000:], scores=p)
     assert found.table.loc["large", "accuracy"] > found.table.loc["small", "accuracy"] + 0.05
     assert found.gaps.loc["accuracy", "p_adjusted"] < 1e-3 and "calibration_error" in found.table
-    assert proxy_report(data.data, data.groups).index[0] == "x2"
+    assert found.proxies is None
+    told = audit(data.target, data.target, data.groups, features=data.data).proxies
+    assert told.index[0] == "x2" and told.loc["x2", "auc"] > 0.9 > 0.55 > told.loc["x0", "auc"] >= 0.5
+    assert 0 <= told["explained"].min() < 0.02 and 0.4 < told.loc["x2", "explained"] < 1
     with pytest.raises(DataError, match="one group"):
-        proxy_report(data.data[:5], ["a"] * 5)
+        audit([0, 1], [0, 1], ["a", "a"], features=np.zeros((2, 1)))
+    with pytest.raises(DataError, match="features must have one row"):
+        audit([0, 1], [0, 1], ["a", "b"], features=np.zeros((3, 1)))
+
+
+def test_which_class_is_positive_is_never_guessed():
+    none = audit([0, 0, 0], [0, 0, 1], list("aab")).table
+    assert (
+        none["base_rate"].tolist() == [0, 0] and none["fpr"].tolist() == [0, 1] and none["tpr"].isna().all()
+    )
+    assert audit([0, 0], [0, 0], list("ab")).table["base_rate"].tolist() == [0, 0]
+    assert audit([1, 1], [1, 1], list("ab")).table["tpr"].tolist() == [1, 1]
+    assert audit([0, 1, 2], [0, 1, 1], list("aaa"), positive=2).table["tpr"].tolist() == [0]
+    for wrong, message in (
+        (lambda: audit(["no"], ["no"], ["a"]), "one class only"),
+        (lambda: audit([0, 1, 2], [0, 1, 1], list("aaa")), "3 classes"),
+        (lambda: audit([0, 1], [0, 1], list("ab"), positive=7), "positive must be one"),
+        (lambda: audit([], [], []), "not empty"),
+        (lambda: audit([0, 1], [0], list("ab")), "one length"),
+    ):
+        with pytest.raises(DataError, match=message):
+            wrong()
+
+
+def test_locked_rows_of_any_kind():
+    from scipy import sparse
+
+    X, _ = LockedTestSet(sparse.eye(6, format="csc"), np.arange(6), n_spares=1).open()
+    assert X.shape == (3, 6)
+    with pytest.raises(ValueError, match="inconsistent"):
+        LockedTestSet(np.eye(3), [0, 1])
+    for times in ([1.0, None, 3.0], [1.0, np.nan, 2.0], np.array(["2020", "NaT", "2021"], dtype="M8[Y]")):
+        with pytest.raises(DataError, match="missing"):
+            three_way_split(3, times=np.array(times))
+
+
+def test_forecasts_of_the_wrong_kind_are_refused():
+    for wrong, message in (
+        (lambda: proper_score([1.0], ([0.0], [2.0]), "interval", level=1.0), "level"),
+        (lambda: proper_score([1.0], [0.5], "pinball", level=2.0), "level"),
+        (lambda: proper_score([1.0, 2.0], [0.5], "pinball"), "shape"),
+        (lambda: proper_score([1, 0], [np.nan, 0.5], "brier"), "probabilities"),
+        (lambda: three_way_split(2), "three rows"),
+    ):
+        with pytest.raises(DataError, match=message):
+            wrong()
 
 
 def test_no_alarm_without_a_gap():

@@ -69,7 +69,7 @@ def test_roc_with_bands_and_bounds():
 
 
 def test_precision_and_recall():
-    ax = plot.precision_recall(LABEL, SCORE)
+    ax = plot.roc(LABEL, SCORE, curve="precision recall")
     assert "0.728" in ax.get_legend().get_texts()[0].get_text()
 
 
@@ -145,19 +145,19 @@ def test_bounds_against_the_sample():
 
 
 def test_growth_curves():
-    ax = plot.growth(HalfSpaces(2), 6)
+    ax = HalfSpaces(2).plot(most=6)
     assert ax.lines[-1].get_ydata().tolist() == [2, 4, 8, 14, 22, 32]
     with pytest.raises(DataError, match="infinite"):
-        plot.growth(Intervals(None))
+        Intervals(None).plot()
 
 
 def test_panels_of_all_labelings():
-    grid = plot.shatter_panels(HalfSpaces(2), [[0, 0], [1, 0], [0, 1], [1, 1]])
+    grid = HalfSpaces(2).plot([[0, 0], [1, 0], [0, 1], [1, 1]])
     crossed = sum(any(line.get_color() == "tab:red" for line in ax.lines) for ax in grid.ravel())
     assert grid.size == 16 and crossed == 2
-    assert plot.shatter_panels(Intervals(1), [0.0, 1.0, 2.0]).size == 8
+    assert Intervals(1).plot([0.0, 1.0, 2.0]).size == 8
     with pytest.raises(DataError, match="five points"):
-        plot.shatter_panels(HalfSpaces(2), np.zeros((6, 2)))
+        HalfSpaces(2).plot(np.zeros((6, 2)))
 
 
 def test_boxes_of_a_game():

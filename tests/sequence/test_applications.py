@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gnomon.core.errors import DataError
-from gnomon.datasets import load_earthquakes, make_casino, make_toy_words, make_trajectory, toy_treebank
+from gnomon.datasets import load_earthquakes, load_lesson, make_casino, make_toy_words, make_trajectory
 from gnomon.distributions import Poisson
 from gnomon.mixture import PoissonMixture
 from gnomon.sequence import (
@@ -131,7 +131,7 @@ def test_a_tone_lights_its_filter():
 
 
 def test_taggers_on_the_treebank():
-    sentences, tags = toy_treebank()
+    sentences, tags = load_lesson("treebank").values()
     test = [["Faith", "is", "a", "fine", "invention"]]
     for model in (HMMTagger(), TokenClassifier()):
         model.fit(sentences, tags)
@@ -222,7 +222,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 
 
 def test_sentences_of_any_length():
-    sentences, tags = toy_treebank()
+    sentences, tags = load_lesson("treebank").values()
     for model in (HMMTagger(), TokenClassifier()):
         said = model.fit(sentences, tags).predict([["Faith"], [], ["Faith", "is"]])
         assert [len(sentence) for sentence in said] == [1, 0, 2]

@@ -10,10 +10,9 @@ from gnomon.core.errors import DataError, DegenerateError
 from gnomon.theory import (
     HalfSpaces,
     Intervals,
+    RectangleLearner,
     concentration_bound,
     finite_class_bound,
-    pac_lower_bound,
-    rectangle_bound,
     sauer_bound,
     simulate_deviation,
     vc_bound,
@@ -64,13 +63,16 @@ def test_exponential_is_never_below():
 
 def test_rectangle_digits():
     for delta, simple, exact in ((0.05, 176, 174), (0.1, 148, 146)):
-        assert rectangle_bound(epsilon=0.1, delta=delta, form="simple").value == simple
-        assert rectangle_bound(epsilon=0.1, delta=delta).value == exact
-    found = rectangle_bound(n=[50, 100, 174], epsilon=0.1)
+        assert RectangleLearner.bound(epsilon=0.1, delta=delta, form="simple").value == simple
+        assert RectangleLearner.bound(epsilon=0.1, delta=delta).value == exact
+    found = RectangleLearner.bound(n=[50, 100, 174], epsilon=0.1)
     assert found.value == near([1.1279524, 0.3180692, 0.0488498], rel=1e-6)
     assert found.vacuous.tolist() == [True, False, False]
-    assert rectangle_bound(epsilon=0.1, delta=0.05, dim=[1, 3], form="simple").value.tolist() == [74, 288]
-    assert rectangle_bound(epsilon=0.1, delta=0.05, dim=[1, 3]).value.tolist() == [72, 285]
+    assert RectangleLearner.bound(epsilon=0.1, delta=0.05, dim=[1, 3], form="simple").value.tolist() == [
+        74,
+        288,
+    ]
+    assert RectangleLearner.bound(epsilon=0.1, delta=0.05, dim=[1, 3]).value.tolist() == [72, 285]
 
 
 def test_concentration_digits():
@@ -182,6 +184,14 @@ def test_exact_growth_is_better_than_sauer():
     assert exact < vc_bound(n=1000, delta=0.05, d=plane, growth="phi").value
 
 
+def test_fractions_of_a_dimension_are_rounded_up():
+    """A capacity between two whole numbers must not promise more than the larger one."""
+    found = vc_bound(n=1000, delta=0.05, d=[2.5, 3.0], growth="phi").value
+    assert found[0] == found[1]
+    with pytest.raises(DataError, match="whole number"):
+        vc_bound(n=np.inf, delta=0.05, d=3)
+
+
 def test_fewer_rows_than_the_dimension():
     few = vc_bound(n=5, delta=0.05, d=30)
     assert few.vacuous and few.value == near(np.sqrt((10 * np.log(2) + np.log(80)) / 5))
@@ -200,20 +210,26 @@ def test_infinite_dimension_has_no_bound():
 
 
 def test_lower_bound():
-    assert pac_lower_bound(0.1, 0.01, 11) == near(9 * np.log(100))
-    assert pac_lower_bound(0.1, 0.01, 1001) == near(1000 / 3.2)
-    assert (
-        pac_lower_bound(0.1, 0.01, 11) < vc_bound(epsilon=0.1, delta=0.01, d=11, kind="double sampling").value
-    )
-    with pytest.raises(DataError, match="1/8"):
-        pac_lower_bound(0.2, 0.01, 3)
+    found = vc_bound(epsilon=0.1, delta=0.01, d=[11, 1001], kind="lower")
+    assert found.value == near([9 * np.log(100), 1000 / 3.2]) and found.of == "n" and not found.vacuous.any()
+    enough = vc_bound(epsilon=0.1, delta=0.01, d=[11, 1001], kind="double sampling").value
+    assert (found.value < enough).all()
+    for arguments, message in (
+        ({"epsilon": 0.2, "delta": 0.01, "d": 3}, "1/8"),
+        ({"epsilon": 0.1, "delta": 0.05, "d": 3}, "1/100"),
+        ({"epsilon": 0.1, "delta": 0.0, "d": 3}, "1/100"),
+        ({"epsilon": 0.1, "delta": 0.01, "d": 0}, "at least 1"),
+        ({"n": 5, "delta": 0.01, "d": 3}, "leave out n"),
+    ):
+        with pytest.raises(DataError, match=message):
+            vc_bound(**arguments, kind="lower")
 
 
 KINDS = {
     "realizable": lambda **a: finite_class_bound(**a, size=50, realizable=True),
     "agnostic": lambda **a: finite_class_bound(**a, size=50),
     "optimum": lambda **a: finite_class_bound(**a, size=50, target="optimum"),
-    "rectangle": lambda **a: rectangle_bound(**a, dim=3),
+    "rectangle": lambda **a: RectangleLearner.bound(**a, dim=3),
     "hoeffding": lambda **a: concentration_bound(**a),
     "bernstein": lambda **a: concentration_bound(**a, kind="bernstein", variance=0.1),
     "kl": lambda **a: concentration_bound(**a, kind="kl", mean=0.4),
@@ -267,9 +283,87 @@ def test_richer_classes_need_more():
         (lambda: concentration_bound(n=3, epsilon=0.5, kind="bernstein"), "variance"),
         (lambda: concentration_bound(epsilon=0.1, delta=0.1, kind="binomial", mean=0.5), "evenly"),
         (lambda: vc_bound(n=10, delta=0.1, d=-1), "negative"),
-        (lambda: rectangle_bound(n=10, delta=0.1, dim=0), "dim"),
+        (lambda: RectangleLearner.bound(n=10, delta=0.1, dim=0), "dim"),
     ],
 )
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(DataError, match=message):
         call()
+
+
+def noisy_thresholds(n, trials, rng):
+    """Return the training errors of all thresholds in some samples of noisy labels, and their true errors."""
+    rules = (np.arange(20) >= np.arange(21)[:, None]).astype(int)  # (21 rules, 20 points)
+    chance = np.where(np.arange(20) >= 7, 0.8, 0.3)  # of label 1
+    cells = np.stack([1 - chance, chance]) / 20
+    counts = rng.multinomial(n, cells.ravel(), size=trials).reshape(trials, 2, 20)
+    wrong = np.stack([rules, 1 - rules])  # errors by label and point
+    return np.einsum("rlx,tlx->tr", wrong.swapaxes(0, 1), counts) / n, np.einsum(
+        "rlx,lx->r", wrong.swapaxes(0, 1), cells
+    )
+
+
+@pytest.mark.parametrize("kind", ["gap", "devroye", "devroye weak", "finite", "optimum"])
+def test_uniform_bounds_are_not_exceeded(kind):
+    """All thresholds at once, with noisy labels: as often as delta allows, not more."""
+    n, delta = 3000, 0.3
+    found, true = noisy_thresholds(n, 1000, np.random.default_rng(0))
+    if kind in ("finite", "optimum"):
+        target = "deviation" if kind == "finite" else "optimum"
+        epsilon = finite_class_bound(n=n, delta=delta, size=21, target=target).value
+    else:
+        epsilon = vc_bound(n=n, delta=delta, d=1, kind=kind).value
+    assert 0 < epsilon < 0.5
+    if kind == "optimum":
+        strayed = true[found.argmin(axis=1)] - true.min()
+    else:
+        strayed = np.abs(found - true).max(axis=1) if kind != "gap" else (true - found).max(axis=1)
+    assert np.mean(strayed > epsilon) <= delta
+
+
+def test_realizable_bound_is_nearly_reached_by_rules_with_errors_apart():
+    """Five rules, each wrong on a fifth of the domain: some rule looks right with almost the promised probability."""
+    n = 13
+    bound = finite_class_bound(n=n, epsilon=0.2, size=5, realizable=True).value
+    counts = np.random.default_rng(0).multinomial(n, [0.2] * 5, size=20_000)
+    frequency = np.mean((counts == 0).any(axis=1))
+    assert 0.85 * bound < frequency <= bound + 4 * np.sqrt(bound / 20_000)
+    simple = finite_class_bound(n=n, epsilon=0.2, size=5, realizable=True, form="simple").value
+    assert frequency < simple
+
+
+def test_mcdiarmid_of_a_supremum():
+    """The largest distance of an empirical distribution changes by 1/n with one row: it rarely strays from its mean."""
+    n, epsilon = 50, 0.1
+    u = np.sort(np.random.default_rng(0).random((4000, n)), axis=1)
+    steps = np.arange(n + 1) / n
+    distance = np.maximum(steps[1:] - u, u - steps[:-1]).max(axis=1)
+    strayed = np.abs(distance - distance.mean()) >= epsilon
+    assert strayed.mean() <= concentration_bound(n=n, epsilon=epsilon, kind="mcdiarmid", width=1 / n).value
+
+
+@pytest.mark.parametrize("p", [0.05, 0.4, 0.95])
+def test_one_sided_tails_of_a_coin_stay_below(p):
+    n = 200
+    for share in (0.1, 0.5, 0.9):
+        below = stats.binom.cdf(np.ceil((1 - share) * n * p) - 1, n, p)
+        assert below <= concentration_bound(n=n, epsilon=share, kind="chernoff", mean=p).value
+    for epsilon in (0.02, 0.04):
+        above = stats.binom.sf(np.ceil(n * (p + epsilon) - 1e-9) - 1, n, p)
+        for kind in ("hoeffding", "bernstein", "kl", "binomial"):
+            bound = concentration_bound(
+                n=n, epsilon=epsilon, kind=kind, sided=1, mean=p, variance=p * (1 - p)
+            ).value
+            assert above <= bound * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, np.nan, [0.1, 0.0]])
+def test_a_promise_needs_a_probability_of_failure(delta):
+    for bound in (
+        lambda: finite_class_bound(epsilon=0.1, delta=delta, size=3),
+        lambda: vc_bound(n=10, delta=delta, d=3),
+        lambda: concentration_bound(n=10, delta=delta),
+        lambda: RectangleLearner.bound(n=10, delta=delta),
+    ):
+        with pytest.raises(DataError, match="delta must lie between 0 and 1"):
+            bound()

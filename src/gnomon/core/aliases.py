@@ -6,4 +6,7 @@ ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:C
     "gnomon.ensemble.cascade:ObjectDetector": "gnomon.ensemble.detector:ObjectDetector",
     "gnomon.ensemble.forest_numbers:ExtraTreesRegressor": "gnomon.ensemble.forest_regressors:ExtraTreesRegressor",
     "gnomon.ensemble.forest_numbers:RandomForestRegressor": "gnomon.ensemble.forest_regressors:RandomForestRegressor",
+    "gnomon.ensemble.resampling:Bootstrap": "gnomon.selection.resampling:Replicates",
+    "gnomon.selection.calibrating:CalibratedClassifier": "gnomon.selection.calibrated:CalibratedClassifier",
+    "gnomon.selection.conformal:ConformalClassifier": "gnomon.selection.conformal_sets:ConformalClassifier",
 }

@@ -7,8 +7,8 @@ A new file of this folder adds one line below.
 from gnomon._lazy import attach
 
 _FILES = {
-    "classes": ["clouds_posterior", "make_pattern"],
-    "classification": ["load_toy", "make_far_points"],
+    "classes": ["make_pattern"],
+    "classification": ["load_toy"],
     "demos": ["demonstrations"],
     "documents": ["make_bars_corpus", "make_news"],
     "external": ["load_external"],
@@ -17,18 +17,17 @@ _FILES = {
     "neural": ["make_copy_task"],
     "ratings": ["make_ratings", "movie_toy"],
     "real": ["load_earthquakes", "load_old_faithful"],
-    "regression": ["make_income", "make_omitted_variable", "make_polynomial_curve", "make_sparse_regression"],
+    "regression": ["make_polynomial_curve", "make_sparse_regression"],
     "sequence": [
-        "digit_phonemes",
         "load_basketball_rankings",
         "make_casino",
         "make_season",
         "make_toy_words",
         "make_trajectory",
-        "toy_treebank",
     ],
-    "simulated": ["make_images", "make_series", "make_table", "make_text"],
-    "tables": ["load_lesson", "make_coin_triples"],
+    "simulated": ["make_images", "make_series", "make_text"],
+    "table_kinds": ["make_table"],
+    "tables": ["load_lesson"],
     "trees": ["load_restaurant", "make_face_patches"],
 }
 

@@ -23,7 +23,8 @@ def make_pattern(
     kind : {"xor", "quadrants", "rings", "spirals", "moons", "clouds"}
         "xor": four clumps, opposite ones alike. "quadrants": the square, class 1 in two opposite quarters.
         "rings": a disk inside a ring. "spirals": two arms. "moons": two half circles.
-        "clouds": each class is ten small Gaussians around centers of its own (see `clouds_posterior`).
+        "clouds": each class is ten small Gaussians around centers of its own; `clouds_posterior` of this module is the
+        true probability of class 1.
     n_samples : int
         Number of points; the classes are equally likely.
     noise : float

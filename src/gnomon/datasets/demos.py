@@ -14,15 +14,15 @@ restaurant_tree | load_restaurant() | trees.DecisionTreeClassifier | plot.tree
 split_gains | load_lesson("split") | distributions.entropy_from_counts | plot.gain_curve
 iris_ratios_tree | load_lesson("iris ratios") | trees.DecisionTreeClassifier | plot.tree_regions
 quadrant_tree | make_pattern("quadrants", 100, random_state=0) | trees.DecisionTreeClassifier | plot.tree_regions
-linear_playground | make_far_points(random_state=0) | linear.LogisticRegression | plot.compare_classifiers
+linear_playground | make_table("far points", 45, random_state=0) | linear.LogisticRegression | plot.compare_classifiers
 gates_weight_space | load_toy("and") | linear.Perceptron | plot.weight_space
 old_faithful | load_old_faithful() | linear.LinearRegression | plot.fit_line
-income_plane | make_income(50, random_state=0) | linear.LinearRegression | plot.fit_plane
+income_plane | make_table("income", 50, random_state=0) | linear.LinearRegression | plot.fit_plane
 polynomial_orders | make_polynomial_curve(50, random_state=0) | linear.PolynomialFeatures | plot.fit_line
 ridge_lasso_paths | make_sparse_regression(60, 20, 3, random_state=0) | linear.lasso_path | plot.path
-lp_contours | make_income(50, random_state=0) | linear.LpRegression | plot.penalty_contours
-gd_steps | make_income(50, random_state=0) | solvers.minimize | plot.descent
-bat_brains | make_omitted_variable(60, random_state=0) | linear.LinearRegression | -
+lp_contours | make_table("income", 50, random_state=0) | linear.LpRegression | plot.penalty_contours
+gd_steps | make_table("income", 50, random_state=0) | solvers.minimize | plot.descent
+bat_brains | make_table("omitted variable", 60, random_state=0) | linear.LinearRegression | -
 noise_models | make_polynomial_curve(60, noise_kind="laplace") | linear.StudentTRegression | plot.fit_line
 bayes_boundary | load_lesson("two classes") | bayes.gaussian_rule_1d | plot.class_densities
 base_rate | load_lesson("test_kit") | bayes.base_rate | plot.bars
@@ -31,7 +31,7 @@ bmi_table | load_lesson("bmi") | bayes.JointTable | plot.heat_map
 coin_bias | load_lesson("coin flips") | distributions.Conjugate | plot.belief_update
 coin_sequence | load_lesson("coin hypotheses") | bayes.bayes_rule | plot.bars
 species_map | make_table("species", 500, random_state=0) | bayes.JointTable | plot.heat_map
-hidden_coins | make_coin_triples(200, random_state=0) | mixture.BinomialMixture | plot.trace
+hidden_coins | make_table("coin triples", 200, random_state=0) | mixture.BinomialMixture | plot.trace
 convex_hulls | load_toy("and") | linear.nearest_hulls | plot.hulls
 bagged_trees | make_pattern("moons", 100, random_state=0) | ensemble.BaggingClassifier | plot.decision_regions
 boosting_rounds | load_lesson("boosting a") | ensemble.AdaBoostClassifier | plot.boosting_rounds
@@ -53,13 +53,13 @@ two_rings_walk | make_pattern("rings", 80, n_labeled=3) | ranking.RandomWalkClas
 casino | make_casino(200, random_state=0) | sequence.CategoricalHMM | plot.state_posterior
 speech_words | make_toy_words(("one", "two"), 2, random_state=0) | sequence.WordRecognizer | plot.speech
 bird_song | make_series("bird song", random_state=0) | sequence.GaussianHMM | plot.state_posterior
-tagging | toy_treebank() | sequence.HMMTagger | -
+tagging | load_lesson("treebank") | sequence.HMMTagger | -
 missile_track | make_trajectory(50, random_state=0) | sequence.KalmanFilter | plot.track
 radar | make_series("radar", random_state=0) | sequence.ExtendedKalmanFilter | plot.track
 earthquake_order | load_earthquakes() | sequence.select_n_states | plot.criteria
 rectangle_game | load_toy("and") | theory.rectangle_game | plot.rectangles
-shatter_lab | load_lesson("concepts") | theory.HalfSpaces | plot.shatter_panels
-growth_curves | load_lesson("concepts") | theory.sauer_bound | plot.growth
+shatter_lab | load_lesson("concepts") | theory.HalfSpaces | theory.HalfSpaces.plot
+growth_curves | load_lesson("concepts") | theory.sauer_bound | theory.HalfSpaces.plot
 bound_calculator | load_lesson("concepts") | theory.vc_bound | plot.path
 infinite_class | load_lesson("concepts") | theory.shattered_adversary | -
 ghost_sample | load_lesson("concepts") | theory.ghost_sample | -
@@ -72,7 +72,7 @@ lucky_winner | make_table("random features", 8, random_state=0) | selection.winn
 cv_lab | make_sparse_regression(60, 20, 3, random_state=0) | selection.evaluate | plot.score_curve
 bias_variance_lab | make_polynomial_curve(50, random_state=0) | selection.bias_variance | plot.bias_variance
 evidence_occam | load_lesson("coin flips") | distributions.compare_priors | plot.bars
-duality_lab | load_lesson("concepts") | theory.ConstrainedProblem | plot.duality
+duality_lab | load_lesson("concepts") | theory.ConstrainedProblem | theory.ConstrainedProblem.plot
 """
 
 

@@ -61,7 +61,8 @@ def load_external(name: str, folder: Any = None, *, stand_in: bool = False, rand
 
 
 def _stand_in(name: str, random_state: Any) -> Bunch:
-    from gnomon.datasets.simulated import make_images, make_table, make_text
+    from gnomon.datasets.simulated import make_images, make_text
+    from gnomon.datasets.table_kinds import make_table
 
     if name == "mnist":
         from sklearn.datasets import load_digits

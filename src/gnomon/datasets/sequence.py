@@ -27,26 +27,24 @@ POLL_RANKS = {
     "Purdue": 19, "Utah": 20, "Gonzaga": 21, "Arizona": 22, "Wisconsin": 23, "Baylor": 24, "Iowa": 25,
 }  # fmt: skip
 PHONEMES = {
-    "zero": "Z IH R OW",
-    "one": "W AH N",
-    "two": "T UW",
-    "three": "TH R IY",
-    "four": "F OW R",
-    "five": "F AY V",
-    "six": "S IH K S",
-    "seven": "S EH V AX N",
-    "eight": "EY T",
-    "nine": "N AY N",
-    " oh": "OW",
-    # fmt: skip
-}
-TREEBANK = """
+    word: sounds.split()
+    for word, sounds in {
+        "zero": "Z IH R OW", "one": "W AH N", "two": "T UW", "three": "TH R IY", "four": "F OW R",
+        "five": "F AY V", "six": "S IH K S", "seven": "S EH V AX N", "eight": "EY T", "nine": "N AY N", "oh": "OW",
+    }.items()
+}  # fmt: skip
+_TAGGED = """
 Faith/N is/V a/D fine/A invention/N ; The/D old/A man/N sees/V a/D dog/N ; A/D small/A bird/N sings/V ;
 The/D dog/N is/V a/D good/A friend/N ; Hope/N is/V a/D fine/A thing/N ; She/N reads/V the/D long/A book/N ;
 The/D nation/N makes/V an/D old/A invention/N ; A/D good/A idea/N is/V a/D small/A thing/N ;
 He/N is/V an/D old/A friend/N ; The/D bird/N sees/V the/D small/A dog/N ; Truth/N is/V a/D good/A book/N ;
 The/D long/A station/N is/V old/A ; A/D fine/A day/N makes/V a/D good/A story/N ; Dogs/N see/V birds/N
 """
+_LINES = [[token.rsplit("/", 1) for token in line.split()] for line in _TAGGED.split(";")]
+TREEBANK = {
+    "sentences": [[word for word, _ in line] for line in _LINES],
+    "tags": [[tag for _, tag in line] for line in _LINES],
+}
 
 
 def make_casino(T: int = 300, random_state: Any = None) -> tuple[Array, Array]:
@@ -132,15 +130,6 @@ def make_season(n_teams: int = 20, n_games: int = 200, random_state: Any = None)
     return np.column_stack([a, b, *points]), skills
 
 
-def digit_phonemes() -> dict[str, list[str]]:
-    """Return how the English digits are pronounced.
-
-    >>> digit_phonemes()["two"]
-    ['T', 'UW']
-    """
-    return {word: sounds.split() for word, sounds in PHONEMES.items()}
-
-
 def make_toy_words(
     words: Any = ("zero", "one", "two"), n: int = 10, rate: float = 8000.0, random_state: Any = None
 ) -> tuple[list[Array], Array]:
@@ -149,7 +138,7 @@ def make_toy_words(
     Parameters
     ----------
     words : sequence of str
-        Digits, as in `digit_phonemes`.
+        Digits, as in ``load_lesson("phonemes")``.
     n : int
         Repetitions of each.
     rate : float
@@ -162,7 +151,7 @@ def make_toy_words(
     labels : array of str
         The word of every signal; repetitions are mixed.
     """
-    dictionary, rng = digit_phonemes(), generator(random_state)
+    dictionary, rng = PHONEMES, generator(random_state)
     unknown = [word for word in words if word not in dictionary]
     if unknown:
         raise DataError(f"{unknown[0]!r} is not one of {sorted(dictionary)}.")
@@ -180,17 +169,6 @@ def _utter(sounds: list[str], chords: dict[str, Array], rate: float, rng: np.ran
         parts.append(tone * np.hanning(len(t)))
     whole = np.concatenate(parts)
     return whole + 0.1 * rng.standard_normal(len(whole))
-
-
-def toy_treebank() -> tuple[list[list[str]], list[list[str]]]:
-    """Return a few sentences and the tags of their words: N(oun), V(erb), D(eterminer), A(djective).
-
-    >>> sentences, tags = toy_treebank()
-    >>> sentences[0], tags[0]
-    (['Faith', 'is', 'a', 'fine', 'invention'], ['N', 'V', 'D', 'A', 'N'])
-    """
-    pairs = [[token.rsplit("/", 1) for token in line.split()] for line in TREEBANK.split(";")]
-    return [[word for word, _ in line] for line in pairs], [[tag for _, tag in line] for line in pairs]
 
 
 def make_trajectory(

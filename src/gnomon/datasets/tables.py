@@ -1,14 +1,15 @@
-"""Small tables that a lesson fits on one page: counts, words, a diagnostic test, hidden coins."""
+"""Small tables that a lesson fits on one page: counts, words, a diagnostic test."""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from gnomon.core.errors import nearest
-from gnomon.core.randomness import generator
 from gnomon.datasets.lessons import LESSONS
+from gnomon.datasets.sequence import PHONEMES, TREEBANK
 
 _TABLES: dict[str, dict[str, Any]] = {
     "bmi": {
@@ -53,7 +54,19 @@ _TABLES: dict[str, dict[str, Any]] = {
 }
 
 _TABLES |= LESSONS
-_NAMES = {"axes", "levels", "words", "classes", "names", "kinds"}  # lists that stay lists
+_TABLES["phonemes"] = {"words": list(PHONEMES), "sounds": list(PHONEMES.values())}
+_TABLES["treebank"] = TREEBANK
+_NAMES = {
+    "axes",
+    "levels",
+    "words",
+    "classes",
+    "names",
+    "kinds",
+    "sentences",
+    "tags",
+    "sounds",
+}  # lists that stay lists
 
 
 def load_lesson(name: str) -> dict[str, Any]:
@@ -68,7 +81,8 @@ def load_lesson(name: str) -> dict[str, Any]:
         "games", "graph", "baskets".
         Chains and networks: "casino", "tagging", "two states", "sprinkler", "alarm", "two coins". Decisions: "two-state
         process", "six-state process". Arguments of `make_mixture`: "heights", "lengths", "clusters", "four clusters",
-        "two classes", "three classes".
+        "two classes", "three classes". Language: "phonemes" (English digits and their `sounds`), "treebank"
+        (`sentences` and the `tags` of their words: N(oun), V(erb), D(eterminer), A(djective)).
 
     Returns
     -------
@@ -88,7 +102,7 @@ def load_lesson(name: str) -> dict[str, Any]:
         return _iris_ratios()
     if name not in _TABLES:
         raise ValueError(f"no lesson {name!r}; there are {', '.join(_TABLES)}.{nearest(name, _TABLES)}")
-    lesson = dict(_TABLES[name])
+    lesson = deepcopy(_TABLES[name])
     for key, value in lesson.items():
         if isinstance(value, list) and key not in _NAMES:
             lesson[key] = np.array(value)
@@ -101,37 +115,3 @@ def _iris_ratios() -> dict[str, Any]:
     iris = load_iris()
     ratios = np.column_stack([iris.data[:, 0] / iris.data[:, 1], iris.data[:, 2] / iris.data[:, 3]])
     return {"data": ratios, "target": iris.target, "names": ["sepal length/width", "petal length/width"]}
-
-
-def make_coin_triples(
-    n: int = 1000, *, weight: float = 0.4, heads: tuple[float, float] = (0.9, 0.2), random_state: Any = None
-) -> tuple[Any, Any]:
-    """Return heads in three tosses of a coin that is drawn anew from two each time, and which it was.
-
-    Parameters
-    ----------
-    n : int, default=1000
-        Number of triples.
-    weight : float, default=0.4
-        Probability of the first coin.
-    heads : pair of floats, default=(0.9, 0.2)
-        Probability of heads of either coin.
-    random_state : int, RandomState or Generator, optional
-        Seed.
-
-    Returns
-    -------
-    tosses : array of shape (n, 3)
-        Ones for heads.
-    coins : array of shape (n,)
-        Which coin was tossed.
-
-    Examples
-    --------
-    >>> tosses, coins = make_coin_triples(5, random_state=0)
-    >>> tosses.shape, coins.shape
-    ((5, 3), (5,))
-    """
-    rng = generator(random_state)
-    coins = (rng.random(n) >= weight).astype(int)
-    return (rng.random((n, 3)) < np.asarray(heads)[coins, None]).astype(int), coins

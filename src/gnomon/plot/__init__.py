@@ -17,12 +17,9 @@ _FILES = {
     "documents": ["topics"],
     "evaluation": [
         "bias_variance",
-        "critical_difference",
         "dartboard",
         "intervals",
-        "precision_recall",
         "reliability",
-        "replicates",
         "roc",
         "score_curve",
     ],
@@ -61,7 +58,7 @@ _FILES = {
         "walk_labels",
     ],
     "tables": ["heat_map"],
-    "theory": ["duality", "growth", "rectangles", "shatter_panels"],
+    "theory": ["rectangles"],
     "trees": [
         "boosting_curves",
         "boosting_losses",

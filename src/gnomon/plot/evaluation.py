@@ -101,9 +101,12 @@ def roc(
     level: float | None = 0.95,
     n_resamples: int = 300,
     bounds: bool = False,
+    curve: str = "roc",
     random_state: Any = 0,
 ) -> Axes:
     """Draw ROC curves with areas, bootstrap bands, and where any curve of that area must run.
+
+    Or precision against recall, with the average precision and the precision of chance.
 
     Parameters
     ----------
@@ -117,6 +120,8 @@ def roc(
         Of the bands.
     bounds : bool
         Shade the region that the first area alone allows.
+    curve : {"roc", "precision recall"}
+        The second has neither bands nor bounds.
 
     Returns
     -------
@@ -126,8 +131,12 @@ def roc(
 
     from gnomon.selection import auc_bounds
 
+    if curve not in ("roc", "precision recall"):
+        raise DataError(f"curve must be 'roc' or 'precision recall'; got {curve!r}.")
     y = np.asarray(y)
     named = scores if hasattr(scores, "items") else {"": scores}
+    if curve == "precision recall":
+        return _precision_recall(y, named, ax)
     ax = style.axes(ax, x="false positive rate", y="true positive rate", size=(4.8, 4.6))
     grid, rng = np.linspace(0, 1, 101), np.random.default_rng(random_state)
     for k, (name, score) in enumerate(named.items()):
@@ -162,23 +171,9 @@ def _resampled_roc(y: np.ndarray, score: np.ndarray, grid: np.ndarray, count: in
     return curves
 
 
-def precision_recall(y: Any, scores: Any, ax: Axes | None = None) -> Axes:
-    """Draw precision against recall with the average precision, and the precision of chance.
-
-    Parameters
-    ----------
-    y : array-like (n,)
-    scores : array-like (n,), or mapping of name to scores
-    ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+def _precision_recall(y: np.ndarray, named: Any, ax: Axes | None) -> Axes:
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
-    y = np.asarray(y)
-    named = scores if hasattr(scores, "items") else {"": scores}
     ax = style.axes(ax, x="recall", y="precision", size=(4.8, 4.6))
     for k, (name, score) in enumerate(named.items()):
         precision, recall, _ = precision_recall_curve(y, score)

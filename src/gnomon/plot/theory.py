@@ -121,6 +121,8 @@ def duality(problem: Any, points: Any, mu: Any = None, ax: Axes | None = None) -
     if not allowed.any():
         raise DataError("none of the points satisfies the constraint.")
     best = float(f[allowed].min())
+    value, x = problem.primal_optimum()  # the points may pass it by
+    best = min(best, value) if problem.violation(x) <= 1e-6 else best
     ax = style.axes(ax, x="g(x)", y="f(x)")
     ax.plot(g, f, "o", color=style.QUIET, markersize=3)
     ax.plot(g[allowed], f[allowed], "o", color=style.color(0), markersize=3, label="allowed")

@@ -20,7 +20,8 @@ from gnomon.report.menu import Candidate, candidates
 from gnomon.report.ratings import PairEncoder
 from gnomon.report.tables import read_table
 from gnomon.report.tasks import Problem, pose
-from gnomon.selection import Interval, adjust_p_values, compare_scores, score_interval
+from gnomon.selection import adjust_p_values, compare_scores
+from gnomon.selection.intervals import Interval, score_interval
 
 Watch = Callable[[str, int, int], None]  # name of the model, steps done, steps in all
 INNER = 3  # folds of the inner loop

@@ -14,6 +14,7 @@ from gnomon import plot
 from gnomon.plot import style
 from gnomon.report.contest import Comparison, Entry
 from gnomon.report.words import bounds, number, score
+from gnomon.selection import confusion_table
 
 INK = "#123457"  # stands for the color of the text, whatever it is on the reader's screen
 BEST, OTHER = 0, 6  # places in the palette
@@ -106,8 +107,8 @@ def close_up(result: Comparison, entry: Entry) -> str:
 
 
 def _confusion(truth: Any, entry: Entry) -> str:
-    classes = np.unique(truth)
-    table = np.array([[int(((truth == t) & (entry.answers == a)).sum()) for a in classes] for t in classes])
+    found = confusion_table(truth, entry.answers)
+    classes, table = found.labels, found.counts
     if len(classes) > 20:
         return ""
 

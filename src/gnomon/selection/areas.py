@@ -60,8 +60,11 @@ def two_classes(y: Any, score: Any) -> tuple[Array, Array]:
     if len(labels) > 2:
         raise DataError(f"y must have two classes; it has {len(labels)}. Take one class against the rest.")
     if len(labels) == 1:
-        top = labels[0] in (1, True)
-        return np.full(len(y), bool(top)), s
+        if labels[0] not in (-1, 0, 1):
+            raise DegenerateError(
+                f"y has one class only, {labels[0].item()!r}, and nothing says whether it is the positive one."
+            )
+        return np.full(len(y), bool(labels[0] == 1)), s
     return y == labels[1], s
 
 
@@ -99,7 +102,8 @@ def auc_interval(
         Higher for rows more likely positive.
     method : {"delong", "logit", "bootstrap"}, default="delong"
         DeLong's normal interval, cut at 0 and 1; the same on the logit scale, better near the ends; or percentiles of
-        resampled rows.
+        resampled rows. For an area of 0 or 1 the variance is zero, and the interval of the first two is the exact one
+        of as many independent pairs as the smaller class has rows.
     level : float, default=0.95
     sample_weight : array of shape (n,), optional
         Repetitions of rows; not for "bootstrap".
@@ -131,7 +135,11 @@ def auc_interval(
         )
     )
     z = float(stats.norm.isf((1 - level) / 2))
-    if method == "logit" and 0 < parts.auc < 1:
+    if parts.auc in (0.0, 1.0):  # no pair is out of order, and the variance is zero: count independent pairs
+        pairs = min(float(parts.positive_weight.sum()), float(parts.negative_weight.sum()))
+        end = ((1 - level) / 2) ** (1 / pairs)
+        return AucInterval(parts.auc, *((end, 1.0) if parts.auc else (0.0, 1 - end)), error)
+    if method == "logit":
         center, half = np.log(parts.auc / (1 - parts.auc)), z * error / (parts.auc * (1 - parts.auc))
         low, high = (float(1 / (1 + np.exp(-(center + side * half)))) for side in (-1, 1))
         return AucInterval(parts.auc, low, high, error)

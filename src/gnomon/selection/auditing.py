@@ -32,6 +32,9 @@ class Audit(NamedTuple):
     )
     excluded: list[Any]  # in the reference, not in the data
     small: list[Any]  # groups with fewer rows than min_size: their rates say little
+    proxies: (
+        Any  # DataFrame: how well each feature tells the group, the most telling first; None without features
+    )
 
     def plot(self, rate: str = "tpr", ax: Any = None) -> Any:
         """Draw one rate of every group with its interval."""
@@ -51,6 +54,7 @@ def audit(
     level: float = 0.95,
     min_size: int = 20,
     positive: Any = None,
+    features: Any = None,
 ) -> Audit:
     """Return error rates by group, gaps between groups, and whether they may be chance.
 
@@ -71,11 +75,15 @@ def audit(
         Groups with fewer rows are flagged.
     positive : label, optional
         The larger label by default.
+    features : array or DataFrame of shape (n, d), optional
+        Numbers that the model sees. `proxies` then says how well each tells the group, and so stands in for what was
+        left out: the largest area under the curve over groups (one against the rest, in either direction), and the
+        share of the group's entropy that ten quantile bins of the feature explain.
 
     Returns
     -------
     Audit
-        `table`, `gaps` (p-values by χ², adjusted by Holm over the rates), `excluded`, `small`.
+        `table`, `gaps` (p-values by χ², adjusted by Holm over the rates), `excluded`, `small`, `proxies`.
 
     Examples
     --------
@@ -83,14 +91,20 @@ def audit(
     >>> found = audit(y, pred, list("AAAABBBBBB"), reference=["A", "B", "C"])
     >>> found.table["tpr"].round(4).tolist(), found.excluded
     ([0.5, 0.6667], ['C'])
+    >>> found = audit(y, pred, list("AAAABBBBBB"), features=np.c_[np.arange(10) % 3, np.arange(10)])
+    >>> found.proxies["auc"].round(4).to_dict()
+    {'x1': 1.0, 'x0': 0.5833}
     """
     import pandas as pd
 
     check_level(level)
     y, pred = np.asarray(y), np.asarray(pred)
+    if y.ndim != 1 or y.shape != pred.shape or not len(y):
+        raise DataError(
+            f"y and pred must be vectors of one length, not empty; got {y.shape} and {pred.shape}."
+        )
     names, codes = _groups(groups, len(y))
-    labels = np.unique(np.concatenate([y, pred]))
-    top = labels[-1] if positive is None else positive
+    top = _positive(np.unique(np.concatenate([y, pred])), positive)
     truth, said = (y == top).astype(int), (pred == top).astype(int)
     rows, counts = [], []
     for code, name in enumerate(names):
@@ -111,7 +125,23 @@ def audit(
     table = pd.DataFrame(rows).set_index("group")
     excluded = [] if reference is None else [one for one in reference if str(one) not in map(str, names)]
     small = [name for name, row in zip(names, rows) if row["size"] < min_size]
-    return Audit(table, _gaps(table, counts), excluded, small)
+    proxies = None if features is None else _proxies(features, names, codes)
+    return Audit(table, _gaps(table, counts), excluded, small, proxies)
+
+
+def _positive(labels: Array, positive: Any) -> Any:
+    """Return the positive label: the one named, or the larger of two; of 0 and -1 alone it is 1."""
+    if positive is not None:
+        if len(labels) > 1 and positive not in labels.tolist():
+            raise DataError(f"positive must be one of the labels {labels.tolist()[:8]}; got {positive!r}.")
+        return positive
+    if len(labels) > 2:
+        raise DataError(f"there are {len(labels)} classes; name the positive one, the others are the rest.")
+    if len(labels) == 2:
+        return labels[1]
+    if labels[0] not in (-1, 0, 1):
+        raise DataError(f"there is one class only, {labels[0].item()!r}; name the positive one.")
+    return 1
 
 
 def _groups(groups: Any, n: int) -> tuple[list[Any], Array]:
@@ -169,52 +199,25 @@ def _same_rate(hits: Array) -> float:
     return float(stats.chi2_contingency(table, correction=False).pvalue)
 
 
-def proxy_report(X: Any, groups: Any, *, names: Any = None, n_bins: int = 10) -> Any:
-    """Return how well each feature tells the group: a stand-in for what was left out.
-
-    Parameters
-    ----------
-    X : array or DataFrame of shape (n, d)
-        Numbers.
-    groups : array of shape (n,)
-    names : sequence of str, optional
-    n_bins : int, default=10
-        Quantile bins of a feature for the mutual information.
-
-    Returns
-    -------
-    pandas.DataFrame
-        For every feature the largest area under the curve over groups (one against the rest, in either direction), and
-        the share of the group's entropy it explains; most telling first.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> group = rng.integers(0, 2, 300)
-    >>> X = np.column_stack([rng.normal(size=300), group + 0.3 * rng.normal(size=300)])
-    >>> proxy_report(X, group, names=["age", "district"]).index.tolist()
-    ['district', 'age']
-    """
+def _proxies(X: Any, names: list[Any], codes: Array, n_bins: int = 10) -> Any:
+    """Return how well each feature tells the group: areas, and the share of the group's entropy it explains."""
     import pandas as pd
 
     from gnomon.distributions import entropy, mutual_information
 
-    told = list(getattr(X, "columns", [])) or names or [f"x{j}" for j in range(np.shape(X)[1])]
-    told = told if names is None else list(names)
+    told = list(getattr(X, "columns", [])) or [f"x{j}" for j in range(np.shape(X)[1])]
     X = np.asarray(X, dtype=float)
-    which, codes = _groups(groups, len(X))
-    if len(which) < 2:
-        raise DataError("groups holds one group only; there is nothing to tell apart.")
+    if len(X) != len(codes):
+        raise DataError(f"features must have one row for each of {len(codes)}; it has {len(X)}.")
+    if len(names) < 2:
+        raise DataError("groups holds one group only; there is nothing that features could tell.")
     whole = entropy(np.bincount(codes) / len(codes))
     rows = []
-    for j in range(X.shape[1]):
-        areas = [delong_parts(codes == k, X[:, j]).auc for k in range(len(which))]
-        edges = np.unique(np.quantile(X[:, j], np.linspace(0, 1, n_bins + 1)[1:-1]))
-        bins = np.searchsorted(edges, X[:, j])
-        joint = np.zeros((len(edges) + 1, len(which)))
-        np.add.at(joint, (bins, codes), 1.0 / len(X))
-        rows.append(
-            (max(max(a, 1 - a) for a in areas), mutual_information(joint) / whole if whole > 0 else 0.0)
-        )
+    for column in X.T:
+        areas = [delong_parts(codes == k, column).auc for k in range(len(names))]
+        edges = np.unique(np.quantile(column, np.linspace(0, 1, n_bins + 1)[1:-1]))
+        joint = np.zeros((len(edges) + 1, len(names)))
+        np.add.at(joint, (np.searchsorted(edges, column), codes), 1.0 / len(X))
+        rows.append((max(max(area, 1 - area) for area in areas), mutual_information(joint) / whole))
     table = pd.DataFrame(rows, index=pd.Index(told, name="feature"), columns=["auc", "explained"])
     return table.sort_values("auc", ascending=False, kind="stable")

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
-from scipy.optimize import brentq
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
@@ -17,6 +16,8 @@ from gnomon.selection.areas import delong_parts
 from gnomon.selection.intervals import check_level, corrected_error
 
 ALL_SIGNS = 16  # up to so many differences, every choice of signs is tried
+FEW_SIZES = 8  # up to so many different sizes, signs are drawn size by size
+SIGNS_AT_ONCE = 256
 
 
 class Comparison(NamedTuple):
@@ -91,6 +92,7 @@ def compare_predictions(
             f"test must be one of {PREDICTION_TESTS}; got {test!r}.{nearest(test, PREDICTION_TESTS)}"
         )
     check_level(level)
+    _check_resamples(n_resamples)
     y, a, b = np.asarray(y), np.asarray(pred_a), np.asarray(pred_b)
     if not (y.ndim == 1 and len(y) == len(a) == len(b)) or not len(y):
         raise DataError(f"y and both predictions must have one length; got {len(y)}, {len(a)} and {len(b)}.")
@@ -109,6 +111,11 @@ def compare_predictions(
         ends = _t(difference, 0.0, level, "")
         return Comparison(ends.difference, ends.low, ends.high, ends.difference, p, "permutation test")
     return _bootstrap(difference, level, n_resamples, random_state)
+
+
+def _check_resamples(n_resamples: int) -> None:
+    if n_resamples < 2:
+        raise DataError(f"n_resamples must be at least 2; got {n_resamples}.")
 
 
 def _losses(y: Array, prediction: Array, loss: Any) -> Array:
@@ -153,19 +160,50 @@ def _sign_flips(difference: Array, n_resamples: int, random_state: Any) -> float
     d = difference[difference != 0]
     if not len(d):
         return 1.0
-    far = abs(d.sum()) * (1 - 1e-12)
-    if len(d) <= ALL_SIGNS:
-        signs = 1.0 - 2.0 * ((np.arange(2 ** len(d))[:, None] >> np.arange(len(d))) & 1)
-        return float(np.mean(np.abs(signs @ d) >= far))
-    rng, size, count = generator(random_state), np.abs(d), 0
-    values, how_many = np.unique(size, return_counts=True)
-    if len(values) <= 8:  # few sizes: signs of equal ones are binomial
-        sums = sum(v * (2 * rng.binomial(m, 0.5, n_resamples) - m) for v, m in zip(values, how_many))
-        return float((1 + np.sum(np.abs(sums) >= far)) / (1 + n_resamples))
-    for start in range(0, n_resamples, 256):
-        signs = rng.integers(0, 2, (min(256, n_resamples - start), len(d))) * 2.0 - 1.0
-        count += int(np.sum(np.abs(signs @ d) >= far))
+    values, how_many = np.unique(np.abs(d), return_counts=True)
+    if len(d) <= ALL_SIGNS or len(values) > FEW_SIZES:
+        pair = np.array([[0], [1]])
+        return float(flip_p_values(np.column_stack([d, -d]) / 2, pair, n_resamples, random_state)[0])
+    rng = generator(random_state)  # signs of differences of one size are binomial
+    sums = sum(v * (2 * rng.binomial(m, 0.5, n_resamples) - m) for v, m in zip(values, how_many))
+    return float((1 + np.sum(np.abs(sums) >= _far(d[:, None])[0])) / (1 + n_resamples))
+
+
+def _far(D: Array) -> Array:
+    """Return sums from which on a sum counts as far from zero as the one seen, whatever was lost by rounding."""
+    return np.abs(D.sum(axis=0)) - 1e-12 * np.abs(D).sum(axis=0)
+
+
+def flip_p_values(S: Array, pairs: Array, n_resamples: int, random_state: Any) -> Array:
+    """Return the p-value of every pair of columns under random signs of their differences, row by row.
+
+    One choice of signs serves all pairs, and signs of differences are differences of signed columns.
+    """
+    n = len(S)
+    S = S - S.mean(axis=1, keepdims=True)  # differences stay, and small ones are not drowned
+    i, j = pairs
+    far = _far(S[:, i] - S[:, j])
+    if n <= ALL_SIGNS:
+        signed = (1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)) @ S
+        return (np.abs(signed[:, i] - signed[:, j]) >= far).mean(axis=0)
+    rng, count = generator(random_state), np.zeros(len(i))
+    for start in range(0, n_resamples, SIGNS_AT_ONCE):
+        rows = min(SIGNS_AT_ONCE, n_resamples - start)
+        bits = np.frombuffer(rng.bytes(-(-rows * n // 8)), dtype=np.uint8)
+        signed = (2.0 * np.unpackbits(bits, count=rows * n).reshape(rows, n) - 1.0) @ S
+        count += (np.abs(signed[:, i] - signed[:, j]) >= far).sum(axis=0)
     return (1 + count) / (1 + n_resamples)
+
+
+def resampled_p_values(S: Array, pairs: Array, n_resamples: int, random_state: Any) -> Array:
+    """Return the bootstrap p-value of every pair of columns; rows are resampled together."""
+    from gnomon.selection.resampling import bootstrap
+
+    centered = S - S.mean(axis=1, keepdims=True)
+    means = bootstrap("mean", centered, n_resamples=n_resamples, random_state=random_state).replicates
+    means = means[:, pairs[0]] - means[:, pairs[1]]
+    tail = np.minimum((means <= 0).sum(axis=0), (means >= 0).sum(axis=0))
+    return np.minimum(1.0, 2.0 * (tail + 1) / (n_resamples + 1))
 
 
 def _bootstrap(difference: Array, level: float, n_resamples: int, random_state: Any) -> Comparison:
@@ -246,6 +284,7 @@ def compare_scores(
     if test not in SCORE_TESTS:
         raise DataError(f"test must be one of {SCORE_TESTS}; got {test!r}.{nearest(test, SCORE_TESTS)}")
     check_level(level)
+    _check_resamples(n_resamples)
     a, b = np.asarray(scores_a, dtype=float), np.asarray(scores_b, dtype=float)
     if a.shape != b.shape or a.size < 2:
         raise DataError(
@@ -262,6 +301,10 @@ def compare_scores(
             raise DataError(
                 f"{test!r} needs n_train and n_test, the rows that folds learn from and are tested on."
             )
+        if not (n_train > 0 and n_test > 0):
+            raise DataError(f"n_train and n_test must be positive; got {n_train} and {n_test}.")
+        if rope < 0:
+            raise DataError(f"rope must not be negative; got {rope}.")
         ratio = n_test / n_train
         if test == "corrected_t":
             return _t(difference, ratio, level, "corrected t-test")
@@ -305,106 +348,3 @@ def _bayesian(difference: Array, ratio: float, level: float, rope: float) -> Com
     posterior = stats.t(len(difference) - 1, ends.difference, error)
     low, high = float(posterior.cdf(-rope)), float(posterior.sf(rope))
     return ends._replace(probabilities=(low, 1.0 - low - high, high))
-
-
-class ManyComparisons(NamedTuple):
-    """Several models on several data sets: mean ranks, whether they differ at all, and which pairs do."""
-
-    names: list[str]
-    ranks: Array  # mean rank of each model, 1 is best
-    statistic: float  # Friedman's χ²
-    p_value: float
-    f_statistic: float  # the sharper form of Iman and Davenport
-    f_p_value: float
-    critical_difference: float  # of mean ranks, Nemenyi
-    pairs: Array  # (k, k) Holm-adjusted p-values of Wilcoxon tests
-    wins: Array  # (k, k) data sets on which the row beats the column; half for ties
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the mean ranks on a line, with bars over models that do not differ."""
-        from gnomon.plot import critical_difference
-
-        return critical_difference(self, ax=ax)
-
-
-def compare_many(
-    scores: Any, names: Any = None, *, higher_is_better: bool = True, level: float = 0.95
-) -> ManyComparisons:
-    r"""Compare several models over several data sets by ranks.
-
-    .. math:: \chi^2_F = \frac{12N}{k(k+1)}\Bigl[\sum_j R_j^2 - \frac{k(k+1)^2}4\Bigr], \qquad
-              CD = q_\alpha\sqrt{\frac{k(k+1)}{6N}}
-
-    (Demšar, Statistical comparisons of classifiers over multiple data sets, 2006.)
-
-    Parameters
-    ----------
-    scores : array of shape (data sets, models)
-    names : sequence of str, optional
-    higher_is_better : bool, default=True
-    level : float, default=0.95
-        Of the critical difference.
-
-    Examples
-    --------
-    >>> scores = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.75], [0.95, 0.9, 0.8], [0.7, 0.65, 0.6]]
-    >>> found = compare_many(scores, ["a", "b", "c"])
-    >>> found.ranks, round(found.p_value, 4)
-    (array([1.  , 2.25, 2.75]), 0.0388)
-    """
-    from gnomon.selection.intervals import adjust_p_values
-
-    check_level(level)
-    S = np.asarray(scores, dtype=float)
-    if S.ndim != 2 or S.shape[0] < 2 or S.shape[1] < 2 or not np.isfinite(S).all():
-        raise DataError(
-            "scores must be finite, one row for each of two data sets or more, one column a model."
-        )
-    n, k = S.shape
-    told = [f"model {j}" for j in range(k)] if names is None else [str(name) for name in names]
-    if len(told) != k:
-        raise DataError(f"scores has {k} columns, and {len(told)} names were given.")
-    signed = -S if higher_is_better else S
-    per_set = stats.rankdata(signed, axis=1)
-    ranks = per_set.mean(axis=0)
-    ties = sum(float((c**3 - c).sum()) for row in signed for c in [np.unique(row, return_counts=True)[1]])
-    chi2 = 12 * n / (k * (k + 1)) * (float((ranks**2).sum()) - k * (k + 1) ** 2 / 4)
-    whole = 1 - ties / (n * k * (k**2 - 1))
-    chi2 = chi2 / whole if whole > 0 else 0.0
-    rest = n * (k - 1) - chi2
-    f = (n - 1) * chi2 / rest if rest > 1e-12 else np.inf
-    q = _range_quantile(level, k) / np.sqrt(2)
-    upper = [(i, j) for i in range(k) for j in range(i + 1, k)]
-    p = adjust_p_values([_wilcoxon(S[:, i] - S[:, j]) for i, j in upper])
-    pairs = np.ones((k, k))
-    for (i, j), value in zip(upper, p):
-        pairs[i, j] = pairs[j, i] = value
-    beaten = (signed[:, :, None] < signed[:, None, :]) + 0.5 * (signed[:, :, None] == signed[:, None, :])
-    wins = beaten.sum(axis=0)
-    np.fill_diagonal(wins, 0.0)
-    return ManyComparisons(
-        told,
-        ranks,
-        chi2,
-        float(stats.chi2.sf(chi2, k - 1)),
-        f,
-        float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
-        q * np.sqrt(k * (k + 1) / (6 * n)),
-        pairs,
-        wins,
-    )
-
-
-def _range_quantile(level: float, k: int) -> float:
-    """Return the quantile of the range of k standard normal numbers, by a fine sum over the largest of them."""
-    z = np.linspace(-9.0, 9.0, 4001)
-    density, below = stats.norm.pdf(z) * (z[1] - z[0]), stats.norm.cdf(z)
-
-    def excess(q: float) -> float:
-        return k * float(density @ ((below - stats.norm.cdf(z - q)) ** (k - 1))) - level
-
-    return float(brentq(excess, 1e-6, 20.0))
-
-
-def _wilcoxon(difference: Array) -> float:
-    return float(stats.wilcoxon(difference).pvalue) if difference.any() else 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from math import prod
 from typing import Any, NamedTuple
 
@@ -172,8 +173,9 @@ def n_parameters(model: Any, **sizes: Any) -> float:
             raise DataError(f"no kind of model {model!r}; there are {tuple(_KINDS)}.{nearest(model, _KINDS)}")
         try:
             return _KINDS[model](**sizes)
-        except TypeError as error:
-            raise DataError(f"{model!r}: {error}.") from None
+        except TypeError:
+            asked = signature(_KINDS[model])
+            raise DataError(f"{model!r} takes the sizes {asked}; got {sizes}.") from None
     for name in ("n_parameters_", "dof_", "degrees_of_freedom_"):
         if hasattr(model, name):
             return getattr(model, name)
@@ -278,34 +280,6 @@ def model_weights(log_evidence: Any = None, *, aic: Any = None, bic: Any = None,
             logs = logs + np.log(probabilities(prior, name="prior"))
     weight = np.exp(logs - logs.max())
     return weight / weight.sum()
-
-
-def laplace_evidence(log_joint: float, hessian: Any) -> float:
-    r"""Return the log evidence by a Gaussian fitted at the mode.
-
-    .. math:: \ln p(x) \approx \ln p(x, \hat\theta) + \tfrac K2\ln 2\pi - \tfrac12\ln\lvert -H\rvert
-
-    Dropping what does not grow with N leaves BIC: :math:`-H \approx N\cdot` (information of one row).
-
-    Parameters
-    ----------
-    log_joint : float
-        Log-likelihood plus log prior at the mode.
-    hessian : array of shape (k, k), or number
-        Second derivatives of the log joint there.
-
-    Examples
-    --------
-    >>> n, k = 100, 30
-    >>> log_joint = k * np.log(k / n) + (n - k) * np.log(1 - k / n)
-    >>> round(laplace_evidence(log_joint, -n / (0.3 * 0.7)), 6)
-    -63.250401
-    """
-    H = np.atleast_2d(np.asarray(hessian, dtype=float))
-    sign, log_det = np.linalg.slogdet(-H)
-    if np.linalg.eigvalsh(-(H + H.T) / 2).min() <= 0 or sign <= 0:
-        raise DegenerateError("the Hessian must be negative definite at a mode; move to the mode first.")
-    return float(log_joint + 0.5 * len(H) * np.log(2 * np.pi) - 0.5 * log_det)
 
 
 class Averaged(NamedTuple):

@@ -12,8 +12,8 @@ from sklearn.model_selection import check_cv
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order
-from gnomon.selection.conformal import indexable_rows
 from gnomon.selection.intervals import Interval, score_interval
+from gnomon.selection.wrapping import indexable_rows, take_rows
 
 RESPONSES = ("predict", "predict_proba", "decision_function")
 
@@ -125,7 +125,7 @@ def evaluate(
 
     def one(fold: tuple[Array, Array]) -> tuple[Any, float, float, dict[str, Any]]:
         train, test = fold
-        part, rest = _pick(rows, train), _pick(rows, test)
+        part, rest = take_rows(rows, train), take_rows(rows, test)
         labels = (None, None) if y_ is None else (y_[train], y_[test])
         model = clone(estimator).fit(part) if y_ is None else clone(estimator).fit(part, labels[0])
         said = {name: _answer(model, name, rest, classes) for name in RESPONSES if hasattr(model, name)}
@@ -154,10 +154,6 @@ def evaluate(
     return Evaluation(
         scores, float(pooled), train_scores, found, *sizes, predictions, [d[0] for d in done], optimism
     )
-
-
-def _pick(X: Any, index: Array) -> Any:
-    return X.iloc[index] if hasattr(X, "iloc") else X[index]
 
 
 def _answer(model: Any, name: str, X: Any, classes: Array | None) -> Any:
@@ -202,7 +198,7 @@ def _pool(scorer: Any, answers: Any, estimator: Any, X: Any, y: Any, classes: An
 
             measure = accuracy_score if classes is not None else r2_score
             return float(measure(y[rows], answers["predict"][rows]))
-        return float(scorer(held, _pick(X, rows), None if y is None else y[rows]))
+        return float(scorer(held, take_rows(X, rows), None if y is None else y[rows]))
     except (KeyError, AttributeError, TypeError):
         return float("nan")
 

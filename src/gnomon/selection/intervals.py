@@ -46,6 +46,8 @@ def score_interval(scores: Any, ratio: float = 0.0, level: float = 0.95) -> Inte
     check_level(level)
     if values.ndim != 1 or len(values) < 2:
         raise DataError(f"scores must be a vector of at least two; its shape is {values.shape}.")
+    if not ratio >= 0:
+        raise DataError(f"ratio must not be negative: test rows over training rows; got {ratio}.")
     half = corrected_error(values, ratio) * float(stdtrit(len(values) - 1, 0.5 + level / 2))
     return Interval(float(values.mean()), float(values.mean()) - half, float(values.mean()) + half)
 
@@ -126,7 +128,7 @@ def adjust_p_values(p_values: Any, method: str = "holm") -> Array:
     p_values : array of shape (m,)
     method : {"holm", "bonferroni", "bh"}, default="holm"
         The first two keep the chance of any false alarm below the level, Holm's with smaller values; "bh" keeps the
-        expected share of false alarms below it (Benjamini and Hochberg, 1995).
+        expected share of false alarms below it (Benjamini and Hochberg, 1995). NaN stays NaN and is not counted.
 
     Examples
     --------
@@ -134,7 +136,10 @@ def adjust_p_values(p_values: Any, method: str = "holm") -> Array:
     array([0.03, 0.06, 0.06])
     """
     p = np.asarray(p_values, dtype=float)
-    m, order = len(p), np.argsort(p, kind="stable")
+    if p.ndim != 1 or (p < 0).any() or (p > 1).any():
+        raise DataError(f"p_values must be a vector of numbers between 0 and 1; got {p_values}.")
+    m, order = int((~np.isnan(p)).sum()), np.argsort(p, kind="stable")  # NaN is sorted to the end
+    order = order[:m]
     ranked = p[order]
     if method == "bonferroni":
         steps = ranked * m
@@ -145,7 +150,7 @@ def adjust_p_values(p_values: Any, method: str = "holm") -> Array:
     else:
         options = ("holm", "bonferroni", "bh")
         raise DataError(f"method must be one of {options}; got {method!r}.{nearest(method, options)}")
-    adjusted = np.empty_like(p)
+    adjusted = np.full_like(p, np.nan)
     adjusted[order] = np.minimum(steps, 1.0)
     return adjusted
 

@@ -84,6 +84,9 @@ def choose_order(
     """
     import pandas as pd
 
+    criteria, orders = (criteria,) if isinstance(criteria, str) else tuple(criteria), list(orders)
+    if not orders:
+        raise DataError("orders is empty; give the orders to choose from.")
     strange = [name for name in criteria if name not in CRITERIA]
     if strange or not len(criteria):
         raise DataError(f"criteria must be among {CRITERIA}; got {strange}.{nearest(strange[:1], CRITERIA)}")
@@ -94,7 +97,7 @@ def choose_order(
     if n_resamples < 1:
         raise DataError(f"n_resamples must be at least 1; got {n_resamples}.")
     X = np.asarray(X, dtype=float)
-    orders, seed, n = list(orders), draw_seed(generator(random_state)), len(X)
+    seed, n = draw_seed(generator(random_state)), len(X)
     folds = list(check_cv(cv).split(X)) if "cv" in criteria else []
 
     def judged(order: Any) -> tuple[Any, dict[str, float], list[float]]:

@@ -33,9 +33,9 @@ class AdaptiveConformal:
 
     .. math:: \alpha_{t+1} = \alpha_t + \gamma\,(\alpha - \mathbb 1\{y_t \notin C_t\})
 
-    Whatever the series does, the share of misses over T steps is within :math:`(\alpha_1 + \gamma)/(\gamma T)` of
-    :math:`\alpha` (Gibbs and Candès, Adaptive conformal inference under distribution shift, 2021). For rows without
-    order take `ConformalRegressor`.
+    Whatever the series does, the share of misses over T steps is within
+    :math:`(\max(\alpha, 1 - \alpha) + \gamma)/(\gamma T)` of :math:`\alpha` (Gibbs and Candès, Adaptive conformal
+    inference under distribution shift, 2021). For rows without order take `ConformalRegressor`.
 
     Parameters
     ----------
@@ -79,6 +79,8 @@ class AdaptiveConformal:
 
     def update(self, y: float, prediction: float) -> bool:
         """Take in what came, and return whether it was inside the interval."""
+        if not (np.isfinite(y) and np.isfinite(prediction)):
+            raise DataError(f"y and prediction must be finite; got {y} and {prediction}.")
         low, high = self.interval(prediction)
         inside = bool(low <= y <= high)
         self.alpha_ += self.gamma * ((1.0 - self.level) - (not inside))

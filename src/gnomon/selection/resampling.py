@@ -39,9 +39,18 @@ class Bootstrap(NamedTuple):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the replicates with the estimate and the interval."""
-        from gnomon.plot import replicates
+        from gnomon.plot.evaluation import replicates
 
         return replicates(self, ax=ax)
+
+
+class Replicates(NamedTuple):
+    """What the bootstrap of version 0.1 returned; files may hold it."""
+
+    replicates: Array
+    probabilities: Array
+    mean: Any
+    variance: Any
 
 
 # Statistics of sums: columns to add up, and a function of the sums and n.
@@ -138,7 +147,7 @@ def bootstrap(
         key, probability = draw_seed(generator(random_state)), np.full(n_resamples, 1 / n_resamples)
         values = _replicates(statistic, parts, of_rows, n_resamples, key, p)
     values, everything = values.reshape(len(values), -1), np.ravel(np.asarray(everything, dtype=float))
-    _refuse_nan(values)
+    _refuse_what_is_not_finite(values)
     if method == "studentized":
         return _studentized(values, everything, probability, level)
     mean = probability @ values
@@ -211,11 +220,12 @@ def _replicates(
     return np.concatenate(list(in_order(some, range(0, n_resamples, AT_ONCE))))
 
 
-def _refuse_nan(values: Array) -> None:
-    bad = int(np.isnan(values).any(axis=1).sum())
+def _refuse_what_is_not_finite(values: Array) -> None:
+    bad = int((~np.isfinite(values)).any(axis=1).sum())
     if bad:
+        kind = "NaN" if np.isnan(values).any() else "infinite"
         raise DataError(
-            f"the statistic is NaN for {bad} of {len(values)} resamples; make it defined for all."
+            f"the statistic is {kind} for {bad} of {len(values)} resamples; make it defined for all."
         )
 
 
@@ -260,6 +270,8 @@ def _studentized(values: Array, everything: Array, p: Array, level: float) -> Bo
     with np.errstate(invalid="ignore", divide="ignore"):
         t = (values[:, 0] - estimate) / values[:, 1]
     t = t[np.isfinite(t)]
+    if not len(t):
+        raise DataError("no resample has a positive standard error; 'studentized' needs data that vary.")
     high, low = np.quantile(t, [(1 - level) / 2, (1 + level) / 2])
     mean = float(p @ values[:, 0])
     variance = float(p @ (values[:, 0] - mean) ** 2)
@@ -322,6 +334,7 @@ def jackknife(statistic: Any, data: Any) -> Jackknife:
     of_rows = _row_function(statistic, parts)
     estimate = np.ravel(np.asarray(of_rows(np.arange(n)), dtype=float))
     values = _leave_one_out(of_rows, n)
+    _refuse_what_is_not_finite(values)
     mean = values.mean(axis=0)
     bias, variance = (n - 1) * (mean - estimate), (n - 1) / n * ((values - mean) ** 2).sum(axis=0)
     told = [_plain(v) for v in (estimate, bias, estimate - bias, variance, np.sqrt(variance))]

@@ -9,6 +9,7 @@ from scipy import stats
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
+from gnomon.selection.intervals import check_level
 
 RULES = ("log", "brier", "spherical", "crps", "pinball", "interval")
 
@@ -48,10 +49,15 @@ def proper_score(y: Any, forecast: Any, rule: str = "log", *, level: Any = 0.9) 
     y = np.asarray(y)
     if y.ndim != 1 or not len(y):
         raise DataError(f"y must be a vector, not empty; its shape is {y.shape}.")
+    if rule in ("interval", "pinball"):
+        check_level(level)
     if rule == "interval":
         return _interval(y.astype(float), forecast, level)
     if rule == "pinball":
-        gap = y.astype(float) - np.asarray(forecast, dtype=float)
+        quantiles = np.asarray(forecast, dtype=float)
+        if quantiles.shape != y.shape:
+            raise DataError(f"quantiles must have the shape {y.shape} of y; got {quantiles.shape}.")
+        gap = y.astype(float) - quantiles
         return np.maximum(level * gap, (level - 1) * gap)
     if rule == "crps":
         return _crps(y.astype(float), forecast)
@@ -74,7 +80,7 @@ def _log_density(forecast: Any, y: Array) -> Any:
 def _classes(y: Array, forecast: Any, rule: str) -> Array:
     P = np.asarray(forecast, dtype=float)
     P = np.column_stack([1 - P, P]) if P.ndim == 1 else P
-    if P.shape[0] != len(y) or (P < 0).any() or np.abs(P.sum(axis=1) - 1).max() > 1e-6:
+    if P.shape[0] != len(y) or not (P >= 0).all() or np.abs(P.sum(axis=1) - 1).max() > 1e-6:
         raise DataError(f"probabilities must have one row for each of {len(y)}, not negative, with sum one.")
     codes = y.astype(int)
     if (codes < 0).any() or (codes >= P.shape[1]).any() or (codes != y).any():

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import train_test_split
+from sklearn.utils import check_consistent_length
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.selection.tables import warn_once_more
+from gnomon.selection.wrapping import indexable_rows, take_rows
 
 
 class Parts(NamedTuple):
@@ -52,6 +54,8 @@ def three_way_split(
     (array([0, 1, 2, 3, 6]), array([5, 9]))
     """
     count = n if isinstance(n, int | np.integer) else len(n)
+    if count < 3:
+        raise DataError(f"three parts need three rows; there are {count}.")
     shares = np.asarray(fractions, dtype=float)
     if shares.shape != (3,) or (shares <= 0).any() or abs(shares.sum() - 1) > 1e-9:
         raise DataError(f"fractions must be three positive numbers that sum to one; got {fractions}.")
@@ -82,11 +86,8 @@ def three_way_split(
 def _by_time(times: Array, count: int, shares: Array) -> Parts:
     if len(times) != count:
         raise DataError(f"times must have one entry for each of {count} rows; it has {len(times)}.")
-    if (
-        times.dtype.kind in "fc"
-        and np.isnan(times).any()
-        or times.dtype.kind in "mM"
-        and np.isnat(times).any()
+    if any(moment is None or moment != moment for moment in times.tolist()) or (
+        times.dtype.kind in "mM" and np.isnat(times).any()
     ):
         raise DataError("times has missing entries; give every row a time, or drop it.")
     moments, codes = np.unique(times, return_inverse=True)
@@ -141,13 +142,13 @@ class LockedTestSet:
     """
 
     def __init__(self, X: Any, y: Any = None, *, n_spares: int = 0) -> None:
-        count = len(X)
+        rows = indexable_rows(X)
+        check_consistent_length(rows, y)
+        count = rows.shape[0]
         if n_spares < 0 or n_spares + 1 > count:
             raise DataError(f"n_spares must lie between 0 and {count - 1}; got {n_spares}.")
         parts = np.array_split(np.arange(count), n_spares + 1)
-        rows = X if hasattr(X, "iloc") else np.asarray(X)
-        take = rows.iloc if hasattr(rows, "iloc") else rows
-        self._sets = [(take[part], None if y is None else np.asarray(y)[part]) for part in parts]
+        self._sets = [(take_rows(rows, part), None if y is None else np.asarray(y)[part]) for part in parts]
         self.uses = 0
 
     @property

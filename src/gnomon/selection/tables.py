@@ -88,7 +88,15 @@ class ConfusionTable(NamedTuple):
         return int(found[0])
 
 
-def confusion_table(y: Any, pred: Any, *, labels: Any = None, sample_weight: Any = None) -> ConfusionTable:
+def confusion_table(
+    y: Any,
+    pred: Any,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    threshold: float | None = None,
+    boundary: str = "label",
+) -> ConfusionTable:
     """Count how often each class was taken for each other.
 
     Parameters
@@ -98,6 +106,11 @@ def confusion_table(y: Any, pred: Any, *, labels: Any = None, sample_weight: Any
     labels : sequence, optional
         Classes in the order of the table; sorted by default.
     sample_weight : array of shape (n,), optional
+    threshold : float, optional
+        With it, `pred` holds scores of two classes: the larger label is predicted at or above the threshold. The
+        training error of a linear rule is ``1 - confusion_table(y, scores, threshold=0.0).accuracy``.
+    boundary : {"label", "error"}, default="label"
+        A score at the threshold counts as the larger label, or as an error whatever the class.
 
     Returns
     -------
@@ -112,12 +125,18 @@ def confusion_table(y: Any, pred: Any, *, labels: Any = None, sample_weight: Any
            [2, 3]])
     >>> round(table.rates()["mcc"], 6), table.risk([[0, 1], [5, 0]])
     (0.2, 1.2)
+    >>> confusion_table([1, 1, -1, -1], [1.0, 0.0, -2.0, 0.0], threshold=0.0, boundary="error").accuracy
+    0.5
     """
     y, pred = np.asarray(y), np.asarray(pred)
+    if boundary not in ("label", "error"):
+        raise DataError(f"boundary must be 'label' or 'error'; got {boundary!r}.")
     if y.ndim != 1 or y.shape != pred.shape or not len(y):
         raise DataError(
             f"y and pred must be vectors of one length, not empty; got {y.shape} and {pred.shape}."
         )
+    if threshold is not None:
+        pred = _decided(y, pred, labels, threshold, boundary)
     names, a, b = _codes(y, pred)
     if labels is not None:
         wanted = np.asarray(labels)
@@ -131,6 +150,22 @@ def confusion_table(y: Any, pred: Any, *, labels: Any = None, sample_weight: Any
     w = None if sample_weight is None else check_weights(sample_weight, len(y))
     counts = np.bincount(a * k + b, w, minlength=k * k).reshape(k, k)
     return ConfusionTable(counts, names)
+
+
+def _decided(y: Array, scores: Array, labels: Any, threshold: float, boundary: str) -> Array:
+    """Return the label that every score stands for."""
+    classes = np.unique(y if labels is None else np.asarray(labels))
+    if len(classes) > 2 or np.isnan(scores.astype(float)).any():
+        raise DataError(
+            f"a threshold parts scores without NaN of two classes; there are {len(classes)} classes."
+        )
+    if len(classes) < 2:
+        raise DataError("y has one class only; give both in labels to know which one the scores are for.")
+    said = classes[(scores >= threshold).astype(int)]
+    if boundary == "error":
+        other = np.where(y == classes[1], classes[0], classes[1])
+        said = np.where(scores == threshold, other, said)
+    return said
 
 
 def _codes(y: Array, pred: Array) -> tuple[Array, Array, Array]:
@@ -148,41 +183,6 @@ def _codes(y: Array, pred: Array) -> tuple[Array, Array, Array]:
             return np.flatnonzero(there) + low, new[a], new[b]
     names, codes = np.unique(np.concatenate([y, pred]), return_inverse=True)
     return names, codes[: len(y)], codes[len(y) :]
-
-
-def training_error(scores: Any, y: Any, *, boundary: str = "error", sample_weight: Any = None) -> float:
-    """Return the share of rows on the wrong side of a boundary at score zero.
-
-    Parameters
-    ----------
-    scores : array of shape (n,)
-    y : array of shape (n,)
-        Two classes; the larger label belongs to positive scores.
-    boundary : {"error", "label"}, default="error"
-        A row on the boundary is an error for either class, or counts as predicted positive.
-    sample_weight : array of shape (n,), optional
-
-    Examples
-    --------
-    >>> training_error([1.0, 0.0, -2.0, 0.0], [1, 1, -1, -1])
-    0.5
-    >>> training_error([1.0, 0.0, -2.0, 0.0], [1, 1, -1, -1], boundary="label")
-    0.25
-    """
-    s, y = np.asarray(scores, dtype=float), np.asarray(y)
-    classes = np.unique(y)
-    if s.shape != y.shape or s.ndim != 1 or not len(s):
-        raise DataError(f"scores and y must be vectors of one length; got {s.shape} and {y.shape}.")
-    if len(classes) > 2:
-        raise DataError(f"y must have two classes; it has {len(classes)}.")
-    if boundary not in ("error", "label"):
-        raise DataError(f"boundary must be 'error' or 'label'; got {boundary!r}.")
-    positive = y == classes[-1] if len(classes) == 2 else np.full(len(y), classes[0] > 0)
-    wrong = np.where(positive, s < 0, s > 0) if boundary == "error" else positive != (s >= 0)
-    if boundary == "error":
-        wrong |= s == 0
-    w = np.ones(len(s)) if sample_weight is None else check_weights(sample_weight, len(s))
-    return float(wrong @ w / w.sum())
 
 
 def warn_once_more(uses: int) -> None:

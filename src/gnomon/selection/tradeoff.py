@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 from sklearn.base import clone, is_classifier
 
-from gnomon.core.errors import DataError, nearest
+from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.threads import in_order
@@ -86,6 +86,8 @@ def bias_variance(
     options = ("auto", "squared", "zero_one")
     if loss not in options:
         raise DataError(f"loss must be one of {options}; got {loss!r}.{nearest(loss, options)}")
+    if noise is not None and not noise >= 0:
+        raise DataError(f"noise must not be negative; got {noise}.")
     if loss == "auto":
         loss = "zero_one" if is_classifier(estimator) else "squared"
     points = np.asarray(x0, dtype=float)
@@ -125,6 +127,10 @@ def _zero_one(P: Array, best: Array | None, noise: float | None) -> tuple[Any, .
     if best is None:
         return float("nan"), float("nan"), variance, float("nan"), float("nan"), main
     eta = 0.0 if noise is None else noise
+    if eta and (eta > 0.5 or len(np.union1d(labels, best)) > 2):
+        raise DataError(
+            f"noise of labels is the chance, up to one half, that one of two classes is the other; got {eta}."
+        )
     wrong = (best != P).mean(axis=1)
     losses = eta + (1 - 2 * eta) * wrong  # two classes: a noisy label makes a wrong answer right
     error = float(losses.std(ddof=1) / np.sqrt(len(P)))
@@ -175,6 +181,10 @@ def bootstrap_error(
         raise DataError(f"method must be one of {options}; got {method!r}.{nearest(method, options)}")
     X, y = np.asarray(X), np.asarray(y)
     n, seed, classes = len(X), draw_seed(generator(random_state)), is_classifier(estimator)
+    if n_resamples < 1:
+        raise DataError(f"n_resamples must be at least 1; got {n_resamples}.")
+    if classes and len(np.unique(y)) < 2:
+        raise DegenerateError("an error rate needs rows of two classes or more; y has one class only.")
 
     def losses(truth: Array, said: Array) -> Array:
         return (truth != said).astype(float) if classes else (truth - said) ** 2
@@ -242,8 +252,9 @@ def winner_bias(n_candidates: int, n_validation: int, p: float = 0.5) -> WinnerB
         )
     if not 0 < p < 1:
         raise DataError(f"p must lie between 0 and 1; got {p}.")
-    below = stats.binom.cdf(np.arange(n_validation), n_validation, p)
-    best = float((1 - below**n_candidates).sum()) / n_validation
+    above = stats.binom.sf(np.arange(n_validation), n_validation, p)  # of one candidate; small ones count
+    with np.errstate(divide="ignore"):
+        best = float(-np.expm1(n_candidates * np.log1p(-above)).sum()) / n_validation
     perfect = p**n_validation
     return WinnerBias(
         best, best - p, n_candidates * perfect, float(-np.expm1(n_candidates * np.log1p(-perfect)))

@@ -4,30 +4,20 @@ from gnomon._lazy import attach
 
 _FILES = {
     "perceptron": ["longest_mistake_sequence", "perceptron_bound"],
-    "bounds": ["Bound", "finite_class_bound", "pac_lower_bound", "rectangle_bound", "vc_bound"],
+    "bounds": ["Bound", "finite_class_bound", "vc_bound"],
     "concentration": ["concentration_bound", "simulate_deviation"],
     "counting": ["sauer_bound"],
     "concepts": ["ConceptClass", "FiniteTable", "true_error"],
-    "classes": [
-        "Conjunctions",
-        "Discs",
-        "HalfSpaces",
-        "Intervals",
-        "Rectangles",
-        "SignPolynomials",
-        "Sine",
-        "Thresholds",
-    ],
+    "classes": ["Conjunctions", "Intervals", "SignPolynomials", "Sine", "Thresholds"],
+    "regions": ["Discs", "HalfSpaces", "Rectangles"],
     "learners": ["ConjunctionLearner", "RectangleLearner"],
     "experiments": [
-        "adversarial_stream",
-        "ball_partition_probability",
         "ghost_sample",
         "rectangle_game",
         "shattered_adversary",
     ],
-    "capacity": ["margin_vc", "structural_risk", "svm_capacity"],
-    "duality": ["ConstrainedProblem", "check_gradient"],
+    "capacity": ["structural_risk", "svm_capacity"],
+    "duality": ["ConstrainedProblem"],
 }
 
 __getattr__, __dir__, __all__ = attach(__name__, {name: file for file in _FILES for name in _FILES[file]})

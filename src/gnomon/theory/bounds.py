@@ -7,6 +7,7 @@ size is the smallest integer at which it is small enough, found by bisection, ne
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.optimize import brentq
 from scipy.special import xlogy
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
+from gnomon.core.linalg import Array
 from gnomon.theory.counting import log_growth
 
 MOST_ROWS = 2**62  # a sample size beyond this is refused
@@ -123,7 +125,13 @@ def vc_bound(
     "gap": every hypothesis has a true error of at most its training error plus epsilon. "double sampling": every
     hypothesis without training error has a true error of at most epsilon. "devroye" (and "devroye weak", with
     :math:`2^{-n\varepsilon^2/2}`): as "gap", on both sides. ``vc_bound(epsilon=1, delta=..., d=...)`` is the
-    smallest sample for which a bound says anything.
+    smallest sample for which a bound says anything. "lower" is the other side: with fewer than
+
+    .. math:: \max\Bigl\{\frac{1-\varepsilon}{\varepsilon}\ln\frac1\delta,\; \frac{d-1}{32\varepsilon}\Bigr\}
+
+    rows every learner fails for some distribution, for :math:`\varepsilon \le 1/8` and :math:`\delta \le 1/100`
+    (Ehrenfeucht, Haussler, Kearns and Valiant, A general lower bound on the number of examples needed for learning,
+    1989).
 
     Parameters
     ----------
@@ -131,7 +139,7 @@ def vc_bound(
         Rows, accuracy, probability of failure. Exactly one is left out.
     d : number, array or concept class
         VC dimension. Below 2n = d all :math:`2^{2n}` labelings are counted.
-    kind : {"gap", "double sampling", "devroye", "devroye weak"}
+    kind : {"gap", "double sampling", "devroye", "devroye weak", "lower"}
     growth : {"sauer", "phi"} or callable
         What stands for :math:`\Pi`: :math:`(em/d)^d`, the sum of binomials :math:`\Phi_d(m)`, or a function of m.
         Not used by "devroye".
@@ -144,8 +152,10 @@ def vc_bound(
     3021
     >>> vc_bound(epsilon=0.1, delta=0.05, d=3, kind="double sampling", growth="phi").value
     680
+    >>> round(vc_bound(epsilon=0.1, delta=0.01, d=11, kind="lower").value, 4)
+    41.4465
     """
-    kinds = ("gap", "double sampling", "devroye", "devroye weak")
+    kinds = ("gap", "double sampling", "devroye", "devroye weak", "lower")
     _one_of("kind", kind, kinds)
     if not callable(growth):
         _one_of("growth", growth, ("sauer", "phi"))
@@ -154,6 +164,8 @@ def vc_bound(
         raise DegenerateError("the VC dimension is infinite: no bound holds for every distribution.")
     if (dims < 0).any() or np.isnan(dims).any():
         raise DataError(f"d must not be negative; got {d}.")
+    if kind == "lower":
+        return _lower_bound(n, epsilon, delta, dims, d)
 
     def failure(dim: float) -> LogFailure:
         return _vc_failure(kind, dim, growth)
@@ -186,31 +198,7 @@ def _vc_failure(kind: str, dim: float, growth: Any) -> LogFailure:
 def rectangle_bound(
     n: Any = None, epsilon: Any = None, delta: Any = None, *, dim: Any = 2, form: str = "exact"
 ) -> Bound:
-    r"""Relate n, epsilon and delta for the tightest box around the positive rows.
-
-    .. math:: \delta = 2d\,(1 - \varepsilon/2d)^n \;\le\; 2d\,e^{-n\varepsilon/2d}
-
-    The error lies in 2d strips along the sides of the true box; if each has been hit, none weighs more than
-    :math:`\varepsilon/2d`.
-
-    Parameters
-    ----------
-    n, epsilon, delta : numbers or arrays
-        Rows, accuracy, probability of failure. Exactly one is left out.
-    dim : int or array
-        Number of features.
-    form : {"exact", "simple"}
-
-    Examples
-    --------
-    >>> (
-    ...     rectangle_bound(epsilon=0.1, delta=0.05).value,
-    ...     rectangle_bound(epsilon=0.1, delta=0.05, form="simple").value,
-    ... )
-    (174, 176)
-    >>> round(rectangle_bound(n=100, epsilon=0.1).value, 6)
-    0.318069
-    """
+    """Return the bound for the tightest box; see `RectangleLearner.bound`."""
     _one_of("form", form, ("exact", "simple"))
     dims = np.asarray(dim, dtype=float)
     if (dims < 1).any():
@@ -225,26 +213,21 @@ def rectangle_bound(
     return solve(n, epsilon, delta, failure, (dims,), f"tightest box around the positives; {ASSUMES}")
 
 
-def pac_lower_bound(epsilon: float, delta: float, d: int) -> float:
-    r"""Return how many rows every learner of a class of VC dimension d needs at least.
-
-    .. math:: \max\Bigl\{\frac{1-\varepsilon}{\varepsilon}\ln\frac1\delta,\; \frac{d-1}{32\varepsilon}\Bigr\}
-
-    Proved for :math:`\varepsilon \le 1/8` and :math:`\delta \le 1/100` (Ehrenfeucht, Haussler, Kearns and Valiant,
-    A general lower bound on the number of examples needed for learning, 1989).
-
-    Examples
-    --------
-    >>> round(pac_lower_bound(0.1, 0.01, 11), 4)
-    41.4465
-    """
-    if not (0 < epsilon <= 1 / 8 and 0 < delta <= 1 / 100):
+def _lower_bound(n: Any, epsilon: Any, delta: Any, dims: Array, d: Any) -> Bound:
+    """Return how many rows every learner needs at least (Ehrenfeucht, Haussler, Kearns and Valiant, 1989)."""
+    if n is not None or epsilon is None or delta is None:
+        raise DataError("the lower bound is one of n: give epsilon and delta, and leave out n.")
+    e, p = np.asarray(epsilon, dtype=float), np.asarray(delta, dtype=float)
+    if not ((e > 0) & (e <= 1 / 8)).all() or not ((p > 0) & (p <= 1 / 100)).all():
         raise DataError(
             f"the lower bound is proved for epsilon ≤ 1/8 and delta ≤ 1/100; got {epsilon} and {delta}."
         )
-    if d < 1 or np.isinf(d):
-        raise DataError(f"d must be a finite VC dimension of at least 1; got {d}.")
-    return float(max((1 - epsilon) / epsilon * np.log(1 / delta), (d - 1) / (32 * epsilon)))
+    if (dims < 1).any():
+        raise DataError(f"d must be at least 1 for a lower bound; got {d}.")
+    needed = np.maximum((1 - e) / e * np.log(1 / p), (dims - 1) / (32 * e))
+    text = f"no learner of a class of VC dimension {d} does with fewer rows; {ASSUMES}"
+    vacuous = np.zeros(needed.shape, bool)
+    return Bound(needed.item(), "n", False, text) if not needed.ndim else Bound(needed, "n", vacuous, text)
 
 
 def solve(
@@ -335,7 +318,7 @@ def _find_delta(failure: Any, start: Any, needs: float, n: float, epsilon: float
 def _check(name: str, value: Any) -> None:
     values = np.asarray(value, dtype=float)
     if name == "n":
-        if not (values >= 1).all() or (values != np.floor(values)).any():
+        if not (values >= 1).all() or (values != np.floor(values)).any() or np.isinf(values).any():
             raise DataError(f"n must be a whole number of at least 1; got {value}.")
     elif name == "delta":
         if not ((values > 0) & (values < 1)).all():
@@ -353,12 +336,8 @@ def _log_size(size: Any, log_size: Any) -> Any:
         sizes = np.asarray(size, dtype=object)
         if any(one < 1 for one in sizes.ravel()):
             raise DataError(f"size must be at least 1; got {size}.")
-        from math import log
-
-        logs = np.array([log(one) for one in sizes.ravel()]).reshape(
-            sizes.shape
-        )  # of any integer, however large
-        return logs
+        # math.log takes an integer of any size
+        return np.array([log(one) for one in sizes.ravel()]).reshape(sizes.shape)
     logs = np.asarray(log_size, dtype=float)
     if not (logs >= 0).all():
         raise DataError(f"log_size must not be negative; got {log_size}.")

@@ -14,23 +14,8 @@ from gnomon.core.validate import matrix
 from gnomon.theory.bounds import vc_bound
 
 
-def margin_vc(radius: float, margin: float, dim: float) -> float:
-    r"""Return the capacity of hyperplanes of a margin on points within a ball.
-
-    .. math:: \min(R^2/\gamma^2,\; d) + 1
-
-    An upper bound on the VC dimension of hyperplanes that keep the margin on the sample. For machines trained on that
-    sample it is a guide, not a theorem: the margin was chosen after looking.
-
-    Examples
-    --------
-    >>> margin_vc(1.0, 0.5, 10), margin_vc(2.0, 0.1, 10)
-    (5.0, 11.0)
-    """
-    if margin <= 0 or radius <= 0 or dim < 0:
-        raise DataError(
-            f"radius and margin must be positive, dim not negative; got {radius}, {margin}, {dim}."
-        )
+def margin_capacity(radius: float, margin: float, dim: float) -> float:
+    """Return min(R²/γ², d) + 1, the capacity of hyperplanes of a margin on points within a ball."""
     return float(min((radius / margin) ** 2, dim) + 1)
 
 
@@ -45,7 +30,12 @@ class Capacity(NamedTuple):
 
 
 def svm_capacity(model: Any, X: Any, y: Any) -> Capacity:
-    """Return the margin capacity of a fitted machine, linear or with a kernel.
+    r"""Return the margin capacity of a fitted machine, linear or with a kernel.
+
+    .. math:: \min(R^2/\gamma^2,\; d) + 1
+
+    bounds the VC dimension of hyperplanes that keep the margin :math:`\gamma` on points within a ball of radius R. For
+    a machine trained on those points it is a guide, not a theorem: the margin was chosen after looking.
 
     Compare machines by it: features dropped, projections and larger margins lower it, training error rises. In the
     space of a kernel the radius is that of the rows around their mean there, and the dimension bounds nothing.
@@ -85,7 +75,9 @@ def svm_capacity(model: Any, X: Any, y: Any) -> Capacity:
     wrong = float(np.mean(model.predict(X) != np.asarray(y)))
     inside = np.abs(model.decision_function(X)) < 1.0 - 1e-3
     margin = 1.0 / length
-    return Capacity(margin_vc(radius, margin, dimension), radius, margin, wrong, not (wrong or inside.any()))
+    return Capacity(
+        margin_capacity(radius, margin, dimension), radius, margin, wrong, not (wrong or inside.any())
+    )
 
 
 class StructuralRisk(NamedTuple):

@@ -216,6 +216,22 @@ class ConceptClass:
             "every rule": vc_bound(n=n, delta=delta, d=self.vc_dimension, growth="phi"),
         }
 
+    def plot(self, X: Any = None, *, most: int = 12, ax: Any = None) -> Any:
+        """Draw the growth function; or, for a few points X, every labeling with the region of a rule that gives it.
+
+        Parameters
+        ----------
+        X : array of shape (m, 1) or (m, 2), optional
+            At most five points; returns an array of Axes.
+        most : int, default=12
+            Points up to which the growth function is drawn, beside 2^m, Sauer's sum and its polynomial bound.
+        ax : matplotlib Axes, optional
+            For the growth function.
+        """
+        from gnomon.plot.theory import growth, shatter_panels
+
+        return growth(self, most, ax) if X is None else shatter_panels(self, X)
+
     def size(self) -> int | None:
         """Return how many rules there are; None for infinitely many."""
         return None

@@ -62,7 +62,7 @@ def log_growth(d: float, m: float, growth: Any) -> float:
         return 0.0
     if growth == "sauer":
         return d * (log(m / d) + 1.0)
-    d, m = int(d), int(m)
+    d, m = int(np.ceil(d)), int(m)
     if m <= MOST_EXACT:
         return log(sum(comb(m, i) for i in range(d + 1)))
     i = np.arange(d + 1)

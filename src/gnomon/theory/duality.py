@@ -301,7 +301,7 @@ class ConstrainedProblem:
 
     def plot(self, points: Any, mu: Any = None, ax: Any = None) -> Any:
         """Draw the pairs (g(x), f(x)) of some points, the supporting line of slope −μ, and the gap."""
-        from gnomon.plot import duality
+        from gnomon.plot.theory import duality
 
         return duality(self, points, mu, ax=ax)
 
@@ -355,58 +355,3 @@ def slope(function: Function, x: Array, eps: float = 1e-6) -> Array:
         e[j] = step
         found[j] = (float(function(x + e)) - float(function(x - e))) / (2 * step)
     return found
-
-
-class GradientCheck(NamedTuple):
-    """A gradient beside the differences of the function."""
-
-    error: float  # largest difference, relative to the largest entry where that is above one
-    differentiable: bool  # False: differences from both sides disagree, a kink
-    numerical: Array
-
-
-def check_gradient(
-    function: Callable[[Array], Any], gradient: Any, x: Any, *, eps: float = 1e-6
-) -> GradientCheck:
-    """Compare a gradient with central differences at a point of any shape.
-
-    Parameters
-    ----------
-    function : callable
-        From an array to a number.
-    gradient : callable or array
-        The gradient there, of the shape of x.
-    x : array
-        The point: a number, a vector or a matrix.
-    eps : float, default=1e-6
-        Step, relative to entries above one.
-
-    Examples
-    --------
-    >>> A = np.array([[2.0, 1.0], [0.0, 3.0]])
-    >>> check_gradient(lambda x: x @ A @ x, lambda x: (A + A.T) @ x, [1.0, -2.0]).error < 1e-6
-    True
-    >>> check_gradient(lambda x: abs(x[0]), [0.0], [0.0]).differentiable
-    False
-    """
-    x = np.asarray(x, dtype=float)
-    if np.ndim(function(x)):
-        raise DataError(f"the function must return a number; it returned shape {np.shape(function(x))}.")
-    told = np.asarray(gradient(x) if callable(gradient) else gradient, dtype=float)
-    if told.shape != x.shape:
-        raise DataError(f"the gradient has shape {told.shape}, and the point {x.shape}; they must agree.")
-    flat = x.ravel()
-
-    def along(z: Array) -> float:
-        return float(function(z.reshape(x.shape)))
-
-    numerical = slope(along, flat, eps)
-    here, steps = along(flat), eps * np.maximum(1.0, np.abs(flat))
-    kink = 0.0
-    for j, step in enumerate(steps):
-        e = np.zeros(len(flat))
-        e[j] = step
-        kink = max(kink, abs(along(flat + e) + along(flat - e) - 2 * here) / step)
-    scale = max(1.0, float(np.abs(numerical).max(initial=0.0)))
-    error = float(np.abs(numerical - told.ravel()).max(initial=0.0)) / scale
-    return GradientCheck(error, bool(kink < 1e-2 * scale), numerical.reshape(x.shape))

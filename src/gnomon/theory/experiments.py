@@ -98,19 +98,9 @@ def _box_error(a: Array, b: Array, low: Array, high: Array, test: Array | None) 
     return float(np.mean(true & ~((a <= test) & (test <= b)).all(axis=1)))
 
 
-def ball_partition_probability(m: int, errors: int) -> Fraction:
-    r"""Return the chance that all of some errors among 2m rows fall into the second half.
-
-    .. math:: \binom ml \Big/ \binom{2m}l \;\le\; 2^{-l}
-
-    Examples
-    --------
-    >>> ball_partition_probability(10, 3)
-    Fraction(2, 19)
-    """
-    if not 0 <= errors <= m:
-        raise DataError(f"the errors must fit into one half: between 0 and m={m}; got {errors}.")
-    return Fraction(comb(m, errors), comb(2 * m, errors))
+def partition_probability(m: int, errors: int) -> float:
+    """Return the chance that all of some errors among 2m rows fall into one given half: C(m, l) / C(2m, l)."""
+    return float(Fraction(comb(m, errors), comb(2 * m, errors)))
 
 
 class GhostSample(NamedTuple):
@@ -121,6 +111,9 @@ class GhostSample(NamedTuple):
     caught_given_bad: float  # at least one half once m ≥ (8/ε) ln 2; NaN when A never happened
     swapped: float  # B after the 2m rows were parted anew at random: the same probability
     bound: float  # 2 Π(2m) 2^(−εm/2) with Sauer's bound
+    partition: (
+        float  # chance that ⌈εm/2⌉ errors among the 2m rows all fall into the second half: at most 2^(−εm/2)
+    )
 
 
 def ghost_sample(
@@ -136,7 +129,9 @@ def ghost_sample(
     r"""Watch the proof by double sampling at work on a finite domain with equally likely points.
 
     Event A, a bad rule that looks right on m rows, is at most twice as likely as event B, that a second sample of m
-    rows shows its errors; and B does not change when the 2m rows are parted anew by chance, which makes it rare.
+    rows shows its errors; and B does not change when the 2m rows are parted anew by chance, which makes it rare:
+
+    .. math:: \binom ml \Big/ \binom{2m}l \;\le\; 2^{-l}, \qquad l = \lceil \varepsilon m/2\rceil
 
     Parameters
     ----------
@@ -178,7 +173,8 @@ def ghost_sample(
     bound = vc_bound(
         n=m, epsilon=epsilon, d=concepts.vc_dimension, kind="double sampling", growth="phi"
     ).value
-    return GhostSample(float(A.mean()), float(B.mean()), given, float(swapped.mean()), bound)
+    partition = partition_probability(m, min(m, int(np.ceil(epsilon * m / 2 - 1e-12))))
+    return GhostSample(float(A.mean()), float(B.mean()), given, float(swapped.mean()), bound, partition)
 
 
 class Adversary(NamedTuple):
@@ -245,32 +241,3 @@ def _fresh(learner: Any) -> Any:
     from sklearn.base import clone
 
     return clone(learner)
-
-
-def adversarial_stream(learner: Any, n: int) -> tuple[Array, Array]:
-    """Return n + 1 rows and labels that force an online learner of conjunctions into at least n mistakes.
-
-    The first row has every feature and is positive. Row j + 1 has every feature but the j-th; its label is the opposite
-    of what the learner says, and the conjunction of the features of negative rows agrees with all of them.
-    `learner` has `partial_fit(X, y, classes)` and `predict`.
-
-    Examples
-    --------
-    >>> from gnomon.theory import ConjunctionLearner
-    >>> X, y = adversarial_stream(ConjunctionLearner(), 3)
-    >>> y.tolist()
-    [1, 1, 1, 1]
-    >>> ConjunctionLearner().partial_fit(X, y, classes=[0, 1]).n_mistakes_
-    4
-    """
-    from sklearn.base import clone
-
-    online, X = clone(learner), np.vstack([np.ones(n), 1.0 - np.eye(n)])
-    online.partial_fit(
-        np.ones((1, n)), [1], classes=[0, 1]
-    )  # the row of ones is positive for every plain conjunction
-    labels = [1]
-    for row in X[1:]:
-        labels.append(1 - int(online.predict(row[None])[0]))
-        online.partial_fit(row[None], labels[-1:])
-    return X, np.array(labels)

@@ -6,7 +6,7 @@ import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 
 from gnomon.core.errors import DataError
@@ -14,6 +14,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import NUMBER, Reads
+from gnomon.theory.bounds import Bound, rectangle_bound
 
 
 class TwoClasses(ClassifierMixin, OneStep):
@@ -43,7 +44,7 @@ class RectangleLearner(TwoClasses):
 
     With ``strategy="tightest"`` the box is the smallest that holds them. If the truth is a box, it errs on one
     side only, and :math:`n \ge \frac{2d}{\varepsilon}\ln\frac{2d}{\delta}` rows make its error at most
-    :math:`\varepsilon` with probability :math:`1-\delta`, whatever the distribution: see `rectangle_bound`. For
+    :math:`\varepsilon` with probability :math:`1-\delta`, whatever the distribution: see `bound`. For
     data with noise take a tree.
 
     Parameters
@@ -112,6 +113,36 @@ class RectangleLearner(TwoClasses):
         """Return the positive class inside the box, the other outside."""
         X = np.asarray(self._rows(X).X, dtype=float)
         return self.classes_[_in_box(X, self.lower_, self.upper_, self.closed_).astype(int)]
+
+    @staticmethod
+    def bound(
+        n: Any = None, epsilon: Any = None, delta: Any = None, *, dim: Any = 2, form: str = "exact"
+    ) -> Bound:
+        r"""Relate n, epsilon and delta for the tightest box; leave out the one that is wanted.
+
+        .. math:: \delta = 2d\,(1 - \varepsilon/2d)^n \;\le\; 2d\,e^{-n\varepsilon/2d}
+
+        The error lies in 2d strips along the sides of the true box; if each has been hit, none weighs more than
+        :math:`\varepsilon/2d`.
+
+        Parameters
+        ----------
+        n, epsilon, delta : numbers or arrays
+            Rows, accuracy, probability of failure. Exactly one is left out.
+        dim : int or array
+            Number of features.
+        form : {"exact", "simple"}
+
+        Examples
+        --------
+        >>> RectangleLearner.bound(epsilon=0.1, delta=0.05).value
+        174
+        >>> RectangleLearner.bound(epsilon=0.1, delta=0.05, form="simple").value
+        176
+        >>> round(RectangleLearner.bound(n=100, epsilon=0.1).value, 6)
+        0.318069
+        """
+        return rectangle_bound(n, epsilon, delta, dim=dim, form=form)
 
 
 def _in_box(X: Array, lower: Array, upper: Array, closed: Array) -> Array:
@@ -223,6 +254,30 @@ class ConjunctionLearner(TwoClasses):
         """Return the positive class where all literals hold."""
         bits = self._bits(self._rows(X).X)
         return self.classes_[_satisfied(self.literals_, bits).astype(int)]
+
+    def adversarial_stream(self, n: int) -> tuple[Array, Array]:
+        """Return n + 1 rows of n features, and labels that force the learner into at least n mistakes online.
+
+        The first row has every feature and is positive. Row j + 1 has every feature but the j-th; its label is the
+        opposite of what the learner says, and the conjunction of the features of negative rows agrees with all.
+
+        Examples
+        --------
+        >>> X, y = ConjunctionLearner().adversarial_stream(3)
+        >>> y.tolist()
+        [1, 1, 1, 1]
+        >>> ConjunctionLearner().partial_fit(X, y, classes=[0, 1]).n_mistakes_
+        4
+        """
+        if n < 1:
+            raise DataError(f"n must be at least 1; got {n}.")
+        online, X = clone(self), np.vstack([np.ones(n), 1.0 - np.eye(n)])
+        online.partial_fit(X[:1], [1], classes=[0, 1])  # positive for every conjunction without negations
+        labels = [1]
+        for row in X[1:]:
+            labels.append(1 - int(online.predict(row[None])[0]))
+            online.partial_fit(row[None], labels[-1:])
+        return X, np.array(labels)
 
     def formula(self) -> str:
         """Return the conjunction in words; "true" without literals, "false" if some feature is asked to be both."""
