@@ -418,3 +418,36 @@ def test_reordering_and_turning_keep_the_joint(seed):
         covered = set(model.parents_[b]) == {*model.parents_[a], a}
         if covered:
             assert turned.n_parameters_ == model.n_parameters_
+
+
+def test_empty_questions_and_wrong_kinds_are_answered_clearly(asia):
+    seen = {"dysp": "yes"}
+    for method in ("auto", "elimination", "junction_tree", "enumeration", "polytree"):
+        assert asia.query([], seen, method=method).log_evidence == pytest.approx(np.log(0.4359706), rel=1e-9)
+    with pytest.raises(DataError, match="evidence must be a dict"):
+        asia.query("lung", ["dysp"])
+    for method, given in (("ancestral", None), ("exact", seen), ("rejection", seen), ("gibbs", seen)):
+        rows = asia.sample(0, given, method=method, force=True)
+        assert rows.shape == (0, 8)
+    for n in (-1, 1.5, True):
+        with pytest.raises(DataError, match="n must be a whole number"):
+            asia.sample(n)
+    with pytest.raises(DataError, match="n_samples must be a whole number"):
+        asia.query("lung", seen, method="likelihood_weighting", n_samples=0)
+
+
+def test_tables_that_are_replaced_count():
+    model = BayesianNetwork(nodes=["a"], tables={"a": [0.3, 0.7]})
+    assert model.query("a")[1] == pytest.approx(0.7)
+    model.tables["a"] = [0.5, 0.5]
+    assert model.query("a")[1] == pytest.approx(0.5)
+
+
+def test_column_without_any_cell_is_hidden(patients, asia):
+    """It starts from random tables: equal ones would stay equal for ever."""
+    empty = patients.assign(bronc=None)
+    options = dict(states={"bronc": ["yes", "no"]}, max_iter=5, tol=0.0, random_state=0)
+    found = BayesianNetwork(asia.edges, **options).fit(empty)
+    without = BayesianNetwork(asia.edges, **options).fit(patients.drop(columns="bronc"))
+    assert np.abs(found.tables_["bronc"] - 0.5).max() > 0.01
+    assert found.log_likelihood_ == pytest.approx(without.log_likelihood_, rel=0.01)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -217,7 +218,7 @@ class Answers:
             One column for every variable, categories as states.
         """
         net, rng = self._network(), generator(random_state)
-        seen = net.evidence(evidence)
+        seen, n = net.evidence(evidence), count_of(n, "n")
         if method == "auto":
             fits = tree_entries(net) <= KEPT_TREE if seen else False
             method = "ancestral" if not seen else "exact" if fits else "gibbs"
@@ -230,7 +231,7 @@ class Answers:
         elif method == "rejection":
             codes = sampling.rejection(net, n, rng, seen, max_tries)[0]
         elif method == "gibbs":
-            options = dict(burn_in=burn_in, thin=thin, chains=min(chains, n), force=force)
+            options = dict(burn_in=burn_in, thin=thin, chains=min(chains, max(n, 1)), force=force)
             codes = sampling.gibbs(net, n, rng, seen, **options)
         else:
             options = ["auto", "ancestral", "exact", "rejection", "gibbs"]
@@ -241,9 +242,16 @@ class Answers:
         self, n: int, evidence: Mapping[str, Any] | None = None, *, random_state: Any = None
     ) -> tuple[Any, Array]:
         """Draw rows with the evidence held fixed, and their weights ∏ P(evidence | drawn parents)."""
-        net = self._network()
+        net, n = self._network(), count_of(n, "n", 1)
         codes, logs = sampling.weighted(net, n, generator(random_state), net.evidence(evidence))
         return to_frame(net, codes), np.exp(logs)
+
+
+def count_of(n: Any, name: str, least: int = 0) -> int:
+    """Return a number of rows to draw, checked to be whole and not too small."""
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < least:
+        raise DataError(f"{name} must be a whole number, at least {least}; got {n!r}.")
+    return int(n)
 
 
 def to_frame(net: Net, codes: Array) -> Any:
@@ -277,6 +285,7 @@ def _sampled_query(
 ) -> Factor:
     """An answer from samples: self-normalized weights, with standard errors."""
     rng, seen, targets = generator(random_state), net.evidence(evidence), net.numbers(wanted)
+    n = count_of(n, "n_samples", 1)
     _not_observed(net, wanted, evidence)
     likelihoods = net.likelihoods(soft)
     log_evidence: float | None = None
@@ -314,7 +323,9 @@ def _weighted_answer(
     chains: int,
 ) -> Factor:
     shape = [net.cards[v] for v in targets]
-    cell = np.ravel_multi_index([codes[:, v] for v in targets], shape)
+    cell = np.zeros(len(codes), dtype=np.int64)
+    for v in targets:
+        cell = cell * net.cards[v] + codes[:, v]
     size, total = product(shape), weights.sum()
     share = np.bincount(cell, weights, size) / total
     # Var Σwf/Σw ≈ Σ w²(f − p)² / (Σw)², with f the indicator of a cell

@@ -147,7 +147,7 @@ class InferencePlan:
             pass
         problem = self._problem
         names = [problem.variables[v] for v in problem.targets]
-        answer = contract(left, names)
+        answer = contract([*left, Factor([], 1.0)], names)
         total = float(answer.table.sum())
         if not total > 0:
             raise self._impossible()

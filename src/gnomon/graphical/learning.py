@@ -172,7 +172,7 @@ def _first_tables(work: Work, rng: np.random.Generator) -> list[Array]:
     tables = []
     for v, scope in enumerate(work.scopes):
         shape = [net.cards[u] for u in scope]
-        if v in counted:
+        if v in counted and counted[v].any():  # a column of which no cell is seen is hidden
             tables.append(estimate(counted[v] + 1.0 / shape[-1], np.zeros(shape))[0])
         else:
             tables.append(rng.dirichlet(np.full(shape[-1], 2.0), size=shape[:-1] or None))

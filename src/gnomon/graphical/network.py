@@ -214,7 +214,8 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
         """What the network depends on: the learned attributes, or the parameters."""
         if "tables_" in self.__dict__:
             return (self.__dict__["tables_"],)
-        return (self.edges, self.states, self.tables, self.nodes)
+        states, tables = self.states or {}, self.tables or {}
+        return (*self.edges, *states, *states.values(), *tables, *tables.values(), *self.nodes)
 
     def _network(self) -> Net:
         """Return the network, learned or given; it is built once."""

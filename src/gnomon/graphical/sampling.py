@@ -59,6 +59,8 @@ def rejection(
             good &= codes[:, v] == code
         kept.append(codes[good])
         found, tries = found + int(good.sum()), tries + m
+    if not kept:  # nothing was asked for
+        return np.empty((0, len(net)), dtype=np.int64), 1.0
     return np.concatenate(kept)[:n], found / tries
 
 
@@ -172,7 +174,7 @@ def gibbs(
     for _ in range(-(-n // chains)):
         sweep(arrays, logs, codes, rng, free, thin)
         kept.append(codes.copy())
-    return np.concatenate(kept)[:n]
+    return np.concatenate(kept)[:n] if kept else codes[:0]
 
 
 def log_probabilities(net: Net, codes: Array) -> Array:
