@@ -13,7 +13,7 @@ from compare import assert_same_bits
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.threads import threads
 from gnomon.datasets import load_network
-from gnomon.graphical import BayesianNetwork, d_separated, is_independent
+from gnomon.graphical import BayesianNetwork
 from gnomon.graphical.factor import TableTooLargeError
 from graphical.randomly import random_network, walk
 
@@ -392,10 +392,10 @@ def test_separation_implies_independence_and_connection_dependence():
         for _ in range(6):
             a, b, *rest = (str(v) for v in rng.permutation(names))
             given = rest[: int(rng.integers(0, 3))]
-            if d_separated(model, a, b, given):
-                assert is_independent(model, a, b, given)
+            if model.d_separated(a, b, given):
+                assert model.is_independent(a, b, given)
             else:
-                assert not is_independent(model, a, b, given, tol=1e-7), (seed, a, b, given)
+                assert not model.is_independent(a, b, given, tol=1e-7), (seed, a, b, given)
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -448,6 +448,5 @@ def test_column_without_any_cell_is_hidden(patients, asia):
     empty = patients.assign(bronc=None)
     options = dict(states={"bronc": ["yes", "no"]}, max_iter=5, tol=0.0, random_state=0)
     found = BayesianNetwork(asia.edges, **options).fit(empty)
-    without = BayesianNetwork(asia.edges, **options).fit(patients.drop(columns="bronc"))
     assert np.abs(found.tables_["bronc"] - 0.5).max() > 0.01
-    assert found.log_likelihood_ == pytest.approx(without.log_likelihood_, rel=0.01)
+    assert np.abs(found.tables_["dysp"][0] - found.tables_["dysp"][1]).max() > 0.01, "bronc tells something"

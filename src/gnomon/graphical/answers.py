@@ -12,7 +12,7 @@ import numpy as np
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
-from gnomon.graphical import dags, sampling
+from gnomon.graphical import dags, sampling, separation
 from gnomon.graphical.elimination import product
 from gnomon.graphical.factor import MAX_ENTRIES, Factor, TableTooLargeError, contract, guard
 from gnomon.graphical.inference import enumerate_query, inference_plan, marginal_map
@@ -161,6 +161,52 @@ class Answers:
         net = self._network()
         guard(net.cards, max_entries, "the joint table")
         return contract(net.factors(), net.variables)
+
+    def is_independent(self, A: Any, B: Any, given: Any = (), *, tol: float = 1e-9) -> bool:
+        """Tell whether the numbers make A and B independent given other variables.
+
+        A graph may not show an independence that the numbers have; it never shows one that they have not.
+
+        Parameters
+        ----------
+        A, B, given : str or list of str
+        tol : float, default=1e-9
+            Largest difference of a slice of the joint table to the outer product of its margins.
+
+        Examples
+        --------
+        >>> from gnomon.datasets import load_network
+        >>> coins = load_network("coins")
+        >>> coins.is_independent("x1", "x2"), coins.is_independent("x1", "x2", "x3")
+        (True, False)
+        """
+        names = list(dict.fromkeys([*listed(given), *listed(A), *listed(B)]))
+        return self.query(names).is_independent(A, B, given, tol=tol)
+
+    def explaining_away(
+        self, effect: Mapping[str, Any], cause: Mapping[str, Any], other: Mapping[str, Any]
+    ) -> separation.ExplainingAway:
+        """Return how the probability of a cause changes as its effect and then another cause are seen.
+
+        Parameters
+        ----------
+        effect, cause, other : dict
+            One state each, by name of the variable.
+
+        Returns
+        -------
+        named tuple
+            `prior`, `given_effect`, `given_both` and a sentence, `verdict`.
+
+        Examples
+        --------
+        >>> from gnomon.datasets import load_network
+        >>> story = load_network("alarm_story")
+        >>> found = story.explaining_away({"alarm": "yes"}, {"burglary": "yes"}, {"radio": "yes"})
+        >>> round(found.given_effect, 4), round(found.given_both, 4)
+        (0.5025, 0.01)
+        """
+        return separation.explaining_away(self, effect, cause, other)
 
     def probability(self, assignment: Mapping[str, Any]) -> float:
         """Return the probability that the given variables have the given states: of all, or of some of them."""

@@ -24,7 +24,7 @@ from gnomon.graphical.columns import READS, read_columns, width_of
 from gnomon.graphical.evidence import ImpossibleEvidenceError
 from gnomon.graphical.factor import states_of
 from gnomon.graphical.net import Net, build, graph_of
-from gnomon.graphical.shape import Shape
+from gnomon.graphical.shape import Redrawn
 
 _NETS: WeakKeyDictionary[Any, tuple[tuple[Any, ...], Net]] = WeakKeyDictionary()
 
@@ -41,7 +41,7 @@ def given_attribute(net: Net, name: str) -> Any:
     return net.parameter_count() if name == "n_parameters_" else dict(zip(names, net.tables, strict=True))
 
 
-class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, DensityMixin, Learner):
+class BayesianNetwork(Answers, Redrawn, OneToOneFeatureMixin, TransformerMixin, DensityMixin, Learner):
     r"""A Bayesian network over discrete variables.
 
     .. math:: P(x_1, \dots, x_n) = \prod_i P(x_i \mid x_{pa(i)})

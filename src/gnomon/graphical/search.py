@@ -257,7 +257,7 @@ def apply_move(adjacency: Array, kind: int, a: int, b: int) -> Array:
 
 
 def grafted(tree: Array, required: Array, permitted: Array, most: int) -> Array:
-    """Return the required edges and those of a tree that may be added to them, turned where that is the permitted way."""
+    """Return the required edges and those of a tree that may join them, turned where only that is permitted."""
     dags.topological_order(_parents(required), [str(v) for v in range(len(tree))])
     graph = required.copy()
     for a, b in np.argwhere(tree):
