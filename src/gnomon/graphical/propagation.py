@@ -85,7 +85,7 @@ class FactorGraph:
         """Draw variables as circles and factors as squares; return the Axes."""
         from importlib import import_module
 
-        return import_module("gnomon.plot").factor_graph(self, ax=ax, **options)
+        return import_module("gnomon.plot").network(self, ax=ax, **options)
 
     def __repr__(self) -> str:
         return f"FactorGraph({len(self.variables)} variables, {len(self.factors)} factors)"
