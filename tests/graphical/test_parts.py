@@ -4,6 +4,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from gnomon.bayes import CategoricalNB, JointTable
@@ -477,3 +478,28 @@ def test_order_of_states_does_not_change_the_climb():
     X = model.sample(300, random_state=0)
     turned = X.apply(lambda column: column.cat.reorder_categories(["no", "yes"]))
     assert HillClimbSearch().fit(X).dag_ == HillClimbSearch().fit(turned).dag_
+
+
+def test_numbers_are_put_into_bins_of_equal_counts():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.integers(2, size=400)
+    X[:, 0] += 3.0 * y
+    X[:, 2] = np.round(X[:, 2]).clip(-1, 1)
+    X[0, 1] = np.nan
+    model = BayesianNetworkClassifier("naive", n_bins=4).fit(X, y)
+    assert set(model.bin_edges_) == {"0", "1"}, "three different numbers are states as they are"
+    assert np.bincount(np.searchsorted(model.bin_edges_["0"], X[:, 0])).tolist() == [100] * 4
+    assert model.score(X, y) > 0.85 and model.predict_proba([[99.0, -99.0, 7.0]])[0, 1] > 0.9
+    frame = pd.DataFrame(X, columns=list("abc"))
+    named = BayesianNetworkClassifier("naive", n_bins=4).fit(frame, y)
+    np.testing.assert_array_equal(named.predict_proba(frame), model.predict_proba(X))
+    np.testing.assert_array_equal(
+        BayesianNetworkClassifier("naive", n_bins=4).fit(pl.from_pandas(frame), y).predict_proba(frame),
+        model.predict_proba(X),
+    )
+    weight = rng.integers(3, size=400)
+    one = BayesianNetworkClassifier(n_bins=5).fit(X, y, sample_weight=weight)
+    many = BayesianNetworkClassifier(n_bins=5).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    for name, edges in one.bin_edges_.items():
+        np.testing.assert_allclose(many.bin_edges_[name], edges, rtol=1e-12)
+    np.testing.assert_allclose(one.predict_proba(X), many.predict_proba(X), rtol=1e-9)

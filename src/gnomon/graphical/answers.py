@@ -16,7 +16,8 @@ from gnomon.graphical import dags, sampling, separation
 from gnomon.graphical.elimination import product
 from gnomon.graphical.factor import MAX_ENTRIES, Factor, TableTooLargeError, contract, guard
 from gnomon.graphical.inference import enumerate_query, inference_plan, marginal_map
-from gnomon.graphical.junction import JunctionTree, plan_tree
+from gnomon.graphical.junction import plan_tree
+from gnomon.graphical.junction_tree import JunctionTree
 from gnomon.graphical.net import Net, listed
 
 EXACT = ("auto", "enumeration", "elimination", "junction_tree", "polytree")

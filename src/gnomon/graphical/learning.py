@@ -16,7 +16,7 @@ from gnomon.core.validate import warn
 from gnomon.graphical import dags
 from gnomon.graphical.counting import estimate, family_tables, mode, prior_counts, split, tie
 from gnomon.graphical.factor import states_of
-from gnomon.graphical.junction import JunctionTree
+from gnomon.graphical.junction_tree import JunctionTree
 from gnomon.graphical.net import Net, build, check_table, graph_of
 from gnomon.graphical.sampling import family_rows
 from gnomon.loops import junction as loops

@@ -197,7 +197,7 @@ class Redrawn(Shape):
 
     def to_factor_graph(self) -> Any:
         """Return the tables as the factors of a `FactorGraph`."""
-        from gnomon.graphical.propagation import FactorGraph
+        from gnomon.graphical.factor_graphs import FactorGraph
 
         return FactorGraph(self._network().factors())
 
