@@ -450,3 +450,30 @@ def test_column_without_any_cell_is_hidden(patients, asia):
     found = BayesianNetwork(asia.edges, **options).fit(empty)
     assert np.abs(found.tables_["bronc"] - 0.5).max() > 0.01
     assert np.abs(found.tables_["dysp"][0] - found.tables_["dysp"][1]).max() > 0.01, "bronc tells something"
+
+
+@pytest.mark.parametrize("kind", ["strings", "categories", "dask"])
+def test_words_of_tables_on_disk_are_states(asia, patients, tmp_path, kind):
+    frame = patients.astype(str) if kind != "categories" else patients
+    frame = frame.assign(weight=np.arange(len(frame)) % 3)
+    holes = frame.copy()
+    holes["lung"] = holes["lung"].astype(object).where(np.arange(len(frame)) % 5 > 0, None)
+    if kind == "dask":
+        dataframe = pytest.importorskip("dask.dataframe")
+        table, open_table = (dataframe.from_pandas(f, npartitions=3) for f in (frame, holes))
+    else:
+        table, open_table = tmp_path / "table.parquet", tmp_path / "holes.parquet"
+        frame.to_parquet(table, row_group_size=700)
+        holes.to_parquet(open_table, row_group_size=700)
+    inner = BayesianNetwork(asia.edges, nodes=asia.nodes)
+    expected = clone(inner).fit(frame.drop(columns="weight").astype(str), sample_weight=frame["weight"])
+    found = clone(inner).fit(table, sample_weight="weight")
+    assert found.states_["lung"] == ["no", "yes"]
+    for name in asia.nodes:
+        np.testing.assert_allclose(found.tables_[name], expected.tables_[name], rtol=1e-12)
+    few = clone(inner).set_params(max_iter=3, tol=0.0).fit(open_table, sample_weight="weight")
+    same = clone(inner).set_params(max_iter=3, tol=0.0)
+    same.fit(holes.drop(columns="weight"), sample_weight=holes["weight"])
+    assert few.log_likelihood_ == pytest.approx(same.log_likelihood_, rel=1e-9)
+    with pytest.raises(DataError, match="'lung' of X holds the string 'no'"):
+        clone(inner).set_params(states={"lung": ["yes"]}).fit(table, sample_weight="weight")
