@@ -245,14 +245,8 @@ def _is_numeric(values: Any) -> bool:
         return True
     if isinstance(kind, np.dtype) and kind.kind in "O":
         return not any(isinstance(value, str | bool | np.bool_ | bytes) for value in np.asarray(values))
-    return type(kind).__name__ in (
-        "Int64Dtype",
-        "Int32Dtype",
-        "Int16Dtype",
-        "Int8Dtype",
-        "Float64Dtype",
-        "Float32Dtype",
-    )
+    nullable = ("Int64Dtype", "Int32Dtype", "Int16Dtype", "Int8Dtype", "Float64Dtype", "Float32Dtype")
+    return type(kind).__name__ in nullable
 
 
 def _object_codes(
@@ -295,7 +289,10 @@ def _code_of(
     if _missing(entry):
         return -1
     code = place.get(entry, words.get(str(entry), -1))
-    if code < 0 and unknown != "missing" and (codes is None or (codes == list(entries).index(entry)).any()):
+    # a word where all states are numbers is no state that was not seen: it is a wrong column
+    strange = isinstance(entry, str) and not any(isinstance(state, str) for state in place)
+    refused = unknown != "missing" or strange
+    if code < 0 and refused and (codes is None or (codes == list(entries).index(entry)).any()):
         kind = "string " if isinstance(entry, str) else ""
         raise DataError(
             f"column {name!r} of X holds the {kind}{entry!r}, which is none of its states {list(words)[:20]}."
