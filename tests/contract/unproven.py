@@ -9,7 +9,7 @@ UNPROVEN = {
     "decide": "not seen whole",
     "decomposition": "not seen whole",
     "gp": "not seen whole",
-    "graphical": "awkward tables: text, one column, a constant column",
+    "graphical": "BayesianNetwork not seen whole; all others of the family hold",
     "kernels": "entries near the end of the numbers are answered instead of refused",
     "neighbors": "not seen whole",
     "neural": "not seen whole",
