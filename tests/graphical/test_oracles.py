@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gnomon.core.errors import DataError
 from gnomon.datasets import load_network
 from gnomon.graphical import (
     BayesianNetwork,
@@ -19,15 +20,7 @@ from gnomon.graphical import (
     LatentClassModel,
     LinearGaussianNetwork,
     MarkovRandomField,
-    active_path,
-    compare_orderings,
-    d_separated,
-    equivalent,
-    explaining_away,
-    independence_gap,
     inference_plan,
-    is_independent,
-    parameter_count,
     score_structure,
     treewidth,
 )
@@ -52,7 +45,7 @@ def test_alarm_story_by_hand():
     assert story.query(["earthquake", "burglary"], yes)["yes", "yes"] == near(0.0050251256)
     assert story.query("radio", yes)["yes"] == near(0.5025125628)
     assert story.query("burglary", {"radio": "yes"})["yes"] == near(0.01)
-    found = explaining_away(story, yes, {"burglary": "yes"}, {"radio": "yes"})
+    found = story.explaining_away(yes, {"burglary": "yes"}, {"radio": "yes"})
     assert found.verdict.startswith("explained away")
     assert (found.prior, found.given_effect, found.given_both) == (near(0.01), near(0.5025125628), near(0.01))
 
@@ -62,9 +55,9 @@ def test_coins_are_independent_until_compared():
     assert coins.query("x3")["equal"] == near(0.5)
     np.testing.assert_allclose(coins.query(["x1", "x2"]).values, 0.25)
     assert coins.query(["x1", "x2"], {"x3": "equal"})["heads", "heads"] == near(0.5)
-    assert d_separated(coins, "x1", "x2") and not d_separated(coins, "x1", "x2", "x3")
-    assert is_independent(coins, "x1", "x2") and not is_independent(coins, "x1", "x2", "x3")
-    assert is_independent(coins, "x1", "x3"), "the numbers know more than the graph"
+    assert coins.d_separated("x1", "x2") and not coins.d_separated("x1", "x2", "x3")
+    assert coins.is_independent("x1", "x2") and not coins.is_independent("x1", "x2", "x3")
+    assert coins.is_independent("x1", "x3"), "the numbers know more than the graph"
 
 
 def test_sprinkler_by_hand():
@@ -145,10 +138,10 @@ def test_chest_clinic_separations():
         ("tub", "bronc", ("smoke", "dysp"), False),
     ]  # fmt: skip
     for a, b, given, answer in said:
-        assert d_separated(asia, a, b, given) is answer, (a, b, given)
-        assert (active_path(asia, a, b, given).path is None) is answer
+        assert asia.d_separated(a, b, given) is answer, (a, b, given)
+        assert (asia.active_path(a, b, given).path is None) is answer
         if answer:
-            assert is_independent(asia, a, b, given)
+            assert asia.is_independent(a, b, given)
     pairs = {frozenset(pair) for a, b, given in asia.independencies(0) for pair in [(a, b)]}
     names = [
         ("asia", "bronc"),
@@ -159,7 +152,7 @@ def test_chest_clinic_separations():
         ("smoke", "tub"),
     ]
     assert pairs == {frozenset(pair) for pair in names}
-    why = active_path(asia, "asia", "smoke")
+    why = asia.active_path("asia", "smoke")
     assert (["asia", "tub", "either", "lung", "smoke"], "either", "collider") in why.blocked
     assert asia.markov_blanket("lung") == ["tub", "smoke", "either"]
     assert asia.local_independencies()["xray"] == (
@@ -170,19 +163,21 @@ def test_chest_clinic_separations():
 
 def test_parameter_counts():
     assert load_network("asia").n_parameters_ == 18
-    assert parameter_count(load_network("asia"), structure="full") == 255
+    assert load_network("asia").parameter_count("full") == 255
     assert load_network("sprinkler").n_parameters_ == 6
-    edges = [("A", "C"), ("B", "C"), ("C", "D")]
-    assert (parameter_count(edges), parameter_count(edges, structure="full")) == (8, 15)
-    cards = {"X": 4, "Y": 3, "H": 2}
-    assert parameter_count([], cards, structure="conditional", given="H") == 11
-    assert parameter_count([("H", "X"), ("H", "Y")], cards) == 11
-    assert parameter_count([], cards, structure="independent") == 6
+    model = BayesianNetwork([("A", "C"), ("B", "C"), ("C", "D")])
+    assert (model.parameter_count(), model.parameter_count("full")) == (8, 15)
+    states = {"X": range(4), "Y": range(3), "H": range(2)}
+    star = BayesianNetwork([("H", "X"), ("H", "Y")], states=states)
+    assert star.parameter_count() == star.parameter_count("conditional", given="H") == 11
+    assert star.parameter_count("independent") == 6
+    with pytest.raises(DataError, match="given= one of"):
+        star.parameter_count("conditional")
 
 
 def test_orderings_of_a_collider_with_a_child():
     edges = [("A", "C"), ("B", "C"), ("C", "D")]
-    table = compare_orderings(edges)
+    table = BayesianNetwork(edges).compare_orderings()
     assert table.parameters.value_counts().to_dict() == {8: 2, 9: 12, 11: 4, 14: 2, 15: 4}
     rng = np.random.default_rng(0)
     tables = {
@@ -423,8 +418,9 @@ def test_equivalent_graphs_score_alike_but_for_k2():
         values = [score_structure(D12, [tuple(e) for e in graph], score) for graph in graphs]
         np.testing.assert_allclose(values, values[0], rtol=1e-12)
     assert score_structure(D12, [("B", "A"), ("B", "C")], "k2") == pytest.approx(-27.380894170, abs=6e-10)
-    assert all(equivalent([tuple(e) for e in a], [tuple(e) for e in b]) for a in graphs for b in graphs)
-    assert not equivalent([("A", "B"), ("B", "C")], [("A", "B"), ("C", "B")])
+    models = [BayesianNetwork([tuple(e) for e in graph]) for graph in graphs]
+    assert all(one.equivalent(other) for one in models for other in models)
+    assert not BayesianNetwork([("A", "B"), ("B", "C")]).equivalent([("A", "B"), ("C", "B")])
 
 
 def test_local_scores_of_twelve_rows():
@@ -496,10 +492,10 @@ def test_em_with_holes_from_a_given_start():
 
 def test_independence_is_rank_one():
     asia = load_network("asia")
-    apart = independence_gap(asia.query(["tub", "lung"]))
+    apart = asia.query(["tub", "lung"]).independence_gap()
     assert apart.rank == 1 and apart.residual < 1e-15 and apart.mutual_information < 1e-12
-    together = independence_gap(asia.query(["smoke", "lung"]))
+    together = asia.query(["smoke", "lung"]).independence_gap()
     assert together.rank == 2 and together.residual > 0.01
-    coins = load_network("coins").joint().to_table()
-    assert is_independent(coins, "x1", "x2") and not is_independent(coins, "x1", "x2", "x3")
-    assert coins.slice_ranks("x3") == [2, 2]
+    coins = load_network("coins").joint()
+    assert coins.is_independent("x1", "x2") and not coins.is_independent("x1", "x2", "x3")
+    assert coins.to_table().slice_ranks("x3") == [2, 2]

@@ -4,6 +4,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from gnomon.bayes import CategoricalNB, JointTable
@@ -233,7 +234,7 @@ def test_exact_search_is_the_best_of_all_graphs(score):
 def test_climbing_never_falls_and_exact_search_is_above(seed):
     X = random_network(seed, n=6).sample(300, random_state=seed)
     best = ExactSearch(max_parents=4).fit(X)
-    for options in ({}, {"tabu": 0}, {"start": "tree"}, {"n_restarts": 3, "random_state": 0}):
+    for options in ({}, {"tabu": 0}, {"start": "empty"}, {"n_restarts": 3, "random_state": 0}):
         search = HillClimbSearch(**options).fit(X)
         assert (np.diff(search.trace_.objective) >= 0).all()
         assert search.score_ == pytest.approx(score_structure(X, search.dag_), rel=1e-12)
@@ -456,3 +457,49 @@ def test_linear_gaussian_covariance_and_regression():
     assert fitted.variances_[child] == pytest.approx(float(((X[child] - A @ w) ** 2).mean()), rel=1e-9)
     assert fitted.score(X) * 2000 == pytest.approx(fitted.log_likelihood_, rel=1e-10)
     assert fitted.d_separated(names[0], names[1], list(names[2:])) in (True, False)
+
+
+def test_climb_starts_at_the_tree_as_far_as_it_is_permitted():
+    X = random_network(5, n=6).sample(400, random_state=0)
+    tree = ChowLiuTree().fit(X).dag_
+    skeleton = {frozenset(edge) for edge in tree}
+    first = next(HillClimbSearch(tabu=0).iterate(X))
+    assert len(skeleton ^ {frozenset(edge) for edge in first.dag_}) <= 1, "one move from the tree"
+    turned = [(b, a) for a, b in tree]
+    found = HillClimbSearch(required=turned, max_iter=1, tabu=0).fit(X)
+    assert set(turned) <= set(found.dag_), "required edges come first, against the tree's direction"
+    assert HillClimbSearch(max_parents=0).fit(X).dag_ == []
+    with pytest.raises(DataError, match="cycle"):
+        HillClimbSearch(required=[("v0", "v1"), ("v1", "v0")]).fit(X)
+
+
+def test_order_of_states_does_not_change_the_climb():
+    model = load_network("asia")
+    X = model.sample(300, random_state=0)
+    turned = X.apply(lambda column: column.cat.reorder_categories(["no", "yes"]))
+    assert HillClimbSearch().fit(X).dag_ == HillClimbSearch().fit(turned).dag_
+
+
+def test_numbers_are_put_into_bins_of_equal_counts():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.integers(2, size=400)
+    X[:, 0] += 3.0 * y
+    X[:, 2] = np.round(X[:, 2]).clip(-1, 1)
+    X[0, 1] = np.nan
+    model = BayesianNetworkClassifier("naive", n_bins=4).fit(X, y)
+    assert set(model.bin_edges_) == {"0", "1"}, "three different numbers are states as they are"
+    assert np.bincount(np.searchsorted(model.bin_edges_["0"], X[:, 0])).tolist() == [100] * 4
+    assert model.score(X, y) > 0.85 and model.predict_proba([[99.0, -99.0, 7.0]])[0, 1] > 0.9
+    frame = pd.DataFrame(X, columns=list("abc"))
+    named = BayesianNetworkClassifier("naive", n_bins=4).fit(frame, y)
+    np.testing.assert_array_equal(named.predict_proba(frame), model.predict_proba(X))
+    np.testing.assert_array_equal(
+        BayesianNetworkClassifier("naive", n_bins=4).fit(pl.from_pandas(frame), y).predict_proba(frame),
+        model.predict_proba(X),
+    )
+    weight = rng.integers(3, size=400)
+    one = BayesianNetworkClassifier(n_bins=5).fit(X, y, sample_weight=weight)
+    many = BayesianNetworkClassifier(n_bins=5).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    for name, edges in one.bin_edges_.items():
+        np.testing.assert_allclose(many.bin_edges_[name], edges, rtol=1e-12)
+    np.testing.assert_allclose(one.predict_proba(X), many.predict_proba(X), rtol=1e-9)

@@ -39,8 +39,8 @@ def test_every_step_of_an_elimination():
     ax = plan.plot()
     assert [bar.get_width() for bar in ax.patches] == plan.sizes
     for step, name in enumerate(plan.order):
-        assert plot.elimination(plan, step=step).get_title().startswith(f"eliminate {name}")
-    dashed = [line for line in plot.elimination(plan, step=1).lines if line.get_linestyle() == "--"]
+        assert plot.network(plan, step=step).get_title().startswith(f"eliminate {name}")
+    dashed = [line for line in plot.network(plan, step=1).lines if line.get_linestyle() == "--"]
     assert len(dashed) == len(plan.fill_in[0])
 
 
@@ -49,7 +49,7 @@ def test_factor_graph_with_messages():
         [Factor(["A", "B"], [[4, 1], [1, 2]]), Factor(["B", "C"], [[1, 2], [2, 1]]), Factor("B", [0.6, 0.4])]
     )
     found = BeliefPropagation().fit(graph)
-    ax = plot.factor_graph(graph, messages=found.messages_)
+    ax = plot.network(graph, messages=found.messages_)
     assert {"A", "B", "C", "f0", "f1", "f2"} <= set(words(ax)) and "(1, 0.6)" in words(ax)
     assert len(ax.lines) == 5 and len(graph.plot().patches) == 6
 
@@ -73,5 +73,5 @@ def test_image_and_its_labels():
 def test_search_with_strengths():
     X = load_network("sprinkler").sample(400, random_state=0)
     search = HillClimbSearch().fit(X)
-    ax = plot.structure_search(search, strengths=edge_bootstrap(X, 3, random_state=0))
+    ax = plot.network(search, strengths=edge_bootstrap(X, 3, random_state=0))
     assert set(words(ax)) == {"rain", "sprinkler", "wet"} and ax.get_title().startswith("score")

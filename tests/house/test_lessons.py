@@ -91,14 +91,9 @@ def test_chains_and_networks():
     assert casino["transmat"].sum(axis=1) == pytest.approx([1, 1]) and casino["emissionprob"][1, 5] == 0.5
     assert load_lesson("two states")["emissionprob"].sum(axis=1) == pytest.approx([1, 1])
     assert load_lesson("tagging")["transmat"].sum(axis=1) == pytest.approx([1, 1])
-    s = load_lesson("sprinkler")
-    wet = sum(
-        (s["p_rain"] if r else 1 - s["p_rain"]) * 0.5 * s["p_wet"][r, k] for r in (0, 1) for k in (0, 1)
-    )
-    assert wet == pytest.approx(0.57375)
-    a = load_lesson("alarm")
-    assert 1 - (1 - a["p_earthquake"]) * (1 - a["p_burglary"]) == pytest.approx(0.0199)
-    assert load_lesson("two coins")["p_same"].sum() == 2
+    assert datasets.load_network("sprinkler").query("wet")["yes"] == pytest.approx(0.57375)
+    assert datasets.load_network("alarm_story").query("alarm")["yes"] == pytest.approx(0.0199)
+    assert datasets.load_network("coins").query("x3")["equal"] == pytest.approx(0.5)
 
 
 def values(transitions, rewards, discount):

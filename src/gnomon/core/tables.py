@@ -35,8 +35,9 @@ class Roles(NamedTuple):
 
 
 def is_table(X: Any) -> bool:
-    """Tell whether X names a table on disk or is an Arrow object."""
-    return isinstance(X, str | os.PathLike) or type(X).__module__.partition(".")[0] == "pyarrow"
+    """Tell whether X names a table on disk, is an Arrow object, or is a source of record batches."""
+    named = isinstance(X, str | os.PathLike | ParquetSource | ArrowSource)
+    return named or type(X).__module__.partition(".")[0] == "pyarrow"
 
 
 class TableRows(Rows):
@@ -163,6 +164,8 @@ class ArrowSource:
 
 def open_source(source: Any) -> Any:
     """Return a source of record batches for whatever names a table."""
+    if isinstance(source, ParquetSource | ArrowSource):
+        return source
     if not isinstance(source, str | os.PathLike):
         if hasattr(source, "read_all"):  # a stream is read once, learners read many times
             source = source.read_all()

@@ -67,20 +67,6 @@ LESSONS: dict[str, dict[str, Any]] = {
         "emissionprob": [[0.5, 0.4, 0.1], [0.1, 0.3, 0.6]],
         "observations": [0, 1, 2],
     },
-    "sprinkler": {
-        "names": ["sprinkler", "rain", "wet"],
-        "p_sprinkler": 0.5,
-        "p_rain": 0.25,
-        "p_wet": [[0.0, 0.9], [0.9, 0.99]],  # [rain][sprinkler]
-    },
-    "alarm": {
-        "names": ["earthquake", "burglary", "alarm", "report"],
-        "p_earthquake": 0.01,
-        "p_burglary": 0.01,
-        "p_alarm": [[0.0, 1.0], [1.0, 1.0]],  # [earthquake][burglary]
-        "p_report": [0.0, 1.0],  # [earthquake]
-    },
-    "two coins": {"names": ["x1", "x2", "same"], "p_heads": [0.5, 0.5], "p_same": [[1.0, 0.0], [0.0, 1.0]]},
     "baskets": {
         "names": [
             ["Bread", "Milk"],

@@ -79,7 +79,7 @@ def load_lesson(name: str) -> dict[str, Any]:
         "split", "class scores", "concepts", "model orders", "survey". Points: "boosting a", "boosting b",
         "discriminant", "linkage", "components", "iris ratios". Matrices and games: "ratings", "rank one",
         "games", "graph", "baskets".
-        Chains and networks: "casino", "tagging", "two states", "sprinkler", "alarm", "two coins". Decisions: "two-state
+        Chains: "casino", "tagging", "two states" (for networks see `load_network`). Decisions: "two-state
         process", "six-state process". Arguments of `make_mixture`: "heights", "lengths", "clusters", "four clusters",
         "two classes", "three classes". Language: "phonemes" (English digits and their `sounds`), "treebank"
         (`sentences` and the `tags` of their words: N(oun), V(erb), D(eterminer), A(djective)).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,12 @@ import numpy as np
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
-from gnomon.graphical import dags, sampling
+from gnomon.graphical import dags, sampling, separation
 from gnomon.graphical.elimination import product
 from gnomon.graphical.factor import MAX_ENTRIES, Factor, TableTooLargeError, contract, guard
 from gnomon.graphical.inference import enumerate_query, inference_plan, marginal_map
-from gnomon.graphical.junction import JunctionTree, plan_tree
+from gnomon.graphical.junction import plan_tree
+from gnomon.graphical.junction_tree import JunctionTree
 from gnomon.graphical.net import Net, listed
 
 EXACT = ("auto", "enumeration", "elimination", "junction_tree", "polytree")
@@ -161,6 +163,52 @@ class Answers:
         guard(net.cards, max_entries, "the joint table")
         return contract(net.factors(), net.variables)
 
+    def is_independent(self, A: Any, B: Any, given: Any = (), *, tol: float = 1e-9) -> bool:
+        """Tell whether the numbers make A and B independent given other variables.
+
+        A graph may not show an independence that the numbers have; it never shows one that they have not.
+
+        Parameters
+        ----------
+        A, B, given : str or list of str
+        tol : float, default=1e-9
+            Largest difference of a slice of the joint table to the outer product of its margins.
+
+        Examples
+        --------
+        >>> from gnomon.datasets import load_network
+        >>> coins = load_network("coins")
+        >>> coins.is_independent("x1", "x2"), coins.is_independent("x1", "x2", "x3")
+        (True, False)
+        """
+        names = list(dict.fromkeys([*listed(given), *listed(A), *listed(B)]))
+        return self.query(names).is_independent(A, B, given, tol=tol)
+
+    def explaining_away(
+        self, effect: Mapping[str, Any], cause: Mapping[str, Any], other: Mapping[str, Any]
+    ) -> separation.ExplainingAway:
+        """Return how the probability of a cause changes as its effect and then another cause are seen.
+
+        Parameters
+        ----------
+        effect, cause, other : dict
+            One state each, by name of the variable.
+
+        Returns
+        -------
+        named tuple
+            `prior`, `given_effect`, `given_both` and a sentence, `verdict`.
+
+        Examples
+        --------
+        >>> from gnomon.datasets import load_network
+        >>> story = load_network("alarm_story")
+        >>> found = story.explaining_away({"alarm": "yes"}, {"burglary": "yes"}, {"radio": "yes"})
+        >>> round(found.given_effect, 4), round(found.given_both, 4)
+        (0.5025, 0.01)
+        """
+        return separation.explaining_away(self, effect, cause, other)
+
     def probability(self, assignment: Mapping[str, Any]) -> float:
         """Return the probability that the given variables have the given states: of all, or of some of them."""
         net = self._network()
@@ -217,7 +265,7 @@ class Answers:
             One column for every variable, categories as states.
         """
         net, rng = self._network(), generator(random_state)
-        seen = net.evidence(evidence)
+        seen, n = net.evidence(evidence), count_of(n, "n")
         if method == "auto":
             fits = tree_entries(net) <= KEPT_TREE if seen else False
             method = "ancestral" if not seen else "exact" if fits else "gibbs"
@@ -230,7 +278,7 @@ class Answers:
         elif method == "rejection":
             codes = sampling.rejection(net, n, rng, seen, max_tries)[0]
         elif method == "gibbs":
-            options = dict(burn_in=burn_in, thin=thin, chains=min(chains, n), force=force)
+            options = dict(burn_in=burn_in, thin=thin, chains=min(chains, max(n, 1)), force=force)
             codes = sampling.gibbs(net, n, rng, seen, **options)
         else:
             options = ["auto", "ancestral", "exact", "rejection", "gibbs"]
@@ -241,9 +289,16 @@ class Answers:
         self, n: int, evidence: Mapping[str, Any] | None = None, *, random_state: Any = None
     ) -> tuple[Any, Array]:
         """Draw rows with the evidence held fixed, and their weights ∏ P(evidence | drawn parents)."""
-        net = self._network()
+        net, n = self._network(), count_of(n, "n", 1)
         codes, logs = sampling.weighted(net, n, generator(random_state), net.evidence(evidence))
         return to_frame(net, codes), np.exp(logs)
+
+
+def count_of(n: Any, name: str, least: int = 0) -> int:
+    """Return a number of rows to draw, checked to be whole and not too small."""
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < least:
+        raise DataError(f"{name} must be a whole number, at least {least}; got {n!r}.")
+    return int(n)
 
 
 def to_frame(net: Net, codes: Array) -> Any:
@@ -277,6 +332,7 @@ def _sampled_query(
 ) -> Factor:
     """An answer from samples: self-normalized weights, with standard errors."""
     rng, seen, targets = generator(random_state), net.evidence(evidence), net.numbers(wanted)
+    n = count_of(n, "n_samples", 1)
     _not_observed(net, wanted, evidence)
     likelihoods = net.likelihoods(soft)
     log_evidence: float | None = None
@@ -314,7 +370,9 @@ def _weighted_answer(
     chains: int,
 ) -> Factor:
     shape = [net.cards[v] for v in targets]
-    cell = np.ravel_multi_index([codes[:, v] for v in targets], shape)
+    cell = np.zeros(len(codes), dtype=np.int64)
+    for v in targets:
+        cell = cell * net.cards[v] + codes[:, v]
     size, total = product(shape), weights.sum()
     share = np.bincount(cell, weights, size) / total
     # Var Σwf/Σw ≈ Σ w²(f − p)² / (Σw)², with f the indicator of a cell

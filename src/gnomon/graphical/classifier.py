@@ -18,6 +18,7 @@ from gnomon.core.rows import Chunk
 from gnomon.core.steps import OneStep
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import POSITIVE, Reads, check_fitted, check_parameters
+from gnomon.graphical.binning import bin_edges, put_into_bins
 from gnomon.graphical.columns import READS, CodedMemory, read_columns
 from gnomon.graphical.counting import Counts, count_chunk, estimate, families_of, prior_counts, split
 from gnomon.graphical.learning import check_fitted_arrays
@@ -81,6 +82,8 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
         Of the tree; the first column when not given.
     states : dict, optional
         Names of the states by column; found in the data when not given.
+    n_bins : int, optional
+        Put columns of more different numbers than this into so many bins of about equal counts (tables in memory).
 
     Attributes
     ----------
@@ -88,6 +91,8 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
     classes_ : array
     conditional_information_ : array of shape (d, d)
         I(Xᵢ; Xⱼ | class), with "tan".
+    bin_edges_ : dict of arrays
+        Inner edges of the bins, by column (by place in an array without names), with `n_bins`.
 
     Examples
     --------
@@ -107,6 +112,7 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
         "target": [str],
         "root": [str, None],
         "states": [dict, None],
+        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
     }
 
     def __init__(
@@ -120,6 +126,7 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
         target: str = "class",
         root: str | None = None,
         states: Any = None,
+        n_bins: int | None = None,
     ) -> None:
         self.structure = structure
         self.prior = prior
@@ -129,6 +136,7 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
         self.target = target
         self.root = root
         self.states = states
+        self.n_bins = n_bins
 
     def _read(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
@@ -137,9 +145,13 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
             check_parameters(self)
             if not isinstance(self.structure, str) and not hasattr(self.structure, "_graph"):
                 raise DataError("structure must be 'tan', 'naive', 'search' or a BayesianNetwork.")
-        return read_columns(
+        edges = bin_edges(X, self.n_bins, sample_weight) if self.n_bins is not None else {}
+        X = put_into_bins(X, edges)
+        rows = read_columns(
             self, X, sample_weight, y=y, states=self.states, reset=reset, reads=self._reads
         ).rows
+        rows.given = edges or None
+        return rows
 
     # learning
 
@@ -169,6 +181,7 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
             "parents_": {names[v]: [names[p] for p in own] for v, own in enumerate(parents)},
             "tables_": dict(zip(names, tables, strict=True)),
             "target_": name,
+            **({"bin_edges_": rows.given or {}} if self.n_bins is not None else {}),
             **more,
         }
         return found, log_likelihood
@@ -259,7 +272,7 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
     def predict_log_proba(self, X: Any) -> Array:
         """Return ln P(class | observed cells), one column for every class."""
         check_fitted(self)
-        net = self._net()
+        net, X = self._net(), put_into_bins(X, getattr(self, "bin_edges_", {}))
         known = {name: own for name, own in self.states_.items() if name != self.target_}
         reads = self._reads._replace(y=None)
         rows = read_columns(
@@ -294,7 +307,7 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
 
 
 def _tree(net: Net) -> Any:
-    from gnomon.graphical.junction import JunctionTree
+    from gnomon.graphical.junction_tree import JunctionTree
 
     return JunctionTree(net)
 

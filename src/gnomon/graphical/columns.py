@@ -13,6 +13,7 @@ from gnomon.core.rows import Chunk, MemoryRows, Rows
 from gnomon.core.sums import total
 from gnomon.core.validate import Reads, read, warn
 from gnomon.graphical.factor import states_of
+from gnomon.graphical.text_tables import coded_table
 
 MAX_STATES = 1000  # found in one column; more look like numbers that should be put into bins
 READS = Reads(nan=True, scales=True)
@@ -45,6 +46,8 @@ def read_columns(
     "missing".
     """
     known = dict(states or {})
+    named = [name for name in (y, sample_weight) if isinstance(name, str)]
+    X, words = coded_table(X, known, named, unknown)
     table, found = _coded_frame(X, known, names, unknown)
     fresh = reset or "n_features_in_" not in vars(
         estimator
@@ -56,9 +59,10 @@ def read_columns(
         return Columns(_as_codes(rows, rows.X, labels, own), labels, own)
     missing_code = reads.nan and _has_codes(X)
     if not rows.in_memory:
+        known.update(words)
         seen = total(_distinct, rows) if any(name not in known for name in labels) else None
         own = [known[n] if n in known else _numbers(seen.values[j], n) for j, n in enumerate(labels)]
-        return Columns(CodedRows(rows, own, labels, unknown), labels, own)
+        return Columns(CodedRows(rows, own, labels, unknown, set(words)), labels, own)
     values = rows.X
     own, codes = [], np.empty(values.shape, dtype=np.int32)
     for j, name in enumerate(labels):
@@ -241,14 +245,8 @@ def _is_numeric(values: Any) -> bool:
         return True
     if isinstance(kind, np.dtype) and kind.kind in "O":
         return not any(isinstance(value, str | bool | np.bool_ | bytes) for value in np.asarray(values))
-    return type(kind).__name__ in (
-        "Int64Dtype",
-        "Int32Dtype",
-        "Int16Dtype",
-        "Int8Dtype",
-        "Float64Dtype",
-        "Float32Dtype",
-    )
+    nullable = ("Int64Dtype", "Int32Dtype", "Int16Dtype", "Int8Dtype", "Float64Dtype", "Float32Dtype")
+    return type(kind).__name__ in nullable
 
 
 def _object_codes(
@@ -291,7 +289,10 @@ def _code_of(
     if _missing(entry):
         return -1
     code = place.get(entry, words.get(str(entry), -1))
-    if code < 0 and unknown != "missing" and (codes is None or (codes == list(entries).index(entry)).any()):
+    # a word where all states are numbers is no state that was not seen: it is a wrong column
+    strange = isinstance(entry, str) and not any(isinstance(state, str) for state in place)
+    refused = unknown != "missing" or strange
+    if code < 0 and refused and (codes is None or (codes == list(entries).index(entry)).any()):
         kind = "string " if isinstance(entry, str) else ""
         raise DataError(
             f"column {name!r} of X holds the {kind}{entry!r}, which is none of its states {list(words)[:20]}."
@@ -351,13 +352,15 @@ def _distinct(chunk: Chunk) -> Distinct:
 class CodedRows(Rows):
     """Rows of a table or a Dask collection whose chunks are turned into codes as they are read."""
 
-    def __init__(self, rows: Rows, states: Sequence[Sequence[Any]], labels: list[str], unknown: str) -> None:
-        self.inner, self.states, self.labels, self.unknown = (
-            rows,
-            [tuple(own) for own in states],
-            labels,
-            unknown,
-        )
+    def __init__(
+        self, rows: Rows, states: Sequence[Sequence[Any]], labels: list[str], unknown: str, words: set[str]
+    ) -> None:
+        self.inner, self.labels, self.unknown = rows, labels, unknown
+        self.states = [tuple(own) for own in states]
+        # columns of words come as codes already
+        self.coded = [
+            tuple(range(len(s))) if n in words else s for n, s in zip(labels, self.states, strict=True)
+        ]
         for name in (
             "n_rows",
             "n_features",
@@ -381,7 +384,7 @@ class CodedRows(Rows):
         self, function: Callable[..., Any], state: tuple[Any, ...], combine: Callable[..., Any]
     ) -> Any:
         """Apply the function to coded chunks."""
-        given = (function, self.states, self.labels, self.unknown, *state)
+        given = (function, self.coded, self.labels, self.unknown, *state)
         return self.inner.gather(on_codes, given, combine)
 
 

@@ -12,6 +12,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import Chunk
 from gnomon.core.sums import total
+from gnomon.graphical.offsets import starts
 from gnomon.loops import families as loops
 
 
@@ -32,15 +33,11 @@ def families_of(scopes: Sequence[Sequence[int]], cards: Sequence[int]) -> Famili
         strides += [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
     tables = [math.prod(cards[v] for v in scope) for scope in scopes]
     return Families(
-        _starts([len(scope) for scope in scopes]),
+        starts([len(scope) for scope in scopes]),
         np.array([v for scope in scopes for v in scope], dtype=np.int64),
         np.array(strides, dtype=np.int64),
-        _starts(tables),
+        starts(tables),
     )
-
-
-def _starts(sizes: Sequence[int]) -> Array:
-    return np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]).astype(np.int64)
 
 
 class Counts(NamedTuple):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gnomon.core.errors import DataError, GnomonError, ZeroEvidenceError, nearest
 from gnomon.core.linalg import Array
 from gnomon.distributions.information import entropy, mutual_information
-from gnomon.distributions.margins import divided, margin
+from gnomon.distributions.margins import divided, margin, outer_residual, slice_residuals, unfolding_rank
 
 MAX_ENTRIES = 200_000_000  # of one table, or of all tables of a junction tree: 1.6 GB
 AXES = 52  # what numpy's einsum can name at once
@@ -41,6 +41,14 @@ def guard(shape: Sequence[int], max_entries: int, what: str) -> None:
             f"and max_entries is {max_entries:.3g}. Choose another order, fewer variables or more evidence, or an "
             "approximate method: method='likelihood_weighting' or 'gibbs', or BeliefPropagation."
         )
+
+
+class Gap(NamedTuple):
+    """How far a table is from independence: zero, rank one and zero when the variables are independent."""
+
+    mutual_information: float  # in nats, of the first axis and the others
+    rank: int  # the largest of the unfoldings
+    residual: float  # largest difference to the outer product of the margins
 
 
 class Factor:
@@ -240,6 +248,38 @@ class Factor:
         a, b = self._axes(A), self._axes(B)
         joint = margin(self.normalize()[0].table, [*a, *b])
         return float(mutual_information(joint.reshape(math.prod(self.table.shape[i] for i in a), -1)))
+
+    def independence_gap(self) -> Gap:
+        """Return how far the table of two or more variables is from the outer product of its margins.
+
+        Examples
+        --------
+        >>> Factor(["a", "b"], np.outer([0.2, 0.8], [0.5, 0.5])).independence_gap()
+        Gap(mutual_information=0.0, rank=1, residual=0.0)
+        """
+        if self.table.ndim < 2:
+            raise DataError(f"independence needs two variables or more; the factor is over {self.variables}.")
+        P = self.normalize()[0].table
+        information = max(0.0, float(mutual_information(P.reshape(P.shape[0], -1))))
+        return Gap(information if information > 1e-15 else 0.0, unfolding_rank(P), outer_residual(P))
+
+    def is_independent(self, A: Any, B: Any, given: Any = (), *, tol: float = 1e-9) -> bool:
+        """Tell whether the numbers make A and B independent given other variables.
+
+        Every slice of the table of these variables must be the outer product of its margins, that is of rank one.
+
+        Parameters
+        ----------
+        A, B, given : str or list of str
+        tol : float, default=1e-9
+            Largest difference to the outer product.
+        """
+        a, b, c = self._axes(A), self._axes(B), self._axes(given)
+        if len({*a, *b, *c}) < len(a) + len(b) + len(c):
+            raise DataError("A, B and given must have no variable in common.")
+        joint = margin(self.normalize()[0].table, [*c, *a, *b])
+        rows = math.prod(self.table.shape[i] for i in a)
+        return bool((slice_residuals(joint.reshape(*joint.shape[: len(c)], rows, -1)) <= tol).all())
 
     def to_table(self) -> Any:
         """Return the factor as a `JointTable` of probabilities."""

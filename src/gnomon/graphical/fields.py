@@ -8,12 +8,11 @@ from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.base import DensityMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
-from gnomon.core.errors import DataError, DegenerateError, ZeroEvidenceError
+from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import generator
@@ -25,8 +24,10 @@ from gnomon.graphical.columns import READS, read_columns
 from gnomon.graphical.counting import family_tables
 from gnomon.graphical.factor import MAX_ENTRIES, Factor
 from gnomon.graphical.inference import inference_plan
-from gnomon.graphical.junction import JunctionTree, _graph_of_factors, plan_tree
+from gnomon.graphical.junction import graph_of_factors, plan_tree
+from gnomon.graphical.junction_tree import JunctionTree
 from gnomon.graphical.net import Net
+from gnomon.graphical.partition import annealed, mean_field
 from gnomon.graphical.pseudo import Likelihood, exact_likelihood, pseudo_likelihood
 from gnomon.graphical.sampling import sweep, sweep_arrays
 from gnomon.loops import factor_gibbs as gibbs_loops
@@ -139,7 +140,7 @@ class MarkovRandomField(DensityMixin, Learner):
 
     def to_factor_graph(self) -> Any:
         """Return the factors as a `FactorGraph`."""
-        from gnomon.graphical.propagation import FactorGraph
+        from gnomon.graphical.factor_graphs import FactorGraph
 
         return FactorGraph(self._factors())
 
@@ -203,7 +204,7 @@ class MarkovRandomField(DensityMixin, Learner):
             return to_frame(tree._net, tree.calibrate().sample(n, random_state))
         if method != "gibbs":
             raise DataError(f"method must be 'exact' or 'gibbs'; got {method!r}.")
-        variables, states, scopes, tables, _ = _graph_of_factors(factors)
+        variables, states, scopes, tables, _ = graph_of_factors(factors)
         net = Net(variables, states, [() for _ in variables], ())
         if any((table == 0).any() for table in tables):
             raise DegenerateError(
@@ -314,7 +315,7 @@ class MarkovRandomField(DensityMixin, Learner):
     def score_samples(self, X: Any) -> Array:
         """Return ln p of every row."""
         factors = self._factors()
-        variables, states, scopes, tables, _ = _graph_of_factors(factors)
+        variables, states, scopes, tables, _ = graph_of_factors(factors)
         known = dict(zip(variables, states, strict=True))
         labels = list(self.columns_) if "columns_" in self.__dict__ else variables
         found = read_columns(
@@ -352,66 +353,3 @@ def field_logs(chunk: Any, arrays: Any, logs: Array, place: Array, shift: float)
     out = np.empty(len(codes))
     gibbs_loops.log_values(arrays, logs, np.maximum(codes, 0), out)
     return np.where(strange, -np.inf, out + shift)
-
-
-def mean_field(
-    factors: Sequence[Factor], tol: float = 1e-12, max_iter: int = 1000
-) -> tuple[dict[str, Array], list[float]]:
-    """Return independent marginals q that maximize E[ln φ] + H(q) ≤ ln Z locally, and the bound after every sweep."""
-    variables, states, scopes, tables, _ = _graph_of_factors(factors)
-    if any((table <= 0).any() for table in tables):
-        raise DegenerateError("mean field needs factors without zeros; use method='exact' or 'bethe'.")
-    logs = [np.log(table) for table in tables]
-    q = [np.full(len(own), 1.0 / len(own)) for own in states]
-    members: list[list[int]] = [[] for _ in variables]
-    for f, scope in enumerate(scopes):
-        for v in scope:
-            members[v].append(f)
-    shift = sum(factor.log_scale for factor in factors)
-    # a start off the symmetric point: marginals of the factors alone
-    for v in range(len(variables)):
-        field = sum(_expected(logs[f], scopes[f], q, v) for f in members[v])
-        q[v] = np.exp(field - logsumexp(field)) if len(members[v]) else q[v]
-    trace: list[float] = []
-    for _ in range(max_iter):
-        for v in range(len(variables)):
-            if members[v]:
-                field = sum(_expected(logs[f], scopes[f], q, v) for f in members[v])
-                q[v] = np.exp(field - logsumexp(field))
-        energy = sum(float(_expected(logs[f], scopes[f], q, None)) for f in range(len(logs)))
-        entropy = -sum(float((p[p > 0] * np.log(p[p > 0])).sum()) for p in q)
-        trace.append(energy + entropy + shift)
-        if len(trace) > 1 and trace[-1] - trace[-2] <= tol * max(1.0, abs(trace[-1])):
-            break
-    return dict(zip(variables, q, strict=True)), trace
-
-
-def _expected(logs: Array, scope: Sequence[int], q: Sequence[Array], keep: int | None) -> Array:
-    """E[ln φ] over all variables of a factor but one."""
-    for axis in range(len(scope) - 1, -1, -1):
-        if scope[axis] != keep:
-            logs = np.tensordot(logs, q[scope[axis]], axes=(axis, 0))
-    return logs
-
-
-def annealed(factors: Sequence[Factor], n_chains: int, n_steps: int, random_state: Any) -> float:
-    """Return ln of an unbiased estimate of Z: chains go from the uniform distribution to the model in small steps."""
-    variables, states, scopes, tables, _ = _graph_of_factors(factors)
-    if any((table <= 0).any() for table in tables):
-        raise DegenerateError("annealing needs factors without zeros; use method='exact'.")
-    cards = [len(own) for own in states]
-    arrays, logs = sweep_arrays(scopes, tables, cards)
-    rng = generator(random_state)
-    codes = np.column_stack([rng.integers(k, size=n_chains) for k in cards])
-    log_weights, now, free = np.zeros(n_chains), np.empty(n_chains), np.arange(len(cards))
-    betas = np.linspace(0.0, 1.0, n_steps + 1)
-    for before, after in zip(betas, betas[1:], strict=False):
-        gibbs_loops.log_values(arrays, logs, codes, now)
-        log_weights += (after - before) * now
-        gibbs_loops.sweep(arrays, after * logs, codes, free, rng.random((n_chains, len(cards))))
-    uniform = sum(math.log(k) for k in cards)
-    shift = sum(factor.log_scale for factor in factors)
-    return float(logsumexp(log_weights) - math.log(n_chains) + uniform + shift)
-
-
-__all__ = ["MarkovRandomField", "ZeroEvidenceError", "annealed", "mean_field"]

@@ -147,7 +147,7 @@ class InferencePlan:
             pass
         problem = self._problem
         names = [problem.variables[v] for v in problem.targets]
-        answer = contract(left, names)
+        answer = contract([*left, Factor([], 1.0)], names)
         total = float(answer.table.sum())
         if not total > 0:
             raise self._impossible()
@@ -197,11 +197,11 @@ class InferencePlan:
         rows = zip(self.order, self.scopes, self.sizes, self.fill_in, strict=True)
         return pd.DataFrame(list(rows), columns=["variable", "table over", "entries", "fill-in"])
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the graph after every elimination; return the Axes."""
+    def plot(self, ax: Any = None, *, step: int | None = None) -> Any:
+        """Draw the cost of all steps, or the graph before one of them; return the Axes."""
         from importlib import import_module
 
-        return import_module("gnomon.plot").elimination(self, ax=ax)
+        return import_module("gnomon.plot").network(self, ax=ax, step=step)
 
     def __repr__(self) -> str:
         return (

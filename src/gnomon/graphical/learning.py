@@ -16,7 +16,7 @@ from gnomon.core.validate import warn
 from gnomon.graphical import dags
 from gnomon.graphical.counting import estimate, family_tables, mode, prior_counts, split, tie
 from gnomon.graphical.factor import states_of
-from gnomon.graphical.junction import JunctionTree
+from gnomon.graphical.junction_tree import JunctionTree
 from gnomon.graphical.net import Net, build, check_table, graph_of
 from gnomon.graphical.sampling import family_rows
 from gnomon.loops import junction as loops
@@ -172,7 +172,7 @@ def _first_tables(work: Work, rng: np.random.Generator) -> list[Array]:
     tables = []
     for v, scope in enumerate(work.scopes):
         shape = [net.cards[u] for u in scope]
-        if v in counted:
+        if v in counted and counted[v].any():  # a column of which no cell is seen is hidden
             tables.append(estimate(counted[v] + 1.0 / shape[-1], np.zeros(shape))[0])
         else:
             tables.append(rng.dirichlet(np.full(shape[-1], 2.0), size=shape[:-1] or None))

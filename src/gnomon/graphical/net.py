@@ -89,7 +89,7 @@ class Net:
     def evidence(self, evidence: Mapping[str, Any] | None) -> dict[int, int]:
         """Return evidence as codes; a missing value (None or NaN) is no evidence."""
         found = {}
-        for name, state in (evidence or {}).items():
+        for name, state in by_name(evidence, "evidence").items():
             v = self.number(name)
             if state is not None and not (isinstance(state, float) and math.isnan(state)):
                 found[v] = self.code(v, state)
@@ -98,7 +98,7 @@ class Net:
     def likelihoods(self, soft: Mapping[str, Any] | None) -> dict[int, Array]:
         """Return soft evidence as one likelihood for every state."""
         found = {}
-        for name, values in (soft or {}).items():
+        for name, values in by_name(soft, "soft_evidence").items():
             v = self.number(name)
             if isinstance(values, Mapping):
                 vector = np.zeros(self.cards[v])
@@ -145,6 +145,15 @@ class Net:
 def listed(names: Any) -> list[Any]:
     """Return one name or several as a list."""
     return [names] if isinstance(names, str) else list(names)
+
+
+def by_name(given: Any, what: str) -> Mapping[str, Any]:
+    """Return what was given by name of the variable; anything but a dict is an error."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise DataError(f"{what} must be a dict such as {{'rain': 'yes'}}; got {type(given).__name__}.")
+    return given
 
 
 def build(

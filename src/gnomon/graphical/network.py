@@ -7,24 +7,21 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from sklearn.base import DensityMixin, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.steps import Learner, Report
-from gnomon.core.sums import per_row
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads, check_parameters
 from gnomon.graphical import dags, learning
-from gnomon.graphical.answers import Answers, tree_of
+from gnomon.graphical.answers import Answers
 from gnomon.graphical.columns import READS, read_columns, width_of
-from gnomon.graphical.evidence import ImpossibleEvidenceError
 from gnomon.graphical.factor import states_of
 from gnomon.graphical.net import Net, build, graph_of
-from gnomon.graphical.shape import Shape
+from gnomon.graphical.row_answers import RowAnswers
+from gnomon.graphical.shape import Redrawn
 
 _NETS: WeakKeyDictionary[Any, tuple[tuple[Any, ...], Net]] = WeakKeyDictionary()
 
@@ -41,7 +38,9 @@ def given_attribute(net: Net, name: str) -> Any:
     return net.parameter_count() if name == "n_parameters_" else dict(zip(names, net.tables, strict=True))
 
 
-class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, DensityMixin, Learner):
+class BayesianNetwork(
+    RowAnswers, Answers, Redrawn, OneToOneFeatureMixin, TransformerMixin, DensityMixin, Learner
+):
     r"""A Bayesian network over discrete variables.
 
     .. math:: P(x_1, \dots, x_n) = \prod_i P(x_i \mid x_{pa(i)})
@@ -214,7 +213,8 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
         """What the network depends on: the learned attributes, or the parameters."""
         if "tables_" in self.__dict__:
             return (self.__dict__["tables_"],)
-        return (self.edges, self.states, self.tables, self.nodes)
+        states, tables = self.states or {}, self.tables or {}
+        return (*self.edges, *states, *states.values(), *tables, *tables.values(), *self.nodes)
 
     def _network(self) -> Net:
         """Return the network, learned or given; it is built once."""
@@ -318,78 +318,6 @@ class BayesianNetwork(Answers, Shape, OneToOneFeatureMixin, TransformerMixin, De
                 self._network()
             except Exception as error:
                 raise ModelFileError(f"the file holds no network: {error}") from error
-
-    # rows
-
-    def _columns(self, X: Any, unknown: str = "error") -> tuple[Any, Array]:
-        """Return coded rows and the column of every variable (-1: none)."""
-        net = self._network()
-        fitted = "columns_" in self.__dict__
-        names = self.columns_ if fitted else list(net.variables)
-        if (
-            fitted and unknown == "error"
-        ):  # numbers that the data never showed are not known, names must be right
-            unknown = "warn"
-        found = read_columns(self, X, states=net.named_states, names=names, reset=False, unknown=unknown)
-        for name in found.names:
-            net.number(name)
-        place = {name: j for j, name in enumerate(found.names)}
-        return found.rows, np.array([place.get(name, -1) for name in net.variables], dtype=np.int64)
-
-    def _rows_said(self, X: Any, what: str, target: int = 0) -> Any:
-        net = self._network()
-        rows, place = self._columns(X)
-        tree = tree_of(net)
-        state = (place, net.tables, net.parents, net.cards, None, tree._arrays, tree._base, what, target)
-        return per_row(learning.answer_chunk, rows, *state)
-
-    def score_samples(self, X: Any) -> Array:
-        """Return ln P(observed cells) of every row; missing cells and hidden variables are summed out."""
-        return self._rows_said(X, "score")
-
-    def log_probability(self, X: Any) -> Array:
-        """Return ln P of every row, as `score_samples`."""
-        return self.score_samples(X)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean of ln P over the rows."""
-        return float(self.score_samples(X).mean())
-
-    def predict(self, X: Any) -> Array:
-        """Return X with its missing cells filled in by the most probable joint completion of each row."""
-        codes, logs = self._rows_said(X, "complete")
-        net = self._network()
-        fitted = "columns_" in self.__dict__
-        names = (
-            self.columns_
-            if fitted
-            else ([str(c) for c in X.columns] if hasattr(X, "columns") else net.variables)
-        )
-        if (codes < 0).any():
-            row = int(np.argmax((codes < 0).any(axis=1)))
-            raise ImpossibleEvidenceError(
-                f"row {row} of X is impossible under the network, so its missing cells have no most probable states. "
-                "Learn with a prior that leaves no zeros (prior='bdeu')."
-            )
-        columns = [np.asarray(net.states[v], dtype=object)[codes[:, v]] for v in net.numbers(names)]
-        filled = np.column_stack(columns)
-        numeric = all(
-            isinstance(s, int | float) and not isinstance(s, bool)
-            for v in net.numbers(names)
-            for s in net.states[v]
-        )
-        return filled.astype(np.float64) if numeric else filled
-
-    def transform(self, X: Any) -> Array:
-        """Fill in missing cells, as `predict`: the network as an imputer."""
-        return self.predict(X)
-
-    def predict_marginal(self, X: Any, variable: str) -> Array:
-        """Return P(variable | the observed cells of each row), one column for every state.
-
-        The variable's own cell, if it is observed, counts: leave its column missing to predict it.
-        """
-        return self._rows_said(X, "proba", self._network().number(variable))
 
     def __sklearn_is_fitted__(self) -> bool:
         return "tables_" in self.__dict__ or bool(self.tables)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -16,60 +16,29 @@ from gnomon.distributions.margins import divided
 from gnomon.graphical import dags
 from gnomon.graphical.factor import contract
 from gnomon.graphical.inference import inference_plan
-from gnomon.graphical.net import Net, graph_of, listed
+from gnomon.graphical.net import Net, listed
 from gnomon.graphical.separation import graph_net
 
 ALL_ORDERS = 8  # variables up to which all n! orders are looked at
 
 
-def parameter_count(
-    edges: Any, cards: Mapping[str, int] | int = 2, *, structure: str = "network", given: str | None = None
-) -> int:
-    r"""Return how many free numbers a discrete model needs.
-
-    .. math:: \sum_i (|X_i| - 1) \prod_{p \in pa(i)} |X_p|
-
-    Parameters
-    ----------
-    edges : BayesianNetwork, LinearGaussianNetwork, or list of edges (parent, child)
-    cards : dict or int, default=2
-        Number of states by name (or of every variable); a variable without edges is named here.
-    structure : {"network", "full", "independent", "conditional"}
-        Count for the graph, for the whole joint table, for independent variables, or for variables that are
-        independent given one: `given`.
-
-    Examples
-    --------
-    >>> edges = [("A", "C"), ("B", "C"), ("C", "D")]
-    >>> parameter_count(edges), parameter_count(edges, structure="full")
-    (8, 15)
-    >>> parameter_count([], {"X": 4, "Y": 3, "H": 2}, structure="conditional", given="H")
-    11
-    """
-    if hasattr(edges, "n_parameters_") and structure == "network":
-        return int(edges.n_parameters_)
-    if hasattr(edges, "_graph"):
-        net = edges._graph()
-        sizes, parents, names = list(net.cards), net.parents, list(net.variables)
-    else:
-        extra = list(cards) if isinstance(cards, Mapping) else []
-        names, parents = graph_of(edges, extra, None, None)
-        dags.topological_order(parents, names)
-        sizes = [int(cards[v]) if isinstance(cards, Mapping) else int(cards) for v in names]
+def parameter_count(net: Net, structure: str = "network", given: str | None = None) -> int:
+    """Return how many free numbers the network, or another model of the same variables, needs."""
+    sizes, names = net.cards, net.variables
+    if structure == "network":
+        return net.parameter_count()
     if structure == "full":
         return math.prod(sizes) - 1
     if structure == "independent":
         return sum(sizes) - len(sizes)
     if structure == "conditional":
         if given not in names:
-            raise DataError(f"structure='conditional' needs given= one of {names}; got {given!r}.")
+            raise DataError(f"structure='conditional' needs given= one of {list(names)}; got {given!r}.")
         s = sizes[names.index(given)]
         return s * sum(k - 1 for v, k in zip(names, sizes, strict=True) if v != given) + s - 1
-    if structure != "network":
-        raise DataError(
-            f"structure must be 'network', 'full', 'independent' or 'conditional'; got {structure!r}."
-        )
-    return sum((sizes[v] - 1) * math.prod(sizes[p] for p in own) for v, own in enumerate(parents))
+    raise DataError(
+        f"structure must be 'network', 'full', 'independent' or 'conditional'; got {structure!r}."
+    )
 
 
 def minimal_parents(parents: dags.Parents, order: Sequence[int]) -> list[tuple[int, ...]]:
@@ -132,32 +101,10 @@ def edge_reversed(net: Net, a: int, b: int) -> Net:
     return Net(net.variables, net.states, parents, tables)
 
 
-def compare_orderings(
-    model: Any, orders: Iterable[Sequence[str]] | None = None, *, n_orders: int = 1000
-) -> Any:
-    """Return the parameters that each order of the variables needs, fewest first.
-
-    Parameters
-    ----------
-    model : BayesianNetwork or list of edges
-        Edges alone are taken for binary variables.
-    orders : iterable of lists of names, optional
-        All n! orders of up to 8 variables when not given, else `n_orders` random ones and that of the model.
-
-    Returns
-    -------
-    DataFrame
-        Columns `order` and `parameters`.
-
-    Examples
-    --------
-    >>> table = compare_orderings([("A", "C"), ("B", "C"), ("C", "D")])
-    >>> table.parameters.value_counts().sort_index().to_dict()
-    {8: 2, 9: 12, 11: 4, 14: 2, 15: 4}
-    """
+def compare_orderings(net: Net, orders: Iterable[Sequence[str]] | None = None, n_orders: int = 1000) -> Any:
+    """Return the parameters that each order of the variables needs, fewest first."""
     import pandas as pd
 
-    net = graph_net(model)
     rows = []
     for order in _orders(net, orders, n_orders):
         parents = minimal_parents(net.parents, order)
@@ -177,17 +124,7 @@ def _orders(net: Net, orders: Any, n_orders: int) -> list[Sequence[int]]:
 
 
 def equivalent(first: Any, second: Any) -> bool:
-    """Tell whether two graphs say the same about independence: same skeleton, same unshielded colliders.
-
-    No data can tell equivalent graphs apart (Verma and Pearl 1990).
-
-    Examples
-    --------
-    >>> equivalent([("A", "B"), ("B", "C")], [("C", "B"), ("B", "A")])
-    True
-    >>> equivalent([("A", "B"), ("B", "C")], [("A", "B"), ("C", "B")])
-    False
-    """
+    """Tell whether two graphs have the same skeleton and the same unshielded colliders."""
     one, other = graph_net(first), graph_net(second)
     if set(one.variables) != set(other.variables):
         return False

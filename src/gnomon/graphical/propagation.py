@@ -1,4 +1,4 @@
-"""Factor graphs and message passing: exact on trees, an approximation that says so elsewhere."""
+"""Message passing on factor graphs: exact on trees, an approximation that says so elsewhere."""
 
 from __future__ import annotations
 
@@ -17,78 +17,12 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_fitted, check_parameters
+from gnomon.graphical.decoding import decode, log_value, named_messages
 from gnomon.graphical.factor import Factor, state_code
+from gnomon.graphical.factor_graphs import FactorGraph
 from gnomon.graphical.models import net_or_factors
+from gnomon.graphical.offsets import ints, starts
 from gnomon.loops import messages as loops
-
-
-class FactorGraph:
-    """Factors as the square nodes of a graph, their variables as the round ones.
-
-    Parameters
-    ----------
-    factors : list of Factor
-
-    Attributes
-    ----------
-    factors : list of Factor
-    variables : list of str
-    states : dict
-
-    Examples
-    --------
-    >>> graph = FactorGraph([Factor(["A", "B"], [[4, 1], [1, 2]]), Factor(["B", "C"], [[1, 2], [2, 1]])])
-    >>> graph.is_tree(), graph.variables
-    (True, ['A', 'B', 'C'])
-    """
-
-    def __init__(self, factors: Sequence[Factor]) -> None:
-        self.factors = list(factors)
-        self.states: dict[str, tuple[Any, ...]] = {}
-        for factor in self.factors:
-            if not isinstance(factor, Factor):
-                raise DataError(f"factors must be Factor objects; got {type(factor).__name__}.")
-            for name, own in factor.states.items():
-                if self.states.setdefault(name, own) != own:
-                    raise DataError(f"two factors name the states of {name!r} differently.")
-        self.variables = list(self.states)
-
-    def edges(self) -> list[tuple[int, str]]:
-        """Return (number of the factor, variable) for every edge."""
-        return [(f, name) for f, factor in enumerate(self.factors) for name in factor.variables]
-
-    def is_tree(self) -> bool:
-        """Tell whether there is no loop; then message passing is exact."""
-        owner = {name: name for name in self.variables}
-
-        def root(node: Any) -> Any:
-            while owner[node] != node:
-                owner[node] = owner[owner[node]]
-                node = owner[node]
-            return node
-
-        for f, name in self.edges():
-            owner.setdefault(f, f)  # type: ignore[arg-type, call-overload]
-            a, b = root(f), root(name)
-            if a == b:
-                return False
-            owner[a] = b
-        return True
-
-    def query(self, variables: Any, evidence: Mapping[str, Any] | None = None, **options: Any) -> Factor:
-        """Return the exact distribution of some variables by elimination; see `inference_plan`."""
-        from gnomon.graphical.inference import inference_plan
-
-        return inference_plan(self, variables, evidence, **options).run()
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw variables as circles and factors as squares; return the Axes."""
-        from importlib import import_module
-
-        return import_module("gnomon.plot").factor_graph(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        return f"FactorGraph({len(self.variables)} variables, {len(self.factors)} factors)"
 
 
 class GraphArrays(NamedTuple):
@@ -327,7 +261,7 @@ class BeliefPropagation(Learner):
         found = {
             "beliefs_": beliefs,
             "factor_beliefs_": [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)],
-            "messages_": _named_messages(state.scopes, states, state.inward, state.outward),
+            "messages_": named_messages(state.scopes, states, state.inward, state.outward),
             "log_partition_": state.value,
             "exact_": state.exact,
             "residual_": state.residual,
@@ -385,20 +319,20 @@ def workspace(
         by_variable[v].append(e)
     cards = [card[own[0]] for own in by_variable]
     graph = GraphArrays(
-        _starts([len(scope) for scope in scopes]),
-        _starts([table.size for table in tables]),
+        starts([len(scope) for scope in scopes]),
+        starts([table.size for table in tables]),
         np.concatenate([np.ravel(table) for table in tables]),
-        _ints(factor),
-        _ints(variable),
-        _ints(stride),
-        _ints(card),
-        _starts(card)[:-1],
-        _starts([len(own) for own in by_variable]),
-        _ints([e for own in by_variable for e in own]),
+        ints(factor),
+        ints(variable),
+        ints(stride),
+        ints(card),
+        starts(card)[:-1],
+        starts([len(own) for own in by_variable]),
+        ints([e for own in by_variable for e in own]),
     )
     order, tree = tree_order(graph)
     named = (tuple(variables), tuple(tuple(states[v]) for v in variables), tuple(tuple(s) for s in scopes))
-    return Workspace(graph, _starts(cards), log_scale, tree, order, *named)
+    return Workspace(graph, starts(cards), log_scale, tree, order, *named)
 
 
 def tree_order(graph: GraphArrays) -> tuple[tuple[Array, Array], bool]:
@@ -435,73 +369,4 @@ def tree_order(graph: GraphArrays) -> tuple[tuple[Array, Array], bool]:
                     waiting.append((u, other))
     up = [(e, not to_variable) for e, to_variable in reversed(down)]
     both = [*up, *down]
-    return (_ints([e for e, _ in both]), np.array([way for _, way in both], dtype=bool)), tree
-
-
-def decode(work: Workspace, inward: Array, beliefs: Array) -> Array:
-    """Return the codes of a joint state of largest value, factor by factor from the first variable."""
-    graph = work.graph
-    codes = np.full(len(work.belief_start) - 1, -1, dtype=np.int64)
-    for root in range(len(codes)):
-        if codes[root] >= 0:
-            continue
-        codes[root] = int(np.argmax(beliefs[work.belief_start[root] : work.belief_start[root + 1]]))
-        waiting = [root]
-        for v in waiting:
-            for j in range(graph.variable_start[v], graph.variable_start[v + 1]):
-                _decide_factor(graph, int(graph.factor[graph.variable_edge[j]]), inward, codes, waiting)
-    return codes
-
-
-def log_value(work: Workspace, codes: Array) -> float:
-    """Return ln of the product of all factors at a joint state."""
-    graph, value = work.graph, work.log_scale
-    with np.errstate(divide="ignore"):
-        for f in range(len(graph.edge_start) - 1):
-            edges = range(int(graph.edge_start[f]), int(graph.edge_start[f + 1]))
-            place = sum(int(graph.stride[e]) * int(codes[graph.variable[e]]) for e in edges)
-            value += float(np.log(graph.tables[graph.table_start[f] + place]))
-    return value
-
-
-def _decide_factor(graph: GraphArrays, f: int, inward: Array, codes: Array, waiting: list[int]) -> None:
-    """Choose the best states of a factor's undecided variables given the decided ones."""
-    edges = range(int(graph.edge_start[f]), int(graph.edge_start[f + 1]))
-    if all(codes[graph.variable[e]] >= 0 for e in edges):
-        return
-    table = graph.tables[graph.table_start[f] : graph.table_start[f + 1]].reshape(
-        [int(graph.card[e]) for e in edges]
-    )
-    table = table.copy()
-    for axis, e in enumerate(edges):
-        shape = [-1 if i == axis else 1 for i in range(table.ndim)]
-        known = codes[graph.variable[e]]
-        message = inward[graph.start[e] : graph.start[e] + graph.card[e]]
-        table = table * (message if known < 0 else np.eye(len(message))[known]).reshape(shape)
-    best = np.unravel_index(int(np.argmax(table)), table.shape)
-    for code, e in zip(best, edges, strict=True):
-        v = int(graph.variable[e])
-        if codes[v] < 0:
-            codes[v] = code
-            waiting.append(v)
-
-
-def _named_messages(
-    scopes: Sequence[Sequence[str]], states: Any, inward: Array, outward: Array
-) -> dict[Any, Array]:
-    found, place = {}, 0
-    for f, scope in enumerate(scopes):
-        for name in scope:
-            size = len(states[name])
-            found[f, name] = outward[place : place + size]
-            found[name, f] = inward[place : place + size]
-            place += size
-    return found
-
-
-def _ints(values: Sequence[int]) -> Array:
-    return np.array(values, dtype=np.int64)
-
-
-def _starts(sizes: Sequence[int]) -> Array:
-    return np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]).astype(np.int64)
+    return (ints([e for e, _ in both]), np.array([way for _, way in both], dtype=bool)), tree

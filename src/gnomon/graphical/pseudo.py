@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.graphical.factor import Factor
-from gnomon.graphical.junction import JunctionTree
+from gnomon.graphical.junction_tree import JunctionTree
 from gnomon.loops import junction as loops
 
 

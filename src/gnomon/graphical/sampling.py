@@ -13,6 +13,7 @@ from gnomon.core.linalg import Array
 from gnomon.graphical.evidence import impossible
 from gnomon.graphical.inference import possible
 from gnomon.graphical.net import Net
+from gnomon.graphical.offsets import starts
 from gnomon.loops import factor_gibbs as gibbs_loops
 from gnomon.loops import junction as loops
 
@@ -59,6 +60,8 @@ def rejection(
             good &= codes[:, v] == code
         kept.append(codes[good])
         found, tries = found + int(good.sum()), tries + m
+    if not kept:  # nothing was asked for
+        return np.empty((0, len(net)), dtype=np.int64), 1.0
     return np.concatenate(kept)[:n], found / tries
 
 
@@ -103,18 +106,14 @@ def sweep_arrays(
         logs = np.log(np.concatenate([np.ravel(table) for table in tables]))
     arrays = Sweeps(
         np.array(cards, dtype=np.int64),
-        _starts([len(scope) for scope in scopes]),
+        starts([len(scope) for scope in scopes]),
         np.array([u for scope in scopes for u in scope], dtype=np.int64),
         np.array(steps, dtype=np.int64),
-        _starts([table.size for table in tables]),
-        _starts([len(own) for own in members]),
+        starts([table.size for table in tables]),
+        starts([len(own) for own in members]),
         np.array([f for own in members for f in own], dtype=np.int64),
     )
     return arrays, logs
-
-
-def _starts(sizes: list[int]) -> Array:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def first_rows(net: Net, chains: int, rng: np.random.Generator, seen: Mapping[int, int]) -> Array:
@@ -172,7 +171,7 @@ def gibbs(
     for _ in range(-(-n // chains)):
         sweep(arrays, logs, codes, rng, free, thin)
         kept.append(codes.copy())
-    return np.concatenate(kept)[:n]
+    return np.concatenate(kept)[:n] if kept else codes[:0]
 
 
 def log_probabilities(net: Net, codes: Array) -> Array:

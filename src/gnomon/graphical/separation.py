@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gnomon.core.errors import DataError
-from gnomon.core.linalg import Array
-from gnomon.distributions.information import mutual_information
-from gnomon.distributions.margins import margin, outer_residual, slice_residuals, unfolding_rank
 from gnomon.graphical import dags
-from gnomon.graphical.factor import Factor
 from gnomon.graphical.models import net_of
-from gnomon.graphical.net import Net, graph_of, listed
+from gnomon.graphical.net import Net, graph_of
 
 PATHS = 1000  # that an explanation looks at, at most
 
@@ -51,23 +45,7 @@ def graph_net(model: Any) -> Net:
 
 
 def d_separated(model: Any, A: Any, B: Any, given: Any = ()) -> bool:
-    """Tell whether the graph makes A and B independent given other variables.
-
-    A path is blocked by a chain or fork whose middle is observed, and by a collider of which neither itself
-    nor a descendant is. A and B are separated when every path is blocked; then they are independent whatever
-    the numbers in the tables. Found in linear time by Bayes ball (Shachter 1998).
-
-    Parameters
-    ----------
-    model : BayesianNetwork, LinearGaussianNetwork, or list of edges
-    A, B, given : str or list of str
-
-    Examples
-    --------
-    >>> edges = [("rain", "wet"), ("sprinkler", "wet"), ("wet", "slippery")]
-    >>> d_separated(edges, "rain", "sprinkler"), d_separated(edges, "rain", "sprinkler", "slippery")
-    (True, False)
-    """
+    """Tell whether the graph makes A and B independent given other variables."""
     net = graph_net(model)
     a, b, seen = net.numbers(A), net.numbers(B), net.numbers(given)
     both = set(a) & set(b) - set(seen)
@@ -77,16 +55,7 @@ def d_separated(model: Any, A: Any, B: Any, given: Any = ()) -> bool:
 
 
 def active_path(model: Any, A: Any, B: Any, given: Any = ()) -> Verdict:
-    """Return an open path between A and B, or why each path is blocked.
-
-    Examples
-    --------
-    >>> edges = [("rain", "wet"), ("sprinkler", "wet")]
-    >>> print(active_path(edges, "rain", "sprinkler"))
-    rain – wet – sprinkler: blocked, wet is a collider, and neither it nor a descendant is observed
-    >>> active_path(edges, "rain", "sprinkler", "wet").path
-    ['rain', 'wet', 'sprinkler']
-    """
+    """Return an open path between A and B, or why each path is blocked."""
     net = graph_net(model)
     sources, targets, seen = net.numbers(A), net.numbers(B), set(net.numbers(given))
     names = net.variables
@@ -131,76 +100,6 @@ def local_independencies(model: Any) -> dict[str, tuple[list[str], list[str]]]:
     return found
 
 
-class Gap(NamedTuple):
-    """How far a table is from independence: zero, rank one and zero when the variables are independent."""
-
-    mutual_information: float  # in nats, of the first axis and the others
-    rank: int  # the largest of the unfoldings
-    residual: float  # largest difference to the outer product of the margins
-
-
-def independence_gap(table: Any) -> Gap:
-    """Return how far a joint table of two or more variables is from the outer product of its margins.
-
-    Parameters
-    ----------
-    table : array, Factor or JointTable
-        Probabilities or counts.
-
-    Examples
-    --------
-    >>> independence_gap(np.outer([0.2, 0.8], [0.5, 0.5]))
-    Gap(mutual_information=0.0, rank=1, residual=0.0)
-    """
-    P = np.asarray(table.normalize()[0].table if isinstance(table, Factor) else table, dtype=np.float64)
-    if P.ndim < 2 or not np.isfinite(P).all() or (P < 0).any() or not P.sum() > 0:
-        raise DataError("table must hold probabilities or counts of at least two variables, not all zero.")
-    P = P / P.sum()
-    information = max(0.0, float(mutual_information(P.reshape(P.shape[0], -1))))
-    return Gap(information if information > 1e-15 else 0.0, unfolding_rank(P), outer_residual(P))
-
-
-def is_independent(model: Any, A: Any, B: Any, given: Any = (), *, tol: float = 1e-9) -> bool:
-    """Tell whether the numbers make A and B independent given other variables.
-
-    Every slice of the joint table must be the outer product of its margins, that is of rank one. A graph may
-    not show an independence that the numbers have; it never shows one that they have not.
-
-    Parameters
-    ----------
-    model : BayesianNetwork, MarkovRandomField, Factor or JointTable
-    A, B, given : str or list of str
-    tol : float, default=1e-9
-
-    Examples
-    --------
-    >>> from gnomon.datasets import load_network
-    >>> coins = load_network("coins")
-    >>> is_independent(coins, "x1", "x2"), is_independent(coins, "x1", "x2", "x3")
-    (True, False)
-    """
-    a, b, c = listed(A), listed(B), listed(given)
-    names = list(dict.fromkeys([*c, *a, *b]))
-    if len(names) < len(a) + len(b) + len(c):
-        raise DataError("A, B and given must have no variable in common.")
-    joint = _joint(model, names)
-    sizes = [joint.shape[names.index(v)] for v in a]
-    shape = (*joint.shape[: len(c)], int(np.prod(sizes)), -1)
-    return bool((slice_residuals(joint.reshape(shape)) <= tol).all())
-
-
-def _joint(model: Any, names: Sequence[str]) -> Array:
-    """The joint table of some variables of whatever has one."""
-    if hasattr(model, "query"):
-        return model.query(list(names)).table
-    if isinstance(model, Factor):
-        factor = model.normalize()[0]
-        return margin(factor.table, factor._axes(names))
-    if hasattr(model, "marginal") and hasattr(model, "P"):
-        return model.marginal(list(names)).P
-    raise DataError(f"model must be a network, a Factor or a JointTable; got {type(model).__name__}.")
-
-
 class ExplainingAway(NamedTuple):
     """What seeing an effect, and then another cause of it, does to a cause."""
 
@@ -211,26 +110,11 @@ class ExplainingAway(NamedTuple):
 
 
 def explaining_away(
-    model: Any, effect: dict[str, Any], cause: dict[str, Any], other: dict[str, Any]
+    model: Any, effect: Mapping[str, Any], cause: Mapping[str, Any], other: Mapping[str, Any]
 ) -> ExplainingAway:
-    """Return how the probability of a cause changes as its effect and then another cause are seen.
-
-    Parameters
-    ----------
-    model : BayesianNetwork
-    effect, cause, other : dict
-        One state each, by name of the variable.
-
-    Examples
-    --------
-    >>> from gnomon.datasets import load_network
-    >>> story = load_network("alarm_story")
-    >>> found = explaining_away(story, {"alarm": "yes"}, {"burglary": "yes"}, {"radio": "yes"})
-    >>> round(found.given_effect, 4), round(found.given_both, 4)
-    (0.5025, 0.01)
-    """
+    """Return how the probability of a cause changes as its effect and then another cause are seen."""
     for name, given in (("effect", effect), ("cause", cause), ("other", other)):
-        if not isinstance(given, dict) or len(given) != 1:
+        if not isinstance(given, Mapping) or len(given) != 1:
             raise DataError(
                 f"{name} must be one state by name of its variable, such as {{'rain': 'yes'}}; got {given!r}."
             )

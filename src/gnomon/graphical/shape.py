@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from gnomon.graphical.net import Net
 
 
 class Shape:
-    """Questions about the graph of a `BayesianNetwork`."""
+    """Questions about the graph of a network, whatever its variables are."""
 
     def _network(self) -> Net:
         raise NotImplementedError
@@ -21,11 +21,37 @@ class Shape:
         raise NotImplementedError
 
     def d_separated(self, A: Any, B: Any, given: Any = ()) -> bool:
-        """Tell whether the graph makes A and B independent given other variables; see `d_separated`."""
+        """Tell whether the graph makes A and B independent given other variables.
+
+        A path is blocked by a chain or fork whose middle is observed, and by a collider of which neither itself
+        nor a descendant is. A and B are separated when every path is blocked; then they are independent whatever
+        the numbers in the tables. Found in linear time by Bayes ball (Shachter 1998).
+
+        Parameters
+        ----------
+        A, B, given : str or list of str
+
+        Examples
+        --------
+        >>> from gnomon.graphical import BayesianNetwork
+        >>> lawn = BayesianNetwork([("rain", "wet"), ("sprinkler", "wet"), ("wet", "slippery")])
+        >>> lawn.d_separated("rain", "sprinkler"), lawn.d_separated("rain", "sprinkler", "slippery")
+        (True, False)
+        """
         return separation.d_separated(self, A, B, given)
 
     def active_path(self, A: Any, B: Any, given: Any = ()) -> separation.Verdict:
-        """Return an open path between A and B, or why each is blocked; see `active_path`."""
+        """Return an open path between A and B, or why each path is blocked.
+
+        Examples
+        --------
+        >>> from gnomon.graphical import BayesianNetwork
+        >>> lawn = BayesianNetwork([("rain", "wet"), ("sprinkler", "wet")])
+        >>> print(lawn.active_path("rain", "sprinkler"))
+        rain – wet – sprinkler: blocked, wet is a collider, and neither it nor a descendant is observed
+        >>> lawn.active_path("rain", "sprinkler", "wet").path
+        ['rain', 'wet', 'sprinkler']
+        """
         return separation.active_path(self, A, B, given)
 
     def reachable(self, A: Any, given: Any = ()) -> list[str]:
@@ -60,9 +86,85 @@ class Shape:
         """Return the directed and the undirected edges of the graph's equivalence class."""
         return orderings.pattern_edges(self._graph())
 
+    def equivalent(self, other: Any) -> bool:
+        """Tell whether another graph says the same about independence: same skeleton, same unshielded colliders.
+
+        No data can tell equivalent graphs apart (Verma and Pearl 1990).
+
+        Parameters
+        ----------
+        other : BayesianNetwork, LinearGaussianNetwork, or list of edges
+
+        Examples
+        --------
+        >>> from gnomon.graphical import BayesianNetwork
+        >>> chain = BayesianNetwork([("A", "B"), ("B", "C")])
+        >>> chain.equivalent([("C", "B"), ("B", "A")]), chain.equivalent([("A", "B"), ("C", "B")])
+        (True, False)
+        """
+        return orderings.equivalent(self, other)
+
     def is_polytree(self) -> bool:
         """Tell whether there is at most one path between any two nodes, directions aside."""
         return dags.is_polytree(self._graph().parents)
+
+    def plot(self, evidence: Mapping[str, Any] | None = None, ax: Any = None, **options: Any) -> Any:
+        """Draw the graph, observed nodes shaded; return the Axes. See `gnomon.plot.network`."""
+        from importlib import import_module
+
+        return import_module("gnomon.plot").network(self, evidence=evidence, ax=ax, **options)
+
+
+class Redrawn(Shape):
+    """What else can be asked of the graph of a discrete network: other drawings of it, and their cost."""
+
+    def parameter_count(self, structure: str = "network", given: str | None = None) -> int:
+        r"""Return how many free numbers the network needs, or another model of the same variables.
+
+        .. math:: \sum_i (|X_i| - 1) \prod_{p \in pa(i)} |X_p|
+
+        Parameters
+        ----------
+        structure : {"network", "full", "independent", "conditional"}
+            Count for the graph, for the whole joint table, for independent variables, or for variables that are
+            independent given one: `given`.
+        given : str, optional
+
+        Examples
+        --------
+        >>> from gnomon.graphical import BayesianNetwork
+        >>> model = BayesianNetwork(
+        ...     [("A", "C"), ("B", "C"), ("C", "D")]
+        ... )  # binary, where nothing else is said
+        >>> model.parameter_count(), model.parameter_count("full")
+        (8, 15)
+        """
+        return orderings.parameter_count(self._graph(), structure, given)
+
+    def compare_orderings(
+        self, orders: Iterable[Sequence[str]] | None = None, *, n_orders: int = 1000
+    ) -> Any:
+        """Return the parameters that each order of the variables needs, fewest first.
+
+        Parameters
+        ----------
+        orders : iterable of lists of names, optional
+            All n! orders of up to 8 variables when not given, else `n_orders` random ones and that of the model.
+        n_orders : int, default=1000
+
+        Returns
+        -------
+        DataFrame
+            Columns `order` and `parameters`.
+
+        Examples
+        --------
+        >>> from gnomon.graphical import BayesianNetwork
+        >>> table = BayesianNetwork([("A", "C"), ("B", "C"), ("C", "D")]).compare_orderings()
+        >>> table.parameters.value_counts().sort_index().to_dict()
+        {8: 2, 9: 12, 11: 4, 14: 2, 15: 4}
+        """
+        return orderings.compare_orderings(self._graph(), orders, n_orders)
 
     def reorder(self, order: Any) -> Any:
         """Return the same distribution drawn along another order of the variables.
@@ -74,7 +176,7 @@ class Shape:
 
     def best_order(self) -> list[str]:
         """Return an order of the variables that needs the fewest parameters (all orders of up to 8 variables)."""
-        return list(orderings.compare_orderings(self).order.iloc[0])
+        return list(orderings.compare_orderings(self._graph()).order.iloc[0])
 
     def reverse_edge(self, a: str, b: str) -> Any:
         """Return the same distribution with the edge a → b turned; each gets the other's parents as well."""
@@ -95,7 +197,7 @@ class Shape:
 
     def to_factor_graph(self) -> Any:
         """Return the tables as the factors of a `FactorGraph`."""
-        from gnomon.graphical.propagation import FactorGraph
+        from gnomon.graphical.factor_graphs import FactorGraph
 
         return FactorGraph(self._network().factors())
 
@@ -113,9 +215,3 @@ class Shape:
             rows.append((name, net.cards[v], parents, [net.variables[c] for c in children[v]], blanket, free))
         columns = ["variable", "states", "parents", "children", "blanket", "parameters"]
         return pd.DataFrame(rows, columns=columns).set_index("variable")
-
-    def plot(self, evidence: Mapping[str, Any] | None = None, ax: Any = None, **options: Any) -> Any:
-        """Draw the graph, observed nodes shaded; return the Axes. See `gnomon.plot.network`."""
-        from importlib import import_module
-
-        return import_module("gnomon.plot").network(self, evidence=evidence, ax=ax, **options)

@@ -100,11 +100,11 @@ class StructureLearner(Learner):
         """Return the directed and the undirected edges of the equivalence class of the graph."""
         return pattern_edges(self._graph())
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the score along the search and the graph that was found; return the Axes."""
+    def plot(self, ax: Any = None, *, strengths: Any = None) -> Any:
+        """Draw the graph that was found with its score; edges as wide as `edge_bootstrap` finds them strong."""
         from importlib import import_module
 
-        return import_module("gnomon.plot").structure_search(self, ax=ax)
+        return import_module("gnomon.plot").network(self, ax=ax, strengths=strengths)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
