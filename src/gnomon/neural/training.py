@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -63,6 +64,7 @@ class TorchState:
 
     def __init__(self, module: Any, optimizer: Any, seed: int, rate: float, facts: dict[str, Any]) -> None:
         self.module, self.optimizer, self.seed, self.rate, self.facts = module, optimizer, seed, rate, facts
+        self.compiled = module  # what is called while training: the module itself, or torch.compile of it
         self.epoch = 0
         self.step = 0
         self.stale = 0
@@ -98,7 +100,7 @@ class TorchLearner(Learner):
         raise NotImplementedError
 
     def _batch_loss(self, module: Any, work: TorchWork, units: Any, epoch: int) -> tuple[Any, Any]:
-        """Return the summed loss of some units and what they weigh, as tensors."""
+        """Return the mean loss of some units, a tensor, and what they weigh, a number or a tensor."""
         raise NotImplementedError
 
     def _score_module(self, module: Any, work: TorchWork, units: Any) -> float | None:
@@ -125,7 +127,10 @@ class TorchLearner(Learner):
             self._initialize(module)
         if weights is not None:
             load_weights(module, weights)
-        return TorchState(module, self._optimizer(module), seed, float(self.learning_rate_init), work.facts)
+        state = TorchState(module, self._optimizer(module), seed, float(self.learning_rate_init), work.facts)
+        if getattr(self, "compile", False):
+            state.compiled = import_torch().compile(module)
+        return state
 
     def _initialize(self, module: Any) -> None:
         """Change the starting weights that PyTorch has drawn."""
@@ -138,22 +143,20 @@ class TorchLearner(Learner):
         return state, self._judge(state, loss, info)
 
     def _epoch(self, work: TorchWork, state: TorchState) -> tuple[float, dict[str, float]]:
-        torch = import_torch()
         train, held = self._split(work, state.seed)
         rng = stream(state.seed, state.epoch + 1)
         order = rng.permutation(train) if getattr(self, "shuffle", True) else train
         self._begin_epoch(work, state, rng)
         state.module.train()
-        total = torch.zeros((), dtype=torch.float64, device=work.device)
-        mass = torch.zeros((), dtype=torch.float64, device=work.device)
+        losses, masses = [], []
         for units in self._batches(work, order):
             self._set_rate(state)
-            loss, weight = self._update(work, state, units)
-            total += loss
-            mass += weight
+            loss, mass = self._update(work, state, units)
+            losses.append(loss)
+            masses.append(mass)
             state.step += 1
         state.epoch += 1
-        value = float(total / mass)
+        value = mean_of(losses, masses)  # the device is waited for once an epoch
         if not math.isfinite(value):
             raise self._divergence(state, value)
         info = self._validate(work, state, held) if held is not None else {}
@@ -169,16 +172,17 @@ class TorchLearner(Learner):
         """Draw what an epoch needs beside the order of its units."""
 
     def _update(self, work: TorchWork, state: TorchState, units: Any) -> tuple[Any, Any]:
-        """Make one update; return the summed loss and what the units weigh."""
+        """Make one update; return the mean loss and what the units weigh."""
         torch = import_torch()
         state.optimizer.zero_grad(set_to_none=True)
-        with torch.autocast(work.device.type, torch.bfloat16, enabled=self.precision == "mixed"):
-            loss, mass = self._batch_loss(state.module, work, units, state.epoch)
-        (loss / mass).backward()
+        mixed = self.precision == "mixed"
+        with torch.autocast(work.device.type, torch.bfloat16) if mixed else nullcontext():
+            loss, mass = self._batch_loss(state.compiled, work, units, state.epoch)
+        loss.backward()
         if self.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(state.module.parameters(), self.clip_norm)
         state.optimizer.step()
-        return loss.detach(), mass.detach()
+        return loss.detach(), mass
 
     def _divergence(self, state: TorchState, value: float) -> DivergenceError:
         slopes = [p.grad.abs().max() for p in state.module.parameters() if p.grad is not None]
@@ -299,13 +303,10 @@ class TorchLearner(Learner):
     def _validate(self, work: TorchWork, state: TorchState, held: Array) -> dict[str, float]:
         torch = import_torch()
         state.module.eval()
-        loss, mass = 0.0, 0.0
         with torch.no_grad():
-            for units in self._batches(work, held):
-                one, weight = self._batch_loss(state.module, work, units, -1)
-                loss, mass = loss + float(one), mass + float(weight)
+            found = [self._batch_loss(state.module, work, units, -1) for units in self._batches(work, held)]
             score = self._score_module(state.module, work, held)
-        info = {"validation_loss": loss / mass}
+        info = {"validation_loss": mean_of(*zip(*found))}
         return info if score is None else {**info, "validation_score": score}
 
     def _set_rate(self, state: TorchState) -> None:
@@ -372,6 +373,23 @@ class TorchLearner(Learner):
             return  # nothing can be computed without PyTorch anyway
         except Exception as error:
             raise ModelFileError(f"its weights do not fit the network: {error}") from None
+
+
+def mean_of(losses: Sequence[Any], masses: Sequence[Any]) -> float:
+    """Return the mean of the batches' losses, each with the weight of its units."""
+    torch = import_torch()
+    values = torch.stack(list(losses)).detach().double()
+    tensors = isinstance(masses[0], torch.Tensor)
+    mass = torch.stack(list(masses)) if tensors else torch.tensor(masses, device=values.device)
+    return float(values @ mass.double() / mass.sum())
+
+
+def weighted_mean(losses: Any, weight: Any) -> tuple[Any, Any]:
+    """Return the mean of the units' losses and what the units weigh; no weights: one each."""
+    if weight is None:
+        return losses.mean(), float(len(losses))
+    mass = weight.sum()
+    return (losses * weight).sum() / mass, mass
 
 
 def _torch_seed(seed: int, index: int) -> int:
