@@ -43,10 +43,9 @@ def torch_session(device: Any, seed: int | None = None) -> Iterator[None]:
     """
     torch = import_torch()
     settings = torch.utils.deterministic
-    threads, sure, warn_only, fill, search = (
+    threads, sure, fill, search = (
         torch.get_num_threads(),
-        torch.are_deterministic_algorithms_enabled(),
-        torch.is_deterministic_algorithms_warn_only_enabled(),
+        torch.get_deterministic_debug_mode(),
         settings.fill_uninitialized_memory,
         torch.backends.cudnn.benchmark,
     )
@@ -54,7 +53,9 @@ def torch_session(device: Any, seed: int | None = None) -> Iterator[None]:
     with torch.random.fork_rng(devices=cards):
         torch.set_num_threads(thread_count())
         if not cards:
-            torch.use_deterministic_algorithms(True, warn_only=True)
+            torch.set_deterministic_debug_mode(
+                "warn"
+            )  # the other switch imports torch's compiler: two seconds
             settings.fill_uninitialized_memory = False  # a pass over memory that is written anyway
         elif not sure:
             torch.backends.cudnn.benchmark = True
@@ -66,7 +67,7 @@ def torch_session(device: Any, seed: int | None = None) -> Iterator[None]:
             raise _plain_error(torch, error, device) from error
         finally:
             torch.set_num_threads(threads)
-            torch.use_deterministic_algorithms(sure, warn_only=warn_only)
+            torch.set_deterministic_debug_mode(sure)
             settings.fill_uninitialized_memory = fill
             torch.backends.cudnn.benchmark = search
 
