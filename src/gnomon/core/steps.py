@@ -44,6 +44,7 @@ class Report(NamedTuple):
     done: bool = False  # nothing is left to do
     change: float | None = None  # the learner's own measure of movement, for the message
     info: dict[str, float] = {}  # named columns of the trace: validation loss, perplexity, return
+    spent: bool = False  # a budget besides max_iter is used up: the run ends, not converged
 
 
 class Moment(NamedTuple):
@@ -151,7 +152,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
                 yield self._copy(Run(state, recorder.trace(), 0, False), data)
             for moment in self._steps(work, state, recorder):
                 count = len(recorder.objective)
-                last = moment.converged or count >= self._limit()
+                last = moment.converged or moment.report.spent or count >= self._limit()
                 state = self._finish(work, moment.state) if last else moment.state
                 yield self._copy(Run(state, recorder.trace(), count, moment.converged), data)
 
@@ -236,7 +237,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
             log.debug("%s %s %d: objective %.10g", type(self).__name__, self._unit, index + 1, objective)
             converged = report.done or self._converged(report, objective, previous, tol)
             yield Moment(state, report, converged)
-            if converged:
+            if converged or report.spent:
                 return
 
     def _converged(self, report: Report, objective: float, previous: float, tol: float) -> bool:

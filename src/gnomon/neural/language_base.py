@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -40,7 +41,7 @@ class LanguageModel(TorchLearner):
         "state_size": [COUNT],
         "bias": ["boolean"],
         "min_count": [COUNT],
-        "end_token": "no_validation",
+        "end_token": [str, Integral, tuple],
     }
 
     def fit(self, X: Any, y: Any = None) -> Self:

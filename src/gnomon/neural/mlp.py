@@ -254,7 +254,9 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
         return rows.weight * factors[rows.y]
 
     def _stratify(self, work):
-        return work.labels if work.stack.sizes[-1] == 1 else None  # as scikit-learn does
+        if work.stack.sizes[-1] > 1:  # as scikit-learn does
+            return None
+        return work.labels if work.classes is None else work.classes[work.labels]
 
     def _held_score(self, work, rows, params):
         F = dense_plan.scores(work.stack, params, work.X[rows])

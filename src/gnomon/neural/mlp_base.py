@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from gnomon.core.devices import DEVICES
@@ -22,6 +23,7 @@ from gnomon.core.trace import Trace
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, check_fitted, warn
 from gnomon.neural import dense_plan, starts
 from gnomon.neural.dense_plan import Memory, Stack
+from gnomon.neural.earlier import check_same_kind
 from gnomon.neural.functions import CODES, Activation
 from gnomon.solvers import descent
 from gnomon.solvers.schedules import Constant, InverseDecay, Schedule
@@ -40,6 +42,7 @@ class MLPWork(NamedTuple):
     weight: Array
     stack: Stack
     labels: Any  # what `score` compares with, for early stopping
+    classes: Any = None  # behind the codes of the labels
 
 
 class MLPState(NamedTuple):
@@ -144,12 +147,14 @@ class DenseLearner(Learner):
 
     def _prepare(self, rows: Any) -> MLPWork:
         self._check_combination()
+        if self.warm_start and hasattr(self, "coefs_"):
+            check_same_kind(self, rows.facts())
         T, n_outputs = self._targets(rows)
         stack = self._stack(rows.n_features, n_outputs, self._loss_name(rows))
         single = rows.dtype == np.float32 and self.solver != "lbfgs"  # whose line searches need every digit
         dtype = np.float32 if single else np.float64
         weight = self._row_weights(rows)
-        return MLPWork(rows.X, T.astype(dtype), weight.astype(dtype), stack, rows.y)
+        return MLPWork(rows.X, T.astype(dtype), weight.astype(dtype), stack, rows.y, rows.classes)
 
     def _row_weights(self, rows: Any) -> Array:
         return rows.weight
@@ -203,11 +208,7 @@ class DenseLearner(Learner):
         )
         epoch = len(state.losses) + 1
         if not math.isfinite(found.loss) or not np.isfinite(memory.params).all():
-            raise DivergenceError(
-                f"the loss of {type(self).__name__} is not finite in epoch {epoch}: learning_rate_init="
-                f"{self.learning_rate_init:g}, largest slope {found.steepest:.3g}. Lower learning_rate_init, scale "
-                "the columns of X, or set clip_norm."
-            )
+            raise self._divergence(epoch, "loss", found.steepest)
         new = state._replace(
             params=memory.params, first=memory.first, second=memory.second, step=memory.step, t=state.t + n,
             draws=draws, order=order, losses=np.append(state.losses, found.loss),
@@ -215,11 +216,21 @@ class DenseLearner(Learner):
         )  # fmt: skip
         return new, found.loss
 
+    def _divergence(self, epoch: int, what: str, steepest: float) -> DivergenceError:
+        slope = "" if math.isnan(steepest) else f", largest slope {steepest:.3g}"
+        return DivergenceError(
+            f"the {what} of {type(self).__name__} is not finite in epoch {epoch}: learning_rate_init="
+            f"{self.learning_rate_init:g}{slope}. Lower learning_rate_init, scale the columns of X, or set clip_norm."
+        )
+
     def _judge(self, work: MLPWork, state: MLPState, loss: float) -> tuple[MLPState, Report]:
         """Decide whether to go on, by scikit-learn's rules."""
         info, tol = {}, float(self.tol)
         if state.held is not None:
-            score = self._held_score(work, state.held, state.params)
+            with np.errstate(all="ignore"):
+                score = self._held_score(work, state.held, state.params)
+            if not math.isfinite(score):
+                raise self._divergence(len(state.losses), "score of held-out rows", math.nan)
             info["validation_score"] = score
             state = state._replace(scores=np.append(state.scores, score))
             stale = state.stale + 1 if score < state.best_score + tol else 0
@@ -298,8 +309,18 @@ class DenseLearner(Learner):
             params=new.x.astype(work.T.dtype), step=new.k, t=state.t + X.shape[0], value=new.value, calls=calls,
             gradient=new.gradient, pairs=new.memory, losses=np.append(state.losses, new.value),
         )  # fmt: skip
-        done = steepest <= self.tol or flat or calls >= self.max_fun
-        return state, Report(new.value, certificate=steepest, done=done)
+        done = steepest <= self.tol or flat
+        return state, Report(new.value, certificate=steepest, done=done, spent=calls >= self.max_fun)
+
+    def _warn_not_converged(self, run: Any) -> None:
+        if self.solver == "lbfgs" and run.state.calls >= self.max_fun:
+            warn(
+                f"{type(self).__name__} used up max_fun={self.max_fun} evaluations of its objective before it "
+                "converged. Raise max_fun, or scale the columns.",
+                ConvergenceWarning,
+            )
+        else:
+            super()._warn_not_converged(run)
 
     def _strength(self) -> tuple[float, float]:
         """Return alpha, which is divided by the number of rows, and the decay, which is not."""
@@ -322,7 +343,7 @@ class DenseLearner(Learner):
             test_size=self.validation_fraction,
             stratify=stratify,
         )
-        if stratify is not None and len(np.unique(stratify[held])) < 2:
+        if len(held) < 2 or (stratify is not None and len(np.unique(stratify[held])) < 2):
             raise DataError(
                 "The validation set is too small. Increase 'validation_fraction' or the size of your dataset."
             )

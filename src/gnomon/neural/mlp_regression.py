@@ -135,7 +135,8 @@ class MLPRegressor(RegressorMixin, DenseLearner):
 
     def _held_score(self, work: MLPWork, rows, params):
         F = dense_plan.scores(work.stack, params, work.X[rows])
-        return float(r2_score(work.T[rows], self._said(F)))
+        said = self._said(F)
+        return float(r2_score(work.T[rows], said)) if np.isfinite(said).all() else np.nan
 
     def _said(self, F: Array) -> Array:
         return np.exp(F) if self.loss == "poisson" else F

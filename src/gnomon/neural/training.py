@@ -19,6 +19,7 @@ from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import thread_count, threads
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
+from gnomon.neural.earlier import check_same_kind
 from gnomon.neural.torch_weights import arrays_of, load_optimizer, load_weights, place_weights, plain
 from gnomon.solvers.schedules import Constant, InverseDecay, Schedule
 
@@ -115,6 +116,8 @@ class TorchLearner(Learner):
 
     def _prepare(self, data: Any) -> TorchWork:
         device = device_of(self.device, type(self).__name__)
+        if self.warm_start and hasattr(self, "weights_"):
+            check_same_kind(self, data.facts())
         with torch_session(device):
             return self._work(data, device)
 
