@@ -146,13 +146,16 @@ def lenet_on(source, epochs):
     """LeNet with small shifts and turns of the images, as its authors did."""
 
     def fit(data):
-        from gnomon.neural import Augmentation, ConvNetClassifier
+        from gnomon.neural import Augmentation, ConvNetClassifier, architecture
+        from gnomon.solvers import Exponential
 
         X, _, y, _ = data
+        net = architecture("lenet5", activation="relu", pool="max", input_shape=(1, *X.shape[1:]))
+        steps = epochs * -(-len(X) // 64)
         return ConvNetClassifier(
-            "lenet5", solver="adam", learning_rate_init=2e-3, weight_decay=0.0, batch_size=64, max_iter=epochs,
-            augment=Augmentation(shift=2, rotate=10.0), early_stopping=False, learning_rate="constant",
-            device="cpu", random_state=0,
+            net, solver="adam", learning_rate=Exponential(3e-3, 0.03 ** (1 / steps)), weight_decay=0.0, batch_size=64,
+            max_iter=epochs, augment=Augmentation(shift=2, rotate=10.0), early_stopping=False, device="cpu",
+            random_state=0,
         ).fit(X, y)  # fmt: skip
 
     return fit

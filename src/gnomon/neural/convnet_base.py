@@ -163,9 +163,9 @@ class ImageNetwork(TorchLearner):
         return work.parts[0][index], work.parts[1][index], weight
 
     def _batches(self, work: TorchWork, order: Array) -> Any:
-        if self.augment is not None:  # images are changed before they go to the device
-            return super()._batches(work, order)
-        return iter(import_torch().as_tensor(order, device=work.device).split(self.batch_size))
+        if self.augment is None:  # else images are changed before they go to the device
+            order = import_torch().as_tensor(order, device=work.device)
+        return super()._batches(work, order)
 
     def _scores(self, X: Any) -> Array:
         values = self._query(X)
@@ -302,6 +302,10 @@ class ImageNetwork(TorchLearner):
     def describe(self) -> Any:
         """Return the account of the fitted network: shapes, weights, memory, receptive fields."""
         check_fitted(self)
+        if not hasattr(self, "network_"):
+            raise ValueError(
+                "layers is a torch module of your own; only layers of gnomon.neural have an account."
+            )
         return self.network_.describe()
 
     def __sklearn_tags__(self) -> Any:

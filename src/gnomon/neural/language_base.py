@@ -190,8 +190,10 @@ class LanguageModel(TorchLearner):
             How every sentence begins.
         random_state : int or None
         """
-        if temperature < 0.0:
+        if not temperature >= 0.0:
             raise ValueError(f"temperature must not be negative; got {temperature}.")
+        if n < 0:
+            raise ValueError(f"n must not be negative; got {n}.")
         check_fitted(self)
         rng = generator(random_state)
         places = {token: code for code, token in enumerate(self.vocabulary_)}

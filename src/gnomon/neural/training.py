@@ -299,9 +299,13 @@ class TorchLearner(Learner):
         mixed = stream(seed, 0).permutation(work.n)
         return np.sort(mixed[count:]), np.sort(mixed[:count])
 
-    def _batches(self, work: TorchWork, order: Array) -> Iterator[Any]:
-        for begin in range(0, len(order), self.batch_size):
-            yield order[begin : begin + self.batch_size]
+    def _batches(self, work: TorchWork, order: Any) -> Iterator[Any]:
+        """Yield the units of every batch. One unit that would be left alone goes into the batch before it."""
+        n, size = len(order), self.batch_size
+        ends = [*range(size, n, size), n]
+        if n > size > 1 and n % size == 1:
+            del ends[-2]  # batch normalization needs two
+        return (order[begin:end] for begin, end in zip([0, *ends], ends))
 
     def _validate(self, work: TorchWork, state: TorchState, held: Array) -> dict[str, float]:
         torch = import_torch()
@@ -366,6 +370,10 @@ class TorchLearner(Learner):
         from gnomon.neural.exporting import export
 
         export(self, path)
+
+    def _exported(self) -> tuple[dict[str, Array], tuple[int, ...] | None, str]:
+        """Return the weights by name, the shape of one input where it is fixed, and what an input is called."""
+        return self.weights_, getattr(self, "image_shape_", None), "images"
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "weights_"):
