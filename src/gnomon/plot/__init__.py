@@ -34,7 +34,7 @@ _FILES = {
     "linear_hulls": ["hulls"],
     "mixtures": ["em_bound", "imputed_matrix", "mixture"],
     "nearby": ["neighbors"],
-    "networks": ["computation_graph", "feature_maps", "gradient_norms", "hidden_units", "layers"],
+    "networks": ["computation_graph", "gradient_norms", "hidden_units", "layers"],
     "projections": [
         "biplot",
         "canonical_pairs",
