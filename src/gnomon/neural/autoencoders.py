@@ -15,8 +15,9 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads, check_fitted, matrix, warn
+from gnomon.neural.batch_losses import weighted_mean
 from gnomon.neural.functions import CODES
-from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork, weighted_mean
+from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork
 
 
 def mlp(sizes: tuple[int, ...], activation: str) -> Any:

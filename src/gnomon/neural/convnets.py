@@ -9,8 +9,9 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import StrOptions
+from gnomon.neural.batch_losses import weighted_mean
 from gnomon.neural.convnet_base import ImageNetwork
-from gnomon.neural.training import PREDICT_ROWS, weighted_mean
+from gnomon.neural.training import PREDICT_ROWS
 
 LOSSES = ("log_loss", "hinge")
 

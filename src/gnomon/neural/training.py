@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
@@ -19,6 +19,7 @@ from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import thread_count, threads
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
+from gnomon.neural.batch_losses import mean_of
 from gnomon.neural.earlier import check_same_kind
 from gnomon.neural.torch_weights import arrays_of, load_optimizer, load_weights, place_weights, plain
 from gnomon.solvers.schedules import Constant, InverseDecay, Schedule
@@ -65,7 +66,6 @@ class TorchState:
 
     def __init__(self, module: Any, optimizer: Any, seed: int, rate: float, facts: dict[str, Any]) -> None:
         self.module, self.optimizer, self.seed, self.rate, self.facts = module, optimizer, seed, rate, facts
-        self.compiled = module  # what is called while training: the module itself, or torch.compile of it
         self.epoch = 0
         self.step = 0
         self.stale = 0
@@ -130,10 +130,7 @@ class TorchLearner(Learner):
             self._initialize(module)
         if weights is not None:
             load_weights(module, weights)
-        state = TorchState(module, self._optimizer(module), seed, float(self.learning_rate_init), work.facts)
-        if getattr(self, "compile", False):
-            state.compiled = import_torch().compile(module)
-        return state
+        return TorchState(module, self._optimizer(module), seed, float(self.learning_rate_init), work.facts)
 
     def _initialize(self, module: Any) -> None:
         """Change the starting weights that PyTorch has drawn."""
@@ -180,7 +177,7 @@ class TorchLearner(Learner):
         state.optimizer.zero_grad(set_to_none=True)
         mixed = self.precision == "mixed"
         with torch.autocast(work.device.type, torch.bfloat16) if mixed else nullcontext():
-            loss, mass = self._batch_loss(state.compiled, work, units, state.epoch)
+            loss, mass = self._batch_loss(state.module, work, units, state.epoch)
         loss.backward()
         if self.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(state.module.parameters(), self.clip_norm)
@@ -384,23 +381,6 @@ class TorchLearner(Learner):
             return  # nothing can be computed without PyTorch anyway
         except Exception as error:
             raise ModelFileError(f"its weights do not fit the network: {error}") from None
-
-
-def mean_of(losses: Sequence[Any], masses: Sequence[Any]) -> float:
-    """Return the mean of the batches' losses, each with the weight of its units."""
-    torch = import_torch()
-    values = torch.stack(list(losses)).detach().double()
-    tensors = isinstance(masses[0], torch.Tensor)
-    mass = torch.stack(list(masses)) if tensors else torch.tensor(masses, device=values.device)
-    return float(values @ mass.double() / mass.sum())
-
-
-def weighted_mean(losses: Any, weight: Any) -> tuple[Any, Any]:
-    """Return the mean of the units' losses and what the units weigh; no weights: one each."""
-    if weight is None:
-        return losses.mean(), float(len(losses))
-    mass = weight.sum()
-    return (losses * weight).sum() / mass, mass
 
 
 def _torch_seed(seed: int, index: int) -> int:

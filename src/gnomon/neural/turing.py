@@ -11,7 +11,8 @@ from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.validate import COUNT, check_fitted, check_parameters
-from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork, weighted_mean
+from gnomon.neural.batch_losses import weighted_mean
+from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork
 
 
 class Pairs(Data):
