@@ -103,7 +103,7 @@ class FittedDense(Estimator):  # type: ignore[misc]
         """Return the network as a `torch.nn.Sequential` with the same weights; its outputs are the scores."""
         from gnomon.neural.torch_dense import module_of
 
-        return module_of(self._fitted_stack(), self._params())
+        return module_of(self._fitted_stack(), self._params()).eval()
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "coefs_"):
