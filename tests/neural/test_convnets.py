@@ -14,7 +14,6 @@ from gnomon.neural import (
     Network,
     NetworkEnsemble,
     architecture,
-    describe,
     layers,
 )
 
@@ -202,7 +201,10 @@ def test_a_module_of_ones_own():
 def test_named_network_on_small_images():
     X, y = bars(40, side=28)
     model = ConvNetClassifier("lenet5", max_iter=2, random_state=0).fit(X, y)
-    assert model.network_.output_shape == (2,) and describe(model).parameters == model.describe().parameters
+    assert (
+        model.network_.output_shape == (2,)
+        and model.describe().parameters == model.network_.describe().parameters
+    )
     small = architecture("resnet", depth=20, input_shape=(1, 16, 16))
     fitted = quick(small, max_iter=1).fit(*bars(16, side=16))
     assert isinstance(fitted.network_, Network) and fitted.network_.output_shape == (2,)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gnomon.core.errors import DataError
-from gnomon.neural import Activation, Network, architecture, describe, layers, output_size
+from gnomon.neural import Activation, Network, architecture, layers
+from gnomon.neural.layer_base import output_size
 
 M = np.array([[1, 1, 2, 4], [5, 6, 7, 8], [3, 2, 1, 0], [1, 2, 3, 4]], dtype=float)
 
@@ -171,7 +172,7 @@ def test_account_equals_the_built_module(name, options):
 
 
 def test_lenet_by_hand():
-    account = describe("lenet5")
+    account = architecture("lenet5").describe()
     assert (account.parameters, account.multiply_adds) == (61_706, 416_520)
     assert account["conv3"].receptive_field == 32
     sparse = architecture("lenet5", sparse_c3=True).describe()["conv2"]
@@ -179,7 +180,7 @@ def test_lenet_by_hand():
 
 
 def test_alexnet_by_hand():
-    account = describe("alexnet")
+    account = architecture("alexnet").describe()
     rows = [row for row in account.rows[1:] if row.name.startswith(("conv", "pool", "dense"))]
     assert [row.shape for row in rows] == [
         (96, 55, 55), (96, 27, 27), (256, 27, 27), (256, 13, 13), (384, 13, 13), (384, 13, 13), (256, 13, 13),
@@ -194,7 +195,7 @@ def test_alexnet_by_hand():
 
 
 def test_vgg_by_hand():
-    account = describe("vgg")
+    account = architecture("vgg").describe()
     assert (account.weights, account.biases, account.parameters) == (138_344_128, 13_416, 138_357_544)
     assert account.activations == 15_237_608 and account.memory_bytes == 60_950_432
     assert account.multiply_adds == 15_470_264_320
@@ -230,7 +231,7 @@ def test_resnet_parameters():
 
 
 def test_zfnet_sizes():
-    account = describe("zfnet")
+    account = architecture("zfnet").describe()
     names = ("conv1", "pool1", "conv2", "pool2", "conv5", "pool3")
     assert [account[name].shape[1] for name in names] == [110, 55, 26, 13, 13, 6]
 
@@ -258,14 +259,13 @@ def test_published_recipe_and_errors():
 
 
 def test_account_is_text_and_table():
-    account = describe(
-        [layers.Conv2d(2, 3), layers.BatchNorm(), layers.Dense(4)], (1, 5, 5), bytes_per_value=8
-    )
+    net = Network([layers.Conv2d(2, 3), layers.BatchNorm(), layers.Dense(4)], (1, 5, 5))
+    account = net.describe(bytes_per_value=8)
     assert account.activations == 25 + 18 + 4 and account.memory_bytes == 8 * 47
     assert "conv1" in repr(account) and "2×3×3" in repr(account)
     assert account.to_frame().loc["dense1", "weights"] == 72
     assert "<table" in account._repr_html_()
-    with_norm = describe([layers.Conv2d(2, 3), layers.BatchNorm()], (1, 5, 5), count_norm=True)
+    with_norm = Network([layers.Conv2d(2, 3), layers.BatchNorm()], (1, 5, 5)).describe(count_norm=True)
     assert with_norm.activations == 25 + 18 + 18
     with pytest.raises(KeyError, match="no layer is named 'conv9'"):
         account["conv9"]
@@ -294,5 +294,3 @@ def test_an_image_too_small_is_told_the_smallest():
         architecture("resnett")
     with pytest.raises(ValueError, match="depth must be one of"):
         architecture("resnet", depth=19)
-    with pytest.raises(ValueError, match="needs input_shape"):
-        describe([layers.Dense(3)])

@@ -13,7 +13,6 @@ from gnomon.neural import (
     architecture,
     gradient_flow,
     sigmoid_staircase,
-    xor_network,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -33,17 +32,17 @@ def fitted(**options):
 
 def test_images_lay_pictures_in_a_grid():
     pictures = np.arange(24.0).reshape(4, 2, 3)
-    sheet = plot.feature_maps(pictures).images[0].get_array().data
-    assert sheet.shape == (5, 7) and sheet[0, 0] == 0 and sheet[1, 2] == 1 and np.isnan(sheet[2]).all()
+    sheet = plot.images(pictures, columns=2).images[0].get_array().data
+    assert sheet.shape == (6, 8) and sheet[0, 0] == 0 and sheet[1, 2] == 1 and np.isnan(sheet[2]).all()
     assert sheet[3, 4] == 0 and sheet[4, 6] == 1  # the last picture, on its own scale
-    shared = plot.feature_maps(pictures, scale="all", columns=4, titles="abcd")
-    assert shared.images[0].get_array()[0, 4] == pytest.approx(6 / 23) and len(shared.texts) == 4
-    assert plot.feature_maps(np.zeros((2, 3, 4, 4))).images[0].get_array().shape == (4, 9, 4)  # colors
-    assert plot.feature_maps(np.zeros((2, 2, 4, 4)), columns=4).images[0].get_array().shape == (4, 19)
+    shared = plot.images(pictures, titles="abcd", each=False)
+    assert shared.images[0].get_array()[1, 4] == pytest.approx(6 / 23) and len(shared.texts) == 4
+    assert plot.images(np.zeros((2, 3, 4, 4))).images[0].get_array().shape == (5, 10, 3)  # colors
+    assert plot.images(np.zeros((2, 2, 4, 4))).images[0].get_array().shape == (5, 20)
     model, _, _ = fitted()
-    assert plot.feature_maps(model, columns=3).images[0].get_array().shape == (2, 8)
-    with pytest.raises(DataError, match="pictures must have shape"):
-        plot.feature_maps(np.zeros(3))
+    assert plot.images(model).images[0].get_array().shape == (3, 9)
+    with pytest.raises(DataError, match="images must have shape"):
+        plot.images(np.zeros(3))
 
 
 def test_filters_of_a_convolution():
@@ -53,13 +52,10 @@ def test_filters_of_a_convolution():
     X, y = np.random.default_rng(0).normal(size=(12, 5, 5)), np.arange(12) % 2
     net = [layers.Conv2d(4, 3), layers.Activation("relu")]
     model = ConvNetClassifier(net, max_iter=1, early_stopping=False, random_state=0).fit(X, y)
-    assert plot.feature_maps(model).images[0].get_array().shape == (7, 7)
-    assert plot.feature_maps(model.activation_maps(X[:1], "conv1")).images[0].get_array().shape == (7, 7)
-    assert plot.feature_maps(model.top_patches(X, "conv1", 0, k=4)).images[0].get_array().shape == (7, 7)
-    assert plot.feature_maps(model.maximize_unit("conv1", 1, steps=3)[None]).images[0].get_array().shape == (
-        5,
-        5,
-    )
+    assert plot.images(model).images[0].get_array().shape == (4, 16)
+    assert plot.images(model.activation_maps(X[:1], "conv1")).images[0].get_array().shape == (4, 16)
+    assert plot.images(model.top_patches(X, "conv1", 0, k=4)).images[0].get_array().shape == (4, 16)
+    assert plot.images(model.maximize_unit("conv1", 1, steps=3)[None]).images[0].get_array().shape == (6, 6)
     assert len(plot.layers(model).patches) == 2
 
 
@@ -107,4 +103,4 @@ def test_activation_curves_and_approximations():
     np.testing.assert_allclose(ax.lines[0].get_ydata(), np.tanh(ax.lines[0].get_xdata()))
     with pytest.raises(ValueError, match="no curve"):
         Activation("softmax").plot()
-    assert sigmoid_staircase(np.sin, 0, 1, 3)[0].n_layers_ == 3 and xor_network().n_layers_ == 3
+    assert sigmoid_staircase(np.sin, 0, 1, 3)[0].n_layers_ == 3

@@ -35,20 +35,30 @@ def device_of(name: str, user: str = "this model") -> Any:
 
 @contextmanager
 def torch_session(device: Any, seed: int | None = None) -> Iterator[None]:
-    """Compute with gnomon's number of threads, repeatably, from a seed; everything is put back afterwards.
+    """Compute with gnomon's number of threads, from a seed; everything is put back afterwards.
 
-    A request for more memory than the device has is answered with a sentence instead of a stack of numbers.
+    On the CPU the same seed gives the same bits. On a GPU the fastest kernels are taken, whose sums may differ in
+    their last digits from run to run, unless the user has asked PyTorch for deterministic algorithms. A request
+    for more memory than the device has is answered with a sentence instead of a stack of numbers.
     """
     torch = import_torch()
-    threads, sure, warn_only = (
+    settings = torch.utils.deterministic
+    threads, sure, fill, search = (
         torch.get_num_threads(),
-        torch.are_deterministic_algorithms_enabled(),
-        torch.is_deterministic_algorithms_warn_only_enabled(),
+        torch.get_deterministic_debug_mode(),
+        settings.fill_uninitialized_memory,
+        torch.backends.cudnn.benchmark,
     )
     cards = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices=cards):
         torch.set_num_threads(thread_count())
-        torch.use_deterministic_algorithms(True, warn_only=True)
+        if not cards:
+            torch.set_deterministic_debug_mode(
+                "warn"
+            )  # the other switch imports torch's compiler: two seconds
+            settings.fill_uninitialized_memory = False  # a pass over memory that is written anyway
+        elif not sure:
+            torch.backends.cudnn.benchmark = True
         if seed is not None:
             torch.manual_seed(seed)
         try:
@@ -57,7 +67,9 @@ def torch_session(device: Any, seed: int | None = None) -> Iterator[None]:
             raise _plain_error(torch, error, device) from error
         finally:
             torch.set_num_threads(threads)
-            torch.use_deterministic_algorithms(sure, warn_only=warn_only)
+            torch.set_deterministic_debug_mode(sure)
+            settings.fill_uninitialized_memory = fill
+            torch.backends.cudnn.benchmark = search
 
 
 def _plain_error(torch: Any, error: RuntimeError, device: Any) -> Exception:

@@ -31,6 +31,11 @@ class Images(Data):
         """The weight of every picture; ones where none were given."""
         return np.ones(len(self.X)) if self._weight is None else self._weight
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether weights were given."""
+        return self._weight is not None
+
     def facts(self) -> dict[str, Any]:
         """Return shape of a picture, scaling of its values, classes."""
         shape = self.X.shape[1:]

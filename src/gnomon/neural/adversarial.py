@@ -151,7 +151,7 @@ class GenerativeAdversarialNetwork(_RowNetwork):
         state.optimizer.step()
         if state.step % self.d_steps == 0:
             self._teach_generator(state, noise)
-        return (loss * weight.sum()).detach(), weight.sum().detach()
+        return loss.detach(), weight.sum()
 
     def _teach_generator(self, state, noise):
         torch = import_torch()

@@ -78,21 +78,6 @@ def sigmoid_staircase(
     return network, float(np.abs(said - f(x)).max())
 
 
-def xor_network() -> Any:
-    """Return a network of two ReLU units that computes exclusive or without error: relu(x₁+x₂) − 2 relu(x₁+x₂−1).
-
-    Examples
-    --------
-    >>> xor_network().predict([[0, 0], [0, 1], [1, 0], [1, 1]])
-    array([0., 1., 1., 0.])
-    """
-    from gnomon.neural.mlp_regression import MLPRegressor
-
-    return MLPRegressor(hidden_layer_sizes=(2,)).set_weights(
-        [[[1.0, 1.0], [1.0, 1.0]], [[1.0], [-2.0]]], [[0.0, -1.0], [0.0]]
-    )
-
-
 def sweep(model: Any, X: Any, y: Any = None, /, **values: Sequence[Any]) -> dict[Any, Any]:
     """Fit a model once for every value of one parameter: widths, learning rates, penalties.
 

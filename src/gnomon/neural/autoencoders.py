@@ -15,6 +15,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads, check_fitted, matrix, warn
+from gnomon.neural.batch_losses import weighted_mean
 from gnomon.neural.functions import CODES
 from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork
 
@@ -38,10 +39,12 @@ class _RowNetwork(TorchLearner):
 
     def _work(self, data: Any, device: Any) -> TorchWork:
         torch = import_torch()
-        X = torch.as_tensor(np.ascontiguousarray(data.X), device=device, dtype=self._dtype())
-        weight = torch.as_tensor(data.weight, device=device, dtype=self._dtype())
         facts = {"n_features": data.n_features, **self._row_facts(data)}
-        return TorchWork((X,), weight, facts, device, data.n_rows, data)
+        there = data.weight > 0.0  # a weight of zero: the row is not there
+        X, mass = (data.X, data.weight) if there.all() else (data.X[there], data.weight[there])
+        X = torch.as_tensor(np.ascontiguousarray(X), device=device, dtype=self._dtype())
+        weight = torch.as_tensor(mass, device=device, dtype=self._dtype())
+        return TorchWork((X,), weight, facts, device, len(X), data)
 
     def _row_facts(self, data: Any) -> dict[str, Any]:
         return {}
@@ -182,7 +185,7 @@ class Autoencoder(TransformerMixin, _RowNetwork):
         X, weight = self._pick(work, units)
         noisy = X + self.denoising * torch.randn_like(X) if self.denoising and module.training else X
         errors = (module(noisy) - X).square().sum(dim=1)
-        return (errors * weight).sum(), weight.sum()
+        return weighted_mean(errors, weight)
 
     def _facts_of(self, state):
         return {**super()._facts_of(state), "mean_": state.facts["mean"]}
@@ -315,7 +318,7 @@ class VariationalAutoencoder(TransformerMixin, _RowNetwork):
             self_sums = (fit * weight).sum().detach(), (kl * weight).sum().detach()
             module.seen = [a + b for a, b in zip(getattr(module, "seen", (0.0, 0.0)), self_sums)]
             module.mass = getattr(module, "mass", 0.0) + weight.sum()
-        return ((self.beta * kl - fit) * weight).sum(), weight.sum()
+        return weighted_mean(self.beta * kl - fit, weight)
 
     def _epoch(self, work, state):
         state.module.seen, state.module.mass = (0.0, 0.0), 0.0

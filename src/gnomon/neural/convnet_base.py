@@ -96,12 +96,14 @@ class ImageNetwork(TorchLearner):
     def _work(self, data: Images, device: Any) -> TorchWork:
         torch = import_torch()
         dtype = self._dtype()
+        facts = {"image_shape": data.X.shape[1:], "n_outputs": self._outputs(data)}
+        self._network(facts)  # says now what does not fit
+        if data.is_weighted:
+            data = data.take(np.flatnonzero(data.weight))  # a weight of zero: the image is not there
         X = torch.as_tensor(data.X, device=device, dtype=dtype)
         kind = torch.int64 if self._target == "class" else dtype
         y = torch.as_tensor(np.asarray(data.y), device=device, dtype=kind)
-        weight = torch.as_tensor(data.weight, device=device, dtype=dtype)
-        facts = {"image_shape": data.X.shape[1:], "n_outputs": self._outputs(data)}
-        self._network(facts)  # says now what does not fit
+        weight = torch.as_tensor(data.weight, device=device, dtype=dtype) if data.is_weighted else None
         return TorchWork((X, y), weight, facts, device, len(data), data)
 
     def _network(self, facts: dict[str, Any]) -> Network | None:
@@ -148,7 +150,8 @@ class ImageNetwork(TorchLearner):
             changed = self.augment.apply(work.raw.X[units], state.changes, units)
             X = torch.as_tensor(changed, device=work.device, dtype=work.parts[0].dtype)
             index = torch.as_tensor(units, device=work.device)
-            work = work._replace(parts=(X, work.parts[1][index]), weight=work.weight[index])
+            weight = None if work.weight is None else work.weight[index]
+            work = work._replace(parts=(X, work.parts[1][index]), weight=weight)
             units = slice(None)
         return super()._update(work, state, units)
 
@@ -156,7 +159,13 @@ class ImageNetwork(TorchLearner):
         if isinstance(units, slice):
             return (*work.parts, work.weight)
         index = import_torch().as_tensor(units, device=work.device)
-        return work.parts[0][index], work.parts[1][index], work.weight[index]
+        weight = None if work.weight is None else work.weight[index]
+        return work.parts[0][index], work.parts[1][index], weight
+
+    def _batches(self, work: TorchWork, order: Array) -> Any:
+        if self.augment is None:  # else images are changed before they go to the device
+            order = import_torch().as_tensor(order, device=work.device)
+        return super()._batches(work, order)
 
     def _scores(self, X: Any) -> Array:
         values = self._query(X)
@@ -293,6 +302,10 @@ class ImageNetwork(TorchLearner):
     def describe(self) -> Any:
         """Return the account of the fitted network: shapes, weights, memory, receptive fields."""
         check_fitted(self)
+        if not hasattr(self, "network_"):
+            raise ValueError(
+                "layers is a torch module of your own; only layers of gnomon.neural have an account."
+            )
         return self.network_.describe()
 
     def __sklearn_tags__(self) -> Any:

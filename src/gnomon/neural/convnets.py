@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import StrOptions
+from gnomon.neural.batch_losses import weighted_mean
 from gnomon.neural.convnet_base import ImageNetwork
 from gnomon.neural.training import PREDICT_ROWS
 
@@ -125,11 +126,13 @@ class ConvNetClassifier(ClassifierMixin, ImageNetwork):
                 f"({len(X)}, {work.facts['n_outputs']})."
             )
         if self.loss == "log_loss":
+            if weight is None:
+                return functional.cross_entropy(scores, y), float(len(y))
             losses = functional.cross_entropy(scores, y, reduction="none")
         else:
             excess = functional.relu(scores - scores.gather(1, y[:, None]) + 1.0)
             losses = excess.sum(dim=1) - 1.0
-        return (losses * weight).sum(), weight.sum()
+        return weighted_mean(losses, weight)
 
     def _score_module(self, module, work, units):
         right = 0
@@ -218,8 +221,7 @@ class ConvNetRegressor(RegressorMixin, ImageNetwork):
     def _batch_loss(self, module, work, units, epoch):
         X, y, weight = self._pick(work, units)
         said = module(X)
-        losses = 0.5 * (said - y.reshape(said.shape)).square().sum(dim=1)
-        return (losses * weight).sum(), weight.sum()
+        return weighted_mean(0.5 * (said - y.reshape(said.shape)).square().sum(dim=1), weight)
 
     def predict(self, X):
         """Return the prediction for every image."""

@@ -186,6 +186,16 @@ class Pass(NamedTuple):
     norms: Array  # mean norm of the gradient, layer by layer
 
 
+def mean_pass(passes: Sequence[Pass], masses: Sequence[float]) -> Pass:
+    """Return what passes over parts of the rows found together."""
+    if len(passes) == 1:
+        return passes[0]
+    share = np.array(masses) / sum(masses)
+    loss = float(share @ [one.loss for one in passes])
+    steepest = float(np.max([one.steepest for one in passes]))  # a NaN stays one
+    return Pass(loss, steepest, share @ np.array([one.norms for one in passes]))
+
+
 class Memory(NamedTuple):
     """The weights and what the update rule remembers of earlier steps."""
 

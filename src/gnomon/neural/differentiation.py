@@ -196,8 +196,11 @@ def _torch() -> Any:
     return import_torch("jacobian")
 
 
-def jacobian(f: Callable[[Any], Any], x: Any) -> Array:
-    """Return the matrix ∂f_i/∂x_j of a function of PyTorch operations: outputs are rows, inputs columns.
+def jacobian(f: Callable[[Any], Any], x: Any, *, right: Any = None, left: Any = None) -> Array:
+    """Return the matrix J = ∂f_i/∂x_j of a function of PyTorch operations, or a product with it.
+
+    Outputs are rows, inputs columns. Products never form the matrix: ``right=v`` gives J v, how f moves when x moves by
+    v, by forward mode; ``left=u`` gives Jᵀu, how u·f changes with x, by reverse mode.
 
     Parameters
     ----------
@@ -205,56 +208,27 @@ def jacobian(f: Callable[[Any], Any], x: Any) -> Array:
         Of a float64 tensor; written with torch functions or plain arithmetic.
     x : array
         Where.
+    right : array of the shape of x, optional
+    left : array of the shape of f(x), optional
 
     Examples
     --------
-    >>> jacobian(lambda x: [x[0] * x[1], x[1] ** 2], [2.0, 3.0])
+    >>> f = lambda x: [x[0] * x[1], x[1] ** 2]
+    >>> jacobian(f, [2.0, 3.0])
     array([[3., 2.],
            [0., 6.]])
+    >>> jacobian(f, [2.0, 3.0], right=[1.0, -1.0]), jacobian(f, [2.0, 3.0], left=[1.0, 1.0])
+    (array([ 1., -6.]), array([3., 8.]))
     """
-    torch = _torch()
+    if right is not None and left is not None:
+        raise ValueError("give right or left, not both: J v and Jᵀu are two products.")
+    torch, function = _torch(), _tensor_function(f)
     x = torch.tensor(np.asarray(x, dtype=float))
-    return np.asarray(torch.func.jacrev(_tensor_function(f))(x).detach().numpy())
-
-
-def jvp(f: Callable[[Any], Any], x: Any, v: Any) -> tuple[Array, Array]:
-    """Return f(x) and J v: how f moves when x moves by v, by forward mode.
-
-    Parameters
-    ----------
-    f : callable
-        As in `jacobian`.
-    x, v : arrays of one shape
-
-    Examples
-    --------
-    >>> value, moved = jvp(lambda x: [x[0] * x[1], x[1] ** 2], [2.0, 3.0], [1.0, -1.0])
-    >>> value.tolist(), moved.tolist()
-    ([6.0, 9.0], [1.0, -6.0])
-    """
-    torch = _torch()
-    x, v = (torch.tensor(np.asarray(part, dtype=float)) for part in (x, v))
-    value, moved = torch.func.jvp(_tensor_function(f), (x,), (v,))
-    return value.detach().numpy(), moved.detach().numpy()
-
-
-def vjp(f: Callable[[Any], Any], x: Any, u: Any) -> tuple[Array, Array]:
-    """Return f(x) and Jᵀu: how u·f changes with x, by reverse mode.
-
-    Parameters
-    ----------
-    f : callable
-        As in `jacobian`.
-    x : array
-    u : array of the shape of f(x)
-
-    Examples
-    --------
-    >>> vjp(lambda x: [x[0] * x[1], x[1] ** 2], [2.0, 3.0], [1.0, 1.0])[1].tolist()
-    [3.0, 8.0]
-    """
-    torch = _torch()
-    x = torch.tensor(np.asarray(x, dtype=float))
-    value, back = torch.func.vjp(_tensor_function(f), x)
-    (slope,) = back(torch.tensor(np.asarray(u, dtype=float)).reshape(value.shape))
-    return value.detach().numpy(), slope.detach().numpy()
+    if right is not None:
+        _, found = torch.func.jvp(function, (x,), (torch.tensor(np.asarray(right, dtype=float)),))
+    elif left is not None:
+        value, back = torch.func.vjp(function, x)
+        (found,) = back(torch.tensor(np.asarray(left, dtype=float)).reshape(value.shape))
+    else:
+        found = torch.func.jacrev(function)(x)
+    return np.asarray(found.detach().numpy())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +15,9 @@ from gnomon.core.randomness import generator
 from gnomon.core.tokens import Tokens, codes_of, read_sentences
 from gnomon.core.validate import COUNT, check_parameters
 from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork
+
+END = np.zeros(1, dtype=np.int64)  # before and behind every sentence
+NOWHERE = -100  # the target of a place that does not count
 
 
 def padded(codes: list[Array]) -> tuple[Array, Array, Array]:
@@ -37,7 +41,7 @@ class LanguageModel(TorchLearner):
         "state_size": [COUNT],
         "bias": ["boolean"],
         "min_count": [COUNT],
-        "end_token": "no_validation",
+        "end_token": [str, Integral, tuple],
     }
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -78,29 +82,32 @@ class LanguageModel(TorchLearner):
         return read_sentences(X, end=self.end_token, min_count=self.min_count, vocabulary=vocabulary)
 
     def _work(self, data: Tokens, device: Any) -> TorchWork:
-        torch = import_torch()
-        lengths = torch.ones(len(data), device=device)
-        return TorchWork((data.codes,), lengths, {"words": len(data.vocabulary)}, device, len(data), data)
+        from gnomon.neural.torch_recurrent import Ragged
+
+        sentences = Ragged([np.concatenate([END, codes, END]) for codes in data.codes], device)
+        return TorchWork((sentences,), None, {"words": len(data.vocabulary)}, device, len(data), data)
 
     def _batches(self, work: TorchWork, order: Array) -> Any:
         """Sentences of like length go together, so little is padded; the order of the batches is random."""
         found = list(super()._batches(work, order))
         if len(found) < 3:
             return iter(found)
-        lengths = np.array([len(work.parts[0][i]) for i in order])
-        by_length = order[np.argsort(lengths, kind="stable")]
+        by_length = order[np.argsort(work.parts[0].sizes[order], kind="stable")]
         found = list(super()._batches(work, by_length))
         places = np.argsort(order[: len(found)], kind="stable")
         return (found[i] for i in places)
 
     def _batch_loss(self, module: Any, work: TorchWork, units: Any, epoch: int) -> tuple[Any, Any]:
         torch = import_torch()
-        before, after, counts = padded([work.parts[0][i] for i in units])
-        before, after = (torch.as_tensor(part, device=work.device) for part in (before, after))
-        counts = torch.as_tensor(counts, device=work.device, dtype=self._dtype())
-        scores = module(before, getattr(self, "bptt_steps", None))
-        losses = torch.nn.functional.cross_entropy(scores.flatten(0, 1), after.flatten(), reduction="none")
-        return (losses * counts.flatten()).sum(), counts.sum()
+        words, lengths = work.parts[0].batch(units)
+        scores = module(words[:, :-1], getattr(self, "bptt_steps", None))
+        behind = torch.arange(1, words.shape[1], device=work.device) >= lengths[:, None]
+        after = words[:, 1:].masked_fill(behind, NOWHERE)
+        loss = torch.nn.functional.cross_entropy(
+            scores.flatten(0, 1), after.flatten(), reduction="sum", ignore_index=NOWHERE
+        )
+        mass = float((work.parts[0].sizes[units] - 1).sum())
+        return loss / mass, mass
 
     def _facts_of(self, state: TorchState) -> dict[str, Any]:
         return {"module_facts_": state.facts}
@@ -183,8 +190,10 @@ class LanguageModel(TorchLearner):
             How every sentence begins.
         random_state : int or None
         """
-        if temperature < 0.0:
+        if not temperature >= 0.0:
             raise ValueError(f"temperature must not be negative; got {temperature}.")
+        if n < 0:
+            raise ValueError(f"n must not be negative; got {n}.")
         check_fitted(self)
         rng = generator(random_state)
         places = {token: code for code, token in enumerate(self.vocabulary_)}

@@ -19,7 +19,7 @@ from gnomon.core.parameters import StrOptions
 from gnomon.core.validate import Reads, check_fitted, check_parameters, read
 from gnomon.neural import dense_plan
 from gnomon.neural.dense_plan import Stack
-from gnomon.neural.mlp_answers import axes_of, dropout_moments, in_batches, slopes
+from gnomon.neural.mlp_answers import axes_of, in_batches
 from gnomon.neural.mlp_base import DenseLearner
 
 CLASS_LOSSES = ("log_loss", "hinge", "perceptron", "sigmoid_squared", "squared_error")
@@ -254,7 +254,9 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
         return rows.weight * factors[rows.y]
 
     def _stratify(self, work):
-        return work.labels if work.stack.sizes[-1] == 1 else None  # as scikit-learn does
+        if work.stack.sizes[-1] > 1:  # as scikit-learn does
+            return None
+        return work.labels if work.classes is None else work.classes[work.labels]
 
     def _held_score(self, work, rows, params):
         F = dense_plan.scores(work.stack, params, work.X[rows])
@@ -342,14 +344,6 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
         if F.shape[1] == 1:
             return np.column_stack([log_expit(-F), log_expit(F)])
         return log_expit(F) if self.loss_name_ == "log_loss_binary" else np.log(self.predict_proba(X))
-
-    def dropout_scores(self, X, n_samples=100, random_state=0):
-        """Return mean and standard deviation of the scores over networks with units left out at random."""
-        return dropout_moments(self, X, n_samples, random_state)
-
-    def loss_and_gradients(self, X, y, sample_weight=None) -> tuple[float, list[Array], list[Array]]:
-        """Return the penalized objective on these rows, and its slopes: one array per weight matrix and bias."""
-        return slopes(self, X, y, sample_weight)
 
     @available_if(in_batches)
     def partial_fit(self, X, y, sample_weight=None, classes=None) -> Self:

@@ -5,81 +5,36 @@ from __future__ import annotations
 import copy
 import math
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
-from gnomon.core.devices import DEVICES
 from gnomon.core.errors import DataError, DivergenceError
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import Interval, Options, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report
-from gnomon.core.sums import per_row
+from gnomon.core.tables import is_table
 from gnomon.core.trace import Trace
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, check_fitted, warn
+from gnomon.core.validate import check_parameters, read, warn
 from gnomon.neural import dense_plan, starts
 from gnomon.neural.dense_plan import Memory, Stack
-from gnomon.neural.functions import CODES, Activation
+from gnomon.neural.earlier import check_same_kind
+from gnomon.neural.functions import Activation
+from gnomon.neural.mlp_fitted import FittedDense
+from gnomon.neural.mlp_state import RULES, MLPState, MLPWork, blank
 from gnomon.solvers import descent
 from gnomon.solvers.schedules import Constant, InverseDecay, Schedule
 
-RATES = ("constant", "invscaling", "adaptive", "inverse", "plateau")
 LOWEST_RATE = 1e-6  # below which a rate is not divided any more
 FLAT = 2.22e-9  # relative change at which L-BFGS has nothing to gain
 AS_SCIPY = descent.Options(armijo=1e-3, unit_start=True)  # L-BFGS whose first steps are scikit-learn's
 
 
-class MLPWork(NamedTuple):
-    """The rows of a fit as the engines want them."""
-
-    X: Any  # dense or CSR
-    T: Array  # targets: numbers, ±1, 0/1, or class codes in one column
-    weight: Array
-    stack: Stack
-    labels: Any  # what `score` compares with, for early stopping
-
-
-class MLPState(NamedTuple):
-    """Where training stands."""
-
-    stack: Stack
-    params: Array
-    first: Array
-    second: Array
-    step: int  # updates made
-    t: int  # rows seen
-    draws: Any  # RandomState of the shuffles
-    order: Array | None  # of the rows, shuffled again and again
-    held: Array | None  # rows kept for validation
-    rate: float  # where the rule divides it
-    best: Array | None  # weights of the best validation score
-    best_score: float
-    stale: int  # epochs without progress
-    losses: Array
-    scores: Array
-    rates: Array
-    norms: Array  # (epochs, layers)
-    calls: int = 0  # of the objective, for L-BFGS
-    pairs: Any = ()  # what L-BFGS remembers
-    value: float = math.nan
-    gradient: Array | None = None
-
-
-class Optimizer(NamedTuple):
-    """What an update rule remembers, so that `partial_fit` goes on where it was."""
-
-    first: Array
-    second: Array
-    step: int
-    t: int
-    draws: Any
-    rate: float
-
-
-class DenseLearner(Learner):
+class DenseLearner(FittedDense, Learner):
     """Multilayer perceptrons."""
 
     _monotone: ClassVar[bool] = False
@@ -89,42 +44,7 @@ class DenseLearner(Learner):
         order="statistical: rows are dealt into batches in their order",
         weights="statistical: a row of weight two is in one batch, a row given twice may be in two",
     )
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "hidden_layer_sizes": ["array-like", Interval(Integral, 1, None, closed="left")],
-        "activation": [StrOptions(set(CODES)), "array-like"],
-        "solver": [StrOptions({"lbfgs", "sgd", "adam", "adagrad"})],
-        "alpha": [NOT_NEGATIVE],
-        "batch_size": [StrOptions({"auto"}), COUNT],
-        "learning_rate": [StrOptions(set(RATES)), Schedule],
-        "learning_rate_init": [POSITIVE],
-        "power_t": [NOT_NEGATIVE],
-        "max_iter": [COUNT],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
-        "tol": [NOT_NEGATIVE],
-        "verbose": ["verbose"],
-        "warm_start": ["boolean"],
-        "momentum": [Interval(Real, 0, 1, closed="both")],
-        "nesterovs_momentum": ["boolean"],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
-        "beta_1": [Interval(Real, 0, 1, closed="left")],
-        "beta_2": [Interval(Real, 0, 1, closed="left")],
-        "epsilon": [POSITIVE],
-        "n_iter_no_change": [COUNT, Options(Real, {np.inf})],
-        "max_fun": [COUNT],
-        "init": [StrOptions(set(starts.INITS)), list, tuple],
-        "init_scale": [POSITIVE],
-        "pieces": [Interval(Integral, 2, None, closed="left")],
-        "dropout": [Interval(Real, 0, 1, closed="left"), "array-like"],
-        "dropout_scaling": [StrOptions({"train", "test"})],
-        "weight_decay": [None, NOT_NEGATIVE],
-        "adagrad_scope": [StrOptions({"parameter", "node"})],
-        "clip_norm": [None, POSITIVE],
-        "plateau_patience": [COUNT],
-        "engine": [StrOptions({"auto", "direct", "torch"})],
-        "device": [StrOptions(set(DEVICES))],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = RULES
 
     # what a subclass writes
 
@@ -144,12 +64,42 @@ class DenseLearner(Learner):
 
     def _prepare(self, rows: Any) -> MLPWork:
         self._check_combination()
-        T, n_outputs = self._targets(rows)
-        stack = self._stack(rows.n_features, n_outputs, self._loss_name(rows))
+        if self.warm_start and hasattr(self, "coefs_"):
+            check_same_kind(self, rows.facts())
         single = rows.dtype == np.float32 and self.solver != "lbfgs"  # whose line searches need every digit
         dtype = np.float32 if single else np.float64
+        if not rows.in_memory:
+            return self._on_disk(rows, dtype)
+        T, n_outputs = self._targets(rows)
+        stack = self._stack(rows.n_features, n_outputs, self._loss_name(rows))
         weight = self._row_weights(rows)
-        return MLPWork(rows.X, T.astype(dtype), weight.astype(dtype), stack, rows.y)
+        return MLPWork(rows.X, T.astype(dtype), weight.astype(dtype), stack, rows.y, rows.classes)
+
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Any:
+        if not is_table(X):
+            return super()._read(X, y, sample_weight, reset=reset, **options)
+        if reset:
+            check_parameters(self)
+        return read(self, X, y, sample_weight, reads=self._reads._replace(scales=True), reset=reset)
+
+    def _on_disk(self, rows: Any, dtype: Any) -> MLPWork:
+        """Return the work on a table that is read in parts, again in every epoch."""
+        if self.solver == "lbfgs" or self.early_stopping or getattr(self, "class_weight", None) == "balanced":
+            raise DataError(
+                "a table on disk is read part by part: solver='lbfgs', early_stopping and class_weight='balanced' "
+                "need all rows at once. Load the table first, or use solver='adam' without them."
+            )
+
+        def read_part(chunk: Any) -> tuple[Any, Array, Array]:
+            part = SimpleNamespace(y=chunk.y, weight=chunk.weight, classes=rows.classes)
+            return chunk.X, self._targets(part)[0].astype(dtype), self._row_weights(part).astype(dtype)
+
+        first = next(iter(rows.chunks()))
+        part = SimpleNamespace(y=first.y, classes=rows.classes)
+        stack = self._stack(rows.n_features, self._targets(part)[1], self._loss_name(part))
+        return MLPWork(None, np.empty(0, dtype), None, stack, None, rows.classes, (rows, read_part))
 
     def _row_weights(self, rows: Any) -> Array:
         return rows.weight
@@ -160,7 +110,7 @@ class DenseLearner(Learner):
         return self._fresh(work, dense_plan.flat(coefs, intercepts, work.T.dtype), draws)
 
     def _fresh(self, work: MLPWork, params: Array, draws: Any) -> MLPState:
-        return _blank(work.stack, params, draws, float(self.learning_rate_init))
+        return blank(work.stack, params, draws, float(self.learning_rate_init))
 
     def _step(self, work: MLPWork, state: MLPState) -> tuple[MLPState, Report]:
         if self.early_stopping and state.held is None and self.solver != "lbfgs":
@@ -187,39 +137,51 @@ class DenseLearner(Learner):
     # epochs
 
     def _epoch(self, work: MLPWork, state: MLPState) -> tuple[MLPState, float]:
-        """One pass over the rows in batches."""
-        n = work.X.shape[0] if state.order is None else len(state.order)
-        batch = min(200, n) if self.batch_size == "auto" else min(int(self.batch_size), n)
-        order, draws = state.order, copy.deepcopy(state.draws)
-        if self.shuffle and batch < n:  # a single batch has no order
-            places = np.arange(n)
-            draws.shuffle(places)
-            order = places if order is None else order[places]
-        rates = self._rates(state, -(-n // batch))
-        seed = int(draws.randint(2**31 - 1)) if any(work.stack.dropout) else 0
-        memory = Memory(state.params, state.first, state.second, state.step)
-        memory, found = self._engine()(
-            work.stack, self._rule(), memory, work.X, work.T, work.weight, order, batch, rates, seed
-        )
+        """One pass over the rows in batches; a table on disk comes in parts, each shuffled by itself."""
+        draws, rule, engine = copy.deepcopy(state.draws), self._rule(), self._engine()
+        memory, rows_seen, order = Memory(state.params, state.first, state.second, state.step), 0, state.order
+        found, masses, rates = [], [], np.empty(0)
+        for X, T, weight in work.parts():
+            n = X.shape[0] if state.order is None else len(state.order)
+            batch = min(200, n) if self.batch_size == "auto" else min(int(self.batch_size), n)
+            order = state.order
+            if self.shuffle and batch < n:  # a single batch has no order
+                places = np.arange(n)
+                draws.shuffle(places)
+                order = places if order is None else order[places]
+            rates = self._rates(state._replace(step=memory.step), -(-n // batch))
+            seed = int(draws.randint(2**31 - 1)) if any(work.stack.dropout) else 0
+            memory, one = engine(work.stack, rule, memory, X, T, weight, order, batch, rates, seed)
+            found.append(one)
+            masses.append(float(weight.sum() if order is None else weight[order].sum()))
+            rows_seen += n
+        found = dense_plan.mean_pass(found, masses)
         epoch = len(state.losses) + 1
         if not math.isfinite(found.loss) or not np.isfinite(memory.params).all():
-            raise DivergenceError(
-                f"the loss of {type(self).__name__} is not finite in epoch {epoch}: learning_rate_init="
-                f"{self.learning_rate_init:g}, largest slope {found.steepest:.3g}. Lower learning_rate_init, scale "
-                "the columns of X, or set clip_norm."
-            )
+            raise self._divergence(epoch, "loss", found.steepest)
         new = state._replace(
-            params=memory.params, first=memory.first, second=memory.second, step=memory.step, t=state.t + n,
-            draws=draws, order=order, losses=np.append(state.losses, found.loss),
-            rates=np.append(state.rates, rates[-1]), norms=np.vstack([state.norms, found.norms]),
+            params=memory.params, first=memory.first, second=memory.second, step=memory.step,
+            t=state.t + rows_seen, draws=draws, order=None if work.table is not None else order,
+            losses=np.append(state.losses, found.loss), rates=np.append(state.rates, rates[-1]),
+            norms=np.vstack([state.norms, found.norms]),
         )  # fmt: skip
         return new, found.loss
+
+    def _divergence(self, epoch: int, what: str, steepest: float | None = None) -> DivergenceError:
+        slope = "" if steepest is None else f", largest slope {steepest:.3g}"
+        return DivergenceError(
+            f"the {what} of {type(self).__name__} is not finite in epoch {epoch}: learning_rate_init="
+            f"{self.learning_rate_init:g}{slope}. Lower learning_rate_init, scale the columns of X, or set clip_norm."
+        )
 
     def _judge(self, work: MLPWork, state: MLPState, loss: float) -> tuple[MLPState, Report]:
         """Decide whether to go on, by scikit-learn's rules."""
         info, tol = {}, float(self.tol)
         if state.held is not None:
-            score = self._held_score(work, state.held, state.params)
+            with np.errstate(all="ignore"):
+                score = self._held_score(work, state.held, state.params)
+            if not math.isfinite(score):
+                raise self._divergence(len(state.losses), "score of held-out rows")
             info["validation_score"] = score
             state = state._replace(scores=np.append(state.scores, score))
             stale = state.stale + 1 if score < state.best_score + tol else 0
@@ -298,8 +260,18 @@ class DenseLearner(Learner):
             params=new.x.astype(work.T.dtype), step=new.k, t=state.t + X.shape[0], value=new.value, calls=calls,
             gradient=new.gradient, pairs=new.memory, losses=np.append(state.losses, new.value),
         )  # fmt: skip
-        done = steepest <= self.tol or flat or calls >= self.max_fun
-        return state, Report(new.value, certificate=steepest, done=done)
+        done = steepest <= self.tol or flat
+        return state, Report(new.value, certificate=steepest, done=done, stalled=calls >= self.max_fun)
+
+    def _warn_not_converged(self, run: Any) -> None:
+        if self.solver == "lbfgs" and run.state.calls >= self.max_fun:
+            warn(
+                f"{type(self).__name__} used up max_fun={self.max_fun} evaluations of its objective before it "
+                "converged. Raise max_fun, or scale the columns.",
+                ConvergenceWarning,
+            )
+        else:
+            super()._warn_not_converged(run)
 
     def _strength(self) -> tuple[float, float]:
         """Return alpha, which is divided by the number of rows, and the decay, which is not."""
@@ -322,7 +294,7 @@ class DenseLearner(Learner):
             test_size=self.validation_fraction,
             stratify=stratify,
         )
-        if stratify is not None and len(np.unique(stratify[held])) < 2:
+        if len(held) < 2 or (stratify is not None and len(np.unique(stratify[held])) < 2):
             raise DataError(
                 "The validation set is too small. Increase 'validation_fraction' or the size of your dataset."
             )
@@ -392,7 +364,7 @@ class DenseLearner(Learner):
     def _state(self) -> MLPState:
         """Go on from the weights of the earlier fit, with a new optimizer."""
         draws = copy.deepcopy(self.optimizer_.draws)
-        state = _blank(self._fitted_stack(), self._params(), draws, float(self.learning_rate_init))
+        state = blank(self._fitted_stack(), self._params(), draws, float(self.learning_rate_init))
         return state._replace(
             losses=np.array(self.loss_curve_, dtype=float),
             rates=self.learning_rates_,
@@ -419,118 +391,3 @@ class DenseLearner(Learner):
             rows,
         )
         return self
-
-    # what was learned
-
-    def _learned_network(self, state: MLPState) -> dict[str, Any]:
-        stack = state.stack
-        coefs, intercepts = dense_plan.unflat(stack, state.params)
-        held = state.held is not None
-        return {
-            "coefs_": coefs,
-            "intercepts_": intercepts,
-            "n_layers_": len(coefs) + 1,
-            "n_outputs_": stack.sizes[-1],
-            "loss_": float(state.losses[-1]) if len(state.losses) else math.inf,
-            "best_loss_": None if held else float(state.losses.min(initial=math.inf)),
-            "loss_curve_": state.losses.tolist(),
-            "validation_scores_": state.scores.tolist() if held else None,
-            "best_validation_score_": state.best_score if held else None,
-            "learning_rates_": state.rates,
-            "gradient_norms_": state.norms,
-            "t_": state.t,
-            "optimizer_": Optimizer(state.first, state.second, state.step, state.t, state.draws, state.rate),
-            "loss_name_": stack.loss,
-        }
-
-    def _fitted_stack(self) -> Stack:
-        check_fitted(self)
-        sizes = (self.coefs_[0].shape[0], *self._sizes(), self.n_outputs_)
-        loss = getattr(self, "loss_name_", "squared_error")
-        stack = self._stack(sizes[0], sizes[-1], loss)
-        if stack.shapes() != [W.shape for W in self.coefs_]:
-            raise DataError(
-                f"hidden_layer_sizes={self.hidden_layer_sizes} does not go with the fitted weights of shapes "
-                f"{[W.shape for W in self.coefs_]}. Fit again, or set the parameters back."
-            )
-        return stack
-
-    def _params(self) -> Array:
-        return dense_plan.flat(self.coefs_, self.intercepts_)
-
-    def _scores(self, X: Any) -> Array:
-        stack, params = self._fitted_stack(), self._params()
-        return per_row(_chunk_scores, self._rows(X), stack, params)
-
-    def hidden(self, X: Any, layer: int = 0) -> Array:
-        """Return the values of a hidden layer's units: the features that the network has learned.
-
-        Parameters
-        ----------
-        X : array (n, d)
-        layer : int, default=0
-            Which hidden layer, the first being 0.
-        """
-        stack = self._fitted_stack()
-        if not -len(stack.activations) <= layer < len(stack.activations):
-            raise ValueError(
-                f"layer must be below {len(stack.activations)}, the number of hidden layers; got {layer}."
-            )
-        return per_row(_chunk_hidden, self._rows(X), stack, self._params(), layer)
-
-    def set_weights(self, coefs: Any, intercepts: Any, **more: Any) -> Self:
-        """Take these weights instead of learning some; the network can then predict and go on learning.
-
-        Parameters
-        ----------
-        coefs : list of arrays (n_in, n_out)
-        intercepts : list of arrays (n_out,)
-        **more
-            For a classifier, ``classes``: its labels (default 0, 1, ...).
-
-        Returns
-        -------
-        self
-        """
-        n_in, n_out = np.shape(coefs[0])[0], np.shape(coefs[-1])[1]
-        stack = self._stack(n_in, n_out, self._loss_of_outputs(n_out))
-        coefs, intercepts = starts.given_weights(stack, coefs, intercepts)
-        params = dense_plan.flat(coefs, intercepts, float)
-        state = _blank(stack, params, np.random.RandomState(0), float(self.learning_rate_init))
-        learned = {**self._learned_network(state), **self._learned_output(n_out, **more)}
-        self._adopt({**learned, "n_features_in_": n_in, "n_iter_": 0})
-        return self
-
-    def to_module(self) -> Any:
-        """Return the network as a `torch.nn.Sequential` with the same weights; its outputs are the scores."""
-        from gnomon.neural.torch_dense import module_of
-
-        return module_of(self._fitted_stack(), self._params())
-
-    def _check_loaded(self) -> None:
-        from gnomon.core.errors import ModelFileError
-
-        if not hasattr(self, "coefs_"):
-            return
-        try:
-            self._fitted_stack()
-        except (DataError, ValueError, AttributeError, TypeError, IndexError) as error:
-            raise ModelFileError(f"its weights do not fit together: {error}") from None
-
-
-def _chunk_scores(chunk: Any, stack: Stack, params: Array) -> Array:
-    X = dense_plan.dense_rows(chunk.X, None, params.dtype)
-    return dense_plan.scores(stack, params, X)
-
-
-def _chunk_hidden(chunk: Any, stack: Stack, params: Array, layer: int) -> Array:
-    return dense_plan.layer_values(stack, params, chunk.X)[1][layer].copy()
-
-
-def _blank(stack: Stack, params: Array, draws: Any, rate: float) -> MLPState:
-    """Return a state that has seen nothing."""
-    nothing, empty = np.zeros_like(params), np.empty(0)
-    return MLPState(
-        stack, params, nothing, nothing, 0, 0, draws, None, None, rate, None, -math.inf, 0, empty, empty, empty,
-        np.empty((0, len(stack.shapes()))),
-    )  # fmt: skip

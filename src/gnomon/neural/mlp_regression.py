@@ -14,8 +14,9 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.validate import POSITIVE, Reads, check_fitted
 from gnomon.neural import dense_plan
-from gnomon.neural.mlp_answers import dropout_moments, in_batches, slopes
-from gnomon.neural.mlp_base import DenseLearner, MLPWork
+from gnomon.neural.mlp_answers import in_batches
+from gnomon.neural.mlp_base import DenseLearner
+from gnomon.neural.mlp_state import MLPWork
 
 NUMBER_LOSSES = ("squared_error", "absolute_error", "huber", "poisson")
 
@@ -135,7 +136,8 @@ class MLPRegressor(RegressorMixin, DenseLearner):
 
     def _held_score(self, work: MLPWork, rows, params):
         F = dense_plan.scores(work.stack, params, work.X[rows])
-        return float(r2_score(work.T[rows], self._said(F)))
+        said = self._said(F)
+        return float(r2_score(work.T[rows], said)) if np.isfinite(said).all() else np.nan
 
     def _said(self, F: Array) -> Array:
         return np.exp(F) if self.loss == "poisson" else F
@@ -163,14 +165,6 @@ class MLPRegressor(RegressorMixin, DenseLearner):
         )
         F = self._said(F)
         return F.ravel() if F.shape[1] == 1 else F
-
-    def dropout_scores(self, X, n_samples=100, random_state=0):
-        """Return mean and standard deviation of the outputs over networks with units left out at random."""
-        return dropout_moments(self, X, n_samples, random_state)
-
-    def loss_and_gradients(self, X, y, sample_weight=None) -> tuple[float, list[Array], list[Array]]:
-        """Return the penalized objective on these rows, and its slopes: one array per weight matrix and bias."""
-        return slopes(self, X, y, sample_weight)
 
     @available_if(in_batches)
     def partial_fit(self, X, y, sample_weight=None) -> Self:

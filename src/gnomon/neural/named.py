@@ -218,6 +218,11 @@ NAMED: dict[str, Callable[..., Network]] = {
     "googlenet": googlenet,
     "resnet": resnet,
 }
+DEPTHS = (18, 34, 50, 101, 152, 20, 32, 44, 56)
+SHORT: dict[str, tuple[str, dict[str, Any]]] = {  # a name with its number of weight layers
+    **{f"resnet{depth}": ("resnet", {"depth": depth}) for depth in DEPTHS},
+    **{f"vgg{n}": ("vgg", {"config": config}) for n, config in ((11, "A"), (13, "B"), (16, "D"), (19, "E"))},
+}
 
 
 def architecture(name: str, **options: Any) -> Network:
@@ -237,6 +242,8 @@ def architecture(name: str, **options: Any) -> Network:
     Parameters
     ----------
     name : str
+        One of the table; or, with its number of weight layers, ``"resnet18"`` and so on, and ``"vgg11"``, ``"vgg13"``,
+        ``"vgg16"`` and ``"vgg19"``.
     **options
         As in the table.
 
@@ -249,9 +256,14 @@ def architecture(name: str, **options: Any) -> Network:
     >>> net = architecture("vgg", config="A", n_classes=10)
     >>> net.describe().parameters, net.top5_error
     (128807306, {'ensemble': 7.3})
+    >>> architecture("resnet18").describe().parameters
+    11689512
     >>> architecture("alexnet").recipe["batch_size"]
     128
     """
+    if name in SHORT:
+        name, more = SHORT[name]
+        options = {**more, **options}
     if name not in NAMED:
         raise ValueError(f"architecture must be one of {sorted(NAMED)}; got {name!r}.{nearest(name, NAMED)}")
     try:

@@ -148,13 +148,24 @@ class Network:
         return found[-1] if found else self.input_shape
 
     def describe(self, *, bytes_per_value: int = 4, count_norm: bool = False) -> Account:
-        """Return the account.
+        """Return what the network costs: shapes, values, weights, multiply-adds and receptive fields, layer by layer.
+
+        The receptive field grows as r ← r + (f−1)·j with j ← j·s for a window of f entries and stride s; multiply-adds
+        are weights times places. Closed form: no module is built. The account is text when printed, a table by
+        ``to_frame()``, and ``account["conv1"]`` is a line.
 
         Parameters
         ----------
         bytes_per_value : int, default=4
         count_norm : bool, default=False
             Whether values after normalization layers are counted as memory too.
+
+        Examples
+        --------
+        >>> from gnomon.neural import architecture
+        >>> account = architecture("lenet5").describe()
+        >>> account.parameters, account.multiply_adds, account["conv3"].receptive_field
+        (61706, 416520, 32)
         """
         rows = [LayerAccount("input", "", self.input_shape, math.prod(self.input_shape), 0, 0, 0, 1, 1)]
         field: int | None = 1
@@ -201,43 +212,3 @@ def _named(layers: Sequence[Any]) -> Any:
 
 def _foreign(layer: Any, before: Shape) -> Cost:
     return Cost(*layer.cost(before))
-
-
-def describe(layers: Any, input_shape: Sequence[int] | None = None, **options: Any) -> Account:
-    """Return what a network costs: shapes, values, weights, multiply-adds and receptive fields, layer by layer.
-
-    The receptive field grows as r ← r + (f−1)·j with j ← j·s for a window of f entries and stride s;
-    multiply-adds are
-    weights times places. Closed form: no module is built.
-
-    Parameters
-    ----------
-    layers : list of layers, Network, name of an architecture, or fitted model
-    input_shape : tuple of int
-        For a list of layers.
-    **options
-        ``bytes_per_value`` (4) and ``count_norm`` (False), as in `Network.describe`.
-
-    Returns
-    -------
-    Account
-        Text when printed, a table by ``to_frame()``; ``account["conv1"]`` is a line.
-
-    Examples
-    --------
-    >>> account = describe("lenet5")
-    >>> account.parameters, account.multiply_adds, account["conv3"].receptive_field
-    (61706, 416520, 32)
-    """
-    if isinstance(layers, str):
-        from gnomon.neural.named import architecture
-
-        layers = (
-            architecture(layers) if input_shape is None else architecture(layers, input_shape=input_shape)
-        )
-    network = getattr(layers, "network_", layers)
-    if not isinstance(network, Network):
-        if input_shape is None:
-            raise ValueError("describe needs input_shape with a list of layers, such as (3, 32, 32).")
-        network = Network(network, input_shape)
-    return network.describe(**options)

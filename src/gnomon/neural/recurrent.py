@@ -15,6 +15,7 @@ from gnomon.core.parameters import StrOptions
 from gnomon.core.tokens import Series, read_series
 from gnomon.core.validate import COUNT, check_fitted, check_parameters
 from gnomon.neural.language import CELLS
+from gnomon.neural.language_base import NOWHERE
 from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork
 
 
@@ -56,9 +57,13 @@ class _Recurrent(TorchLearner):
         return read_series(X, y, target=self._target, each=self._each())
 
     def _work(self, data: Series, device: Any) -> TorchWork:
-        torch = import_torch()
+        from gnomon.neural.torch_recurrent import Ragged
+
         facts = {"width": data.width, "tokens": data.tokens, "outputs": self._outputs(data)}
-        return TorchWork((data.items, data.y), torch.ones(len(data)), facts, device, len(data), data)
+        targets = data.y if self._each() else np.asarray(data.y)[:, None]
+        dtype = self._dtype()
+        parts = Ragged(data.items, device, dtype), Ragged(list(targets), device, dtype)
+        return TorchWork(parts, None, facts, device, len(data), data)
 
     def _outputs(self, data: Series) -> int:
         raise NotImplementedError
@@ -79,19 +84,9 @@ class _Recurrent(TorchLearner):
     def _facts_of(self, state: TorchState) -> dict[str, Any]:
         return {"module_facts_": state.facts}
 
-    def _batch(self, items: list[Array], device: Any) -> tuple[Any, Any]:
-        torch = import_torch()
-        lengths = np.array([len(item) for item in items])
-        shape = (len(items), lengths.max(), *items[0].shape[1:])
-        filled = np.zeros(shape, dtype=items[0].dtype if items[0].dtype.kind in "iu" else np.float32)
-        for row, item in zip(filled, items):
-            row[: len(item)] = item
-        tensor = torch.as_tensor(filled, device=device)
-        return tensor if tensor.dtype == torch.int64 else tensor.to(self._dtype()), torch.as_tensor(
-            lengths, device=device
-        )
-
     def _scores(self, X: Any) -> tuple[Array, list[int]]:
+        from gnomon.neural.torch_recurrent import Ragged
+
         check_fitted(self)
         data = read_series(X, like=self)
         torch, device = import_torch(), device_of(self.device)
@@ -99,10 +94,8 @@ class _Recurrent(TorchLearner):
         with torch_session(device), torch.inference_mode():
             module = self._fitted_module(device)
             for begin in range(0, len(data), 256):
-                x, lengths = self._batch(
-                    [item.astype(item.dtype) for item in data.items[begin : begin + 256]], device
-                )
-                scores = module(x, lengths).double().cpu().numpy()
+                part = Ragged(data.items[begin : begin + 256], device, self._dtype())
+                scores = module(*part.batch(np.arange(len(part)))).double().cpu().numpy()
                 found += (
                     [row[: len(item)] for row, item in zip(scores, data.items[begin:])]
                     if self._each()
@@ -189,16 +182,16 @@ class RecurrentClassifier(ClassifierMixin, _Recurrent):
     def _batch_loss(self, module, work, units, epoch):
         torch = import_torch()
         items, y = work.parts
-        x, lengths = self._batch([items[i] for i in units], work.device)
-        scores = module(x, lengths)
-        if self._each():
-            codes = torch.as_tensor(np.concatenate([y[i] for i in units]), device=work.device)
+        x, lengths = items.batch(units)
+        scores, codes = module(x, lengths), y.batch(units)[0]
+        if self._each():  # places behind the end count for nothing
             real = torch.arange(x.shape[1], device=work.device) < lengths[:, None]
-            scores = scores[real]
-        else:
-            codes = torch.as_tensor(np.asarray(y)[units], device=work.device)
-        losses = torch.nn.functional.cross_entropy(scores, codes, reduction="sum")
-        return losses, torch.tensor(float(len(codes)), device=work.device)
+            codes = codes.masked_fill(~real, NOWHERE)
+        loss = torch.nn.functional.cross_entropy(
+            scores.flatten(0, -2), codes.flatten(), reduction="sum", ignore_index=NOWHERE
+        )
+        mass = float(y.sizes[units].sum())
+        return loss / mass, mass
 
     def decision_function(self, X):
         """Return the score of every class: (n, classes), or a list of (length, classes)."""
@@ -281,12 +274,10 @@ class RecurrentRegressor(RegressorMixin, _Recurrent):
         return 1 if np.ndim(data.y) == 1 else np.shape(data.y)[1]
 
     def _batch_loss(self, module, work, units, epoch):
-        torch = import_torch()
         items, y = work.parts
-        x, lengths = self._batch([items[i] for i in units], work.device)
-        said = module(x, lengths)
-        goal = torch.as_tensor(np.asarray(y)[units], device=work.device, dtype=said.dtype).reshape(said.shape)
-        return 0.5 * (said - goal).square().sum(), torch.tensor(float(len(units)), device=work.device)
+        said = module(*items.batch(units))
+        goal = y.batch(units)[0].reshape(said.shape)
+        return 0.5 * (said - goal).square().sum() / len(units), float(len(units))
 
     def predict(self, X):
         """Return the number of every sequence."""

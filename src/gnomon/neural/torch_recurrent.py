@@ -5,11 +5,35 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
 
 GATES = {"rnn": 1, "gated": 2, "gru": 3, "lstm": 4}
+KERNELS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+
+
+class Ragged:
+    """Sequences of any length, end to end in one tensor on the device; a batch is one gather."""
+
+    def __init__(self, items: list[Any], device: Any, dtype: Any = None) -> None:
+        self.sizes = np.array([len(item) for item in items])
+        flat = np.concatenate(items)
+        self.flat = torch.as_tensor(
+            flat, device=device, dtype=dtype if flat.dtype.kind == "f" else torch.int64
+        )
+        self.starts = torch.as_tensor(np.cumsum(self.sizes) - self.sizes, device=device)
+        self.lengths = torch.as_tensor(self.sizes, device=device)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def batch(self, units: Any) -> tuple[Any, Any]:
+        """Return (n, longest, ...) and the lengths; behind the end of a sequence stands something finite."""
+        index = torch.as_tensor(units, device=self.flat.device)
+        places = self.starts[index][:, None] + torch.arange(int(self.sizes[units].max()), device=index.device)
+        return self.flat[places.clamp_max(len(self.flat) - 1)], self.lengths[index]
 
 
 class Recurrence(nn.Module):
@@ -81,21 +105,40 @@ class Recurrence(nn.Module):
 
     def _fast(self, detach_every: int | None) -> bool:
         kernel = self.cell in ("rnn", "lstm") or (self.cell == "gru" and self.reset_after)
-        return kernel and not self.tokens and detach_every is None
+        return kernel and detach_every is None
 
     def _whole(self, x: Any, state: Any) -> Any:
-        """PyTorch's own kernels over whole sequences."""
-        weights = [self.weight_x, self.weight_s]
-        if self.bias is not None:
-            weights += [self.bias, torch.zeros_like(self.bias)]
-        options = (weights, self.bias is not None, 1, 0.0, self.training, False, True)
-        if self.cell == "lstm":
-            s, c = state
-            found, s, c = torch.lstm(x, (s[None], c[None]), *options)
-            return found, (s[0], c[0])
-        run = torch.gru if self.cell == "gru" else torch.rnn_tanh
-        found, s = run(x, state[None], *options)
-        return found, s[0]
+        """Run PyTorch's own kernel over whole sequences."""
+        x = self.inputs(x) if self.tokens else x
+        lstm = self.cell == "lstm"
+        found, last = self._kernel(x)(x, tuple(part[None] for part in state) if lstm else state[None])
+        return found, tuple(part[0] for part in last) if lstm else last[0]
+
+    def _kernel(self, x: Any) -> Any:
+        """Return PyTorch's layer around these very weights, laid end to end on a GPU as cuDNN wants them.
+
+        What the layer multiplies words by is looked up instead of multiplied, so it gets the unit matrix.
+        """
+        kernel, place = self.__dict__.get("kernel"), (x.device, self.weight_s.dtype)
+        if kernel is not None and kernel.weight_hh_l0 is self.weight_s and kernel.place == place:
+            return kernel
+        bias = self.bias is not None and not self.tokens
+        with torch.device("meta"):
+            kernel = KERNELS[self.cell](x.shape[2], self.m, bias=bias, batch_first=True)
+        fixed = {"device": x.device, "dtype": self.weight_s.dtype}
+        kernel.weight_ih_l0 = (
+            nn.Parameter(torch.eye(x.shape[2], **fixed), requires_grad=False)
+            if self.tokens
+            else self.weight_x
+        )
+        kernel.weight_hh_l0 = self.weight_s
+        if bias:
+            kernel.bias_ih_l0 = self.bias
+            kernel.bias_hh_l0 = nn.Parameter(torch.zeros_like(self.bias), requires_grad=False)
+        kernel.place = place
+        kernel.flatten_parameters()
+        self.__dict__["kernel"] = kernel  # no part of the module: its weights are already
+        return kernel
 
 
 class RecurrentWords(nn.Module):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import nullcontext
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,6 +19,8 @@ from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import thread_count, threads
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
+from gnomon.neural.batch_losses import mean_of
+from gnomon.neural.earlier import check_same_kind
 from gnomon.neural.torch_weights import arrays_of, load_optimizer, load_weights, place_weights, plain
 from gnomon.solvers.schedules import Constant, InverseDecay, Schedule
 
@@ -98,7 +101,7 @@ class TorchLearner(Learner):
         raise NotImplementedError
 
     def _batch_loss(self, module: Any, work: TorchWork, units: Any, epoch: int) -> tuple[Any, Any]:
-        """Return the summed loss of some units and what they weigh, as tensors."""
+        """Return the mean loss of some units, a tensor, and what they weigh, a number or a tensor."""
         raise NotImplementedError
 
     def _score_module(self, module: Any, work: TorchWork, units: Any) -> float | None:
@@ -113,6 +116,8 @@ class TorchLearner(Learner):
 
     def _prepare(self, data: Any) -> TorchWork:
         device = device_of(self.device, type(self).__name__)
+        if self.warm_start and hasattr(self, "weights_"):
+            check_same_kind(self, data.facts())
         with torch_session(device):
             return self._work(data, device)
 
@@ -138,22 +143,20 @@ class TorchLearner(Learner):
         return state, self._judge(state, loss, info)
 
     def _epoch(self, work: TorchWork, state: TorchState) -> tuple[float, dict[str, float]]:
-        torch = import_torch()
         train, held = self._split(work, state.seed)
         rng = stream(state.seed, state.epoch + 1)
         order = rng.permutation(train) if getattr(self, "shuffle", True) else train
         self._begin_epoch(work, state, rng)
         state.module.train()
-        total = torch.zeros((), dtype=torch.float64, device=work.device)
-        mass = torch.zeros((), dtype=torch.float64, device=work.device)
+        losses, masses = [], []
         for units in self._batches(work, order):
             self._set_rate(state)
-            loss, weight = self._update(work, state, units)
-            total += loss
-            mass += weight
+            loss, mass = self._update(work, state, units)
+            losses.append(loss)
+            masses.append(mass)
             state.step += 1
         state.epoch += 1
-        value = float(total / mass)
+        value = mean_of(losses, masses)  # the device is waited for once an epoch
         if not math.isfinite(value):
             raise self._divergence(state, value)
         info = self._validate(work, state, held) if held is not None else {}
@@ -169,16 +172,17 @@ class TorchLearner(Learner):
         """Draw what an epoch needs beside the order of its units."""
 
     def _update(self, work: TorchWork, state: TorchState, units: Any) -> tuple[Any, Any]:
-        """Make one update; return the summed loss and what the units weigh."""
+        """Make one update; return the mean loss and what the units weigh."""
         torch = import_torch()
         state.optimizer.zero_grad(set_to_none=True)
-        with torch.autocast(work.device.type, torch.bfloat16, enabled=self.precision == "mixed"):
+        mixed = self.precision == "mixed"
+        with torch.autocast(work.device.type, torch.bfloat16) if mixed else nullcontext():
             loss, mass = self._batch_loss(state.module, work, units, state.epoch)
-        (loss / mass).backward()
+        loss.backward()
         if self.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(state.module.parameters(), self.clip_norm)
         state.optimizer.step()
-        return loss.detach(), mass.detach()
+        return loss.detach(), mass
 
     def _divergence(self, state: TorchState, value: float) -> DivergenceError:
         slopes = [p.grad.abs().max() for p in state.module.parameters() if p.grad is not None]
@@ -292,20 +296,21 @@ class TorchLearner(Learner):
         mixed = stream(seed, 0).permutation(work.n)
         return np.sort(mixed[count:]), np.sort(mixed[:count])
 
-    def _batches(self, work: TorchWork, order: Array) -> Iterator[Any]:
-        for begin in range(0, len(order), self.batch_size):
-            yield order[begin : begin + self.batch_size]
+    def _batches(self, work: TorchWork, order: Any) -> Iterator[Any]:
+        """Yield the units of every batch. One unit that would be left alone goes into the batch before it."""
+        n, size = len(order), self.batch_size
+        ends = [*range(size, n, size), n]
+        if n > size > 1 and n % size == 1:
+            del ends[-2]  # batch normalization needs two
+        return (order[begin:end] for begin, end in zip([0, *ends], ends))
 
     def _validate(self, work: TorchWork, state: TorchState, held: Array) -> dict[str, float]:
         torch = import_torch()
         state.module.eval()
-        loss, mass = 0.0, 0.0
         with torch.no_grad():
-            for units in self._batches(work, held):
-                one, weight = self._batch_loss(state.module, work, units, -1)
-                loss, mass = loss + float(one), mass + float(weight)
+            found = [self._batch_loss(state.module, work, units, -1) for units in self._batches(work, held)]
             score = self._score_module(state.module, work, held)
-        info = {"validation_loss": loss / mass}
+        info = {"validation_loss": mean_of(*zip(*found))}
         return info if score is None else {**info, "validation_score": score}
 
     def _set_rate(self, state: TorchState) -> None:
@@ -362,6 +367,10 @@ class TorchLearner(Learner):
         from gnomon.neural.exporting import export
 
         export(self, path)
+
+    def _exported(self) -> tuple[dict[str, Array], tuple[int, ...] | None, str]:
+        """Return the weights by name, the shape of one input where it is fixed, and what an input is called."""
+        return self.weights_, getattr(self, "image_shape_", None), "images"
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "weights_"):

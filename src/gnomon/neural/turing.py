@@ -11,6 +11,7 @@ from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.validate import COUNT, check_fitted, check_parameters
+from gnomon.neural.batch_losses import weighted_mean
 from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork
 
 
@@ -187,7 +188,7 @@ class NeuralTuringMachine(TorchLearner):
         index = torch.as_tensor(units, device=work.device)
         X, Y, counts = (part[index] for part in work.parts)
         losses = torch.nn.functional.binary_cross_entropy_with_logits(module(X), Y, reduction="none")
-        return (losses * counts).sum(), counts.sum()
+        return weighted_mean(losses, counts)
 
     def _query(self, X):
         check_fitted(self)

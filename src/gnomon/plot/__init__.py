@@ -35,6 +35,7 @@ _FILES = {
     "nearby": ["neighbors"],
     "networks": ["computation_graph", "feature_maps", "gradient_norms", "hidden_units", "layers"],
     "plate_diagrams": ["plates"],
+    "networks": ["computation_graph", "gradient_norms", "hidden_units", "layers"],
     "projections": [
         "biplot",
         "canonical_pairs",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gnomon.core.errors import DataError
 from gnomon.plot import style
 
 if TYPE_CHECKING:
@@ -22,13 +23,15 @@ def images(
     columns: int = 10,
     each: bool = True,
 ) -> Axes:
-    """Draw images in a grid: the components of a model, a gallery, or one image at several stages.
+    """Draw images in a grid: components, filters, feature maps, patches, digits, samples, one image at several stages.
 
     Images with both signs get a diverging color map with zero in its middle, others a gray one.
 
     Parameters
     ----------
-    source : fitted model with `components_`, or images of shape (n, pixels) or (n, height, width[, 3])
+    source : fitted model, or images of shape (n, pixels), (n, height, width[, 3]) or (n, channels, height, width)
+        A model shows its `components_`, the filters of its first convolution, or the weights of its first dense
+        layer. Of channels three are colors; with any other number each is an image of its own.
     shape : tuple, optional
         Height and width, where images come as rows; the nearest square when not given.
     titles : sequence of str, optional
@@ -50,13 +53,28 @@ def images(
         if titles is None and hasattr(source, "explained_variance_"):
             titles = [f"{value:.3g}" for value in source.explained_variance_]
         source = source.components_
+    elif hasattr(source, "filters"):
+        source = source.filters(
+            next(name for name in source.weights_ if name.startswith("conv")).split(".")[0]
+        )
+    elif hasattr(source, "coefs_"):
+        source = source.coefs_[0].T
     stack = np.asarray(source, dtype=np.float64)
+    if stack.ndim not in (2, 3, 4) or not stack.size:
+        raise DataError(
+            f"images must have shape (n, height, width) or (n, channels, height, width); got {stack.shape}."
+        )
+    if stack.ndim == 4 and (
+        stack.shape[3] not in (3, 4) or stack.shape[2] == stack.shape[3]
+    ):  # channels first
+        colors = stack.shape[1] == 3
+        stack = np.moveaxis(stack, 1, -1) if colors else stack.reshape(-1, *stack.shape[2:])
     if stack.ndim == 2:
         if shape is None:
             side = int(round(np.sqrt(stack.shape[1])))
             shape = (side, stack.shape[1] // max(side, 1))
         stack = stack.reshape(len(stack), *shape)
-    signed = bool(np.nanmin(stack) < 0)
+    signed = stack.ndim == 3 and bool(np.nanmin(stack) < 0)
     count, (h, w) = len(stack), stack.shape[1:3]
     columns = min(columns, count)
     lines = -(-count // columns)

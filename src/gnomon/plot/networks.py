@@ -2,99 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gnomon.core.errors import DataError
 from gnomon.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-def feature_maps(
-    pictures: Any,
-    ax: Axes | None = None,
-    *,
-    columns: int | None = None,
-    scale: str = "each",
-    titles: Any = None,
-) -> Axes:
-    """Draw pictures side by side: filters, feature maps, patches, digits, samples.
-
-    Parameters
-    ----------
-    pictures : array (n, height, width), (n, channels, height, width), or a fitted network
-        A network shows the filters of its first convolution, or the weights of its first layer where those are square.
-        Three channels are colors; with any other number each channel is a picture of its own.
-    ax : matplotlib Axes, optional
-    columns : int, optional
-        Pictures in a row; about the square root of their number.
-    scale : {"each", "all"}, default="each"
-        Every picture has a gray scale of its own, or all share one.
-    titles : sequence of str, optional
-        A line below every picture.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> ax = feature_maps(np.zeros((5, 4, 3)))
-    >>> ax.images[0].get_array().shape[:2]  # two rows of three, with lines between
-    (9, 11)
-    """
-    shown = _pictures(pictures)
-    n, height, width = shown.shape[:3]
-    columns = columns or max(1, math.ceil(math.sqrt(n)))
-    rows = -(-n // columns)
-    shown = np.stack([_stretched(one) for one in shown]) if scale == "each" else _stretched(shown)
-    sheet = np.full((rows * (height + 1) - 1, columns * (width + 1) - 1, *shown.shape[3:]), np.nan)
-    for i, picture in enumerate(shown):
-        y, x = (i // columns) * (height + 1), (i % columns) * (width + 1)
-        sheet[y : y + height, x : x + width] = picture
-    side = 6.0 / max(sheet.shape[:2])
-    ax = style.axes(ax, size=(max(2.0, side * sheet.shape[1]), max(2.0, side * sheet.shape[0])))
-    if sheet.ndim == 3:
-        clear = np.isnan(sheet[..., :1])
-        sheet = np.concatenate([np.nan_to_num(sheet), np.where(clear, 0.0, 1.0)], axis=2)
-    ax.imshow(sheet, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-    for i, title in enumerate(titles if titles is not None else ()):
-        place = ((i % columns) * (width + 1) + width / 2 - 0.5, (i // columns) * (height + 1) + height - 0.5)
-        ax.text(*place, str(title), ha="center", va="bottom", fontsize="x-small", color=style.color(1))
-    ax.axis("off")
-    return ax
-
-
-def _pictures(given: Any) -> np.ndarray:
-    """Return (n, height, width) or (n, height, width, 3)."""
-    if hasattr(given, "filters"):
-        given = given.filters(next(name for name in given.weights_ if name.startswith("conv")).split(".")[0])
-    elif hasattr(given, "coefs_"):
-        weights = given.coefs_[0].T
-        side = math.isqrt(weights.shape[1])
-        if side * side != weights.shape[1]:
-            raise DataError(f"{weights.shape[1]} inputs are no square picture; reshape coefs_[0].T yourself.")
-        given = weights.reshape(len(weights), side, side)
-    values = np.asarray(given, dtype=float)
-    if values.ndim == 2:
-        values = values[None]
-    if values.ndim == 4:
-        values = np.moveaxis(values, 1, -1) if values.shape[1] == 3 else values.reshape(-1, *values.shape[2:])
-    if values.ndim < 3 or not values.size:
-        raise DataError(
-            f"pictures must have shape (n, height, width) or (n, channels, height, width); got {values.shape}"
-        )
-    return values
-
-
-def _stretched(values: np.ndarray) -> np.ndarray:
-    low, high = values.min(), values.max()
-    return (values - low) / (high - low) if high > low else np.full_like(values, 0.5)
 
 
 def computation_graph(value: Any, ax: Axes | None = None) -> Axes:
