@@ -10,8 +10,9 @@ from scipy.stats import poisson
 
 from gnomon.core.callbacks import Checkpoint
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.decomposition import NMF, nmf_step, normalize_topics
+from gnomon.decomposition import NMF
 from gnomon.decomposition._nonnegative import divergence
+from gnomon.decomposition.multiplicative import nmf_step, normalize_topics
 from gnomon.mixture import AspectModel
 
 X34 = np.array([[1, 0, 2, 3], [0, 1, 1, 0], [4, 1, 0, 2]], dtype=float)

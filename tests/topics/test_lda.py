@@ -16,6 +16,7 @@ from gnomon.topics import (
     codeword_counts,
     coherence,
     document_mixture,
+    lda,
     perplexity,
     sample_corpus,
     sample_topics,
@@ -502,3 +503,17 @@ def test_moments_of_drawn_counts(mode):
     ]:
         with pytest.raises(DataError, match=match):
             call()
+
+
+def test_topics_that_start_apart_end_better(monkeypatch):
+    X = sample_corpus(
+        150, 60, n_topics=6, n_words=100, doc_topic_prior=0.15, topic_word_prior=0.05, random_state=3
+    ).counts
+    bounds = []
+    for shape in (
+        100.0,
+        lda.START_SHAPE,
+    ):  # a shape of 100 is scikit-learn's start: topics that are nearly equal
+        monkeypatch.setattr(lda, "START_SHAPE", shape)
+        bounds.append([LatentDirichletAllocation(6, random_state=s).fit(X).bound_ for s in range(4)])
+    assert np.mean(bounds[1]) > np.mean(bounds[0])

@@ -408,9 +408,10 @@ def nndsvd(rows: Any, K: int, seed: Any) -> tuple[Array, Array, Array]:
 def check_start(table: Any, shape: tuple[int, int], name: str, solver: str) -> Array:
     """A given W or H: of the right shape, not negative, and positive for multiplicative steps."""
     values = np.array(table, dtype=np.float64)
-    if values.shape != shape:
+    if values.ndim != 2 or values.shape != shape:
+        which = "first dimension" if values.ndim == 2 and values.shape[0] != shape[0] else "shape"
         raise DataError(
-            f"Array with wrong shape passed to NMF ({name}): expected {shape}, got {values.shape}."
+            f"Array with wrong {which} passed to NMF ({name}): expected {shape}, got {values.shape}."
         )
     if not np.isfinite(values).all() or (values < 0).any():
         raise DataError(f"Negative values in data passed to NMF ({name}); starts must be at least 0.")

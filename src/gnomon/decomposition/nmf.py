@@ -215,7 +215,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     def _prepare(self, rows: Any) -> NonNegativeWork:
         if self.solver == "cd" and self._beta() != 2.0:
             raise DataError(
-                f"Invalid beta_loss parameter: solver='cd' does not handle beta_loss={self.beta_loss!r}; use "
+                f"Invalid beta_loss parameter: solver 'cd' does not handle beta_loss = {self.beta_loss!r}; use "
                 "solver='mu'."
             )
         if rows.in_memory and sparse.issparse(rows.X) and np.isnan(rows.X.data).any():
@@ -461,8 +461,11 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n]
         return [[str(names[j]) for j in row] for row in order]
 
-    def plot(self, shape: Any = None, ax: Any = None) -> Any:
-        """Draw the parts, as images of this shape where it is given; return the Axes."""
+    def plot(self, shape: Any = None, ax: Any = None, *, X: Any = None) -> Any:
+        """Draw the parts, as images of this shape where it is given; with rows X their update of W; return the Axes."""
         import importlib
 
-        return importlib.import_module("gnomon.plot").images(self, shape, ax=ax)
+        if X is None:
+            return importlib.import_module("gnomon.plot").images(self, shape, ax=ax)
+        draw = importlib.import_module("gnomon.plot.projections").multiplicative_update
+        return draw(X, self.transform(X), self.components_, ax)

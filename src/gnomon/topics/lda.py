@@ -20,6 +20,10 @@ from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads
 from gnomon.topics import _inference as inference
 from gnomon.topics.queries import VARIATIONAL, TopicQueries
 
+# Of the gamma draws that topics start from. Nearly equal topics (a shape of 100) stay together too long: several then
+# share one subject and the bound ends lower.
+START_SHAPE = 5.0
+
 NOT_PROMISED = {
     "online": Promises(
         order="no: documents are visited as they come",
@@ -262,7 +266,7 @@ class LatentDirichletAllocation(TopicQueries, Learner):
         alpha = self._prior(self.doc_topic_prior, K, "doc_topic_prior", K)
         eta = self._prior(self.topic_word_prior, V, "topic_word_prior", K)
         seed = draw_seed(rng)
-        topics, none = rng.gamma(100.0, 0.01, size=(K, V)), np.zeros((0, K))
+        topics, none = rng.gamma(START_SHAPE, 1.0 / START_SHAPE, size=(K, V)), np.zeros((0, K))
         documents, chain = none, None
         if self.learning_method == "em":
             topics = topics / topics.sum(axis=1, keepdims=True)
