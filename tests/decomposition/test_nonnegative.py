@@ -286,7 +286,7 @@ def test_bad_input():
         NMF(1, solver="mu", beta_loss="itakura-saito").fit(X34)
     with pytest.raises(DataError, match="zeros"):
         NMF(1, init="custom").fit(SQUARE, W=np.zeros((2, 1)), H=np.ones((1, 2)))
-    with pytest.raises(DataError, match="shape"):
+    with pytest.raises(DataError, match="first dimension"):
         NMF(1, init="custom").fit(SQUARE, W=np.ones((3, 1)), H=np.ones((1, 2)))
     with pytest.raises(DataError, match="both"):
         NMF(1, init="custom").fit(SQUARE)

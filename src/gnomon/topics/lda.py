@@ -380,8 +380,8 @@ class LatentDirichletAllocation(TopicQueries, Learner):
         alpha, eta = state.alpha, state.eta
         if self.optimize_priors and index % 5 == 0:
             counts = inference.document_counts(work.tokens, chain.z, len(alpha))
-            alpha = inference.minka_step(counts, alpha)
-            eta = np.full(len(eta), inference.minka_symmetric(chain.by_word.T, float(eta[0])))
+            alpha = inference.counted_prior(counts, alpha)
+            eta = np.full(len(eta), inference.counted_prior(chain.by_word.T, eta[:1])[0])
         value = None
         if index % 10 == 0 or index == self._limit():
             value = inference.log_joint(work.tokens, chain, alpha, eta)
