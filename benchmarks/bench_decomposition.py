@@ -42,20 +42,22 @@ def parts():
     return rng.gamma(1.0, size=(5000, 20)) @ rng.gamma(0.5, size=(20, 1000)) + 0.1 * rng.random((5000, 1000))
 
 
-def words():
+def words(n=20_000, p=10_000, K=20, length=60):
+    """Counts of documents with about two topics each."""
     import scipy.sparse as sp
 
     rng = np.random.default_rng(0)
-    n, p, K = 20_000, 10_000, 20
     topics = rng.dirichlet(np.full(p, 0.05), size=K)
     shares = rng.dirichlet(np.full(K, 0.1), size=n)
-    counts = [
-        np.bincount(rng.choice(p, size=60, p=topics[rng.choice(K, p=share)]), minlength=p) for share in shares
-    ]
-    return sp.csr_array(np.array(counts, dtype=float))
+    found = np.empty((n, length), dtype=np.int64)
+    topic = (shares.cumsum(axis=1)[:, None, :] < rng.random((n, length, 1))).sum(axis=2)
+    for k in range(K):
+        found[topic == k] = rng.choice(p, size=int((topic == k).sum()), p=topics[k])
+    pairs = np.repeat(np.arange(n), length), found.ravel()
+    return sp.csr_array((np.ones(n * length), pairs), shape=(n, p))
 
 
-def ours(name, *arguments, fit=None, **options):
+def ours(name, *arguments, **options):
     def run(data):
         from gnomon import decomposition
 
@@ -96,6 +98,7 @@ def loss(model, data):
     return float(model.reconstruction_err_)
 
 
+SQUARED = dict(max_iter=100, tol=0, init="nndsvda", random_state=0)
 KL = dict(solver="mu", beta_loss="kullback-leibler", max_iter=50, tol=0, init="nndsvda", random_state=0)
 
 CASES = [
@@ -109,6 +112,19 @@ CASES = [
         },
         quality=variance,
         better="higher",
+        goal=3.0,
+    ),
+    Case(
+        "PCA n=5k d=5k k=100",
+        data=square,
+        ours=ours("PCA", 100, random_state=0),
+        peers={
+            "scikit-learn": theirs("PCA", 100, random_state=0),
+            "scikit-learn (arpack)": theirs("PCA", 100, svd_solver="arpack", random_state=0),
+        },
+        quality=variance,
+        better="higher",
+        tolerance=1e-4,
         goal=3.0,
     ),
     Case(
@@ -134,7 +150,12 @@ CASES = [
         "KernelPCA rbf n=4000 k=10",
         data=kernel_rows,
         ours=ours("KernelPCA", 10, kernel="rbf", random_state=0),
-        peers={"scikit-learn": theirs("KernelPCA", 10, kernel="rbf", random_state=0)},
+        peers={
+            "scikit-learn": theirs("KernelPCA", 10, kernel="rbf", random_state=0),
+            "scikit-learn (arpack)": theirs(
+                "KernelPCA", 10, kernel="rbf", eigen_solver="arpack", random_state=0
+            ),
+        },
         quality=eigen_sum,
         better="higher",
         goal=5.0,
@@ -161,8 +182,17 @@ CASES = [
     Case(
         "NMF squared n=5000 d=1000 k=20",
         data=parts,
-        ours=ours("NMF", 20, max_iter=100, tol=0, random_state=0),
-        peers={"scikit-learn": theirs("NMF", 20, max_iter=100, tol=0, random_state=0)},
+        ours=ours("NMF", 20, **SQUARED),
+        peers={"scikit-learn": theirs("NMF", 20, **SQUARED)},
+        quality=loss,
+        tolerance=1e-3,
+        goal=4.0,
+    ),
+    Case(
+        "NMF squared sparse n=20k d=10k k=20",
+        data=words,
+        ours=ours("NMF", 20, **SQUARED),
+        peers={"scikit-learn": theirs("NMF", 20, **SQUARED)},
         quality=loss,
         tolerance=1e-3,
         goal=4.0,

@@ -433,3 +433,13 @@ def test_wide_batches_keep_the_leading_directions(monkeypatch):
     assert_allclose(model.mean_, whole.mean_)
     assert_allclose(model.var_, X.var(axis=0), rtol=1e-8)
     assert np.max(principal_angles(model.components_.T, whole.components_.T).angles) < 0.01
+
+
+def test_predictions_far_from_zero_keep_their_digits():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(60, 3)), 3)
+    Y = X @ rng.normal(size=(3, 2)) + 0.1 * rng.normal(size=(60, 2))
+    near, far = CCA(2).fit(X, Y), CCA(2).fit(X + 1e8, Y)
+    assert_allclose(far.predict(X + 1e8), near.predict(X), rtol=0, atol=1e-6)
+    assert_allclose(near.intercept_, Y.mean(axis=0))  # at the mean of X, as in scikit-learn
+    assert_allclose(near.predict(X.mean(axis=0)[None])[0], near.intercept_)

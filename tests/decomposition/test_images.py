@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits, load_iris
 
 from gnomon import plot
+from gnomon.cluster import KMeans
 from gnomon.core.errors import DataError
-from gnomon.datasets import make_bars_corpus, make_news
+from gnomon.datasets import make_news, make_text
 from gnomon.decomposition import (
     CCA,
     NMF,
@@ -18,11 +19,10 @@ from gnomon.decomposition import (
     KernelPCA,
     ProbabilisticPCA,
     SparsePCA,
-    compare_image_bases,
+    TruncatedSVD,
     denoise_image,
     extract_patches,
     inpaint_image,
-    psnr,
     reconstruct_from_patches,
 )
 from gnomon.topics import LatentDirichletAllocation
@@ -70,11 +70,13 @@ def test_patches_by_hand():
 def test_noise_goes(model):
     noisy = WAVES + 0.1 * np.random.default_rng(0).normal(size=WAVES.shape)
     found = denoise_image(np.abs(noisy), size=(6, 6), stride=2, model=model)
-    assert psnr(found.image, WAVES) > psnr(noisy, WAVES) + 3
+    before = 10 * np.log10(1 / np.mean((noisy - WAVES) ** 2))
+    assert found.psnr(WAVES) > before + 3
     assert found.image.shape == found.std.shape == WAVES.shape
     known = denoise_image(noisy, size=(6, 6), stride=2, noise_variance=0.01)
     assert known.noise == pytest.approx(0.1)
-    assert psnr(WAVES, WAVES) == np.inf
+    assert found.psnr(found.image) == np.inf
+    assert found._replace(image=np.zeros((1, 1))).psnr([[0.5]], peak=5.0) == pytest.approx(20.0)
 
 
 def test_eighty_per_cent_of_the_pixels_are_missing():
@@ -97,16 +99,12 @@ def test_eighty_per_cent_of_the_pixels_are_missing():
 
 def test_bases_of_digits():
     X = load_digits().data[:150]
-    found = compare_image_bases(X, 8, ("pca", "svd", "nmf", "kmeans"))
-    assert found["svd"].error <= found["nmf"].error <= found["kmeans"].error
-    assert found["pca"].error <= found["svd"].error * 1.05
-    assert_allclose(found["kmeans"].coefficients.sum(axis=1), 1)
-    assert set(np.unique(found["kmeans"].coefficients)) == {0.0, 1.0}
-    assert (found["nmf"].basis >= 0).all() and (found["svd"].basis < 0).any()
-    for one in found.values():
-        assert one.error == pytest.approx(np.sum((X - one.reconstruction) ** 2))
-    with pytest.raises(DataError, match="Did you mean 'kmeans'"):
-        compare_image_bases(X, 2, ("kmean",))
+    svd, nmf = TruncatedSVD(8, random_state=0).fit(X), NMF(8, random_state=0, max_iter=2000).fit(X)
+    error = {m: np.sum((X - m.inverse_transform(m.transform(X))) ** 2) for m in (svd, nmf)}
+    one_part_each = KMeans(8, random_state=0).fit(X).inertia_
+    assert error[svd] <= error[nmf] <= one_part_each
+    assert PCA(8).fit(X).reconstruction_error(X) <= error[svd]
+    assert (nmf.components_ >= 0).all() and (svd.components_ < 0).any()
 
 
 def test_eigenfaces_take_the_small_problem():
@@ -140,26 +138,29 @@ def test_pictures():
     model = PCA().fit(X)
     assert plot.scree(model, criterion=True).get_ylabel() == "variance"
     assert model.plot() is not None and model.plot(X) is not None
-    assert len(plot.biplot(model, X, y=y).texts) == 4
-    assert plot.pca_plane(PCA(2).fit(X[:, :3]), X[:, :3]).name == "3d"
-    assert len(plot.forgotten_mean(X[:, :2] + 5).lines) == 2
+    assert len(plot.embedding(model, X, y, kind="loadings").texts) == 4
+    assert len(plot.embedding(model, X, y).collections) == 3
+    assert plot.embedding(PCA(2).fit(X[:, :3]), X[:, :3], kind="plane").name == "3d"
+    assert len(plot.embedding(model, X[:, :2] + 5, kind="mean").lines) == 2
     assert len(ProbabilisticPCA(2).fit(X).plot(X[:9]).patches) == 9
-    assert len(plot.latent_map(FactorAnalysis(2).fit(X), X[:5], y=y[:5]).patches) == 5
+    assert len(plot.embedding(FactorAnalysis(2).fit(X), X[:5], y[:5], kind="belief").patches) == 5
     kernel = KernelPCA(2, kernel="rbf", gamma=0.5).fit(X[:, :2])
-    assert kernel.plot(X[:, :2], y).get_xlabel() == "kernel component 1"
-    assert plot.kernel_coordinates(kernel, X[:, :2], y, residual=True, points=10).get_xlabel() == "x0"
+    assert kernel.plot(X[:, :2], y).get_xlabel() == "component 1"
+    assert plot.embedding(kernel, X[:, :2], y, kind="residual", points=10).get_xlabel() == "x0"
     assert "correlation" in CCA(1).fit(X[:, :2], X[:, 2:]).plot(X[:, :2], X[:, 2:]).get_title()
     assert FisherProjection().fit(X, y).plot(X, y).get_xlabel() == "projection"
-    assert len(plot.nmf_update(X[:4], np.ones((4, 2)), np.ones((2, 4))).texts) == 7
+    assert len(NMF(2).fit(X).plot(X=X[:4]).texts) == 7
     for call in (
-        lambda: plot.pca_plane(model, X),
-        lambda: plot.forgotten_mean(X),
-        lambda: plot.biplot(PCA(1).fit(X), X),
-        lambda: plot.latent_map(ProbabilisticPCA(1).fit(X), X),
-        lambda: plot.kernel_coordinates(kernel, X, residual=True),
+        lambda: plot.embedding(model, X, kind="plane"),
+        lambda: plot.embedding(model, X, kind="mean"),
+        lambda: plot.embedding(PCA(1).fit(X), X, kind="loadings"),
+        lambda: plot.embedding(ProbabilisticPCA(1).fit(X), X, kind="belief"),
+        lambda: plot.embedding(kernel, X, kind="residual"),
     ):
-        with pytest.raises(ValueError, match="columns|two components|features"):
+        with pytest.raises(ValueError, match="columns|two components"):
             call()
+    with pytest.raises(ValueError, match="Did you mean 'scores'"):
+        plot.embedding(model, X, kind="score")
 
 
 def test_pictures_of_images():
@@ -167,20 +168,21 @@ def test_pictures_of_images():
     model = PCA().fit(digits)
     assert len(plot.images(PCA(6).fit(digits), (8, 8)).texts) == 6
     assert len(plot.reconstructions(model, digits[0], (8, 8), [1, 2, 5, 20]).texts) == 5
-    found = compare_image_bases(digits, 4, ("kmeans", "svd", "nmf"))
-    assert len(plot.factor_triptych(found, 3, (8, 8)).texts) == 15
+    models = {"kmeans": KMeans(4, random_state=0), "svd": TruncatedSVD(4), "nmf": NMF(4)}
+    found = {name: one.fit(digits) for name, one in models.items()}
+    texts = [text.get_text() for text in plot.reconstructions(found, digits[3], (8, 8)).texts]
+    assert len(texts) == 15 and texts[:2] == ["1 ×", "0 ×"] and texts[4::5] == ["= kmeans", "= svd", "= nmf"]
     assert plot.images(np.random.default_rng(0).random((2, 8, 8, 3))) is not None
     assert plot.images([WAVES, WAVES], titles=["holes", "filled"], each=False) is not None
     assert NMF(3, max_iter=20).fit(digits).plot((8, 8)) is not None
 
 
 def test_pictures_of_topics():
-    bars = make_bars_corpus(3, 60, 40, random_state=0)
-    model = LatentDirichletAllocation(6, random_state=0).fit(bars.data)
+    bars = make_text("bars", 60, length=40, random_state=0)
+    assert_allclose(bars.topics.sum(axis=1), 1)
+    model = LatentDirichletAllocation(6, random_state=0).fit(bars.counts)
     assert len(model.plot().patches) == 6 * 8
-    assert len(plot.topics(model, documents=bars.data[:5]).patches) == 30
-    assert len(plot.topics(model, document=bars.data[:1]).texts) == bars.data[:1].nnz
-    with pytest.raises(DataError, match="size"):
-        make_bars_corpus(1)
+    assert len(plot.topics(model, documents=bars.counts[:5]).patches) == 30
+    assert len(plot.topics(model, document=bars.counts[:1]).texts) == np.count_nonzero(bars.counts[0])
     news = make_news(5, 20, random_state=0)
     assert len(news.data) == 5 and news.shares.shape == (5, 8)

@@ -389,3 +389,11 @@ def test_family_says_what_is_wrong():
         LowRankGaussian(rank=1).fit(HOLED)
     with pytest.raises(DegenerateError, match="variance"):
         LowRankGaussian(rank=1).fit(np.ones((4, 2)))
+
+
+@pytest.mark.parametrize("method", ["ecm", "em", "lbfgs"])
+def test_no_factor_means_independent_columns(method):
+    X = np.random.default_rng(0).normal(size=(30, 4)) * [1, 2, 3, 4]
+    model = FactorAnalysis(0, method=method).fit(X)
+    assert model.components_.shape == (0, 4) and model.transform(X).shape == (30, 0)
+    assert_allclose(model.get_covariance(), np.diag(X.var(axis=0)), rtol=1e-10)

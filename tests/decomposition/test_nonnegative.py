@@ -10,8 +10,9 @@ from scipy.stats import poisson
 
 from gnomon.core.callbacks import Checkpoint
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.decomposition import NMF, nmf_step, normalize_topics
+from gnomon.decomposition import NMF
 from gnomon.decomposition._nonnegative import divergence
+from gnomon.decomposition.multiplicative import nmf_step, normalize_topics
 from gnomon.mixture import AspectModel
 
 X34 = np.array([[1, 0, 2, 3], [0, 1, 1, 0], [4, 1, 0, 2]], dtype=float)
@@ -285,7 +286,7 @@ def test_bad_input():
         NMF(1, solver="mu", beta_loss="itakura-saito").fit(X34)
     with pytest.raises(DataError, match="zeros"):
         NMF(1, init="custom").fit(SQUARE, W=np.zeros((2, 1)), H=np.ones((1, 2)))
-    with pytest.raises(DataError, match="shape"):
+    with pytest.raises(DataError, match="first dimension"):
         NMF(1, init="custom").fit(SQUARE, W=np.ones((3, 1)), H=np.ones((1, 2)))
     with pytest.raises(DataError, match="both"):
         NMF(1, init="custom").fit(SQUARE)

@@ -15,16 +15,13 @@ from sklearn.datasets import load_digits, load_iris
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.decomposition import (
     PCA,
-    kernel_qr,
     principal_angles,
     project,
-    projection_matrix,
     qr,
-    rayleigh_quotient,
-    subspace_distance,
     svd,
     top_eigenvectors,
 )
+from gnomon.decomposition._kernels import chosen_landmarks, kernel_of
 
 P4 = np.array([[2.0, 0.0], [0.0, 2.0], [3.0, 3.0], [-1.0, -1.0]])
 Y6 = np.array([(1, 2, 0), (2, 1, 1), (3, 4, 1), (4, 3, 2), (5, 6, 0), (6, 5, 2)], dtype=float)
@@ -140,11 +137,11 @@ def test_dependent_columns_are_named(method):
 
 def test_projection_and_traces():
     U = seeded(6, 2)
-    P = projection_matrix(U)
+    P = project(np.eye(6), U).points
     assert_allclose(P @ P, P, atol=1e-12)
     assert_allclose(P, P.T, atol=1e-12)
     assert np.trace(P) == pytest.approx(2)
-    assert_allclose(projection_matrix(U @ seeded(2, 2, seed=3)), P, atol=1e-10)
+    assert_allclose(project(np.eye(6), U @ seeded(2, 2, seed=3)).points, P, atol=1e-10)
     X = seeded(4, 6, seed=2)
     found = project(X, U)
     assert_allclose(found.points, X @ P, atol=1e-12)
@@ -169,8 +166,8 @@ def test_trace_is_maximal_at_leading_eigenvectors():
     general = top_eigenvectors(S, 3, B)
     assert_allclose(general.vectors.T @ B @ general.vectors, np.eye(3), atol=1e-10)
     assert_allclose(S @ general.vectors, B @ general.vectors * general.values, atol=1e-8)
-    assert_allclose(rayleigh_quotient(general.vectors, S, B), general.values)
-    assert rayleigh_quotient(found.vectors[:, 0], S) == pytest.approx(found.values[0])
+    w = general.vectors[:, 0]  # the Rayleigh quotient is largest there
+    assert w @ S @ w / (w @ B @ w) == pytest.approx(general.values[0])
 
 
 def test_bad_eigenproblems():
@@ -180,21 +177,16 @@ def test_bad_eigenproblems():
         top_eigenvectors([[1.0, 2.0], [0.0, 1.0]])
     with pytest.raises(DataError, match="between 1 and 2"):
         top_eigenvectors(np.eye(2), 3)
-    with pytest.raises(DegenerateError, match="zero"):
-        rayleigh_quotient([0.0, 0.0], np.eye(2))
 
 
-def test_kernel_qr_is_gram_schmidt_in_feature_space():
+def test_landmarks_are_gram_schmidt_in_feature_space():
     X = seeded(8, 3)
-    found = kernel_qr(X @ X.T)
-    assert len(found.R) == 3 and found.residual_trace < 1e-10
-    assert_allclose(found.R.T @ found.R, X @ X.T, atol=1e-8)
-    _, R = qr(X[found.pivots].T)
-    assert_allclose(found.R[:, found.pivots], R, atol=1e-8)
-    part = kernel_qr(X @ X.T, rank=1)
-    assert part.residual_trace == pytest.approx(np.trace(X @ X.T) - np.sum(part.R**2))
-    with pytest.raises(DataError, match="Gram"):
-        kernel_qr([[-1.0]])
+    R, pivots, left = chosen_landmarks(kernel_of("linear", 3, None, 3, 1), X, 8)
+    assert len(R) == 3 and left < 1e-10
+    assert_allclose(R.T @ R, X @ X.T, atol=1e-8)
+    assert_allclose(R[:, pivots], qr(X[pivots].T)[1], atol=1e-8)
+    part, _, left = chosen_landmarks(kernel_of("linear", 3, None, 3, 1), X, 1)
+    assert left == pytest.approx(np.trace(X @ X.T) - np.sum(part**2))
 
 
 def test_plane_and_diagonal():
@@ -223,14 +215,14 @@ def test_tiny_angles_keep_their_digits():
 
 def test_distances_of_subspaces():
     A, B = np.eye(4)[:, :2], np.eye(4)[:, [0, 2]]
-    assert subspace_distance(A, B) == pytest.approx(1.0)
-    assert subspace_distance(A, B, "chordal") == pytest.approx(1.0)
-    assert subspace_distance(A, B, "geodesic") == pytest.approx(np.pi / 2)
-    assert subspace_distance(A, A) == pytest.approx(0.0, abs=1e-12)
+    assert principal_angles(A, B).distance() == pytest.approx(1.0)
+    assert principal_angles(A, B).distance("chordal") == pytest.approx(1.0)
+    assert principal_angles(A, B).distance("geodesic") == pytest.approx(np.pi / 2)
+    assert principal_angles(A, A).distance() == pytest.approx(0.0, abs=1e-12)
     with pytest.raises(DataError, match="dimension"):
-        subspace_distance(A, B[:, :1])
+        principal_angles(A, B[:, :1]).distance()
     with pytest.raises(DataError, match="kind"):
-        subspace_distance(A, B, "far")
+        principal_angles(A, B).distance("far")
     with pytest.raises(DataError, match="rows"):
         principal_angles(A, np.eye(3))
     with pytest.raises(DegenerateError, match="zero"):
@@ -443,7 +435,7 @@ def test_bad_arguments():
         PCA(whiten=True).fit(np.c_[X, X]).transform(np.c_[X, X])
     with pytest.raises(DegenerateError, match="subspace"):
         PCA(5).fit(np.c_[X, X]).score_samples(np.c_[X, X])
-    with pytest.raises(DataError, match="every eigenvalue"):
+    with pytest.raises(DataError, match="use svd_solver='full'"):
         PCA("mle", svd_solver="randomized").fit(X)
     with pytest.raises(DataError, match="strictly less"):
         PCA(4, svd_solver="arpack").fit(X)
@@ -481,3 +473,18 @@ def test_pictures_of_a_model():
         warnings.simplefilter("error")
         model = PCA().fit(Y6)
     assert model.n_iter_ == 1 and model.converged_
+
+
+def test_randomized_variances_are_those_of_the_scores():
+    X = seeded(300, 60)
+    model = PCA(3, svd_solver="randomized", iterated_power=1, random_state=0).fit(X)
+    assert_allclose(model.explained_variance_, model.transform(X).var(axis=0, ddof=1), rtol=1e-10)
+    assert_allclose(model.components_ @ model.components_.T, np.eye(3), atol=1e-12)
+    assert (model.explained_variance_ <= PCA(3).fit(X).explained_variance_ * (1 + 1e-12)).all()
+
+
+def test_lanczos_without_a_number_finds_all_but_one():
+    X = seeded(20, 5)
+    few, all_ = PCA(svd_solver="arpack", random_state=0).fit(X), PCA(svd_solver="full").fit(X)
+    assert len(few.components_) == 4
+    assert_allclose(few.explained_variance_, all_.explained_variance_[:4], rtol=1e-8)

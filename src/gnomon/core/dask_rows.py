@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from gnomon.core.errors import DataError
-from gnomon.core.rows import Encoding, MemoryRows, Rows
+from gnomon.core.rows import Chunk, Encoding, MemoryRows, Rows
 from gnomon.core.tables import assign_roles, run_lengths
 
 
@@ -85,6 +85,16 @@ class DaskRows(Rows):
             for part, start in zip(self.parts, self.starts, strict=True)
         ]
         return combine(iter(_compute(tasks)))
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Bring one partition after the other here, for learners that go through the rows in order."""
+        work = _later(_share)
+        for part, start in zip(self.parts, self.starts, strict=True):
+            yield from _compute([work(_itself, part, int(start), self.encoding, (), list)])[0]
+
+
+def _itself(chunk: Chunk) -> Chunk:
+    return chunk
 
 
 def _share(

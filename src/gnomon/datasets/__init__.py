@@ -10,7 +10,7 @@ _FILES = {
     "classes": ["make_pattern"],
     "classification": ["load_toy"],
     "demos": ["demonstrations"],
-    "documents": ["make_bars_corpus", "make_news"],
+    "documents": ["make_news"],
     "external": ["load_external"],
     "mixtures": ["make_mixture"],
     "networks": ["load_network"],

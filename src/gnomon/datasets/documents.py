@@ -1,4 +1,4 @@
-"""Documents to learn topics from: bars in a small image, and short news about a few subjects."""
+"""Documents to learn topics from: short news about a few subjects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from gnomon.core.errors import DataError
 from gnomon.core.randomness import generator
 
 SUBJECTS = {
@@ -24,53 +23,6 @@ COMMON = [
     *("the", "of", "and", "to", "in", "a", "that", "it", "was", "for"),
     *("on", "said", "with", "as", "new", "year", "people", "today", "report", "week"),
 ]
-
-
-def make_bars_corpus(
-    size: int = 5,
-    n_documents: int = 500,
-    length: int = 100,
-    *,
-    doc_topic_prior: float = 0.2,
-    random_state: Any = None,
-) -> Bunch:
-    """Draw documents whose words are pixels of a small image and whose topics are its rows and columns.
-
-    Parameters
-    ----------
-    size : int, default=5
-        Side of the image: size² words, 2·size topics.
-    n_documents, length : int
-        Documents, and words of each.
-    doc_topic_prior : float, default=0.2
-        Concentration of the documents' shares.
-    random_state : int, RandomState, Generator or None
-        Where the randomness comes from.
-
-    Returns
-    -------
-    Bunch
-        data (sparse counts), topics, shares.
-
-    Examples
-    --------
-    >>> bars = make_bars_corpus(3, 10, 20, random_state=0)
-    >>> bars.data.shape, bars.topics.shape
-    ((10, 9), (6, 9))
-    """
-    from gnomon.topics.tables import sample_corpus
-
-    if size < 2:
-        raise DataError(f"size must be at least 2; got {size}.")
-    grid = np.arange(size * size).reshape(size, size)
-    topics = np.zeros((2 * size, size * size))
-    for i in range(size):
-        topics[i, grid[i]] = 1.0 / size
-        topics[size + i, grid[:, i]] = 1.0 / size
-    drawn = sample_corpus(
-        n_documents, length, topics, doc_topic_prior=doc_topic_prior, random_state=random_state
-    )
-    return Bunch(data=drawn.counts, topics=topics, shares=drawn.shares)
 
 
 def make_news(n_documents: int = 1000, length: int = 60, *, random_state: Any = None) -> Bunch:

@@ -320,7 +320,7 @@ class LatentLinear(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         """Draw the latent map of the rows with ellipses of uncertainty; return the Axes."""
         import importlib
 
-        return importlib.import_module("gnomon.plot").latent_map(self, X, ax=ax)
+        return importlib.import_module("gnomon.plot").embedding(self, X, ax=ax, kind="belief")
 
 
 def filled_rows(chunk: Chunk, mean: Array, W: Array, psi: Array) -> Array:

@@ -172,7 +172,7 @@ class BasePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         import importlib
 
         plot = importlib.import_module("gnomon.plot")
-        return plot.scree(self, ax=ax) if X is None else plot.biplot(self, X, ax=ax)
+        return plot.scree(self, ax=ax) if X is None else plot.embedding(self, X, ax=ax, kind="loadings")
 
     # from a spectrum to attributes
 

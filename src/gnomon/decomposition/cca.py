@@ -159,6 +159,7 @@ class CCA(
         As in scikit-learn.
     coef_ : array of shape (q, p)
     intercept_ : array of shape (q,)
+        As in scikit-learn, `predict` is :math:`(x-\bar x)` times the transposed coefficients plus this, the mean of Y.
     n_samples_ : float
 
     Examples
@@ -280,7 +281,7 @@ class CCA(
             "canonical_correlations_": found.correlations,
             "angles_": np.arccos(found.correlations),
             "coef_": coef,
-            "intercept_": sums.mean[p:] - coef @ sums.mean[:p],
+            "intercept_": sums.mean[p:].copy(),
             "mean_": sums.mean,
             "scale_": std,
             "ranks_": np.array(found.ranks),
@@ -344,8 +345,8 @@ class CCA(
 
     def predict(self, X: Any, copy: bool = True) -> Array:
         """Return the second block predicted from the first."""
-        self._width()
-        found = per_row(affine, self._rows(X), self.coef_, self.intercept_)
+        p = self._width()
+        found = per_row(affine, self._rows(X), self.mean_[:p], self.coef_, self.intercept_)
         return found.ravel() if self.one_target_ else found
 
     def test(self) -> CanonicalTest:
@@ -368,12 +369,12 @@ class CCA(
         """Draw the pairs of variates; return the Axes."""
         import importlib
 
-        return importlib.import_module("gnomon.plot").canonical_pairs(self, X, Y, ax=ax)
+        return importlib.import_module("gnomon.plot").embedding(self, X, Y, ax=ax, kind="pairs")
 
 
-def affine(chunk: Chunk, coef: Array, intercept: Array) -> Array:
-    """x · coefᵀ + intercept."""
-    return np.asarray(chunk.X, dtype=np.float64) @ coef.T + intercept
+def affine(chunk: Chunk, mean: Array, coef: Array, intercept: Array) -> Array:
+    """(x − mean) · coefᵀ + intercept: columns far from zero keep their digits."""
+    return (np.asarray(chunk.X, dtype=np.float64) - mean) @ coef.T + intercept
 
 
 def _smallest(S: Array) -> float:

@@ -77,7 +77,7 @@ class FactorAnalysis(LatentLinear):
     Parameters
     ----------
     n_components : int, optional
-        K; as many as columns when not given.
+        K; as many as columns when not given. With 0 the columns are independent.
     tol : float, default=1e-2
         Stop when the log-likelihood of all rows rises by less (scikit-learn's unit).
     copy : bool, default=True
@@ -307,8 +307,8 @@ class FactorAnalysis(LatentLinear):
 
     def _rank(self, p: int) -> int:
         K = p if self.n_components is None else int(self.n_components)
-        if K < 1 or K > p:
-            raise DataError(f"n_components must lie between 1 and the number of features, {p}; got {K}.")
+        if not 0 <= K <= p:
+            raise DataError(f"n_components must lie between 0 and the number of features, {p}; got {K}.")
         if self.n_components is not None and p > 2 and (p - K) ** 2 < p + K:
             most = max(k for k in range(p) if (p - k) ** 2 >= p + k)
             warn(

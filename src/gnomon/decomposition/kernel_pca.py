@@ -272,8 +272,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
     def _refuse_negative(self, smallest: float, largest: float) -> None:
         if smallest < -1e-8 * max(largest, 1e-300) and self.kernel != "sigmoid":
             raise DegenerateError(
-                f"the kernel of X is not positive semi-definite: its smallest eigenvalue is {smallest:.3g}. Choose "
-                "another kernel, or add to the diagonal."
+                f"There are significant negative eigenvalues, {smallest:.3g} beside {largest:.3g}: the kernel of X "
+                "is not positive semi-definite. Choose another kernel, or add to the diagonal."
             )
 
     def _kept(self, values: Array, vectors: Array) -> tuple[Array, Array]:
@@ -445,4 +445,4 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         """Draw the first two coordinates of the rows; return the Axes."""
         import importlib
 
-        return importlib.import_module("gnomon.plot").kernel_coordinates(self, X, y, ax=ax)
+        return importlib.import_module("gnomon.plot").embedding(self, X, y, ax=ax)

@@ -8,16 +8,16 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
-from gnomon.core.sums import Chunk, per_row, total, total_weight
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted, matrix
+from gnomon.core.sums import per_row, total, total_weight
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads
 from gnomon.decomposition import _nonnegative as nn
+from gnomon.decomposition._nonnegative_queries import FactorQueries, exact
 from gnomon.decomposition._nonnegative_rows import (
     NonNegativeWork,
     dense_rows,
@@ -26,6 +26,7 @@ from gnomon.decomposition._nonnegative_rows import (
     smallest_entry,
     squared_errors,
 )
+from gnomon.decomposition._nonnegative_starts import check_start, nndsvd
 from gnomon.decomposition.multiplicative import normalize_topics
 
 
@@ -41,12 +42,7 @@ class NMFState(NamedTuple):
     kkt: float
 
 
-def usage(chunk: Chunk, H: Array, o: nn.Options) -> Array:
-    """W of new rows, the parts held fixed."""
-    return nn.pass_over(chunk, H, None, o)[0]
-
-
-class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
+class NMF(FactorQueries, Learner):
     r"""Non-negative matrix factorization X ≈ WH.
 
     .. math:: \min_{W, H \ge 0} \sum_{ij} d_\beta(x_{ij}, (WH)_{ij}) + \text{penalties}
@@ -215,7 +211,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     def _prepare(self, rows: Any) -> NonNegativeWork:
         if self.solver == "cd" and self._beta() != 2.0:
             raise DataError(
-                f"Invalid beta_loss parameter: solver='cd' does not handle beta_loss={self.beta_loss!r}; use "
+                f"Invalid beta_loss parameter: solver 'cd' does not handle beta_loss = {self.beta_loss!r}; use "
                 "solver='mu'."
             )
         if rows.in_memory and sparse.issparse(rows.X) and np.isnan(rows.X.data).any():
@@ -269,7 +265,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             H = level * np.abs(rng.standard_normal((K, p)))
             return (np.full((rows.n_rows, K), level) if rows.in_memory else np.zeros((0, K))), H
         source = rows if work.fill is None else replaced_rows(rows, work.fill)
-        H, V, factors = nn.nndsvd(source, K, rng)
+        H, V, factors = nndsvd(source, K, rng)
         W = np.zeros((0, K))
         if rows.in_memory:
             W = np.maximum(np.asarray(source.X @ V, dtype=np.float64), 0.0) * factors
@@ -291,8 +287,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             raise DataError("init='custom' needs W and H: give both to fit or fit_transform.")
         if self.n_components in ("auto", None):
             K = np.shape(H)[0]
-        W = nn.check_start(W, (rows.n_rows, K), "input W", self.solver)
-        H = nn.check_start(H, (K, rows.n_features), "input H", self.solver)
+        W = check_start(W, (rows.n_rows, K), "input W", self.solver)
+        H = check_start(H, (K, rows.n_features), "input H", self.solver)
         if self.solver == "mu" and (not W.any(axis=0).all() or not H.any(axis=1).all()):
             raise DataError("init='custom' with solver='mu' must be positive: zeros never leave.")
         return W, H
@@ -344,7 +340,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         if not work.rows.in_memory:
             return state
         if self.solver == "cd":
-            W, found = self._sweep(work, H, W, self._exact(o))
+            W, found = self._sweep(work, H, W, exact(o))
             value = nn.squared_value(work.squares, found, H)
             if value < 1e-8 * work.squares or work.holes:
                 value = self._direct(work, W, H)
@@ -377,92 +373,14 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
 
     # how
 
-    def _beta(self) -> float:
-        return nn.beta_of(self.beta_loss)
-
     def _options(self, work: NonNegativeWork) -> nn.Options:
         fresh = not work.rows.in_memory
         quick = (4, 0.1) if self.solver == "cd" else (1, 0.0)
         sweeps, ratio = (500, 1e-8) if fresh else quick
         return nn.Options(self._beta(), work.penalty, self.solver, work.holes, sweeps, ratio, fresh)
 
-    def _exact(self, o: nn.Options) -> nn.Options:
-        return o._replace(sweeps=10000, ratio=1e-9)
-
     def _sweep(self, work: NonNegativeWork, H: Array, W: Array, o: nn.Options) -> Any:
         rows = work.rows.in_chunks_of(2**23)
         keep = work.rows.in_memory
         table, found = nn.sweep(rows, H, W if keep else None, o, keep)
         return (table if keep else W), found
-
-    # what a fitted model does
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def transform(self, X: Any) -> Array:
-        """Return the usage W of new rows, the parts held fixed; every row is solved on its own."""
-        rows = self._rows(X)
-        if rows.in_memory and sparse.issparse(rows.X) and np.isnan(rows.X.data).any():
-            rows = dense_rows(rows)
-        holes = rows.in_memory and not sparse.issparse(rows.X) and bool(np.isnan(rows.X).any())
-        p = rows.n_features
-        l1, l2 = self.l1_ratio, 1.0 - self.l1_ratio
-        penalty = nn.Penalty(self.alpha_W * l1 * p, self.alpha_W * l2 * p)
-        solver = "cd" if self._beta() == 2.0 else "mu"  # one optimum, and this way is quick
-        o = nn.Options(self._beta(), penalty, solver, holes or not rows.in_memory, 2000, 1e-7, True)
-        if solver == "cd":
-            o = self._exact(o)
-        found = per_row(usage, rows, np.asarray(self.components_, dtype=np.float64), o)
-        return found.astype(rows.dtype, copy=False)
-
-    def inverse_transform(self, X: Any) -> Array:
-        """Return WH for usages W in rows."""
-        check_fitted(self)
-        return np.asarray(X) @ self.components_
-
-    def loglik(self, X: Any) -> float:
-        """Return the log-likelihood of X: Poisson for Kullback–Leibler, Gaussian with profiled variance for squares."""
-        X = matrix(X, nan=True, allow_sparse=True)
-        dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-        R = self.inverse_transform(self.transform(X))
-        beta = self._beta()
-        if beta == 1.0:
-            return -nn.divergence(dense, R, 1.0) - nn.poisson_constant(dense)
-        if beta == 2.0:
-            count = int((~np.isnan(dense)).sum())
-            noise = 2.0 * nn.divergence(dense, R, 2.0) / count
-            return float(-0.5 * count * (np.log(2.0 * np.pi * noise) + 1.0))
-        raise DataError("loglik is defined for the squared and the Kullback–Leibler loss.")
-
-    def _criterion(self, X: Any, price: float, scale: str) -> float:
-        if scale not in ("full", "half"):
-            raise DataError(f"scale must be 'full' or 'half'; got {scale!r}.")
-        n, p = np.shape(X)
-        count = (n + p) * len(self.components_)
-        value = -2.0 * self.loglik(X) + price * count
-        return value if scale == "full" else value / 2.0
-
-    def aic(self, X: Any, *, scale: str = "full") -> float:
-        """Return −2 log-likelihood + 2(n + p)K; ``scale="half"`` gives half of it."""
-        return self._criterion(X, 2.0, scale)
-
-    def bic(self, X: Any, *, scale: str = "full") -> float:
-        """Return −2 log-likelihood + (n + p)K ln(np): the entries are the observations."""
-        return self._criterion(
-            X, float(np.log(np.size(X) if not sparse.issparse(X) else np.prod(X.shape))), scale
-        )
-
-    def top_features(self, n: int = 10) -> list[list[str]]:
-        """Return the names of the largest entries of every part, largest first."""
-        check_fitted(self)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n]
-        return [[str(names[j]) for j in row] for row in order]
-
-    def plot(self, shape: Any = None, ax: Any = None) -> Any:
-        """Draw the parts, as images of this shape where it is given; return the Axes."""
-        import importlib
-
-        return importlib.import_module("gnomon.plot").images(self, shape, ax=ax)

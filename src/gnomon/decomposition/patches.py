@@ -120,6 +120,11 @@ class RestoredImage(NamedTuple):
     noise: float
     model: Any
 
+    def psnr(self, truth: Any, peak: float = 1.0) -> float:
+        """Return the peak signal-to-noise ratio in decibels, 10 log₁₀(peak²/mean squared error)."""
+        error = float(np.mean((self.image - np.asarray(truth, dtype=np.float64)) ** 2))
+        return float(10.0 * np.log10(peak**2 / error)) if error > 0 else float("inf")
+
 
 def _restored(image: Array, size: Any, stride: int, model: Any) -> RestoredImage:
     """Fit a model to the patches and replace each by what the model expects of it."""
@@ -245,15 +250,3 @@ def inpaint_image(
     if not keep_observed:
         return found
     return found._replace(image=np.where(observed, A, found.image), std=np.where(observed, 0.0, found.std))
-
-
-def psnr(image: Any, truth: Any, peak: float = 1.0) -> float:
-    """Return the peak signal-to-noise ratio in decibels, 10 log₁₀(peak²/mean squared error).
-
-    Examples
-    --------
-    >>> psnr([[0.1]], [[0.0]])
-    20.0
-    """
-    error = float(np.mean((np.asarray(image, dtype=np.float64) - np.asarray(truth, dtype=np.float64)) ** 2))
-    return float(10.0 * np.log10(peak**2 / error)) if error > 0 else float("inf")

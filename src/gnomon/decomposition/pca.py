@@ -169,6 +169,8 @@ class PCA(BasePCA):
     def _wanted(self, most: int) -> int:
         """How many eigenpairs have to be computed."""
         n_components = self.n_components
+        if n_components is None and self.svd_solver == "arpack":
+            return most - 1  # Lanczos finds all but one
         if isinstance(n_components, str) or n_components is None or 0 < n_components < 1:
             return most
         if n_components > most:
@@ -187,10 +189,17 @@ class PCA(BasePCA):
                 f"svd_solver={solver!r} needs all rows in memory; use 'covariance_eigh' or 'auto'."
             )
         by_rank = solver in ("arpack", "randomized")
-        if by_rank and (isinstance(self.n_components, str) or (self.n_components or 1) < 1):
+        if by_rank and (
+            isinstance(self.n_components, str) or self.n_components is not None and self.n_components < 1
+        ):
+            rule = (
+                "cannot be a string"
+                if isinstance(self.n_components, str)
+                else "must be between 1 and min(n_samples, n_features)"
+            )
             raise DataError(
-                f"n_components={self.n_components!r} needs every eigenvalue, and svd_solver={solver!r} "
-                "finds a few; use svd_solver='full'."
+                f"n_components={self.n_components!r} {rule} with svd_solver={solver!r}, which finds a given number of "
+                "components; use svd_solver='full', or give a number."
             )
         if solver == "arpack" and not 1 <= k < min(rows.n_rows, rows.n_features):
             raise DataError(
@@ -203,7 +212,7 @@ class PCA(BasePCA):
         """K from the number, the share of variance or the criterion asked for."""
         n_components = self.n_components
         if n_components is None:
-            return min(most, len(found.values))
+            return len(found.values)
         if isinstance(n_components, str):
             p = len(found.mean)
             if n_components == "mle" and found.n_rows < p:

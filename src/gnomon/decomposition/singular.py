@@ -166,9 +166,9 @@ def randomized(
         Q = linalg.qr(np.asarray(X.T @ Q), mode="economic", check_finite=False)[0]
         Q = np.asarray(X @ Q)
     Q = linalg.qr(Q, mode="economic", check_finite=False)[0]
-    B = np.asarray(X.T @ Q).T
-    W, s, Vt = thin_svd(B)
-    return (Q @ W)[:, :k], s[:k], Vt[:k]
+    V = linalg.qr(np.asarray(X.T @ Q), mode="economic", check_finite=False)[0]
+    U, s, Rt = thin_svd(np.asarray(X @ V))  # so that s is the length of X v for the v returned, not below it
+    return U[:, :k], s[:k], (Rt @ V.T)[:k]
 
 
 def lanczos(X: Any, k: int, random_state: Any, *, tol: float = 0.0) -> tuple[Array, Array, Array]:

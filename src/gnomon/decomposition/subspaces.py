@@ -113,23 +113,11 @@ class Projection(NamedTuple):
     points: Array  # (n, p)
 
 
-def projection_matrix(U: Any) -> Array:
-    r"""Return :math:`P = U (U^T U)^{-1} U^T`, the orthogonal projection onto the columns of U.
-
-    It is symmetric, :math:`P^2 = P`, its trace is the rank, and any basis of the same space gives the same P.
-
-    Examples
-    --------
-    >>> projection_matrix([[1.0], [1.0]])
-    array([[0.5, 0.5],
-           [0.5, 0.5]])
-    """
-    Q = orthonormal_basis(_matrix(U, "U"))
-    return Q @ Q.T
-
-
 def project(X: Any, U: Any) -> Projection:
     r"""Project rows onto the span of the columns of U: coordinates :math:`(U^T U)^{-1} U^T x` and points.
+
+    The points of the rows of I are the matrix :math:`P = U (U^T U)^{-1} U^T`: symmetric, :math:`P^2 = P`, its trace
+    the rank, and the same for any basis of the space.
 
     Parameters
     ----------
@@ -141,6 +129,9 @@ def project(X: Any, U: Any) -> Projection:
     --------
     >>> project([[2.0, 0.0]], [[2.0], [2.0]])
     Projection(coordinates=array([[0.5]]), points=array([[1., 1.]]))
+    >>> project(np.eye(2), [[1.0], [1.0]]).points
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
     """
     X, U = _matrix(X, "X"), _matrix(U, "U")
     if X.shape[1] != U.shape[0]:
@@ -198,78 +189,30 @@ def top_eigenvectors(A: Any, k: int | None = None, B: Any = None) -> Eigenvector
     return Eigenvectors(fix_signs(vectors[:, ::-1]), values[::-1], float(values.sum()))
 
 
-def rayleigh_quotient(w: Any, A: Any, B: Any = None) -> Array:
-    r"""Return :math:`w^T A w / w^T B w` of a vector, or of every column of w; B = I when not given.
-
-    Its stationary points are the eigenvectors, its values there the eigenvalues.
-
-    Examples
-    --------
-    >>> float(rayleigh_quotient([1.0, 1.0], [[2.0, 1.0], [1.0, 2.0]]))
-    3.0
-    """
-    w, A = np.asarray(w, dtype=np.float64), _matrix(A, "A")
-    below = w if B is None else _matrix(B, "B") @ w
-    bottom = (w * below).sum(axis=0)
-    if not np.all(bottom > 0):
-        raise DegenerateError("w must not be zero, and B must be positive definite.")
-    return (w * (A @ w)).sum(axis=0) / bottom
-
-
-class KernelQR(NamedTuple):
-    """R of the pivoted incomplete factorization K ≈ RᵀR, the pivots in order, and the trace left over."""
-
-    R: Array  # (rank, n)
-    pivots: Array  # (rank,)
-    residual_trace: float
-
-
-def kernel_qr(K: Any, *, rank: int | None = None, tol: float = 1e-10) -> KernelQR:
-    r"""Gram–Schmidt in feature space: the pivoted incomplete Cholesky factorization :math:`K \approx R^T R`.
-
-    Row r of R holds the coordinates of all points along the r-th orthonormalized direction, so the columns of R
-    are exact coordinates of the points in the span of the pivots' images. :math:`\operatorname{tr}(K - R^T R)`
-    bounds the error in trace norm and is the certificate (Fine and Scheinberg 2001).
-
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        A positive semi-definite Gram matrix.
-    rank : int, optional
-        Directions at most.
-    tol : float, default=1e-10
-        Stop when the trace left over is at most `tol` times that of K.
-
-    Examples
-    --------
-    >>> found = kernel_qr([[4.0, 2.0], [2.0, 5.0]])
-    >>> (found.R.T @ found.R).round(12), found.pivots
-    (array([[4., 2.],
-           [2., 5.]]), array([1, 0]))
-    """
-    K = _square(K, "K")
-    n = len(K)
-    limit = n if rank is None else min(int(rank), n)
-    left = K.diagonal().copy()
-    if left.min() < 0:
-        raise DataError(f"K has a negative diagonal entry, {left.min():.3g}; it is no Gram matrix.")
-    bound, R, pivots = tol * left.sum(), np.zeros((limit, n)), []
-    while len(pivots) < limit and left.sum() > bound:
-        r, j = len(pivots), int(left.argmax())
-        R[r] = (K[j] - R[:r, j] @ R[:r]) / np.sqrt(left[j])
-        pivots.append(j)
-        left = np.maximum(left - R[r] ** 2, 0.0)
-        left[pivots] = 0.0
-    used = len(pivots)
-    return KernelQR(R[:used], np.array(pivots, dtype=np.intp), float(left.sum()))
-
-
 class Angles(NamedTuple):
     """Principal angles, smallest first, and the pairs of unit vectors that make them."""
 
     angles: Array  # (q,) radians
     in_a: Array  # (p, q)
     in_b: Array  # (p, q)
+    dimensions: tuple[int, int]  # of both spaces
+
+    def distance(self, kind: str = "projection") -> float:
+        """Return a distance between two spaces of one dimension.
+
+        "projection" is the largest sine, "chordal" ‖sin θ‖₂ and "geodesic" ‖θ‖₂ of the angles θ.
+        """
+        if kind not in ("projection", "chordal", "geodesic"):
+            kinds = ("projection", "chordal", "geodesic")
+            raise DataError(f"kind must be one of {', '.join(kinds)}; got {kind!r}.{nearest(kind, kinds)}")
+        if self.dimensions[0] != self.dimensions[1]:
+            raise DataError(
+                f"A and B span spaces of dimension {self.dimensions[0]} and {self.dimensions[1]}; for a distance they "
+                "must agree."
+            )
+        if kind == "geodesic":
+            return float(np.linalg.norm(self.angles))
+        return float(np.linalg.norm(np.sin(self.angles), np.inf if kind == "projection" else 2))
 
 
 def principal_angles(A: Any, B: Any) -> Angles:
@@ -284,6 +227,8 @@ def principal_angles(A: Any, B: Any) -> Angles:
     --------
     >>> principal_angles([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [1.0, 1.0, 1.0]).angles.round(6)
     array([0.61548])
+    >>> round(principal_angles([1.0, 0.0], [1.0, 1.0]).distance(), 6)
+    0.707107
     """
     A, B = _matrix(A, "A"), _matrix(B, "B")
     if len(A) != len(B):
@@ -299,28 +244,4 @@ def principal_angles(A: Any, B: Any) -> Angles:
     rest = narrow - wide @ (wide.T @ narrow)
     sines = np.clip(linalg.svdvals(rest)[::-1], 0.0, 1.0)
     angles = np.where(cosines**2 > 0.5, np.arcsin(sines), np.arccos(cosines))
-    return Angles(np.sort(angles), in_a, in_b)
-
-
-def subspace_distance(A: Any, B: Any, kind: str = "projection") -> float:
-    """Return a distance between the column spaces of A and B, which must have the same dimension.
-
-    Parameters
-    ----------
-    A, B : arrays of shape (p, k)
-    kind : {"projection", "chordal", "geodesic"}
-        The largest sine, ‖sin θ‖₂, or ‖θ‖₂ of the principal angles θ.
-
-    Examples
-    --------
-    >>> round(subspace_distance([1.0, 0.0], [1.0, 1.0]), 6)
-    0.707107
-    """
-    kinds = {"projection": np.inf, "chordal": 2, "geodesic": 2}
-    if kind not in kinds:
-        raise DataError(f"kind must be one of {', '.join(kinds)}; got {kind!r}.{nearest(kind, kinds)}")
-    a, b = orthonormal_basis(_matrix(A, "A")), orthonormal_basis(_matrix(B, "B"))
-    if a.shape[1] != b.shape[1]:
-        raise DataError(f"A and B span spaces of dimension {a.shape[1]} and {b.shape[1]}; they must agree.")
-    angles = principal_angles(A, B).angles
-    return float(np.linalg.norm(angles if kind == "geodesic" else np.sin(angles), kinds[kind]))
+    return Angles(np.sort(angles), in_a, in_b, (Qa.shape[1], Qb.shape[1]))

@@ -35,6 +35,8 @@ def best_loadings(S: Array, k: int, psi: Array) -> tuple[Array, Array]:
     """The likeliest loadings given the noise variances, and the eigenvalues of the scaled covariance."""
     root = np.sqrt(psi)
     p = len(S)
+    if k == 0:
+        return np.zeros((p, 0)), np.zeros(0)
     scaled = S / root[:, None] / root
     values, vectors = linalg.eigh(scaled, subset_by_index=[p - k, p - 1])
     values, vectors = values[::-1], fix_signs(vectors[:, ::-1])

@@ -110,28 +110,35 @@ def reconstructions(
     steps: Sequence[int] = (1, 2, 5, 10, 20, 50),
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw one image rebuilt from ever more pieces, the mean counted as the first, and the image itself at the end.
+    """Draw one image rebuilt from ever more pieces; or, for several models, basis images × coefficients = image.
 
     Parameters
     ----------
-    model : fitted PCA
+    model : fitted PCA, or dict of fitted models
+        Of a PCA the mean counts as the first piece, and the image itself is drawn at the end. Of a dict (PCA,
+        TruncatedSVD, NMF, KMeans by name) every model has a line: its basis images, the largest coefficient first, and
+        their sum.
     x : array of shape (pixels,)
         The image.
     shape : tuple, optional
         Height and width.
     steps : sequence of int
-        Numbers of pieces.
+        Numbers of pieces of one PCA.
     ax : Axes, optional
         Where to draw.
 
     Examples
     --------
-    >>> from gnomon.decomposition import PCA
+    >>> from gnomon.decomposition import PCA, TruncatedSVD
     >>> X = np.arange(20.0).reshape(5, 4) ** 1.5
     >>> len(reconstructions(PCA().fit(X), X[0], (2, 2), [1, 2]).texts)
     3
+    >>> len(reconstructions({"svd": TruncatedSVD(2).fit(X)}, X[0], (2, 2)).texts)
+    3
     """
     row = np.asarray(x, dtype=np.float64).reshape(1, -1)
+    if isinstance(model, dict):
+        return _side_by_side(model, row, shape, ax)
     most = len(model.components_) + 1
     kept = [int(m) for m in steps if m <= most]
     stages = [model.reconstruct(row, m, count_mean=True)[0] for m in kept]
@@ -140,35 +147,23 @@ def reconstructions(
     return images(stack - row.min(), shape, names, ax, columns=len(names), each=False)
 
 
-def factor_triptych(
-    bases: Any, index: int = 0, shape: tuple[int, ...] | None = None, ax: Axes | None = None
-) -> Axes:
-    """Draw basis images × coefficients = reconstruction of one image, a line for every model.
-
-    Parameters
-    ----------
-    bases : dict
-        What `gnomon.decomposition.compare_image_bases` returns.
-    index : int, default=0
-        Which image.
-    shape : tuple, optional
-        Height and width.
-    ax : Axes, optional
-        Where to draw.
-
-    Examples
-    --------
-    >>> from gnomon.decomposition import compare_image_bases
-    >>> found = compare_image_bases(np.kron(np.eye(2), np.ones((3, 4))), 2, ("svd", "nmf"))
-    >>> ax = factor_triptych(found, 0, (2, 4))
-    >>> len(ax.texts) > 0
-    True
-    """
+def _side_by_side(models: Any, row: np.ndarray, shape: Any, ax: Axes | None) -> Axes:
+    found = {name: _in_basis(model, row) for name, model in models.items()}
+    width = max(len(basis) for basis, _, _ in found.values()) + 1
     lines, names = [], []
-    width = max(len(one.basis) for one in bases.values()) + 1
-    for name, one in bases.items():
-        order = np.argsort(-np.abs(one.coefficients[index]), kind="stable")
-        blank = [np.full(one.basis.shape[1], np.nan)] * (width - 1 - len(order))
-        lines += [*one.basis[order], *blank, one.reconstruction[index]]
-        names += [f"{one.coefficients[index, k]:.2g} ×" for k in order] + [""] * len(blank) + [f"= {name}"]
+    for name, (basis, coefficients, rebuilt) in found.items():
+        order = np.argsort(-np.abs(coefficients), kind="stable")
+        blank = [np.full(basis.shape[1], np.nan)] * (width - 1 - len(order))
+        lines += [*basis[order], *blank, rebuilt]
+        names += [f"{coefficients[k]:.2g} ×" for k in order] + [""] * len(blank) + [f"= {name}"]
     return images(np.stack(lines), shape, names, ax, columns=width)
+
+
+def _in_basis(model: Any, row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Basis images, coefficients of one image, and what these rebuild; a clustering takes one center, once."""
+    if hasattr(model, "cluster_centers_"):
+        basis = np.asarray(model.cluster_centers_)
+        place = int(model.predict(row)[0])
+        return basis, np.eye(len(basis))[place], basis[place]
+    coefficients = model.transform(row)
+    return np.asarray(model.components_), coefficients[0], model.inverse_transform(coefficients)[0]

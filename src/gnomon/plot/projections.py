@@ -1,4 +1,4 @@
-"""Pictures of projections: spectra, scores with loadings, planes, images, latent maps, pairs of variates."""
+"""Pictures of projections: spectra, and rows in their new coordinates in several ways."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gnomon.core.errors import nearest
 from gnomon.plot import style
+
+KINDS = ("scores", "loadings", "belief", "residual", "plane", "mean", "pairs")
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,38 +53,90 @@ def scree(model: Any, ax: Axes | None = None, *, criterion: bool = False) -> Axe
     return ax
 
 
-def biplot(model: Any, X: Any, ax: Axes | None = None, *, y: Any = None, n: int = 12) -> Axes:
-    """Draw the first two scores of the rows, and as arrows how much every column loads on them.
+def embedding(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    ax: Axes | None = None,
+    *,
+    kind: str = "scores",
+    n: int = 12,
+    level: float = 0.5,
+    points: int = 80,
+    pair: int = 0,
+) -> Axes:
+    """Draw rows in the first two coordinates of a projection, with what is to be seen about it.
 
     Parameters
     ----------
-    model : fitted projection with `transform` and `components_`
+    model : fitted projection
+        PCA, ProbabilisticPCA, FactorAnalysis, KernelPCA, CCA, NMF, ...: any model with `transform`.
     X : array or DataFrame
         The rows.
-    ax : Axes, optional
-        Where to draw.
     y : array, optional
-        Classes, for colors.
+        Classes, for colors; with "pairs" the second block.
+    ax : Axes, optional
+        Where to draw; 3-D ones for "plane".
+    kind : {"scores", "loadings", "belief", "residual", "plane", "mean", "pairs"}
+        "scores": points alone. "loadings": with arrows for the columns (a biplot). "belief": each point with an
+        ellipse that holds `level` of its posterior. "residual": two columns on a map of the distance to the kernel's
+        subspace. "plane": three columns with the plane of the first two components. "mean": two columns with the first
+        principal axis, and the one found where the mean is not taken off. "pairs": a pair of canonical variates.
     n : int, default=12
         Arrows at most, the longest.
+    level : float, default=0.5
+        Probability within an ellipse.
+    points : int, default=80
+        Of the map along each side.
+    pair : int, default=0
+        Which pair of variates.
 
     Examples
     --------
     >>> from gnomon.decomposition import PCA
     >>> X = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0], [3.0, 3.0, 0.0], [-1.0, -1.0, 0.0]])
-    >>> len(biplot(PCA(2).fit(X), X).texts)
+    >>> len(embedding(PCA(2).fit(X), X, kind="loadings").texts)
     3
     """
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.{nearest(kind, KINDS)}")
+    if kind == "loadings":
+        return _loadings(model, X, y, ax, n)
+    if kind == "belief":
+        return _belief(model, X, y, ax, level)
+    if kind == "residual":
+        return _residual(model, X, y, ax, points)
+    if kind == "plane":
+        return _plane(model, X, ax)
+    if kind == "mean":
+        return _mean(X, ax)
+    if kind == "pairs":
+        return _pair(model, X, y, ax, pair)
+    return _points(_scores(model, X), y, style.axes(ax, x="component 1", y="component 2"))
+
+
+def _scores(model: Any, X: Any) -> np.ndarray:
     scores = np.asarray(model.transform(X))
     if scores.shape[1] < 2:
-        raise ValueError("biplot needs a model with two components.")
-    ax = style.axes(ax, x="component 1", y="component 2")
-    labels = np.zeros(len(scores)) if y is None else np.asarray(y)
+        raise ValueError(f"embedding needs a model with two components; this one has {scores.shape[1]}.")
+    return scores[:, :2]
+
+
+def _points(shown: np.ndarray, y: Any, ax: Axes) -> Axes:
+    labels = np.zeros(len(shown)) if y is None else np.asarray(y)
     for k, name in enumerate(np.unique(labels)):
         mine = labels == name
-        ax.scatter(*scores[mine, :2].T, s=14, color=style.color(k), alpha=0.7, label=str(name), linewidths=0)
+        ax.scatter(*shown[mine].T, s=14, color=style.color(k), alpha=0.7, label=str(name), linewidths=0)
+    if y is not None:
+        ax.legend(frameon=False)
+    return ax
+
+
+def _loadings(model: Any, X: Any, y: Any, ax: Axes | None, n: int) -> Axes:
+    scores = _scores(model, X)
+    ax = _points(scores, y, style.axes(ax, x="component 1", y="component 2"))
     loadings = np.asarray(model.components_)[:2].T
-    scale = 0.8 * np.abs(scores[:, :2]).max() / max(float(np.linalg.norm(loadings, axis=1).max()), 1e-300)
+    scale = 0.8 * np.abs(scores).max() / max(float(np.linalg.norm(loadings, axis=1).max()), 1e-300)
     names = style.feature_names(model, X, len(loadings))
     shown = np.argsort(-np.linalg.norm(loadings, axis=1), kind="stable")[:n]
     tips = loadings[shown] * scale
@@ -89,31 +144,24 @@ def biplot(model: Any, X: Any, ax: Axes | None = None, *, y: Any = None, n: int 
     ax.quiver(zero, zero, *tips.T, angles="xy", scale_units="xy", scale=1, color=style.QUIET, width=0.004)
     for j, tip in zip(shown, tips):
         ax.text(*(1.08 * tip), names[j], ha="center", va="center", fontsize="small")
-    if y is not None:
-        ax.legend(frameon=False)
     return ax
 
 
-def pca_plane(model: Any, X: Any, ax: Axes | None = None) -> Axes:
-    """Draw a cloud of three columns with the plane of its first two components and the feet of the points on it.
+def _residual(model: Any, X: Any, y: Any, ax: Axes | None, points: int) -> Axes:
+    rows = np.asarray(X, dtype=np.float64)
+    if rows.shape[1] != 2:
+        raise ValueError(f"kind='residual' shades two columns; X has {rows.shape[1]}.")
+    ax = style.axes(ax, x="x0", y="x1")
+    a, b = (np.linspace(*style.limits(rows[:, j], 0.3), points) for j in (0, 1))
+    grid = np.stack(np.meshgrid(a, b), axis=-1).reshape(-1, 2)
+    ax.contourf(a, b, model.residual(grid).reshape(points, points), levels=20, cmap=style.SEQUENTIAL)
+    return _points(rows, y, ax)
 
-    Parameters
-    ----------
-    model : fitted PCA of three columns
-    X : array of shape (n, 3)
-    ax : 3-D Axes, optional
-        Where to draw.
 
-    Examples
-    --------
-    >>> from gnomon.decomposition import PCA
-    >>> X = np.array([[1, 2, 0], [2, 1, 1], [3, 4, 1], [4, 3, 2.0]])
-    >>> pca_plane(PCA(2).fit(X), X).name
-    '3d'
-    """
+def _plane(model: Any, X: Any, ax: Axes | None) -> Axes:
     rows = np.asarray(X, dtype=np.float64)
     if rows.shape[1] != 3:
-        raise ValueError(f"pca_plane shows three columns; X has {rows.shape[1]}.")
+        raise ValueError(f"kind='plane' shows three columns; X has {rows.shape[1]}.")
     if ax is None:
         from matplotlib import pyplot
 
@@ -130,26 +178,12 @@ def pca_plane(model: Any, X: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def forgotten_mean(X: Any, ax: Axes | None = None) -> Axes:
-    """Draw two columns with their first principal axis, and with the axis found when the mean is not taken off.
-
-    Parameters
-    ----------
-    X : array of shape (n, 2)
-    ax : Axes, optional
-        Where to draw.
-
-    Examples
-    --------
-    >>> ax = forgotten_mean([[5.0, 5.2], [6.0, 5.9], [5.0, 6.1], [6.1, 5.0]])
-    >>> [line.get_label() for line in ax.lines]
-    ['centered', 'mean forgotten']
-    """
+def _mean(X: Any, ax: Axes | None) -> Axes:
     from gnomon.decomposition.pca import PCA
 
     rows = np.asarray(X, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] != 2:
-        raise ValueError(f"forgotten_mean shows two columns; X has shape {rows.shape}.")
+        raise ValueError(f"kind='mean' shows two columns; X has shape {rows.shape}.")
     ax = style.axes(ax, x="x0", y="x1")
     ax.scatter(*rows.T, s=14, color=style.QUIET, linewidths=0)
     size = float(np.abs(rows - rows.mean(axis=0)).max())
@@ -164,32 +198,12 @@ def forgotten_mean(X: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def latent_map(model: Any, X: Any, ax: Axes | None = None, *, y: Any = None, level: float = 0.5) -> Axes:
-    """Draw the first two latent coordinates of rows, each with an ellipse that holds `level` of its belief.
-
-    Parameters
-    ----------
-    model : fitted ProbabilisticPCA or FactorAnalysis
-    X : array, with or without missing entries
-    ax : Axes, optional
-        Where to draw.
-    y : array, optional
-        Classes, for colors.
-    level : float, default=0.5
-        Probability within an ellipse.
-
-    Examples
-    --------
-    >>> from gnomon.decomposition import ProbabilisticPCA
-    >>> X = np.array([[1, 2, 0], [2, 1, 1], [3, 4, 1], [4, 3, 2], [5, np.nan, 0], [6, 5, 2.0]])
-    >>> len(latent_map(ProbabilisticPCA(2, tol=1e-2).fit(X), X).patches)
-    6
-    """
+def _belief(model: Any, X: Any, y: Any, ax: Axes | None, level: float) -> Axes:
     from matplotlib.patches import Ellipse
 
     means, covariances = model.posterior(X)
     if means.shape[1] < 2:
-        raise ValueError("latent_map needs a model with two components.")
+        raise ValueError("embedding needs a model with two components.")
     ax = style.axes(ax, x="latent 1", y="latent 2")
     labels = (
         np.zeros(len(means), dtype=int) if y is None else np.unique(np.asarray(y), return_inverse=True)[1]
@@ -207,74 +221,7 @@ def latent_map(model: Any, X: Any, ax: Axes | None = None, *, y: Any = None, lev
     return ax
 
 
-def kernel_coordinates(
-    model: Any, X: Any, y: Any = None, ax: Axes | None = None, *, residual: bool = False, points: int = 80
-) -> Axes:
-    """Draw rows in the first two kernel coordinates, or the residual of a plane around them as a map.
-
-    Parameters
-    ----------
-    model : fitted KernelPCA
-    X : array
-        The rows.
-    y : array, optional
-        Classes, for colors.
-    ax : Axes, optional
-        Where to draw.
-    residual : bool, default=False
-        Shade a grid of two columns by the distance from the principal subspace: a curved surface fit.
-    points : int, default=80
-        Of the grid along each side.
-
-    Examples
-    --------
-    >>> from gnomon.decomposition import KernelPCA
-    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, 0.1]])
-    >>> kernel_coordinates(KernelPCA(2, kernel="rbf").fit(X), X).get_xlabel()
-    'kernel component 1'
-    """
-    rows = np.asarray(X, dtype=np.float64)
-    labels = np.zeros(len(rows)) if y is None else np.asarray(y)
-    if residual:
-        if rows.shape[1] != 2:
-            raise ValueError(f"residual=True shades two columns; X has {rows.shape[1]}.")
-        ax = style.axes(ax, x="x0", y="x1")
-        a, b = (np.linspace(*style.limits(rows[:, j], 0.3), points) for j in (0, 1))
-        grid = np.stack(np.meshgrid(a, b), axis=-1).reshape(-1, 2)
-        ax.contourf(a, b, model.residual(grid).reshape(points, points), levels=20, cmap=style.SEQUENTIAL)
-        shown = rows
-    else:
-        ax = style.axes(ax, x="kernel component 1", y="kernel component 2")
-        shown = np.asarray(model.transform(rows))
-        if shown.shape[1] < 2:
-            raise ValueError("kernel_coordinates needs a model with two components.")
-    for k, name in enumerate(np.unique(labels)):
-        ax.scatter(*shown[labels == name, :2].T, s=14, color=style.color(k), label=str(name), linewidths=0)
-    if y is not None:
-        ax.legend(frameon=False)
-    return ax
-
-
-def canonical_pairs(model: Any, X: Any, Y: Any, ax: Axes | None = None, *, pair: int = 0) -> Axes:
-    """Draw one pair of canonical variates against each other, with its correlation.
-
-    Parameters
-    ----------
-    model : fitted CCA
-    X, Y : arrays
-        Both blocks.
-    ax : Axes, optional
-        Where to draw.
-    pair : int, default=0
-        Which pair.
-
-    Examples
-    --------
-    >>> from gnomon.decomposition import CCA
-    >>> X, Y = [[1, 2], [2, 1], [3, 5], [4, 3]], [[1, 0], [3, 1], [2, 2], [5, 1]]
-    >>> canonical_pairs(CCA(1).fit(X, Y), X, Y).get_title()
-    'correlation 1.000'
-    """
+def _pair(model: Any, X: Any, Y: Any, ax: Axes | None, pair: int) -> Axes:
     first, second = model.transform(X, Y)
     rho = float(np.corrcoef(first[:, pair], second[:, pair])[0, 1])
     ax = style.axes(
@@ -284,21 +231,8 @@ def canonical_pairs(model: Any, X: Any, Y: Any, ax: Axes | None = None, *, pair:
     return ax
 
 
-def nmf_update(X: Any, W: Any, H: Any, ax: Axes | None = None) -> Axes:
-    """Draw the multiplicative update of W as boxes: W ∘ (X Hᵀ) / (W H Hᵀ), products beside element-wise signs.
-
-    Parameters
-    ----------
-    X, W, H : arrays of shapes (n, p), (n, K), (K, p)
-    ax : Axes, optional
-        Where to draw.
-
-    Examples
-    --------
-    >>> ax = nmf_update(np.ones((3, 4)), np.ones((3, 2)), np.ones((2, 4)))
-    >>> [text.get_text() for text in ax.texts][:3]
-    ['W', '∘', 'X Hᵀ']
-    """
+def multiplicative_update(X: Any, W: Any, H: Any, ax: Axes | None = None) -> Axes:
+    """Draw the multiplicative update of W as boxes: W ∘ (X Hᵀ) / (W H Hᵀ), products beside element-wise signs."""
     X, W, H = (np.asarray(part, dtype=np.float64) for part in (X, W, H))
     top, bottom = X @ H.T, W @ (H @ H.T)
     parts = [("W", W), ("∘", None), ("X Hᵀ", top), ("/", None), ("W H Hᵀ", bottom), ("=", None)]

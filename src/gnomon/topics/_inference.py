@@ -284,21 +284,27 @@ def document_counts(tokens: Tokens, z: Array, K: int) -> Array:
     return np.bincount(owner * K + z, minlength=D * K).reshape(D, K)
 
 
-def minka_step(counts: Array, prior: Array) -> Array:
-    """One fixed-point step for the prior of Dirichlet-multinomial counts (Minka 2000)."""
-    whole = counts.sum(axis=1)
-    top = (digamma(counts + prior) - digamma(prior)).sum(axis=0)
-    bottom = (digamma(whole + prior.sum()) - digamma(prior.sum())).sum()
-    return np.clip(prior * top / max(float(bottom), 1e-300), 1e-5, 1e4)
+def counted_prior(counts: Array, prior: Array, steps: int = 200, tol: float = 1e-4) -> Array:
+    """The prior under which Dirichlet-multinomial rows of counts are likeliest, by Minka's (2000) fixed point.
 
-
-def minka_symmetric(counts: Array, value: float) -> float:
-    """The same for one number shared by all entries."""
+    A prior of one number stays one number, shared by all columns. Equal counts are taken together, so a step costs as
+    many digamma functions as there are different counts.
+    """
     V = counts.shape[1]
-    whole = counts.sum(axis=1)
-    top = (digamma(counts + value) - digamma(value)).sum()
-    bottom = V * (digamma(whole + V * value) - digamma(V * value)).sum()
-    return float(np.clip(value * top / max(float(bottom), 1e-300), 1e-6, 1e3))
+    whole, rows = np.unique(counts.sum(axis=1), return_counts=True)
+    columns = [counts] if len(prior) == 1 else list(counts.T)
+    found = [np.unique(column, return_counts=True) for column in columns]
+    share = V / len(prior)  # columns that an entry of the prior stands for
+    for _ in range(steps):
+        mass = share * prior.sum()
+        bottom = share * float(rows @ (digamma(whole + mass) - digamma(mass)))
+        top = np.array([n @ (digamma(c + a) - digamma(a)) for (c, n), a in zip(found, prior, strict=True)])
+        fresh = np.clip(prior * top / max(bottom, 1e-300), 1e-6, 1e4)
+        done = bool((np.abs(fresh - prior) <= tol * prior).all())
+        prior = fresh
+        if done:
+            break
+    return prior
 
 
 def folded_in(corpus: Corpus, topics: Array, alpha: Array, seed: Any, burn: int, draws: int) -> Array:

@@ -20,6 +20,10 @@ from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads
 from gnomon.topics import _inference as inference
 from gnomon.topics.queries import VARIATIONAL, TopicQueries
 
+# Of the gamma draws that topics start from. Nearly equal topics (a shape of 100) stay together too long: several then
+# share one subject and the bound ends lower.
+START_SHAPE = 5.0
+
 NOT_PROMISED = {
     "online": Promises(
         order="no: documents are visited as they come",
@@ -262,7 +266,7 @@ class LatentDirichletAllocation(TopicQueries, Learner):
         alpha = self._prior(self.doc_topic_prior, K, "doc_topic_prior", K)
         eta = self._prior(self.topic_word_prior, V, "topic_word_prior", K)
         seed = draw_seed(rng)
-        topics, none = rng.gamma(100.0, 0.01, size=(K, V)), np.zeros((0, K))
+        topics, none = rng.gamma(START_SHAPE, 1.0 / START_SHAPE, size=(K, V)), np.zeros((0, K))
         documents, chain = none, None
         if self.learning_method == "em":
             topics = topics / topics.sum(axis=1, keepdims=True)
@@ -376,8 +380,8 @@ class LatentDirichletAllocation(TopicQueries, Learner):
         alpha, eta = state.alpha, state.eta
         if self.optimize_priors and index % 5 == 0:
             counts = inference.document_counts(work.tokens, chain.z, len(alpha))
-            alpha = inference.minka_step(counts, alpha)
-            eta = np.full(len(eta), inference.minka_symmetric(chain.by_word.T, float(eta[0])))
+            alpha = inference.counted_prior(counts, alpha)
+            eta = np.full(len(eta), inference.counted_prior(chain.by_word.T, eta[:1])[0])
         value = None
         if index % 10 == 0 or index == self._limit():
             value = inference.log_joint(work.tokens, chain, alpha, eta)

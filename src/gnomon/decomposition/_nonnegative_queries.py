@@ -1,0 +1,109 @@
+"""What a fitted non-negative factorization is asked: usage of parts, reconstructions, likelihood, criteria."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.core.sums import Chunk, per_row
+from gnomon.core.validate import check_fitted, matrix
+from gnomon.decomposition import _nonnegative as nn
+from gnomon.decomposition._nonnegative_rows import dense_rows
+
+
+def usage(chunk: Chunk, H: Array, o: nn.Options) -> Array:
+    """W of new rows, the parts held fixed."""
+    return nn.pass_over(chunk, H, None, o)[0]
+
+
+def exact(o: nn.Options) -> nn.Options:
+    """The same pass, with every row solved to the end."""
+    return o._replace(sweeps=10000, ratio=1e-9)
+
+
+class FactorQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """The answers of a fitted factorization."""
+
+    beta_loss: Any
+    l1_ratio: float
+
+    def _beta(self) -> float:
+        return nn.beta_of(self.beta_loss)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def transform(self, X: Any) -> Array:
+        """Return the usage W of new rows, the parts held fixed; every row is solved on its own."""
+        rows = self._rows(X)
+        if rows.in_memory and sparse.issparse(rows.X) and np.isnan(rows.X.data).any():
+            rows = dense_rows(rows)
+        holes = rows.in_memory and not sparse.issparse(rows.X) and bool(np.isnan(rows.X).any())
+        p = rows.n_features
+        l1, l2 = self.l1_ratio, 1.0 - self.l1_ratio
+        penalty = nn.Penalty(self.alpha_W * l1 * p, self.alpha_W * l2 * p)
+        solver = "cd" if self._beta() == 2.0 else "mu"  # one optimum, and this way is quick
+        o = nn.Options(self._beta(), penalty, solver, holes or not rows.in_memory, 2000, 1e-7, True)
+        if solver == "cd":
+            o = exact(o)
+        found = per_row(usage, rows, np.asarray(self.components_, dtype=np.float64), o)
+        return found.astype(rows.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return WH for usages W in rows."""
+        check_fitted(self)
+        return np.asarray(X) @ self.components_
+
+    def loglik(self, X: Any) -> float:
+        """Return the log-likelihood of X: Poisson for Kullback–Leibler, Gaussian with profiled variance for squares."""
+        X = matrix(X, nan=True, allow_sparse=True)
+        dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        R = self.inverse_transform(self.transform(X))
+        beta = self._beta()
+        if beta == 1.0:
+            return -nn.divergence(dense, R, 1.0) - nn.poisson_constant(dense)
+        if beta == 2.0:
+            count = int((~np.isnan(dense)).sum())
+            noise = 2.0 * nn.divergence(dense, R, 2.0) / count
+            return float(-0.5 * count * (np.log(2.0 * np.pi * noise) + 1.0))
+        raise DataError("loglik is defined for the squared and the Kullback–Leibler loss.")
+
+    def _criterion(self, X: Any, price: float, scale: str) -> float:
+        if scale not in ("full", "half"):
+            raise DataError(f"scale must be 'full' or 'half'; got {scale!r}.")
+        n, p = np.shape(X)
+        count = (n + p) * len(self.components_)
+        value = -2.0 * self.loglik(X) + price * count
+        return value if scale == "full" else value / 2.0
+
+    def aic(self, X: Any, *, scale: str = "full") -> float:
+        """Return −2 log-likelihood + 2(n + p)K; ``scale="half"`` gives half of it."""
+        return self._criterion(X, 2.0, scale)
+
+    def bic(self, X: Any, *, scale: str = "full") -> float:
+        """Return −2 log-likelihood + (n + p)K ln(np): the entries are the observations."""
+        return self._criterion(
+            X, float(np.log(np.size(X) if not sparse.issparse(X) else np.prod(X.shape))), scale
+        )
+
+    def top_features(self, n: int = 10) -> list[list[str]]:
+        """Return the names of the largest entries of every part, largest first."""
+        check_fitted(self)
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n]
+        return [[str(names[j]) for j in row] for row in order]
+
+    def plot(self, shape: Any = None, ax: Any = None, *, X: Any = None) -> Any:
+        """Draw the parts, as images of this shape where it is given; with rows X their update of W; return the Axes."""
+        import importlib
+
+        if X is None:
+            return importlib.import_module("gnomon.plot").images(self, shape, ax=ax)
+        draw = importlib.import_module("gnomon.plot.projections").multiplicative_update
+        return draw(X, self.transform(X), self.components_, ax)

@@ -1,0 +1,67 @@
+"""Where a non-negative factorization starts: parts of singular vectors, or factors that were given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+
+from gnomon.core.errors import DataError
+from gnomon.core.linalg import Array
+from gnomon.core.sums import Chunk, total
+from gnomon.decomposition import singular
+from gnomon.decomposition._nonnegative import TINY
+from gnomon.decomposition._scatter import scatter_sums
+
+
+def direction_parts(chunk: Chunk, V: Array, s: Array) -> Array:
+    """Σ w u₊² and Σ w u₋² of the left vectors."""
+    U = (chunk.X @ V) / s
+    return np.stack([chunk.weight @ np.maximum(U, 0.0) ** 2, chunk.weight @ np.minimum(U, 0.0) ** 2])
+
+
+def nndsvd(rows: Any, K: int, seed: Any) -> tuple[Array, Array, Array]:
+    """Non-negative parts of the leading singular vectors (Boutsidis and Gallopoulos 2008).
+
+    Returns H, and V and factors such that W = max(±(X V), 0)·factors.
+    """
+    p = rows.n_features
+    if p <= 1500 or not rows.in_memory:
+        second = total(scatter_sums, rows).about_origin().scatter
+        values, V = linalg.eigh(second, subset_by_index=[p - K, p - 1])
+        s, V = np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1]
+    else:
+        X = rows.X if not rows.weighted else sparse.diags_array(np.sqrt(rows.weight)) @ rows.X
+        _, s, Vt = singular.randomized(X, K, seed)
+        V = Vt.T
+    V = V * np.where(V[np.abs(V).argmax(axis=0), np.arange(K)] < 0, -1.0, 1.0)
+    s = np.where(s > 1e-12 * max(float(s[0]), TINY), s, 0.0)
+    safe = np.where(s > 0, s, np.inf)
+    up, down = np.sqrt(total(direction_parts, rows, V, safe))
+    H, factors, V_signed = np.zeros((K, p)), np.zeros(K), np.zeros_like(V)
+    for k in range(K):
+        sides = [(up[k], np.maximum(V[:, k], 0.0), 1.0), (down[k], np.maximum(-V[:, k], 0.0), -1.0)]
+        u, v, sign = max(sides, key=lambda side: side[0] * np.linalg.norm(side[1]))
+        length = float(np.linalg.norm(v))
+        if s[k] == 0 or length == 0 or u == 0:
+            continue
+        H[k] = np.sqrt(s[k] * u * length) * v / length
+        factors[k] = np.sqrt(s[k] * u * length) / u / s[k]
+        V_signed[:, k] = sign * V[:, k]
+    return H, V_signed, factors
+
+
+def check_start(table: Any, shape: tuple[int, int], name: str, solver: str) -> Array:
+    """A given W or H: of the right shape, not negative, and positive for multiplicative steps."""
+    values = np.array(table, dtype=np.float64)
+    if values.ndim != 2 or values.shape != shape:
+        which = "first dimension" if values.ndim == 2 and values.shape[0] != shape[0] else "shape"
+        raise DataError(
+            f"Array with wrong {which} passed to NMF ({name}): expected {shape}, got {values.shape}."
+        )
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise DataError(f"Negative values in data passed to NMF ({name}); starts must be at least 0.")
+    if values.max(initial=0.0) == 0:
+        raise DataError(f"Array passed to NMF ({name}) is full of zeros; zeros never leave.")
+    return values
