@@ -12,7 +12,7 @@ from gnomon.lab.learners import start_settings
 from gnomon.lab.material import RefusedError
 
 HIDDEN = {
-    "n_jobs", "verbose", "copy", "copy_X", "warm_start", "callbacks", "memory", "device", "dtype", "order",
+    "n_jobs", "verbose", "copy", "copy_X", "copy_x", "warm_start", "callbacks", "memory", "device", "dtype", "order",
     "estimator", "estimators", "layers", "preprocessing", "path", "cache_size",
 }  # fmt: skip
 MAX_WHOLE = 10_000  # of any whole number that the page sets, so that no setting asks for all the memory

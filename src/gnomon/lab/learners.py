@@ -23,7 +23,8 @@ NOT_FAMILIES = {"core", "loops", "cli", "lab", "report", "plot", "datasets", "lo
 # What a group of learners learns from: the first is where its scene opens.
 DATA: dict[str, tuple[Any, ...]] = {
     "classes": (
-        samples.moons, samples.blobs, samples.rings, samples.quadrants, samples.two_clouds, samples.iris, samples.digits,
+        samples.moons, samples.blobs, samples.rings, samples.quadrants, samples.two_clouds, samples.iris,
+        samples.digits,
     ),
     "two classes": (samples.two_clouds, samples.moons, samples.rings, samples.quadrants),
     "numbers": (samples.wave, samples.line, samples.sparse_line),

@@ -58,7 +58,8 @@ def limits(values: Any, margin: float = 0.08) -> list[float]:
 def plane(title: str, x: str, y: str, xlim: Any, ylim: Any, layers: list[Layer], **more: Any) -> Panel:
     """Return a picture in the plane: axes with names and limits, and layers from the bottom to the top."""
     return {
-        "kind": "plane", "title": title, "x": x, "y": y, "xlim": list(xlim), "ylim": list(ylim), "layers": layers, **more,
+        "kind": "plane", "title": title, "x": x, "y": y, "xlim": list(xlim), "ylim": list(ylim),
+        "layers": layers, **more,
     }  # fmt: skip
 
 

@@ -99,7 +99,8 @@ class Run:
         points = view(material)
         try:
             yield line(
-                type="head", model=type(model).__name__, points=shown_points(material, points), said=list(material.said),
+                type="head", model=type(model).__name__, said=list(material.said),
+                points=shown_points(material, points),
                 formula=formula_of(type(model)), code=program(model, material, settings),
             )  # fmt: skip
             while (found := self.copies.get()) is not _END:

@@ -1,4 +1,4 @@
-"""Data for every kind of learner: small functions whose arguments are sliders and whose source is the code to take away.
+"""Data for every kind of learner: small functions; their arguments are sliders, their source is code to take away.
 
 Each returns what `iterate` is given, in order. The functions stand alone (imports inside), because the page shows
 their source as the first lines of the program that gives the same run.

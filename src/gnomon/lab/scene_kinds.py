@@ -1,4 +1,4 @@
-"""Scenes of learners from things that are not rows, and of what is inside a model: trees, chains, tracks, worlds, nets."""
+"""Scenes of learners from other things than rows, and of what is inside a model: trees, chains, worlds, nets."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def belief_panels(model: Any, material: Material) -> list[Panel]:
     beliefs = getattr(model, "beliefs_", None)
     if not isinstance(beliefs, dict):
         return []
-    names = [name for name in beliefs]
+    names = list(beliefs)
     nodes = circle_layout(names)
     for node, name in zip(nodes, names):
         belief = np.asarray(beliefs[name])

@@ -25,7 +25,7 @@ from gnomon.lab.panels import (
     surface,
 )
 
-CELLS = 56  # a side of the grid on which regions are drawn
+CELLS = 72  # a side of the grid on which regions are drawn
 CURVE = 160  # places at which a curve is drawn
 
 
@@ -178,10 +178,8 @@ def _medoids(model: Any, n: int) -> Any:
 
 def _centers(model: Any) -> list[Layer]:
     """Return centers as crosses, and two standard deviations around them where there are covariances."""
-    centers = next(
-        (np.asarray(v) for name in ("cluster_centers_", "means_", "centers_", "codebook_") if (v := getattr(model, name, None)) is not None),
-        None,
-    )  # fmt: skip
+    found = (getattr(model, name, None) for name in ("cluster_centers_", "means_", "centers_", "codebook_"))
+    centers = next((np.asarray(value) for value in found if value is not None), None)
     if centers is None or centers.ndim != 2 or centers.shape[1] != 2:
         mean, covariance = getattr(model, "mean_", None), getattr(model, "covariance_", None)
         if np.shape(mean) == (2,) and np.shape(covariance) == (2, 2):

@@ -107,7 +107,7 @@ def sentence(model: Any, step: int) -> str:
     unit = str(getattr(trace, "unit", "step"))
     if step == 0 and (trace is None or len(trace) == 0):
         return "The start, before the first " + unit + "."
-    said = f"{unit.capitalize()} {len(trace) if trace is not None else step}"
+    said = f"{unit.capitalize()} {max(step, len(trace) if trace is not None else 0)}"
     values = np.asarray(getattr(trace, "objective", ()), dtype=float)
     if len(values) and math.isfinite(values[-1]):
         said += f": objective {values[-1]:.6g}"
@@ -131,10 +131,15 @@ def shown_points(material: Material, view: View | None) -> dict[str, Any] | None
     """Return the data's own points, which every step draws and which are sent once."""
     if view is None:
         return None
-    y = material.y
-    rows = np.asarray(material.X, dtype=float)
+    rows, named = np.asarray(material.X, dtype=float), material.y is not None and np.ndim(material.y) == 1
+    named = named and np.asarray(material.y).dtype.kind != "f"
     return {
-        "xy": numbers(view.xy), "axes": list(view.axes), "xlim": view.xlim, "ylim": view.ylim, "paint": material.paint,
-        "groups": None if y is None or np.ndim(y) != 1 else [str(v) for v in y] if np.asarray(y).dtype.kind not in "f" else None,
-        "names": material.names[:12], "rows": numbers(rows[:, :12], 4) if rows.shape[1] > 2 else None,
-    }  # fmt: skip
+        "xy": numbers(view.xy),
+        "axes": list(view.axes),
+        "xlim": view.xlim,
+        "ylim": view.ylim,
+        "paint": material.paint,
+        "groups": [str(value) for value in material.y] if named else None,
+        "names": material.names[:12],
+        "rows": numbers(rows[:, :12], 4) if rows.shape[1] > 2 else None,
+    }

@@ -39,7 +39,7 @@ MAX_TABLE = 50_000_000  # bytes of a table dropped on the page
 MAX_FILM = 64_000_000
 MAX_RUNS = 8  # fits at the same time
 MAX_TABLES = 8  # kept in memory
-LOCAL = {"127.0.0.1", "localhost", "[::1]"}
+LOCAL = {"127.0.0.1", "localhost", "::1"}
 TYPES = {
     "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8",
     "svg": "image/svg+xml", "txt": "text/plain; charset=utf-8",
@@ -49,9 +49,13 @@ POLICY = (
     "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 SAFE = {
-    "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-cache",
-}  # fmt: skip
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
 
 
 class Lab:
@@ -233,7 +237,7 @@ _BUNDLED: dict[str, bytes] = {}
 def _check_place(request: Request) -> None:
     """Refuse a request that did not come to this machine by its own name, or comes from another page."""
     host = request.headers.get("host", "")
-    if urlsplit(f"//{host}").hostname not in {"127.0.0.1", "localhost", "::1"}:
+    if urlsplit(f"//{host}").hostname not in LOCAL:
         raise HTTPException(
             403, "the lab answers on this machine only; open the address that `gnomon lab` shows."
         )
@@ -286,7 +290,7 @@ def _model(name: str) -> type:
 
 
 def kept_token() -> str:
-    """Return the token of this user's lab, kept in a file that nobody else can read, so that a page survives a restart."""
+    """Return the token of this user's lab, kept in a private file so that an open page survives a restart."""
     base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     path = Path(base) / "gnomon" / "lab-token"
     try:

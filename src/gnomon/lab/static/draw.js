@@ -20,7 +20,7 @@ export const short = v => v === null || v === undefined ? "" : Math.abs(v) >= 1e
 
 // the height of a panel for its width
 export function height(panel, width) {
-  if (panel.kind === "plane") return Math.max(190, Math.min(460, width * 0.66));
+  if (panel.kind === "plane") return Math.max(190, Math.min(400, width * 0.66));
   if (panel.kind === "graph") return Math.max(200, Math.min(420, width * 0.6));
   if (panel.kind === "bars") return Math.min(330, 34 + 17 * Math.max(3, panel.values.length > 14 ? 9 : panel.values.length));
   if (panel.kind === "images") return Math.ceil(panel.images.length / 6) * (width / 6) + 6;
@@ -197,7 +197,7 @@ function matrix(g, panel, c) {
   g.textAlign = "center";
   panel.columns?.forEach((n, j) => { if (w > 22) g.fillText(clip(g, n, w - 2), left + (j + 0.5) * w, bottom + 12); });
   if (panel.path?.length) {
-    const xy = panel.path.map(([i, j], k) => [left + (j + 0.5) * w + 3 * Math.sin(k), top + (i + 0.55) * h + 3 * Math.cos(k)]);
+    const xy = panel.path.map(([i, j], k) => [left + (j + 0.76) * w + 4 * Math.sin(k), top + (i + 0.56) * h + 4 * Math.cos(k)]);
     stroke(g, xy, "#111", 3.5); stroke(g, xy, "#ffb000", 2);
     const end = xy[Math.min(xy.length - 1, c.walk ?? xy.length - 1)];
     g.fillStyle = "#ffb000"; g.strokeStyle = "#111"; g.lineWidth = 1.5; g.beginPath(); g.arc(...end, 6, 0, 7); g.fill(); g.stroke();

@@ -65,7 +65,7 @@ export class Scene {
       this.kinds = kinds; this.panels.replaceChildren();
       this.cards = panels.map(panel => {
         const caption = make("figcaption"), canvas = ["plane", "matrix", "bars", "graph", "images"].includes(panel.kind) ? make("canvas") : make("div");
-        const card = { caption, canvas, root: make("figure", {}, caption, canvas) };
+        const card = { caption, canvas, root: make("figure", { className: panel.tree ? "wide" : "" }, caption, canvas) };
         if (canvas instanceof HTMLCanvasElement) { canvas.setAttribute("role", "img"); canvas.tabIndex = 0; this.hooks.canvas(this, card); }
         this.panels.append(card.root);
         return card;
