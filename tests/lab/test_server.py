@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.base import BaseEstimator
 
 from gnomon.lab import film, lessons, runs, server
 from gnomon.lab.learners import data_for, find, make
@@ -242,7 +243,7 @@ def test_places_come_back_after_runs(client, lab):
         assert failed.status_code == 200
 
 
-class Endless:
+class Endless(BaseEstimator):
     """A learner that never ends by itself."""
 
     def __init__(self):
@@ -274,7 +275,7 @@ def test_a_fit_stops_after_its_time(monkeypatch):
 
 
 def test_a_fit_that_fails_says_why():
-    class Fails:
+    class Fails(BaseEstimator):
         def iterate(self, X):
             yield from ()
             raise RuntimeError("the sky fell")

@@ -32,7 +32,7 @@ DATA: dict[str, tuple[Any, ...]] = {
     "clouds": (
         samples.clouds, samples.stretched_clouds, samples.geyser, samples.rings_without_names, samples.plane_in_space,
     ),
-    "many columns": (samples.plane_in_space, samples.clouds),
+    "many columns": (samples.plane_in_space, samples.clouds, samples.positive_parts),
     "positive": (samples.positive_parts, samples.word_counts),
 }  # fmt: skip
 
@@ -82,6 +82,7 @@ OWN_DATA: dict[str, tuple[Any, ...]] = {
     "MultinomialMixture": (samples.word_counts,),
     "MultinomialNB": (samples.labeled_counts,),
     "NMF": (samples.positive_parts, samples.word_counts),
+    "NetworkEnsemble": DATA["classes"],
     "NeuralTuringMachine": (samples.copies,),
     "PC": (samples.codes,),
     "PoissonHMM": (samples.count_regimes,),
@@ -239,6 +240,10 @@ def _parts(cls: type, name: str) -> Any:
     from gnomon.bayes import GaussianNB, LinearDiscriminantAnalysis
     from gnomon.linear import LinearRegression, Ridge
 
+    if cls.__name__ == "NetworkEnsemble":
+        from gnomon.neural import MLPClassifier
+
+        return MLPClassifier((8,), max_iter=30, random_state=0)
     kinds: tuple[Any, ...] = (GaussianNB, LinearDiscriminantAnalysis)
     if not cls.__name__.endswith("Classifier"):
         kinds = (LinearRegression, Ridge)

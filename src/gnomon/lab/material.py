@@ -173,7 +173,9 @@ def from_table(
 
     if frame.height > MAX_ROWS:
         frame = frame.sample(MAX_ROWS, seed=0)
-    job = prepare(model_name, frame, target or None, settings=settings)
+    settings, seed = dict(settings), int(settings.get("random_state", 0) or 0)
+    settings.pop("random_state", None)
+    job = prepare(model_name, frame, target or None, settings=settings, random_state=seed)
     encoder = job.model.encoder.fit(job.problem.frame)
     X = encoder.transform(job.problem.frame)
     if X.shape[1] > MAX_COLUMNS:
@@ -185,7 +187,7 @@ def from_table(
     inner = ", ".join(f"{key!r}: {value!r}" for key, value in settings.items())
     code = (
         "from gnomon.report import read_table\nfrom gnomon.report.single import prepare\n\n"
-        f"job = prepare({model_name!r}, read_table({file!r}), {target or None!r}, settings={{{inner}}})\n"
+        f"job = prepare({model_name!r}, read_table({file!r}), {target or None!r}, settings={{{inner}}}, random_state={seed})\n"
         "X = job.model.encoder.fit(job.problem.frame).transform(job.problem.frame)\n"
         + ("" if y is None else "y = job.problem.y\n")
     )

@@ -82,6 +82,7 @@ def _leaves(tree: Any, node: int) -> int:
 def chain_panels(model: Any, material: Material) -> list[Panel]:
     """Return the states of a chain over time, how sure the model is of them, and the way it goes between them."""
     moves = getattr(model, "transmat_", None)
+    moves = moves.toarray() if hasattr(moves, "toarray") else moves
     if moves is None or np.ndim(moves) != 2:
         return []
     panels = []

@@ -87,7 +87,12 @@ def general(model: Any) -> list[Panel]:
     ]
     if told:
         found.append({"kind": "facts", "title": "numbers", "facts": told})
-    return found[:MAX_GENERAL]
+    return found[:MAX_GENERAL] or [{"kind": "facts", "title": "what it keeps", "facts": _kept(model)}]
+
+
+def _kept(model: Any) -> list[list[str]]:
+    """Return what a model without arrays or numbers has learned, in short."""
+    return [[name, repr(value)[:200]] for name, value in sorted(vars(model).items()) if name.endswith("_")]
 
 
 def last_numbers(model: Any) -> dict[str, float | None]:

@@ -84,7 +84,7 @@ class Lab:
             cls = learners.find(str(asked.get("model")))
         except LookupError as error:
             raise RefusedError(str(error)) from None
-        settings, source = forms.read_settings(cls, asked.get("settings") or {}), asked.get("data") or {}
+        settings, source = forms.read_settings(cls, asked.get("settings", {})), asked.get("data", {})
         if "table" in source:
             frame, name = self.table(str(source["table"]))
             target = source.get("target")
@@ -337,9 +337,12 @@ def serve(
     >>> import gnomon.lab
     >>> gnomon.lab.serve("KMeans")  # doctest: +SKIP
     """
+    import warnings
     import webbrowser
 
     import uvicorn
+
+    warnings.simplefilter("ignore")  # the page says whether a fit has converged
 
     lab = Lab(token or kept_token())
     listening = _listen(port)

@@ -65,7 +65,9 @@ def _material(X: Any, y: Any) -> tuple[Material, View | None]:
     values = None if y is None else np.asarray(y) if not isinstance(y, list) or np.ndim(y) == 1 else y
     width = given.shape[1] if isinstance(given, np.ndarray) and given.ndim == 2 else 0
     names = names or [f"x{j}" for j in range(width)]
-    material = Material((given,) if values is None else (given, values), "", names, "y" if y is not None else "")
+    material = Material(
+        (given,) if values is None else (given, values), "", names, "y" if y is not None else ""
+    )
     return material, view(material)
 
 
@@ -76,7 +78,9 @@ def _widget_class() -> Any:
         import anywidget
         import traitlets
     except ImportError:
-        raise DataError("show needs anywidget: pip install anywidget. Without a notebook, run `gnomon lab`.") from None
+        raise DataError(
+            "show needs anywidget: pip install anywidget. Without a notebook, run `gnomon lab`."
+        ) from None
 
     class Widget(anywidget.AnyWidget):
         """A run with its pictures."""

@@ -144,7 +144,7 @@ function refresh() {
 
 function go(to) { playing = false; at = Math.max(0, Math.min(count() - 1, to)); refresh(); }
 function toggle() {
-  if (!scenes.length || (!scenes[0].frames.length && scenes[0].over)) { open(); return; }
+  if (!scenes.length || (!scenes[0].frames.length && (scenes[0].over || !scenes[0].control))) { open(); return; }
   playing = !playing;
   if (playing && at >= count() - 1 && finished()) at = 0;
   last = performance.now(); refresh();
