@@ -29,6 +29,11 @@ def refused(answer, status, *words):
 def alive_afterwards(client):
     yield
     assert client.get("/api/alive").json() == {"alive": True}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def runs_afterwards(client):
+    yield
     assert heard(client.post("/api/run", json={"model": "KMeans"}))[-1]["type"] == "end"
 
 

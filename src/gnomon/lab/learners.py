@@ -52,10 +52,12 @@ OWN_DATA: dict[str, tuple[Any, ...]] = {
     "CategoricalNB": (samples.categories,),
     "ChowLiuTree": (samples.codes,),
     "CodewordHistogram": (samples.songs,),
+    "CoinPosterior": (samples.throws,),
     "ComplementNB": (samples.labeled_counts,),
     "ConjunctionLearner": (samples.bits,),
     "ConvNetClassifier": (samples.bars,),
     "ConvNetRegressor": (samples.measured_bars,),
+    "DeviationExperiment": (samples.coin,),
     "EpsilonBallClassifier": (samples.two_clouds, samples.moons),
     "ExactSearch": (samples.codes,),
     "ExponentialMixture": (samples.waiting_times,),
@@ -165,6 +167,7 @@ OWN_SETTINGS: dict[str, dict[str, Any]] = {
 OWN_SETTINGS |= dict.fromkeys(("ModelBased", "PosteriorSampling", "QLearning", "Sarsa"), EPISODES)
 
 
+EXPERIMENTS = dict.fromkeys(("CoinPosterior", "DeviationExperiment"), "gnomon.lab.experiments")
 HEADER = re.compile(r"^class (\w+)(?:\[[^\]]*\])?\(([^:]*?)\):", re.MULTILINE)
 
 
@@ -184,7 +187,8 @@ def catalog() -> dict[str, str]:
             import_module(f"gnomon.{module.name}")
             package = f"gnomon.{module.name}"
             public |= dict.fromkeys(PACKAGES.get(package, {}), package)
-    return {name: public[name] for name in sorted(public) if name in bases and _estimates(name, bases)}
+    found = {name: public[name] for name in public if name in bases and _estimates(name, bases)}
+    return dict(sorted({**found, **EXPERIMENTS}.items()))
 
 
 def _estimates(name: str, bases: dict[str, set[str]]) -> bool:

@@ -237,4 +237,40 @@ LESSONS: tuple[Lesson, ...] = (
         ),
         "Ask NMF for two parts.",
     ),
+    Lesson(
+        "bound_calculator",
+        "A bound beside its simulation",
+        [_model("DeviationExperiment", epsilon=0.1)],
+        {"sample": "coin"},
+        (
+            "The mean of n throws strays from the truth now and then.",
+            "Hoeffding's inequality says how often at most, whatever the coin.",
+            "The simulation says how often it did.",
+        ),
+        "Make the coin rarely show heads: what happens to the gap?",
+    ),
+    Lesson(
+        "coin_bias",
+        "A posterior that narrows",
+        [_model("CoinPosterior"), _model("CoinPosterior", a=20.0, b=20.0)],
+        {"sample": "throws"},
+        (
+            "Before the first throw every bias is as likely as any other, on the left.",
+            "On the right, somebody is rather sure that the coin is fair.",
+            "Throws move both, and in the end they agree.",
+        ),
+        "How many throws until the two intervals overlap for the most part?",
+    ),
+    Lesson(
+        "forest_votes",
+        "A tree beside a forest",
+        [_model("DecisionTreeClassifier", max_depth=None), _model("RandomForestClassifier", n_estimators=40)],
+        {"sample": "moons", "noise": 0.35},
+        (
+            "A tree grown to the end makes an island for every stray point.",
+            "A forest lets many such trees vote, each grown from other rows and columns.",
+            "The islands melt away in the vote.",
+        ),
+        "Set max_depth of the tree to 3: does it still need the forest?",
+    ),
 )

@@ -20,9 +20,10 @@ SLIDERS: dict[str, tuple[float, float, float]] = {
     "n": (4, 2000, 1), "noise": (0, 2, 0.01), "seed": (0, 999, 1), "groups": (1, 9, 1), "spread": (0.1, 4, 0.1),
     "distance": (0, 8, 0.1), "outlier": (-20, 20, 0.5), "columns": (2, 30, 1), "missing": (0, 0.8, 0.05),
     "words": (4, 40, 1), "labeled": (2, 100, 1), "repeats": (2, 10, 1), "strength": (0, 2, 0.1),
-    "slip": (0, 0.4, 0.01), "living_reward": (-2, 0.5, 0.01),
+    "slip": (0, 0.4, 0.01), "heads": (0.01, 0.99, 0.01), "living_reward": (-2, 0.5, 0.01),
 }  # fmt: skip
 SMALLER = {  # samples whose units are larger than rows
+    "throws": 300,
     "journeys": 100, "labeled_sequences": 100, "summed_sequences": 100, "songs": 100, "letters": 100,
     "tagged_sentences": 100, "copies": 64, "bars": 300, "measured_bars": 300, "ring_of_factors": 12, "games": 200,
     "word_counts": 300, "baskets": 500, "ratings": 1000,
@@ -187,7 +188,8 @@ def from_table(
     inner = ", ".join(f"{key!r}: {value!r}" for key, value in settings.items())
     code = (
         "from gnomon.report import read_table\nfrom gnomon.report.single import prepare\n\n"
-        f"job = prepare({model_name!r}, read_table({file!r}), {target or None!r}, settings={{{inner}}}, random_state={seed})\n"
+        f"job = prepare({model_name!r}, read_table({file!r}), {target or None!r},\n"
+        f"              settings={{{inner}}}, random_state={seed})\n"
         "X = job.model.encoder.fit(job.problem.frame).transform(job.problem.frame)\n"
         + ("" if y is None else "y = job.problem.y\n")
     )

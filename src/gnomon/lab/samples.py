@@ -450,6 +450,20 @@ def ring_of_factors(n: int = 6, strength: float = 0.6, seed: int = 0) -> Any:
     return ([*pairs, *[Factor((f"v{i}",), rng.uniform(0.5, 1.5, size=2)) for i in range(n)]],)
 
 
+def coin(heads: float = 0.3) -> Any:
+    """A coin that shows heads so often."""
+    from scipy.stats import bernoulli
+
+    return (bernoulli(heads),)
+
+
+def throws(n: int = 60, heads: float = 0.3, seed: int = 0) -> Any:
+    """Throws of a coin: 1 is heads."""
+    import numpy as np
+
+    return ((np.random.default_rng(seed).random((n, 1)) < heads).astype(int),)
+
+
 def small_grid(slip: float = 0.1, living_reward: float = -0.04) -> Any:
     """The classic grid of three by four: a wall, a goal and a pit."""
     from gnomon.decide import GridWorld

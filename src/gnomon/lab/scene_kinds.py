@@ -9,6 +9,7 @@ import numpy as np
 from gnomon.lab.material import Material
 from gnomon.lab.panels import (
     Panel,
+    band,
     bars,
     circle_layout,
     data_points,
@@ -20,6 +21,8 @@ from gnomon.lab.panels import (
     number,
     numbers,
     plane,
+    points,
+    surface,
 )
 from gnomon.lab.scene_rows import _try
 
@@ -313,6 +316,68 @@ def net_panels(model: Any, material: Material) -> list[Panel]:
         elif value.ndim == 2 and max(value.shape) <= 80:
             panels.append(matrix(name, value, diverging=True))
     return panels
+
+
+def experiment_panels(model: Any, material: Material) -> list[Panel]:
+    """Return a bound beside its simulation, or a posterior that narrows."""
+    if hasattr(model, "frequencies_"):
+        n = model.draws_
+        layers = [
+            line(np.column_stack([n, model.bounds_]), color=1, dash=True, name="bound"),
+            line(np.column_stack([n, model.frequencies_]), color=0, name="simulation"),
+            points(
+                np.column_stack([n, model.frequencies_]),
+                tips=[
+                    f"n = {k}: {f:.3g}, bound {b:.3g}"
+                    for k, f, b in zip(n, model.frequencies_, model.bounds_)
+                ],
+            ),
+        ]
+        top = [0.0, float(model.max_draws) * 1.02]
+        said = f"strays in {model.frequencies_[-1]:.1%} of the trials (blue), by the bound in at most"
+        title = f"n = {int(n[-1])}: {said} {model.bounds_[-1]:.1%} (dashed)"
+        return [plane(title, "throws n", "chance to stray", top, [0.0, 1.05], layers)]
+    if hasattr(model, "heads_"):
+        from scipy.stats import beta
+
+        known = beta(model.a + model.heads_, model.b + model.tails_)
+        at = np.linspace(0.001, 0.999, 200)
+        low, high = known.interval(0.95)
+        inside = np.linspace(max(low, 1e-9), min(high, 1 - 1e-9), 60)
+        height = known.pdf(at)
+        layers = [band(inside, np.zeros(60), known.pdf(inside)), line(np.column_stack([at, height]))]
+        title = f"{model.heads_} heads, {model.tails_} tails: between {low:.3f} and {high:.3f} with 95%"
+        return [
+            plane(
+                title,
+                "chance of heads",
+                "density",
+                [0.0, 1.0],
+                [0.0, max(3.0, float(height.max()) * 1.05)],
+                layers,
+            )
+        ]
+    return []
+
+
+def vote_panels(model: Any, material: Material) -> list[Panel]:
+    """Return how the members of a forest vote over the plane, where there are two classes."""
+    X = material.X
+    if type(model).__module__.split(".")[1] != "ensemble" or len(getattr(model, "classes_", ())) != 2:
+        return []
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] != 2:
+        return []
+    xlim, ylim = limits(X[:, 0]), limits(X[:, 1])
+    across, up = np.meshgrid(np.linspace(*xlim, 40), np.linspace(*ylim, 40))
+    shares = _try(
+        lambda: np.asarray(model.predict_proba(np.column_stack([across.ravel(), up.ravel()])))[:, 1]
+    )
+    if shares is None:
+        return []
+    title = f"share of the votes for {model.classes_[1]}"
+    return [
+        plane(title, *material.names[:2], xlim, ylim, [surface(shares, xlim, ylim, (40, 40)), data_points()])
+    ]
 
 
 def component_panels(model: Any, material: Material) -> list[Panel]:

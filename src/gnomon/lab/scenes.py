@@ -13,12 +13,14 @@ from gnomon.lab.scene_kinds import (
     belief_panels,
     chain_panels,
     component_panels,
+    experiment_panels,
     net_panels,
     ratings_panels,
     structure_panels,
     topic_panels,
     track_panels,
     tree_panels,
+    vote_panels,
     world_panels,
 )
 from gnomon.lab.scene_rows import rows_scene
@@ -26,6 +28,10 @@ from gnomon.lab.scene_rows import rows_scene
 FACTS = {"trace_", "n_iter_", "converged_", "n_features_in_", "feature_names_in_", "classes_", "labels_"}
 MAX_CELLS = 1600  # of a matrix in the general scene
 MAX_GENERAL = 4
+SCENES = (
+    experiment_panels, tree_panels, vote_panels, chain_panels, track_panels, belief_panels, structure_panels,
+    world_panels, ratings_panels, topic_panels, net_panels, component_panels,
+)  # fmt: skip
 
 
 def frame(model: Any, step: int, material: Material, view: View | None) -> dict[str, Any]:
@@ -45,17 +51,14 @@ def panels(model: Any, material: Material, view: View | None) -> list[Panel]:
     sequence = hasattr(model, "transmat_") or hasattr(model, "smooth")
     if view is not None and not sequence and _reads_rows(model):
         found += _attempt(rows_scene, model, material, view)
-    for scene in (
-        tree_panels, chain_panels, track_panels, belief_panels, structure_panels, world_panels, ratings_panels,
-        topic_panels, net_panels, component_panels,
-    ):  # fmt: skip
+    for scene in SCENES:
         found += _attempt(scene, model, material)
     shown = [panel for panel in found if panel["kind"] != "plane" or len(panel["layers"]) > 1]
     return found if shown else [*found, *general(model)]
 
 
 def _reads_rows(model: Any) -> bool:
-    return type(model).__module__.split(".")[1] not in ("recommend", "decide", "sequence")
+    return type(model).__module__.split(".")[1] not in ("recommend", "decide", "sequence", "lab")
 
 
 def _attempt(scene: Any, *given: Any) -> list[Panel]:

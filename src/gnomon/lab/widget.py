@@ -97,8 +97,8 @@ def script() -> str:
     """Return the modules of the page and the widget's own as one module."""
     parts = [
         _wrapped("uPlot", _inner("uplot.js").replace("{ uPlot as default };", ""), "uPlot"),
-        _wrapped("drawn", _inner("draw.js"), "{ draw, find, height, COLORS }"),
-        "const { draw, find, height, COLORS } = drawn;\nconst run = () => {};",
+        _wrapped("drawn", _inner("draw.js"), "{ draw, find, height, short, COLORS }"),
+        "const { draw, find, height, short, COLORS } = drawn;\nconst run = () => {};",
         _wrapped("Scene", _inner("scene.js"), "Scene"),
         _text("widget.js"),
     ]

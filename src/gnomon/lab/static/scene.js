@@ -1,7 +1,7 @@
 // One model on the stage: its frames, its panels, its trace.
 
 import uPlot from "./uplot.js";
-import { draw, find, height, COLORS } from "./draw.js";
+import { draw, find, height, short, COLORS } from "./draw.js";
 import { run } from "./talk.js";
 
 const make = (name, attributes = {}, ...inside) => { const e = Object.assign(document.createElement(name), attributes); e.append(...inside); return e; };
@@ -49,7 +49,7 @@ export class Scene {
   show(at) {
     const frame = this.frames[Math.min(at, this.frames.length - 1)];
     if (!frame || !this.head) return;
-    if (!this.failed || this.frames.length > at + 1) { this.said.textContent = frame.said; this.said.classList.remove("failed"); }
+    if (!this.failed || this.frames.length > at + 1) { this.said.textContent = [frame.said, this.moved(at)].filter(Boolean).join(" "); this.said.classList.remove("failed"); }
     if (this.fresh) { this.failed = null; this.fresh = false; this.said.classList.remove("failed"); }
     this.shown = Math.min(at, this.frames.length - 1);
     this.layout(frame.panels);
@@ -57,6 +57,17 @@ export class Scene {
     frame.panels.forEach((panel, k) => this.paint(this.cards[k], panel));
     this.drawn = performance.now() - begun;
     this.draw_trace();
+  }
+
+  moved(at) { // what changed in the picture since the step before, in a sentence
+    const now = this.frames[at], before = this.frames[at - 1];
+    if (!now || !before || !now.panels.length || !before.panels.length) return "";
+    const layer = (frame, type) => frame.panels[0].layers?.find(l => l.type === type && (type === "data" ? l.codes : l.mark === "cross"));
+    const a = layer(before, "data"), b = layer(now, "data"), said = [];
+    if (a && b && a.codes.length === b.codes.length && a.codes !== b.codes) { let n = 0; for (let i = 0; i < a.codes.length; i++) n += a.codes[i] !== b.codes[i]; said.push(`${n} point${n === 1 ? "" : "s"} changed group`); }
+    const p = layer(before, "points"), q = layer(now, "points");
+    if (p && q && p.xy.length === q.xy.length && now.panels[0].kind === "plane") { const far = Math.max(...p.xy.map((v, i) => Math.hypot(v[0] - q.xy[i][0], v[1] - q.xy[i][1]))); if (far > 0) said.push(`the farthest center moved ${short(far)}`); }
+    return said.length ? `${said.join("; ").replace(/^./, c => c.toUpperCase())}.` : "";
   }
 
   layout(panels) { // the same cards from step to step
