@@ -28,7 +28,7 @@ def test_fields_follow_the_constraints():
         3,
     )
     kind = field(GaussianMixture, "covariance_type")
-    assert kind["kind"] == "choice" and set(kind["options"]) == {"full", "tied", "diag", "spherical"}
+    assert kind["kind"] == "choice" and set(kind["options"]) >= {"full", "tied", "diag", "spherical"}
     assert field(LinearRegression, "fit_intercept")["kind"] == "tick"
     assert "centers" in clusters["about"]
 
@@ -39,7 +39,7 @@ def test_every_form_can_be_sent_back(name):
     shown = json.loads(json.dumps(forms.form(cls)))
     read = forms.read_settings(cls, {f["name"]: f["value"] for f in shown if f["value"] is not None})
     made = learners.make(cls, read)
-    if hasattr(made, "_validate_params"):
+    if hasattr(made, "_parameter_constraints"):
         try:
             made._validate_params()
         except InvalidParameterError as error:
@@ -154,5 +154,6 @@ def test_the_widget_has_the_frames():
 
 def test_the_script_of_the_widget_is_one_module():
     text = widget.script()
-    assert text.count("export ") == 1 and "export default { render }" in text
-    assert not any(line.startswith("import ") for line in text.splitlines())
+    assert [line for line in text.splitlines() if line.startswith(("export", "import"))] == [
+        "export default { render };"
+    ]

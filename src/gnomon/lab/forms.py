@@ -136,7 +136,8 @@ def _read(name: str, value: Any, field: dict[str, Any]) -> Any:
         value = tuple(value)
     if not _plain(value):
         raise RefusedError(f"{name} must be a number, a word, or a few of them.")
-    if _largest(value) > MAX_WHOLE and name != "random_state":
+    known = name == "random_state" or value == field["default"] or value == field["value"]
+    if _largest(value) > MAX_WHOLE and not known:
         raise RefusedError(
             f"{name} is {_largest(value)}; the lab goes up to {MAX_WHOLE}. Use Python for more."
         )

@@ -96,7 +96,7 @@ LESSONS: tuple[Lesson, ...] = (
     Lesson(
         "casino",
         "The dishonest casino",
-        [_model("CategoricalHMM", n_components=2)],
+        [_model("CategoricalHMM", n_components=2, n_iter=60)],
         {"sample": "casino"},
         (
             "The casino changes between two dice that nobody sees.",

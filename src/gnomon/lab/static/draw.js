@@ -241,10 +241,10 @@ function graph(g, panel, c) {
     const x = X(node.x), y = Y(node.y);
     if (panel.tree) {
       g.font = "11px system-ui, sans-serif";
-      const room = Math.max(34, c.width / (panel.nodes.filter(n => Math.abs(n.y - node.y) < 1e-6).length + 0.5)), name = clip(g, node.name, room), w = Math.min(room, g.measureText(name).width + 10);
+      const room = Math.max(12, c.width / (panel.nodes.filter(n => Math.abs(n.y - node.y) < 1e-6).length + 0.5)), tight = room < 46, name = clip(g, node.name, room), w = Math.min(room, g.measureText(name).width + 10);
       g.fillStyle = card(); g.strokeStyle = node.code === null || node.code === undefined ? soft() : color(node.code); g.lineWidth = node.leaf ? 2.5 : 1.2;
-      g.beginPath(); g.roundRect(x - w / 2, y - 9, w, 18, 5); g.fill(); g.stroke();
-      g.fillStyle = ink(); g.textAlign = "center"; g.fillText(name, x, y);
+      g.beginPath(); tight ? g.arc(x, y, 5, 0, 7) : g.roundRect(x - w / 2, y - 9, w, 18, 5); g.fill(); g.stroke();
+      if (!tight) { g.fillStyle = ink(); g.textAlign = "center"; g.fillText(name, x, y); }
     } else {
       g.fillStyle = node.value === undefined || node.value === null ? (node.code === undefined ? COLORS[0] : color(node.code)) : css(ramp(VIRIDIS, node.value));
       g.beginPath(); g.arc(x, y, r, 0, 7); g.fill();
