@@ -10,6 +10,7 @@ import numpy as np
 
 from gnomon.lab import samples
 from gnomon.lab.panels import limits
+from gnomon.report.columns import QuestionError
 
 MAX_ROWS = 5_000
 MAX_COLUMNS = 200
@@ -30,7 +31,7 @@ SMALLER = {  # samples whose units are larger than rows
 }  # fmt: skip
 
 
-class RefusedError(ValueError):
+class RefusedError(QuestionError):
     """What the page asked for is not done; the message says why and what to do instead."""
 
 

@@ -344,9 +344,10 @@ def serve(
 
     warnings.simplefilter("ignore")  # the page says whether a fit has converged
 
-    lab = Lab(token or kept_token())
-    listening = _listen(port)
+    lab = Lab(token)
     asked = opening(lab, scene, target)
+    lab.token = token or kept_token()
+    listening = _listen(port)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/#{urlencode({'token': lab.token, **asked})}"
     if announce is not None:
         announce(address)
