@@ -403,6 +403,7 @@ def _listen(port: int) -> Any:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind(("127.0.0.1", wanted))
+            listening.listen(512)  # a page that comes before the server is ready waits
             return listening
         except OSError:
             listening.close()
