@@ -118,7 +118,8 @@ def course_page() -> str:
         "# From course to code",
         "",
         f"The topics that five university courses teach, and the name that does each: {len(done)} of {len(topics)} "
-        "are there today. Every one has a test that shows it; its name is in the last column.",
+        "are there today. Every one has a test that shows it; its name is in the last column. *Watch* opens the model "
+        "in [the lab](lab.md), where `gnomon lab` runs on your machine.",
     ]
     for family in sorted(groups):
         lines += ["", f"## {family}"]
@@ -137,7 +138,17 @@ def course_page() -> str:
 def course_row(topic: dict[str, str], done: dict[str, str]) -> str:
     title = capital(topic["title"] or topic["id"].replace("_", " ")).replace("|", r"\|")
     test = done["test"].rpartition("::")[2].removeprefix("test_").replace("_", " ")
-    return f'| <span id="{topic["id"]}">{title}</span> | {link(done["api"])} | {test} |'
+    return f'| <span id="{topic["id"]}">{title}</span> | {link(done["api"])}{watch(done["api"])} | {test} |'
+
+
+def watch(api: str) -> str:
+    """Return a link that opens the model in a lab that runs on the reader's machine, if the lab has it."""
+    from gnomon.lab.learners import catalog
+
+    parts = api.split(".")
+    if len(parts) < 3 or catalog().get(parts[2]) != f"gnomon.{parts[1]}":
+        return ""
+    return f' <a class="watch" href="http://127.0.0.1:8765/#model={parts[2]}" title="gnomon lab {parts[2]}">watch</a>'
 
 
 def capital(text: str) -> str:

@@ -1,4 +1,4 @@
-"""fit, predict, explain, watch, models and warm-up."""
+"""fit, predict, explain, watch, lab, models and warm-up."""
 
 import numpy as np
 import polars as pl
@@ -73,6 +73,8 @@ def test_models_saved_from_python_predict_too(gnomon, line):
         (["fit", "Ridge", "line.csv"], 2, "needs the column to predict"),
         (["fit", "MarkovRanker", "line.csv"], 2, "does not learn from a table"),
         (["watch", "Kmeans", "line.csv"], 2, "Did you mean 'KMeans'"),
+        (["lab", "KMean"], 2, "Did you mean 'KMeans'"),
+        (["lab", "line.csv", "--target", "z"], 2, "no column 'z'"),
         (["models", "qwertyuiop"], 2, "nothing is called"),
         (["warm-up", "nothing"], 2, "no loops"),
         (["nothing"], 2, "No such command"),

@@ -6,6 +6,7 @@ missing or malformed, a target with nothing to predict), 130 stopped by Ctrl-C.
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -200,6 +201,33 @@ def watch(
     check_folder(out)
     job = prepare(model, read_table(data), target, settings=parse(set), random_state=seed)
     watch_fit(Screen(json), job, steps, pause, out)
+
+
+@app.command()
+@guarded
+def lab(
+    scene: Annotated[
+        str | None, typer.Argument(help="A model, a lesson, or a table to open at once.", show_default=False)
+    ] = None,
+    target: Target = None,
+    port: Annotated[
+        int, typer.Option(help="Where to listen, on this machine alone.", min=0, max=65535)
+    ] = 8765,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    json: Json = False,
+) -> None:
+    """Watch any model learn in a browser, with the hand on the step."""
+    screen = Screen(json)
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise typer.BadParameter("the lab needs Starlette and uvicorn: pip install 'gnomon[lab]'")
+    from gnomon.lab import serve
+
+    def announce(address: str) -> None:
+        screen.say(f"{address}\nCtrl-C ends it.")
+        screen.result({"address": address})
+        sys.stdout.flush()
+
+    serve(scene, target=target, port=port, open_browser=browser, announce=announce)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -33,6 +34,11 @@ def device_of(name: str, user: str = "this model") -> Any:
     return torch.device("cuda" if there and name != "cpu" else "cpu")
 
 
+# PyTorch has one random state and one number of threads in a process: threads that compute with it take turns, or
+# the numbers that one draws would be missing from the other's.
+_ONE_SESSION = threading.RLock()
+
+
 @contextmanager
 def torch_session(device: Any, seed: int | None = None) -> Iterator[None]:
     """Compute with gnomon's number of threads, from a seed; everything is put back afterwards.
@@ -50,7 +56,7 @@ def torch_session(device: Any, seed: int | None = None) -> Iterator[None]:
         torch.backends.cudnn.benchmark,
     )
     cards = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=cards):
+    with _ONE_SESSION, torch.random.fork_rng(devices=cards):
         torch.set_num_threads(thread_count())
         if not cards:
             torch.set_deterministic_debug_mode(

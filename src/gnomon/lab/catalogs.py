@@ -1,0 +1,54 @@
+"""What the page can choose from: models with their words, data and settings, and the topics of the courses."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import Any
+
+from gnomon.lab import forms, learners, material
+from gnomon.lab.formulas import formula_of
+
+
+@cache
+def everything() -> list[dict[str, str]]:
+    """Return every model with its family."""
+    return [
+        {"name": name, "family": package.removeprefix("gnomon.")}
+        for name, package in learners.catalog().items()
+    ]
+
+
+@cache
+def topics() -> list[dict[str, str]]:
+    """Return the topics of the courses whose name in the library is a model."""
+    from gnomon.report.topics import search
+
+    known = learners.catalog()
+    return [
+        {"topic": topic, "model": found.name.split(".")[2]}
+        for found in search()
+        if len(found.name.split(".")) > 2 and found.name.split(".")[2] in known
+        for topic in found.topics
+    ]
+
+
+def describe(cls: type) -> dict[str, Any]:
+    """Return the form of a model, its data with their sliders, and its words."""
+    text = inspect.getdoc(cls) or ""
+    return {
+        "name": cls.__name__,
+        "family": cls.__module__.split(".")[1],
+        "about": text.partition("\n")[0],
+        "formula": formula_of(cls),
+        "steps": hasattr(cls, "iterate"),
+        "form": forms.form(cls),
+        "data": [
+            {
+                "name": sample.__name__,
+                "about": (inspect.getdoc(sample) or "").partition("\n")[0],
+                "sliders": material.sliders(sample),
+            }
+            for sample in learners.data_for(cls)
+        ],
+    }

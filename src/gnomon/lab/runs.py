@@ -1,0 +1,128 @@
+"""A run: a fit that hands out its steps while it goes on, as lines of JSON, and stops when nobody reads them.
+
+One thread learns and keeps the fitted copies; another turns them into pictures. While the fit goes on, pictures
+take a tenth of the time at most; when it is over they are made as fast as can be.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from gnomon.core.errors import GnomonError
+from gnomon.lab.code import program
+from gnomon.lab.formulas import formula_of
+from gnomon.lab.material import Material, RefusedError, view
+from gnomon.lab.scenes import frame, shown_points
+
+MAX_SECONDS = 120.0
+EVERY_STEP = 300  # after so many steps every second one is drawn, after twice as many every fourth, ...
+SHARE = 0.1  # of the time, for pictures while a fit goes on
+_END = object()
+
+
+class Job(NamedTuple):
+    """A model that is ready to be fitted, and what it is fitted to."""
+
+    model: Any
+    material: Material
+    settings: dict[str, Any]
+
+
+def drawn(step: int) -> bool:
+    """Tell whether a step is drawn: all of them at first, then fewer and fewer.
+
+    >>> [step for step in range(1200) if drawn(step)][-3:]
+    [1188, 1192, 1196]
+    """
+    stride = 1
+    while step > EVERY_STEP * stride:
+        stride *= 2
+    return step % stride == 0
+
+
+def steps(model: Any, material: Material) -> Iterator[tuple[int, Any]]:
+    """Yield the fitted copies that are drawn, with their numbers; the last one always."""
+    if not hasattr(model, "iterate"):
+        yield 0, model.fit(*material.given)
+        return
+    last, shown = None, -1
+    for step, copy in enumerate(model.iterate(*material.given)):
+        last = (step, copy)
+        if drawn(step):
+            shown = step
+            yield step, copy
+    if last is not None and last[0] != shown:
+        yield last
+
+
+class Run:
+    """A fit in a thread of its own."""
+
+    def __init__(self, job: Job, over: Callable[[], None] = lambda: None) -> None:
+        self.job, self.over = job, over
+        self.copies: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.stopped, self.fitted = threading.Event(), threading.Event()
+        self.seconds = 0.0
+        self.thread = threading.Thread(target=self._learn, name="gnomon lab fit", daemon=True)
+
+    def stop(self) -> None:
+        """Let the fit end with its current step."""
+        self.stopped.set()
+
+    def _learn(self) -> None:
+        begun = time.perf_counter()
+        try:
+            for step, copy in steps(self.job.model, self.job.material):
+                self.seconds = time.perf_counter() - begun
+                self.copies.put((step, copy))
+                if self.stopped.is_set():
+                    break
+                if self.seconds > MAX_SECONDS:
+                    self.copies.put(RefusedError(f"the fit was stopped after {MAX_SECONDS:.0f} seconds."))
+                    break
+        except Exception as error:
+            self.copies.put(error)
+        finally:
+            self.fitted.set()
+            self.copies.put(_END)
+            self.over()
+
+    def lines(self) -> Iterator[str]:
+        """Yield the head, every step and the end of the run, a JSON object each."""
+        self.thread.start()
+        model, material, settings = self.job
+        points = view(material)
+        try:
+            yield line(
+                type="head", model=type(model).__name__, said=list(material.said),
+                points=shown_points(material, points),
+                formula=formula_of(type(model)), code=program(model, material, settings),
+            )  # fmt: skip
+            while (found := self.copies.get()) is not _END:
+                if isinstance(found, Exception):
+                    yield line(type="failed", said=failure(model, found))
+                    continue
+                begun = time.perf_counter()
+                yield line(type="step", **frame(found[1], found[0], material, points))
+                if not self.fitted.is_set():
+                    self.fitted.wait((1 / SHARE - 1) * (time.perf_counter() - begun))
+            yield line(type="end", seconds=round(self.seconds, 4))
+        finally:
+            self.stop()
+
+
+def failure(model: Any, error: Exception) -> str:
+    """Return why a fit failed, in a sentence."""
+    if isinstance(error, GnomonError | ValueError):
+        return f"{type(model).__name__}: {error}"
+    return f"{type(model).__name__} failed ({type(error).__name__}): {error}"
+
+
+def line(**values: Any) -> str:
+    """Return one line of the stream."""
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"

@@ -1,0 +1,159 @@
+"""Forms, numbers, pictures and the widget, piece by piece."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gnomon.cluster import KMeans
+from gnomon.core.parameters import InvalidParameterError
+from gnomon.lab import forms, learners, panels, widget
+from gnomon.lab.material import RefusedError, gather, sliders, view
+from gnomon.lab.scenes import frame, sentence
+from gnomon.linear import LinearRegression, LogisticRegression
+from gnomon.mixture import GaussianMixture
+from gnomon.trees import DecisionTreeClassifier
+
+
+def field(cls, name):
+    return next(f for f in forms.form(cls) if f["name"] == name)
+
+
+def test_fields_follow_the_constraints():
+    clusters = field(KMeans, "n_clusters")
+    assert (clusters["kind"], clusters["whole"], clusters["low"], clusters["value"]) == (
+        "number",
+        True,
+        1.0,
+        3,
+    )
+    kind = field(GaussianMixture, "covariance_type")
+    assert kind["kind"] == "choice" and set(kind["options"]) >= {"full", "tied", "diag", "spherical"}
+    assert field(LinearRegression, "fit_intercept")["kind"] == "tick"
+    assert "centers" in clusters["about"]
+
+
+@pytest.mark.parametrize("name", learners.catalog())
+def test_every_form_can_be_sent_back(name):
+    cls = learners.find(name)
+    shown = json.loads(json.dumps(forms.form(cls)))
+    read = forms.read_settings(cls, {f["name"]: f["value"] for f in shown if f["value"] is not None})
+    made = learners.make(cls, read)
+    if hasattr(made, "_parameter_constraints"):
+        try:
+            made._validate_params()
+        except InvalidParameterError as error:
+            raise AssertionError(f"{name}: the form sends what the model refuses") from error
+
+
+def test_every_sample_has_a_slider_for_every_argument():
+    seen = {sample for name in learners.catalog() for sample in learners.data_for(learners.find(name))}
+    assert len(seen) > 40
+    for sample in seen:
+        for slider in sliders(sample):
+            assert slider["low"] <= slider["value"] <= slider["high"], (sample.__name__, slider)
+
+
+def test_text_becomes_data():
+    read = forms.read_settings(learners.find("MLPClassifier"), {"hidden_layer_sizes": "(4, 5)"})
+    assert read == {"hidden_layer_sizes": (4, 5)}
+    with pytest.raises(RefusedError, match="10000"):
+        forms.read_settings(learners.find("MLPClassifier"), {"hidden_layer_sizes": "(4, 100000)"})
+
+
+def test_numbers_are_rounded_and_never_infinite():
+    assert panels.numbers([[1.0, np.inf], [np.nan, 2.0]]) == [[1.0, None], [None, 2.0]]
+    assert panels.numbers([]) == [] and panels.numbers([0.0]) == [0.0]
+    assert panels.number(np.inf) is None and panels.number(1 / 3) == 0.333333
+
+
+def test_an_ellipse_has_its_axes():
+    places = np.array(panels.ellipse([1.0, 2.0], np.diag([4.0, 1.0]), deviations=2.0)["xy"])
+    assert np.allclose(np.abs(places - [1, 2]).max(axis=0), [4, 2], atol=1e-3)
+
+
+def pictures(model, X, y=None):
+    return widget.run(model, X, y)
+
+
+def test_the_centers_drawn_are_those_of_the_step():
+    X = gather({"sample": "clouds"}, learners.data_for(KMeans)).X
+    model = KMeans(3, random_state=0)
+    _, frames = pictures(model, X)
+    for copy, shown in zip(model.iterate(X), frames, strict=True):
+        cross = next(layer for layer in shown["panels"][0]["layers"] if layer.get("mark") == "cross")
+        assert np.allclose(cross["xy"], copy.cluster_centers_, atol=1e-3)
+        data = next(layer for layer in shown["panels"][0]["layers"] if layer["type"] == "data")
+        assert data["codes"] == "".join(str(k) for k in copy.predict(X))
+
+
+def test_the_regions_are_what_the_model_says():
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]])
+    _, frames = pictures(DecisionTreeClassifier(), X, np.array([0, 0, 1, 1]))
+    regions = frames[-1]["panels"][0]["layers"][0]
+    row = regions["codes"][: regions["columns"]]
+    assert row == "0" * (len(row) // 2) + "1" * (len(row) // 2)  # the border is at 2, in the middle
+
+
+def test_the_curve_is_the_prediction():
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0])
+    _, frames = pictures(LinearRegression(), X, y)
+    curve = next(layer for layer in frames[-1]["panels"][0]["layers"] if layer["type"] == "line")
+    assert np.allclose([b for _, b in curve["xy"]], [1 + 2 * a for a, _ in curve["xy"]], atol=1e-3)
+    surface = frames[-1]["panels"][1]
+    assert np.allclose(surface["path"], [1.0, 2.0])  # intercept and slope
+
+
+def test_wrong_points_are_ringed():
+    X = np.array([[0.0, 0.0], [0.1, 0.0], [4.0, 0.0], [4.1, 0.0], [4.2, 0.1]])
+    y = np.array([0, 0, 1, 1, 0])
+    _, frames = pictures(LogisticRegression(), X, y)
+    data = next(layer for layer in frames[-1]["panels"][0]["layers"] if layer["type"] == "data")
+    assert data["ring"] == [4] and "80.0% right" in frames[-1]["panels"][0]["title"]
+
+
+def test_the_sentence_has_the_numbers_of_the_trace():
+    X = gather({"sample": "clouds"}, learners.data_for(KMeans)).X
+    copies = list(KMeans(3, random_state=0).iterate(X))
+    assert sentence(copies[0], 0) == "The start, before the first step."
+    second = copies[2].trace_
+    assert sentence(copies[2], 2).startswith(
+        f"Step 2: objective {second[1]:.6g}, down by {second[0] - second[1]:.3g}"
+    )
+    assert sentence(copies[-1], len(copies) - 1).endswith("It has converged.")
+
+
+def test_a_scene_that_cannot_be_drawn_says_so():
+    class Odd(KMeans):
+        def predict(self, X):
+            raise RuntimeError("no")
+
+    X = np.array([[0.0, 0.0], [1.0, 1.0]])
+    _, frames = pictures(Odd(1), X)
+    assert frames and all(
+        panel["kind"] in ("plane", "matrix", "facts", "note") for panel in frames[-1]["panels"]
+    )
+
+
+def test_rows_of_many_columns_are_drawn_in_their_plane():
+    material = gather({"sample": "plane_in_space"}, learners.DATA["many columns"])
+    shown = view(material)
+    assert shown.xy.shape == (200, 2) and "principal" in shown.axes[0]
+    assert shown.xy[:, 0].var() > shown.xy[:, 1].var()
+
+
+def test_the_widget_has_the_frames():
+    pytest.importorskip("anywidget")
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [9.0, 9.0]])
+    shown = widget.show(KMeans(2, random_state=0), X)
+    copies = list(KMeans(2, random_state=0).iterate(X))
+    assert len(shown.frames) == len(copies) and shown.head["model"] == "KMeans"
+    material, points = widget._material(X, None)
+    assert shown.frames[-1] == frame(copies[-1], len(copies) - 1, material, points)
+
+
+def test_the_script_of_the_widget_is_one_module():
+    text = widget.script()
+    assert [line for line in text.splitlines() if line.startswith(("export", "import"))] == [
+        "export default { render };"
+    ]
