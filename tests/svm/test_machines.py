@@ -574,7 +574,7 @@ def test_indefinite_kernels_end_and_say_so():
 def test_steps_run_out():
     with pytest.warns(ConvergenceWarning, match="max_iter=1"):
         m = SVC(max_iter=1, C=100.0).fit(*cloud(60))
-    assert m.n_iter_.tolist() == [1]
+    assert m.n_pair_steps_.tolist() == [1]
 
 
 def test_options_that_do_not_go_together():

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
@@ -159,8 +160,8 @@ class KernelMachine(TakesKernel, Learner):
         return {}
 
     def _keep(self, run: Any, data: Any) -> None:
-        steps = np.array([now.steps for now in run.state.pairs], dtype=np.int32)
-        learned = {**self._learned(run), "n_iter_": steps, "converged_": bool(run.converged)}
+        steps = np.array([now.steps for now in run.state.pairs], dtype=np.int64)
+        learned = {**self._learned(run), "n_pair_steps_": steps, "converged_": bool(run.converged)}
         learned["_gamma_"] = run.state.gamma
         learned["_sparse_"] = bool(data.sparse)
         learned["shape_fit_"] = (data.n_rows, data.n_features)
@@ -173,6 +174,12 @@ class KernelMachine(TakesKernel, Learner):
         if self._precomputed:
             return np.empty((0, 0))
         return data.X[rows]
+
+    def _coefficients(self) -> Array:
+        """Return the coefficients as a dense matrix with one column a machine; says so where nothing is fitted."""
+        check_is_fitted(self)
+        dual = self.dual_coef_.toarray() if sparse.issparse(self.dual_coef_) else self.dual_coef_
+        return np.ascontiguousarray(dual.T)
 
     def _fitted_kernel(self) -> Kernel:
         return self._kernel_for(getattr(self, "n_features_in_", 1), self._gamma_)
