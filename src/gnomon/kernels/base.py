@@ -68,8 +68,8 @@ class Kernel(SklearnKernel):  # type: ignore[misc]
             f"{type(self).__name__} has no finite feature map; use the kernel itself, Nystroem or RBFSampler."
         )
 
-    def _quick(self, X: Any) -> Callable[[Array], Array] | None:
-        """Return a function from row numbers to their rows of k(X) in single precision, or None."""
+    def _quick(self, X: Any) -> Callable[[Array, int, int], Array] | None:
+        """Return a function from row numbers and two ends to that part of the rows of k(X) in float32, or None."""
         return None
 
     def feature_dim(self, d: int, max_degree: int | None = None) -> int:

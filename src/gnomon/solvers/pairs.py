@@ -2,10 +2,12 @@
 
     minimize ½ βᵀKβ − tᵀβ + ε‖β‖₁,   Σβ = 0 (or fixed),   low ≤ β ≤ high
 
-Classification has t = y and bounds [0, C] or [−C, 0], so β = yα; regression has t = y and |β| ≤ C. Pairs are chosen
-to second order (Fan, Chen & Lin, 2005). When no pair gains more than the tolerance, the multipliers strictly
-between their bounds are solved for together, and pairs go on from there: what is left of the violation then is
-rounding. Rows whose multipliers rest at a bound are set aside (shrinking) and looked at again before the end.
+Classification has t = y and bounds [0, C] or [−C, 0], so β = yα; regression has t = y and |β| ≤ C. The rows that
+violate the conditions of optimality most are a working set (Joachims, 1999), half of it kept from one set to the next;
+within it pairs are chosen to second order (Fan, Chen & Lin, 2005). When no pair gains more than the tolerance, the
+multipliers strictly between their bounds are solved for together, and pairs go on from there: what is left of the
+violation then is rounding. Rows whose multipliers rest at a bound are set aside (shrinking) and looked at again
+before the end.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ import numpy as np
 from scipy import linalg
 
 from gnomon.core.linalg import Array
+from gnomon.core.threads import shared
 from gnomon.loops import smo
-from gnomon.solvers.kernel_rows import KernelRows, RowCache
+from gnomon.solvers.kernel_rows import WORKING_SET, KernelRows, RowCache
 
 EXACT_WORK = 2 * 10**9  # cubes of free multipliers: how much solving for them together may cost
 NO_LIMIT = 2**62
+SHARE = 0.1  # of the violation of a working set: what is left when the next one is chosen
 
 
 class Pairs(NamedTuple):
@@ -67,91 +71,128 @@ class PairProblem:
 
     def residuals(self, beta: Array) -> Array:
         """Return t − Kβ, summed anew in double precision."""
+        return self.target - self._product(beta)
+
+    def _product(self, beta: Array) -> Array:
+        """Return Kβ in double precision."""
+        cache = self.cache
+        if cache is not None and cache.whole and cache.rows.dtype == np.float64:
+            return cache.rows @ beta
         full = np.zeros(self.source.n)
         full[self.rows] = beta
         f = self.source.scores(full, self.rows)
-        return self.target - f - (0.0 if self.ridge is None else self.ridge * beta)
+        return f if self.ridge is None else f + self.ridge * beta
 
     def advance(self, now: Pairs, steps: int) -> Pairs:
-        """Make up to so many steps; the last ones of a problem make it exact."""
+        """Make up to so many steps; the last ones of a problem make it exact. Depends on `now` alone."""
         if now.done:
             return now
         beta, R = now.beta.copy(), now.R.copy()
         left = min(steps, self.max_steps - now.steps)
-        made, ended = self._run(beta, R, left)
+        self._activate_all()
+        made, ended = self._run(beta, R, left, self.tol)
         total = now.steps + made
         if not ended:
-            return Pairs(beta, R, total, self._violation(beta, R), total >= self.max_steps)
+            done = total >= self.max_steps
+            R = self.residuals(beta) if done else R
+            return self._leave(Pairs(beta, R, total, self._violation(beta, R), done))
         if len(self.active) < len(self.rows) or self.source.dtype == np.float32:
             R = self.residuals(beta)
             whole = len(self.active) == len(self.rows)
             if self._violation(beta, R) > self.tol and not (whole and made == 0):
-                self._activate(np.arange(len(self.rows)))
                 return Pairs(beta, R, total, self._violation(beta, R), False)
         beta, R = self._polish(beta, R)
-        return Pairs(beta, R, total, self._violation(beta, R), True)
+        return self._leave(Pairs(beta, R, total, self._violation(beta, R), True))
+
+    def _leave(self, now: Pairs) -> Pairs:
+        """Give the memory of the rows back where the problem is solved."""
+        if now.done:
+            self.cache = None
+        return now
 
     def _violation(self, beta: Array, R: Array) -> float:
         top, bottom, _ = smo.slopes(self.low, self.high, self.epsilon, beta, R)
         return max(0.0, float(top - bottom)) if np.isfinite(top) and np.isfinite(bottom) else 0.0
 
-    def _activate(self, active: Array) -> None:
-        self.active = active
-        self.cache = RowCache(
-            self.source, self.rows[active], None if self.ridge is None else self.ridge[active]
-        )
+    def _activate_all(self) -> None:
+        """Look at all rows again, without what was computed for some of them."""
+        self.active = np.arange(len(self.rows))
+        if self.cache is None or not self.cache.whole:
+            self.cache = RowCache(self.source, self.rows, self.ridge)
 
-    def _run(self, beta: Array, R: Array, limit: int, tol: float | None = None) -> tuple[int, bool]:
+    def _run(self, beta: Array, R: Array, limit: int, tol: float) -> tuple[int, bool]:
         """Make pair steps on the active rows; write beta and R of those. Returns steps made, and whether it ended."""
-        tol, made, clock = self.tol if tol is None else tol, 0, 1
-        if self.cache is None:
-            self._activate(self.active)
-        while made < limit:
-            rows, cache = self.active, self.cache
-            assert cache is not None
-            whole = len(rows) == len(beta)
-            b, r = (beta, R) if whole else (beta[rows], R[rows])
-            low, high, diagonal = self.low[rows], self.high[rows], self.diagonal[rows]
-            patience = min(limit, made + max(1000, len(rows)))
-            code = smo.LIMIT
-            while made < patience:
-                code, i, j, count, clock, top, bottom = smo.pair_steps(
-                    cache.rows, cache.slot, cache.stamp, clock, diagonal, low, high, self.epsilon,
-                    self.floor, tol, patience - made, b, r,
-                )  # fmt: skip
+        if len(self.active) <= WORKING_SET and self.cache is not None and self.cache.whole:
+            code, made = smo.pair_steps(
+                self.cache.rows, self.diagonal, self.low, self.high, self.epsilon, self.floor, tol, limit, beta, R
+            )  # fmt: skip
+            return made, code == smo.DONE
+        made, ended, held = 0, False, np.zeros(0, dtype=np.int64)
+        while made < limit and not ended:
+            rows = self.active
+            part = ActiveRows(
+                beta[rows], R[rows], self.low[rows], self.high[rows], self.diagonal[rows], self.epsilon
+            )
+            patience = min(limit, made + max(2000, len(rows) // 2))
+            while made < patience and not ended:
+                count, held, ended = self._block_steps(part, held, patience - made, tol)
                 made += count
-                if code != smo.NEED:
-                    break
-                cache.bring(self._soon(i, j, low, high, b, r, cache.slot), clock)
-            if not whole:
-                beta[rows], R[rows] = b, r
-            if code == smo.DONE:
-                return made, True
-            if self.shrinking:
-                self._shrink(b, r, low, high, top, bottom)
-        return made, False
+            beta[rows], R[rows] = part.beta, part.R
+            if self.shrinking and not ended:
+                held = self._shrink(part, held)
+        return made, ended
 
-    def _soon(self, i: int, j: int, low: Array, high: Array, b: Array, r: Array, slot: Array) -> Array:
-        """Return the row that is needed and those likely to be: the largest violators without a row."""
-        first = i if slot[i] < 0 else j
-        up = np.where((b < high) & (slot < 0), r, -np.inf)
-        down = np.where((b > low) & (slot < 0), r, np.inf)
-        half = min(self.source.batch // 2, len(b) - 1)
-        likely = np.concatenate([np.argpartition(-up, half)[:half], np.argpartition(down, half)[:half]])
-        likely = likely[
-            (slot[likely] < 0) & (likely != first) & ((b[likely] < high[likely]) | (b[likely] > low[likely]))
-        ]
-        return np.concatenate([[first], np.unique(likely)])
+    def _block_steps(self, part: ActiveRows, held: Array, limit: int, tol: float) -> tuple[int, Array, bool]:
+        """Choose a working set, solve it among itself, and tell all rows. Returns steps, the set, and whether it ended."""
+        rise, fall = part.slopes()
+        top, bottom = float(rise.max(initial=-np.inf)), float(fall.min(initial=np.inf))
+        if not top - bottom > tol:
+            return 0, held, True
+        held = held[-(WORKING_SET // 2) :]
+        rise[held], fall[held] = -np.inf, np.inf
+        half = (WORKING_SET - len(held)) // 2
+        up, down = largest(rise, half), largest(-fall, half)
+        fresh = np.unique(np.concatenate([up[rise[up] > bottom], down[fall[down] < top]]))
+        chosen = np.concatenate([held, fresh])
+        cache = self.cache
+        assert cache is not None
+        places = cache.places(chosen)
+        K = np.empty((len(chosen), len(chosen)), dtype=cache.rows.dtype)
+        smo.take_block(cache.rows, places, chosen, K)
+        b, r = part.beta[chosen], part.R[chosen]
+        low, high = part.low[chosen], part.high[chosen]
+        high_slope, low_slope, _ = smo.slopes(low, high, self.epsilon, b, r)
+        goal = max(0.5 * tol, SHARE * (high_slope - low_slope))
+        _, made = smo.pair_steps(
+            K, part.diagonal[chosen], low, high, self.epsilon, self.floor, goal, limit, b, r
+        )
+        change = b - part.beta[chosen]
+        moved = np.flatnonzero(change)
+        part.beta[chosen] = b
+        self._spread(cache.rows, places[moved], change[moved], part.R)
+        return made, chosen, made == 0
 
-    def _shrink(self, b: Array, r: Array, low: Array, high: Array, top: float, bottom: float) -> None:
-        """Set aside rows at a bound whose slope says they stay there, when they are many."""
-        rise = np.where(b >= 0, r - self.epsilon, r + self.epsilon)
-        fall = np.where(b <= 0, r + self.epsilon, r - self.epsilon)
-        stays = ((b >= high) & (fall > top)) | ((b <= low) & (rise < bottom))
-        if self.epsilon:
-            stays |= (b == 0) & (rise < bottom) & (fall > top)
-        if stays.sum() > 0.3 * len(b) and len(b) - stays.sum() > 2:
-            self._activate(self.active[~stays])
+    def _spread(self, K: Array, places: Array, change: Array, R: Array) -> None:
+        """Subtract the rows of the multipliers that moved from R, on the library's threads."""
+        step = max(2048, len(R) // 8)
+
+        def part(first: int) -> None:
+            smo.subtract_rows(K, places, change, first, min(len(R), first + step), R)
+
+        shared(part, range(0, len(R), step))
+
+    def _shrink(self, part: ActiveRows, held: Array) -> Array:
+        """Set aside rows at a bound whose slope says they stay there, when they are many; returns the held rows anew."""
+        cache = self.cache
+        assert cache is not None
+        if cache.whole:
+            return held  # all rows are there: fewer columns would be another copy
+        keep = np.flatnonzero(~part.stays())
+        if len(keep) > 0.7 * len(part.R) or len(keep) < WORKING_SET:
+            return held
+        self.active, self.cache = self.active[keep], cache.narrowed(keep)
+        at = np.searchsorted(keep, held)
+        return at[(at < len(keep)) & (keep[np.minimum(at, len(keep) - 1)] == held)]
 
     # the exact end
 
@@ -168,9 +209,9 @@ class PairProblem:
             beta, R = best[1].copy(), best[2].copy()
             if len(free):
                 beta = self._solve_free(beta, R, free)
-                R = self.residuals(beta)
+                R = R - self._product(beta - best[1])
             if self.source.dtype != np.float32:
-                self._activate(np.arange(len(self.rows)))
+                self._activate_all()
                 before = self._violation(beta, R)
                 self._run(
                     beta,
@@ -214,6 +255,48 @@ class PairProblem:
             left = np.delete(left, first)
         beta[free] = np.clip(b, down, up)
         return beta
+
+
+class ActiveRows(NamedTuple):
+    """What is known of the rows that pairs are chosen from."""
+
+    beta: Array
+    R: Array
+    low: Array
+    high: Array
+    diagonal: Array
+    epsilon: float
+
+    def slopes(self) -> tuple[Array, Array]:
+        """Return what each row gains upward (−∞ at its upper bound) and what it loses downward (∞ at the lower)."""
+        rise, fall = self._both()
+        rise[self.beta >= self.high], fall[self.beta <= self.low] = -np.inf, np.inf
+        return rise, fall
+
+    def _both(self) -> tuple[Array, Array]:
+        if not self.epsilon:
+            return self.R.copy(), self.R.copy()
+        bend = np.where(self.beta >= 0, -self.epsilon, self.epsilon)
+        return self.R + bend, self.R + np.where(self.beta <= 0, self.epsilon, -self.epsilon)
+
+    def stays(self) -> Array:
+        """Tell which rows rest at a bound, or at the bend at zero, and would move only away from it."""
+        rise, fall = self._both()
+        top = rise[self.beta < self.high].max(initial=-np.inf)
+        bottom = fall[self.beta > self.low].min(initial=np.inf)
+        rests = ((self.beta >= self.high) & (fall > top)) | ((self.beta <= self.low) & (rise < bottom))
+        if self.epsilon:
+            rests |= (self.beta == 0) & (rise < bottom) & (fall > top)
+        return rests
+
+
+def largest(values: Array, count: int) -> Array:
+    """Return where the largest values are; among equals the first ones, whatever the processor."""
+    if count >= len(values):
+        return np.arange(len(values))
+    edge = np.partition(values, len(values) - count)[len(values) - count]
+    above = np.flatnonzero(values > edge)
+    return np.concatenate([above, np.flatnonzero(values == edge)[: count - len(above)]])
 
 
 def equal_slopes(K: Array, slope: Array) -> Array:

@@ -130,7 +130,7 @@ class KernelMachine(TakesKernel, Learner):
         return MachineState(tuple(p.start() for p in work.problems), work.kept, work.gamma, {})
 
     def _step(self, work: Work, state: MachineState) -> tuple[MachineState, Report]:
-        count = max(2000, 2 * work.rows.n)
+        count = max(4000, 4 * work.rows.n)
         jobs = list(zip(work.problems, state.pairs, strict=True))
         pairs = tuple(shared(lambda job: job[0].advance(job[1], count), jobs))
         dual = sum(value_of(p, now) for p, now in zip(work.problems, pairs, strict=True))
@@ -141,7 +141,8 @@ class KernelMachine(TakesKernel, Learner):
 
     def _finish(self, work: Work, state: MachineState) -> MachineState:
         pairs = tuple(
-            now._replace(R=p.residuals(now.beta)) for p, now in zip(work.problems, state.pairs, strict=True)
+            now if now.done else now._replace(R=p.residuals(now.beta))
+            for p, now in zip(work.problems, state.pairs, strict=True)
         )
         limit = self._steps_allowed()
         late = [now for now in pairs if now.steps >= limit and now.violation > self.tol]
