@@ -143,7 +143,7 @@ class PairProblem:
         return made, ended
 
     def _block_steps(self, part: ActiveRows, held: Array, limit: int, tol: float) -> tuple[int, Array, bool]:
-        """Choose a working set, solve it among itself, and tell all rows. Returns steps, the set, and whether it ended."""
+        """Solve a working set among itself and tell all rows. Returns steps, the set, and whether it ended."""
         rise, fall = part.slopes()
         top, bottom = float(rise.max(initial=-np.inf)), float(fall.min(initial=np.inf))
         if not top - bottom > tol:
@@ -182,7 +182,7 @@ class PairProblem:
         shared(part, range(0, len(R), step))
 
     def _shrink(self, part: ActiveRows, held: Array) -> Array:
-        """Set aside rows at a bound whose slope says they stay there, when they are many; returns the held rows anew."""
+        """Set rows aside that stay at their bound, when they are many; returns the held rows by their new numbers."""
         cache = self.cache
         assert cache is not None
         if cache.whole:
