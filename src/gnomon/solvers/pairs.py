@@ -12,6 +12,7 @@ before the end.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from gnomon.solvers.kernel_rows import WORKING_SET, KernelRows, RowCache
 
 EXACT_WORK = 2 * 10**9  # cubes of free multipliers: how much solving for them together may cost
 NO_LIMIT = 2**62
+GOAL = 0.5  # of the tolerance: where pairs stop, so that rounding of the rows leaves no violation above it
 SHARE = 0.1  # of the violation of a working set: what is left when the next one is chosen
 
 
@@ -89,8 +91,9 @@ class PairProblem:
             return now
         beta, R = now.beta.copy(), now.R.copy()
         left = min(steps, self.max_steps - now.steps)
+        self.cache = None if self.cache is None or not self.cache.whole else self.cache
         self._activate_all()
-        made, ended = self._run(beta, R, left, self.tol)
+        made, ended = self._run(beta, R, left, GOAL * self.tol)
         total = now.steps + made
         if not ended:
             done = total >= self.max_steps
@@ -115,9 +118,9 @@ class PairProblem:
         return max(0.0, float(top - bottom)) if np.isfinite(top) and np.isfinite(bottom) else 0.0
 
     def _activate_all(self) -> None:
-        """Look at all rows again, without what was computed for some of them."""
+        """Look at all rows again; what was computed for some of their columns is of no use."""
         self.active = np.arange(len(self.rows))
-        if self.cache is None or not self.cache.whole:
+        if self.cache is None or len(self.cache.columns) < len(self.rows):
             self.cache = RowCache(self.source, self.rows, self.ridge)
 
     def _run(self, beta: Array, R: Array, limit: int, tol: float) -> tuple[int, bool]:
@@ -199,9 +202,10 @@ class PairProblem:
     def _polish(self, beta: Array, R: Array) -> tuple[Array, Array]:
         """Solve for the free multipliers together, and let pairs mend what that moves, until rounding is left."""
         unit = max(1e-300, float(np.abs(self.target).max(initial=0.0)) + self.epsilon)
+        single = self.source.dtype == np.float32
         best = (self._violation(beta, R), beta, R)
-        goal, work = 1e-12 * unit, 0
-        for _ in range(2 if self.source.dtype == np.float32 else 12):
+        goal, work = (1e-7 if single else 1e-12) * unit, 0
+        for _ in range(4 if single else 12):
             free = self._free(best[1])
             work += len(free) ** 3
             if best[0] <= goal or work > EXACT_WORK:
@@ -210,21 +214,20 @@ class PairProblem:
             if len(free):
                 beta = self._solve_free(beta, R, free)
                 R = R - self._product(beta - best[1])
-            if self.source.dtype != np.float32:
-                self._activate_all()
-                before = self._violation(beta, R)
-                self._run(
-                    beta,
-                    R,
-                    min(self.max_steps, 10 * len(beta) + 1000),
-                    max(goal, 1e-3 * min(best[0], before)),
-                )
-                R = self.residuals(beta)
+            left = max(goal, (1e-2 if single else 1e-3) * min(best[0], self._violation(beta, R)))
+            beta, R = self._mend(beta, R, left)
             found = self._violation(beta, R)
             if not found < best[0]:
                 break
             best = (found, beta, R)
         return best[1], best[2]
+
+    def _mend(self, beta: Array, R: Array, tol: float) -> tuple[Array, Array]:
+        """Return multipliers after some more pairs, and their residuals in double precision."""
+        before, residuals = beta.copy(), R.copy()
+        self._activate_all()
+        self._run(beta, R, min(self.max_steps, 10 * len(beta) + 1000), tol)
+        return beta, residuals - self._product(beta - before)
 
     def _free(self, beta: Array) -> Array:
         inside = (beta > self.low) & (beta < self.high)
@@ -306,18 +309,19 @@ def equal_slopes(K: Array, slope: Array) -> Array:
     system = np.zeros((n + 1, n + 1))
     system[:n, :n], system[:n, n], system[n, :n] = K / size, 1.0, 1.0
     right = np.append(slope / size, 0.0)
-    if n <= 200:
-        return linalg.lstsq(system, right, cond=1e-13, lapack_driver="gelsd")[0][:n]
     try:
-        with np.errstate(all="ignore"):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter(
+                "error", linalg.LinAlgWarning
+            )  # rows that repeat: of many answers the short one
             found = linalg.solve(system, right, assume_a="sym", check_finite=False)
         if np.isfinite(found).all() and np.abs(system @ found - right).max() <= 1e-6 * max(
             1e-300, np.abs(right).max()
         ):
             return found[:n]
-    except (linalg.LinAlgError, ValueError):
+    except (linalg.LinAlgError, linalg.LinAlgWarning, ValueError):
         pass
-    return linalg.lstsq(system, right, cond=1e-12, lapack_driver="gelsd")[0][:n]
+    return linalg.lstsq(system, right, cond=1e-13 if n <= 200 else 1e-12, lapack_driver="gelsd")[0][:n]
 
 
 def optimum(beta: Array, R: Array, low: Array, high: Array, epsilon: float) -> dict[str, Any]:
