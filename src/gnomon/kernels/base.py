@@ -107,8 +107,9 @@ class Kernel(SklearnKernel):  # type: ignore[misc]
             return self._finite(K)
         if Y is not None:
             raise ValueError("Gradient can only be evaluated when Y is None.")
-        K = self._tile(A, A, True)
-        slopes = list(self._gradients(A, K))
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = self._tile(A, A, True)
+            slopes = [self._finite(slope) for slope in self._gradients(A, self._finite(K))]
         return K, (np.stack(slopes, axis=2) if slopes else np.empty((*K.shape, 0)))
 
     def _finite(self, K: Any) -> Any:
@@ -122,7 +123,8 @@ class Kernel(SklearnKernel):  # type: ignore[misc]
     def diag(self, X: Any) -> Array:
         """Return k(x, x) of every row, without the rest of the matrix."""
         A, _ = self._pair(X, None)
-        return self._diag(A)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._finite(self._diag(A))
 
     def weighted_gradient(self, X: Any, W: Array) -> Array:
         """Return Σ_ij W_ij ∂K_ij/∂theta of a symmetric W, without the three-dimensional array."""

@@ -11,6 +11,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order, one_blas_thread, shared
 from gnomon.kernels.base import Kernel
 from gnomon.kernels.tiles import fill
+from gnomon.loops.smo import take_block
 
 WORKING_SET = 512  # rows whose multipliers are solved for among themselves
 STRIP = 512  # columns that are computed at a time: as many as fit a core's cache with a working set of rows
@@ -97,8 +98,10 @@ class RowCache:
         n = len(columns)
         self.whole = source.full is not None
         if source.full is not None:
-            mine = n == source.n and ridge is None
-            self.rows = source.full if mine else source.full[columns].take(columns, axis=1)
+            self.rows = source.full
+            if n < source.n or ridge is not None:
+                self.rows = np.empty((n, n), dtype=source.dtype)
+                take_block(source.full, columns, columns, self.rows)
             if ridge is not None:
                 self.rows[np.diag_indices(n)] += ridge
             return

@@ -24,7 +24,7 @@ from gnomon.loops import smo
 from gnomon.solvers.kernel_rows import WORKING_SET, KernelRows, RowCache
 
 EXACT_WORK = 2 * 10**9  # cubes of free multipliers: how much solving for them together may cost
-NO_LIMIT = 2**62
+NO_LIMIT = 10**7  # steps where none are given: more would not end
 GOAL = 0.5  # of the tolerance: where pairs stop, so that rounding of the rows leaves no violation above it
 SHARE = 0.1  # of the violation of a working set: what is left when the next one is chosen
 
@@ -96,7 +96,7 @@ class PairProblem:
         made, ended = self._run(beta, R, left, GOAL * self.tol)
         total = now.steps + made
         if not ended:
-            done = total >= self.max_steps
+            done = total >= self.max_steps or self._violation(beta, R) <= self._rounding(beta)
             R = self.residuals(beta) if done else R
             return self._leave(Pairs(beta, R, total, self._violation(beta, R), done))
         if len(self.active) < len(self.rows) or self.source.dtype == np.float32:
@@ -106,6 +106,10 @@ class PairProblem:
                 return Pairs(beta, R, total, self._violation(beta, R), False)
         beta, R = self._polish(beta, R)
         return self._leave(Pairs(beta, R, total, self._violation(beta, R), True))
+
+    def _rounding(self, beta: Array) -> float:
+        """Return how far off R may be for its rounding alone: no violation below is seen."""
+        return 1e-15 * float(np.abs(self.diagonal).max(initial=0.0)) * float(np.abs(beta).sum())
 
     def _leave(self, now: Pairs) -> Pairs:
         """Give the memory of the rows back where the problem is solved."""

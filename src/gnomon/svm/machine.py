@@ -21,6 +21,7 @@ from gnomon.kernels.using import KERNEL, TakesKernel, gamma_of
 from gnomon.solvers.kernel_rows import KernelRows, expansion
 from gnomon.solvers.pairs import NO_LIMIT, PairProblem, Pairs
 
+LARGEST = 1e150  # entry of a kernel matrix: multipliers are its inverse, and must keep their digits
 FIRM = 1e-5  # tolerance below which rows of the kernel are kept in double precision
 
 COMMON: dict[str, list[Any]] = {
@@ -100,12 +101,11 @@ class KernelMachine(TakesKernel, Learner):
             X = X - shift
         single = self.tol >= FIRM
         rows = KernelRows(kernel, X, megabytes=float(self.cache_size), single=single)
-        if not np.isfinite(rows.diagonal).all() or (
-            rows.full is not None and not np.isfinite(rows.full).all()
-        ):
+        largest = float(np.abs(rows.diagonal).max(initial=0.0))
+        if not largest <= LARGEST or (rows.full is not None and not np.isfinite(rows.full).all()):
             raise DataError(
-                "the kernel matrix has entries that are not finite: entries of X are too large for this kernel. "
-                "Scale the columns, or lower gamma or degree."
+                f"the kernel matrix has entries that are not finite or above {LARGEST:g}: entries of X are too large "
+                "for this kernel. Scale the columns, or lower gamma or degree."
             )
         return Work(kernel, gamma, rows, kept, shift, self._problems(rows, data, kept))
 
