@@ -679,7 +679,7 @@ def test_entries_near_the_end_of_the_numbers_are_refused(size):
         with pytest.raises(DataError, match="too large"):
             model.fit(X, np.repeat([0, 1], 6))
     if size == 1e300:
-        with pytest.raises(DataError, match="overflows"):
+        with pytest.raises(DataError, match="variance overflows"):
             SVC().fit(X, np.repeat([0, 1], 6))
 
 

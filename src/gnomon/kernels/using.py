@@ -117,7 +117,7 @@ def gamma_of(setting: Any, X: Any, weight: Array) -> float:
             spread = weighted_variance(X, weight)
         if not np.isfinite(spread):
             raise DataError(
-                "the variance of X overflows, so gamma='scale' has no value; scale the columns of X."
+                "entries of X are too large: its variance overflows, and gamma='scale' with it. Scale the columns."
             )
         return 1.0 / (X.shape[1] * spread) if spread > 0 and np.isfinite(1.0 / spread) else 1.0
     return float(setting)
