@@ -17,6 +17,35 @@ def cloud(n, d):
     return make
 
 
+def digits():
+    from sklearn.datasets import load_digits
+
+    return load_digits(return_X_y=True)
+
+
+def text(n=4000, words=20_000, topics=4):
+    """Return sparse rows of weighted words, each row about one topic, one label in twenty wrong."""
+    from scipy import sparse
+    from sklearn.preprocessing import normalize
+
+    rng = np.random.default_rng(0)
+    topic = rng.integers(0, topics, n)
+    common = rng.zipf(1.3, size=(n, 120)) % words
+    own = rng.zipf(1.5, size=(n, 30)) % 2000 + 2000 * topic[:, None] + 4000
+    columns = np.concatenate([common, own], axis=1)
+    counts = sparse.csr_matrix(
+        (np.ones(columns.size), (np.repeat(np.arange(n), 150), columns.ravel())), (n, words)
+    )
+    counts.sum_duplicates()
+    counts.data = np.log1p(counts.data)
+    wrong = rng.random(n) < 0.05
+    return normalize(counts).tocsr(), np.where(wrong, rng.integers(0, topics, n), topic)
+
+
+def correct(model, data):
+    return float(np.mean(model.predict(data[0]) == data[1]))
+
+
 def fitted(library):
     def fit(data):
         if library == "gnomon":
@@ -48,5 +77,17 @@ CASES = [
         tolerance=1e-5,
         goal=3.0,
     )
-    for n, d in ((2000, 10), (10_000, 10), (5000, 500))
+    for n, d in ((2000, 10), (10_000, 10), (20_000, 20), (5000, 500))
+] + [
+    Case(
+        f"SVC rbf {name}",
+        data=make,
+        ours=fitted("gnomon"),
+        peers={"scikit-learn": fitted("scikit-learn")},
+        quality=correct,
+        better="higher",
+        tolerance=1e-3,
+        goal=3.0,
+    )
+    for name, make in (("digits", digits), ("sparse text n=4000 d=20000", text))
 ]

@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import gnomon
+from gnomon.core.errors import DataError
 from gnomon.kernels import RBF, FunctionKernel, Linear, Polynomial
 from gnomon.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM, convex_hull
 from gnomon.svm.special import NotSeparableError
@@ -574,7 +575,7 @@ def test_indefinite_kernels_end_and_say_so():
 def test_steps_run_out():
     with pytest.warns(ConvergenceWarning, match="max_iter=1"):
         m = SVC(max_iter=1, C=100.0).fit(*cloud(60))
-    assert m.n_iter_.tolist() == [1]
+    assert m.n_pair_steps_.tolist() == [1]
 
 
 def test_options_that_do_not_go_together():
@@ -622,3 +623,69 @@ def test_hostile_files(tmp_path):
 def test_linear_objects_are_linear():
     m = SVC(kernel=Linear()).fit(D6, Y6)
     assert m.coef_[0] == pytest.approx([1 / 3, 1])
+
+
+@pytest.mark.parametrize("cache_size", [0.5, 2.5, 200])
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_working_sets_of_a_cache_end_where_the_whole_matrix_does(cache_size, tol):
+    """700 rows are 2 MB in single precision and 4 MB in double: rows replaced, or all of them there."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 3))
+    y = (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=700) > 1).astype(int)
+    model = SVC(cache_size=cache_size, tol=tol).fit(X, y)
+    exact = SVC(solver="qp").fit(X, y)
+    assert model.gap_ <= 1e-9 * model.primal_
+    np.testing.assert_allclose(model.decision_function(X), exact.decision_function(X), rtol=0, atol=1e-5)
+
+
+def test_a_step_depends_on_its_state_alone():
+    from gnomon.kernels import RBF
+    from gnomon.solvers.kernel_rows import KernelRows
+    from gnomon.solvers.pairs import PairProblem
+
+    rng = np.random.default_rng(1)
+    X, sign = rng.normal(size=(1200, 4)), np.where(rng.random(1200) < 0.5, -1.0, 1.0)
+    low, high = np.where(sign > 0, 0.0, -1.0), np.where(sign > 0, 1.0, 0.0)
+
+    def problem():
+        return PairProblem(KernelRows(RBF(), X, megabytes=3, single=True), np.arange(1200), sign, low, high)
+
+    one = problem()
+    first = one.advance(one.start(), 700)
+    assert not first.done
+    goes_on, resumed = one.advance(first, 10_000), problem().advance(first, 10_000)
+    assert goes_on.steps == resumed.steps
+    np.testing.assert_array_equal(goes_on.beta, resumed.beta)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_nu_machines_are_those_of_scikit_learn(kernel):
+    """ν·n/2 is no whole number, so that a multiplier is free and the intercept unique. libsvm's kernel is float32."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=80)
+    theirs = peer.NuSVC(kernel=kernel, nu=0.37, tol=1e-10).fit(X, y > 0)
+    ours = NuSVC(kernel=kernel, nu=0.37).fit(X, y > 0)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=0, atol=1e-5)
+    theirs = peer.NuSVR(kernel=kernel, nu=0.37, tol=1e-10).fit(X, y)
+    ours = NuSVR(kernel=kernel, nu=0.37).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e150, 1e300])
+def test_entries_near_the_end_of_the_numbers_are_refused(size):
+    X = np.random.default_rng(0).normal(size=(12, 2)) * size
+    for model in (SVC(kernel="linear"), NuSVC(kernel="linear"), SVR(kernel="linear")):
+        with pytest.raises(DataError, match="too large"):
+            model.fit(X, np.repeat([0, 1], 6))
+    if size == 1e300:
+        with pytest.raises(DataError, match="variance overflows"):
+            SVC().fit(X, np.repeat([0, 1], 6))
+
+
+def test_a_machine_that_cannot_end_stops_and_says_so():
+    X = np.random.default_rng(0).normal(size=(12, 2)) * 1e70
+    with pytest.warns(ConvergenceWarning, match="Solver terminated early"):
+        SVC(kernel="linear").fit(X, np.repeat([0, 1], 6))
+    with pytest.warns(ConvergenceWarning, match="max_iter=3"):
+        NuSVC(kernel="linear", max_iter=3).fit(X / 1e70, np.repeat([0, 1], 6))

@@ -68,8 +68,8 @@ class Kernel(SklearnKernel):  # type: ignore[misc]
             f"{type(self).__name__} has no finite feature map; use the kernel itself, Nystroem or RBFSampler."
         )
 
-    def _quick(self, X: Any) -> Callable[[Array], Array] | None:
-        """Return a function from row numbers to their rows of k(X) in single precision, or None."""
+    def _quick(self, X: Any) -> Callable[[Array, int, int], Array] | None:
+        """Return a function from row numbers and two ends to that part of the rows of k(X) in float32, or None."""
         return None
 
     def feature_dim(self, d: int, max_degree: int | None = None) -> int:
@@ -107,8 +107,9 @@ class Kernel(SklearnKernel):  # type: ignore[misc]
             return self._finite(K)
         if Y is not None:
             raise ValueError("Gradient can only be evaluated when Y is None.")
-        K = self._tile(A, A, True)
-        slopes = list(self._gradients(A, K))
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = self._tile(A, A, True)
+            slopes = [self._finite(slope) for slope in self._gradients(A, self._finite(K))]
         return K, (np.stack(slopes, axis=2) if slopes else np.empty((*K.shape, 0)))
 
     def _finite(self, K: Any) -> Any:
@@ -122,7 +123,8 @@ class Kernel(SklearnKernel):  # type: ignore[misc]
     def diag(self, X: Any) -> Array:
         """Return k(x, x) of every row, without the rest of the matrix."""
         A, _ = self._pair(X, None)
-        return self._diag(A)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._finite(self._diag(A))
 
     def weighted_gradient(self, X: Any, W: Array) -> Array:
         """Return Σ_ij W_ij ∂K_ij/∂theta of a symmetric W, without the three-dimensional array."""

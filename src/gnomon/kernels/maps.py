@@ -269,7 +269,8 @@ class PivotedMap(TakesKernel, NamedColumns):
 
     def transform(self, X: Any) -> Array:
         """Return the coordinates."""
-        K = np.asarray(self._kernel_for(self.n_features_in_)(self._asked(X), self.pivot_rows_))
+        asked = self._asked(X)
+        K = np.asarray(self._kernel_for(self.n_features_in_)(asked, self.pivot_rows_))
         return linalg.solve_triangular(self.triangle_, K.T, trans="T", lower=False).T
 
     def _width(self) -> int:

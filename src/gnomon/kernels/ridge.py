@@ -105,9 +105,9 @@ class KernelRidge(TakesKernel, RegressorMixin, OneStep):
         loss = float(np.sum((alpha * coef) ** 2) + np.sum(alpha * coef * (right - alpha * coef)))
         coef = coef if root is None else root[:, None] * coef
         found = {
-            "dual_coef_": coef.reshape(y.shape),
+            "dual_coef_": np.ascontiguousarray(coef.reshape(y.shape)),
             "alpha_": alpha if np.ndim(alpha) else float(alpha),
-            "X_fit_": data.X,
+            "X_fit_": data.X.copy(),  # the caller may write to theirs
             "_weight_": data.weight if data.weighted else None,
         }
         return found, loss

@@ -179,7 +179,7 @@ class Radial(Kernel):
     def _tile(self, A: Any, B: Any, same: bool) -> Array:
         return self._value(self._squares(A, B, same))
 
-    def _quick(self, X: Any) -> Callable[[Array], Array] | None:
+    def _quick(self, X: Any) -> Callable[[Array, int, int], Array] | None:
         if not isinstance(X, np.ndarray):
             return None
         near = np.asarray((X - X.mean(axis=0, dtype=np.float64)) / self.length_scale, dtype=np.float32)
@@ -188,12 +188,13 @@ class Radial(Kernel):
         turned = np.ascontiguousarray(near.T)
         turned *= -2.0
 
-        def rows(chosen: Array) -> Array:
-            s = near[chosen] @ turned
+        def rows(chosen: Array, first: int, last: int) -> Array:
+            s = near[chosen] @ turned[:, first:last]
             s += norms[chosen, None]
-            s += norms
+            s += norms[first:last]
             np.maximum(s, 0.0, out=s)
-            s[np.arange(len(chosen)), chosen] = 0.0
+            own = np.flatnonzero((chosen >= first) & (chosen < last))
+            s[own, chosen[own] - first] = 0.0
             return self._value(s)
 
         return rows

@@ -113,6 +113,11 @@ def gamma_of(setting: Any, X: Any, weight: Array) -> float:
     if isinstance(setting, str):
         if setting == "auto":
             return 1.0 / X.shape[1]
-        spread = weighted_variance(X, weight)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = weighted_variance(X, weight)
+        if not np.isfinite(spread):
+            raise DataError(
+                "entries of X are too large: its variance overflows, and gamma='scale' with it. Scale the columns."
+            )
         return 1.0 / (X.shape[1] * spread) if spread > 0 and np.isfinite(1.0 / spread) else 1.0
     return float(setting)

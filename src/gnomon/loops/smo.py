@@ -3,35 +3,29 @@
     minimize ½ βᵀKβ − tᵀβ + ε‖β‖₁,   Σβ fixed,   low ≤ β ≤ high
 
 `R` = t − Kβ is kept up to date. A pair (i, j) moves β_i up and β_j down; i is the row that gains most, j the one
-with which the pair gains most to second order. K holds rows of the kernel (any float) and may hold some only:
-slot[i] is the place of row i, or −1. NaN in K or R ends in no step. Ties go to the lower index.
+with which the pair gains most to second order. K is the kernel between the rows (any float). NaN in K or R ends in no
+step. Ties go to the lower index.
 """
 
 import numpy as np
 
 from gnomon.loops._compile import compiled
 
-DONE, NEED, LIMIT = 0, 1, 2
+DONE, LIMIT = 0, 1
 
 
 @compiled
-def pair_steps(K, slot, stamp, clock, diag, low, high, epsilon, floor, tol, max_steps, beta, R):
-    """Make steps until none gains more than tol, a row is missing, or max_steps are made.
-
-    Writes beta, R and stamp (when a row was last used). Returns (code, i, j, steps, clock, top, bottom): the rows
-    that are needed, and the largest and smallest slopes, whose difference is the violation.
-    """
+def pair_steps(K, diag, low, high, epsilon, floor, tol, max_steps, beta, R):
+    """Make steps until none gains more than tol or max_steps are made; returns (code, steps). Writes beta and R."""
     n = len(R)
     steps = 0
     top, bottom, i = slopes(low, high, epsilon, beta, R)
     while True:
         if not top - bottom > tol:
-            return DONE, i, -1, steps, clock, top, bottom
+            return DONE, steps
         if steps >= max_steps:
-            return LIMIT, i, -1, steps, clock, top, bottom
-        if slot[i] < 0:
-            return NEED, i, -1, steps, clock, top, bottom
-        first = K[slot[i]]
+            return LIMIT, steps
+        first = K[i]
         j, best = -1, -1.0
         own = diag[i]
         for t in range(n):
@@ -46,13 +40,8 @@ def pair_steps(K, slot, stamp, clock, diag, low, high, epsilon, floor, tol, max_
                         best = gain * gain / bend
                         j = t
         if j < 0 or j == i:
-            return DONE, i, -1, steps, clock, top, bottom
-        if slot[j] < 0:
-            return NEED, i, j, steps, clock, top, bottom
-        second = K[slot[j]]
-        clock += 1
-        stamp[slot[i]] = clock
-        stamp[slot[j]] = clock
+            return DONE, steps
+        second = K[j]
         step = move(i, j, own + diag[j] - 2.0 * np.float64(first[j]), floor, top, epsilon, low, high, beta, R)
         steps += 1
         top, bottom, i = -np.inf, np.inf, -1
@@ -69,6 +58,25 @@ def pair_steps(K, slot, stamp, clock, diag, low, high, epsilon, floor, tol, max_
                 fall = r + epsilon if b <= 0.0 else r - epsilon
                 if fall < bottom:
                     bottom = fall
+
+
+@compiled
+def take_block(K, places, columns, out):
+    """out[a, b] = K[places[a], columns[b]]."""
+    for a in range(len(places)):
+        row = K[places[a]]
+        for b in range(len(columns)):
+            out[a, b] = row[columns[b]]
+
+
+@compiled
+def subtract_rows(K, places, change, first, last, R):
+    """R[t] −= Σ_k change[k] K[places[k], t] for first ≤ t < last, summed in the order of k."""
+    for k in range(len(places)):
+        row = K[places[k]]
+        c = change[k]
+        for t in range(first, last):
+            R[t] -= c * np.float64(row[t])
 
 
 @compiled

@@ -8,11 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.core.linalg import Array
-from gnomon.core.threads import in_order
+from gnomon.core.threads import in_order, one_blas_thread, shared
 from gnomon.kernels.base import Kernel
 from gnomon.kernels.tiles import fill
+from gnomon.loops.smo import take_block
 
-BATCH = 64  # rows that are computed at a time, at most
+WORKING_SET = 512  # rows whose multipliers are solved for among themselves
+STRIP = 512  # columns that are computed at a time: as many as fit a core's cache with a working set of rows
 
 
 class KernelRows:
@@ -32,7 +34,6 @@ class KernelRows:
         self.kernel, self.X, self.n = kernel, X, X.shape[0]
         self.bytes = max(1, int(megabytes * 2**20))
         self.full: Array | None = None
-        self.batch = int(np.clip(X.shape[-1] // 8, 8, BATCH))  # wide rows are read once for many
         cells = self.n * self.n
         if not kernel.tiled or cells * 8 <= self.bytes:
             self.dtype: Any = np.float64
@@ -59,8 +60,10 @@ class KernelRows:
         if not len(used):
             return np.zeros(len(rows))
         if self.full is not None and self.full.dtype == np.float64:
-            part = self.full[np.ix_(rows, used)] if len(rows) < self.n else self.full[:, used]
-            return part @ coef[used]
+            if len(rows) == self.n:
+                with one_blas_thread():
+                    return self.full @ coef
+            return self.full[np.ix_(rows, used)] @ coef[used]
         everything = len(rows) == self.n
         return expansion(self.kernel, self.X if everything else self.X[rows], self.X[used], coef[used, None])[
             :, 0
@@ -91,38 +94,70 @@ class RowCache:
     """Some rows of a kernel matrix over some columns, the least recently used replaced first."""
 
     def __init__(self, source: KernelRows, columns: Array, ridge: Array | None) -> None:
-        self.source, self.columns, self.ridge = source, columns, ridge
+        self.source, self.columns, self.ridge, self.clock = source, columns, ridge, 0
         n = len(columns)
-        self.slot = np.full(n, -1, dtype=np.int64)
+        self.whole = source.full is not None
         if source.full is not None:
-            whole = n == source.n
-            self.rows = source.full if whole and ridge is None else source.full[np.ix_(columns, columns)]
-            self.slot[:] = np.arange(n)
+            self.rows = source.full
+            if n < source.n or ridge is not None:
+                self.rows = np.empty((n, n), dtype=source.dtype)
+                take_block(source.full, columns, columns, self.rows)
             if ridge is not None:
                 self.rows[np.diag_indices(n)] += ridge
-        else:
-            width = np.dtype(source.dtype).itemsize * n
-            count = min(n, max(2 * BATCH, source.bytes // max(1, width)))
-            self.rows = np.empty((count, n), dtype=source.dtype)
-            self.X = source.X[columns] if n < source.n else source.X
-            self.quick = source.kernel._quick(self.X) if source.dtype == np.float32 else None
+            return
+        width = np.dtype(source.dtype).itemsize * n
+        self.rows = np.empty((min(n, max(WORKING_SET, source.bytes // width)), n), dtype=source.dtype)
+        self._own_nothing(n)
+        self._look_at(source.X[columns] if n < source.n else source.X)
+
+    def _own_nothing(self, n: int) -> None:
+        self.slot = np.full(n, -1)  # the place of every row, or −1
         self.stamp = np.zeros(len(self.rows), dtype=np.int64)
-        self.owner = np.full(len(self.rows), -1, dtype=np.int64)
+        self.owner = np.full(len(self.rows), -1)
 
-    def bring(self, wanted: Array, clock: int) -> None:
-        """Compute rows that are missing; the first of `wanted` must be there afterwards."""
-        wanted = wanted[self.slot[wanted] < 0][: self.source.batch]
-        places = np.argpartition(self.stamp, len(wanted) - 1)[: len(wanted)]
-        old = self.owner[places]
-        self.slot[old[old >= 0]] = -1
-        fresh = self._compute(wanted)
-        if self.ridge is not None:
-            fresh[np.arange(len(wanted)), wanted] += self.ridge[wanted]
-        self.rows[places] = fresh
-        self.slot[wanted], self.owner[places], self.stamp[places] = places, wanted, clock
+    def _look_at(self, X: Any) -> None:
+        self.X = X
+        self.quick = self.source.kernel._quick(X) if self.source.dtype == np.float32 else None
 
-    def _compute(self, wanted: Array) -> Array:
+    def narrowed(self, keep: Array) -> RowCache:
+        """Return the cache of some of the columns, with the rows that are known already."""
+        ridge = None if self.ridge is None else self.ridge[keep]
+        new = RowCache(self.source, self.columns[keep], ridge)
+        if self.whole:
+            return new
+        known = np.flatnonzero(self.slot[keep] >= 0)[: len(new.rows)]
+        for place, row in enumerate(known):
+            np.take(self.rows[self.slot[keep[row]]], keep, out=new.rows[place])
+        new.slot[known], new.owner[: len(known)] = np.arange(len(known)), known
+        return new
+
+    def places(self, wanted: Array) -> Array:
+        """Return where rows are, after computing those that are missing; at most WORKING_SET at a time."""
+        if self.whole:
+            return wanted
+        self.clock += 1
+        missing = wanted[self.slot[wanted] < 0]
+        here = self.slot[wanted]
+        self.stamp[here[here >= 0]] = self.clock
+        if len(missing):
+            places = np.argsort(self.stamp, kind="stable")[: len(missing)]
+            old = self.owner[places]
+            self.slot[old[old >= 0]] = -1
+            self._compute(missing, places)
+            self.slot[missing], self.owner[places], self.stamp[places] = places, missing, self.clock
+        return self.slot[wanted]
+
+    def _compute(self, wanted: Array, places: Array) -> None:
         if self.quick is not None:
-            return self.quick(wanted)
-        out = np.empty((len(wanted), len(self.slot)))
-        return fill(self.source.kernel._tile, self.X[wanted], self.X, out)
+            quick, n = self.quick, len(self.slot)
+
+            def part(first: int) -> None:
+                last = min(n, first + STRIP)
+                self.rows[places, first:last] = quick(wanted, first, last)
+
+            shared(part, range(0, n, STRIP))
+        else:
+            found = np.empty((len(wanted), len(self.slot)))
+            self.rows[places] = fill(self.source.kernel._tile, self.X[wanted], self.X, found)
+        if self.ridge is not None:
+            self.rows[places, wanted] += self.ridge[wanted].astype(self.rows.dtype)

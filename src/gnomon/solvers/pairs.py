@@ -2,25 +2,31 @@
 
     minimize ½ βᵀKβ − tᵀβ + ε‖β‖₁,   Σβ = 0 (or fixed),   low ≤ β ≤ high
 
-Classification has t = y and bounds [0, C] or [−C, 0], so β = yα; regression has t = y and |β| ≤ C. Pairs are chosen
-to second order (Fan, Chen & Lin, 2005). When no pair gains more than the tolerance, the multipliers strictly
-between their bounds are solved for together, and pairs go on from there: what is left of the violation then is
-rounding. Rows whose multipliers rest at a bound are set aside (shrinking) and looked at again before the end.
+Classification has t = y and bounds [0, C] or [−C, 0], so β = yα; regression has t = y and |β| ≤ C. The rows that
+violate the conditions of optimality most are a working set (Joachims, 1999), half of it kept from one set to the next;
+within it pairs are chosen to second order (Fan, Chen & Lin, 2005). When no pair gains more than the tolerance, the
+multipliers strictly between their bounds are solved for together, and pairs go on from there: what is left of the
+violation then is rounding. Rows whose multipliers rest at a bound are set aside (shrinking) and looked at again
+before the end.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from gnomon.core.linalg import Array
+from gnomon.core.threads import shared
 from gnomon.loops import smo
-from gnomon.solvers.kernel_rows import KernelRows, RowCache
+from gnomon.solvers.kernel_rows import WORKING_SET, KernelRows, RowCache
 
 EXACT_WORK = 2 * 10**9  # cubes of free multipliers: how much solving for them together may cost
-NO_LIMIT = 2**62
+NO_LIMIT = 10**7  # steps where none are given: more would not end
+GOAL = 0.5  # of the tolerance: where pairs stop, so that rounding of the rows leaves no violation above it
+SHARE = 0.1  # of the violation of a working set: what is left when the next one is chosen
 
 
 class Pairs(NamedTuple):
@@ -67,100 +73,143 @@ class PairProblem:
 
     def residuals(self, beta: Array) -> Array:
         """Return t − Kβ, summed anew in double precision."""
+        return self.target - self._product(beta)
+
+    def _product(self, beta: Array) -> Array:
+        """Return Kβ in double precision."""
+        cache = self.cache
+        if cache is not None and cache.whole and cache.rows.dtype == np.float64:
+            return cache.rows @ beta
         full = np.zeros(self.source.n)
         full[self.rows] = beta
         f = self.source.scores(full, self.rows)
-        return self.target - f - (0.0 if self.ridge is None else self.ridge * beta)
+        return f if self.ridge is None else f + self.ridge * beta
 
     def advance(self, now: Pairs, steps: int) -> Pairs:
-        """Make up to so many steps; the last ones of a problem make it exact."""
+        """Make up to so many steps; the last ones of a problem make it exact. Depends on `now` alone."""
         if now.done:
             return now
         beta, R = now.beta.copy(), now.R.copy()
         left = min(steps, self.max_steps - now.steps)
-        made, ended = self._run(beta, R, left)
+        self.cache = None if self.cache is None or not self.cache.whole else self.cache
+        self._activate_all()
+        made, ended = self._run(beta, R, left, GOAL * self.tol)
         total = now.steps + made
         if not ended:
-            return Pairs(beta, R, total, self._violation(beta, R), total >= self.max_steps)
+            done = total >= self.max_steps or self._violation(beta, R) <= self._rounding(beta)
+            R = self.residuals(beta) if done else R
+            return self._leave(Pairs(beta, R, total, self._violation(beta, R), done))
         if len(self.active) < len(self.rows) or self.source.dtype == np.float32:
             R = self.residuals(beta)
             whole = len(self.active) == len(self.rows)
             if self._violation(beta, R) > self.tol and not (whole and made == 0):
-                self._activate(np.arange(len(self.rows)))
                 return Pairs(beta, R, total, self._violation(beta, R), False)
         beta, R = self._polish(beta, R)
-        return Pairs(beta, R, total, self._violation(beta, R), True)
+        return self._leave(Pairs(beta, R, total, self._violation(beta, R), True))
+
+    def _rounding(self, beta: Array) -> float:
+        """Return how far off R may be for its rounding alone: no violation below is seen."""
+        return 1e-15 * float(np.abs(self.diagonal).max(initial=0.0)) * float(np.abs(beta).sum())
+
+    def _leave(self, now: Pairs) -> Pairs:
+        """Give the memory of the rows back where the problem is solved."""
+        if now.done:
+            self.cache = None
+        return now
 
     def _violation(self, beta: Array, R: Array) -> float:
         top, bottom, _ = smo.slopes(self.low, self.high, self.epsilon, beta, R)
         return max(0.0, float(top - bottom)) if np.isfinite(top) and np.isfinite(bottom) else 0.0
 
-    def _activate(self, active: Array) -> None:
-        self.active = active
-        self.cache = RowCache(
-            self.source, self.rows[active], None if self.ridge is None else self.ridge[active]
-        )
+    def _activate_all(self) -> None:
+        """Look at all rows again; what was computed for some of their columns is of no use."""
+        self.active = np.arange(len(self.rows))
+        if self.cache is None or len(self.cache.columns) < len(self.rows):
+            self.cache = RowCache(self.source, self.rows, self.ridge)
 
-    def _run(self, beta: Array, R: Array, limit: int, tol: float | None = None) -> tuple[int, bool]:
+    def _run(self, beta: Array, R: Array, limit: int, tol: float) -> tuple[int, bool]:
         """Make pair steps on the active rows; write beta and R of those. Returns steps made, and whether it ended."""
-        tol, made, clock = self.tol if tol is None else tol, 0, 1
-        if self.cache is None:
-            self._activate(self.active)
-        while made < limit:
-            rows, cache = self.active, self.cache
-            assert cache is not None
-            whole = len(rows) == len(beta)
-            b, r = (beta, R) if whole else (beta[rows], R[rows])
-            low, high, diagonal = self.low[rows], self.high[rows], self.diagonal[rows]
-            patience = min(limit, made + max(1000, len(rows)))
-            code = smo.LIMIT
-            while made < patience:
-                code, i, j, count, clock, top, bottom = smo.pair_steps(
-                    cache.rows, cache.slot, cache.stamp, clock, diagonal, low, high, self.epsilon,
-                    self.floor, tol, patience - made, b, r,
-                )  # fmt: skip
+        if len(self.active) <= WORKING_SET and self.cache is not None and self.cache.whole:
+            code, made = smo.pair_steps(
+                self.cache.rows, self.diagonal, self.low, self.high, self.epsilon, self.floor, tol, limit, beta, R
+            )  # fmt: skip
+            return made, code == smo.DONE
+        made, ended, held = 0, False, np.zeros(0, dtype=np.int64)
+        while made < limit and not ended:
+            rows = self.active
+            part = ActiveRows(
+                beta[rows], R[rows], self.low[rows], self.high[rows], self.diagonal[rows], self.epsilon
+            )
+            patience = min(limit, made + max(2000, len(rows) // 2))
+            while made < patience and not ended:
+                count, held, ended = self._block_steps(part, held, patience - made, tol)
                 made += count
-                if code != smo.NEED:
-                    break
-                cache.bring(self._soon(i, j, low, high, b, r, cache.slot), clock)
-            if not whole:
-                beta[rows], R[rows] = b, r
-            if code == smo.DONE:
-                return made, True
-            if self.shrinking:
-                self._shrink(b, r, low, high, top, bottom)
-        return made, False
+            beta[rows], R[rows] = part.beta, part.R
+            if self.shrinking and not ended:
+                held = self._shrink(part, held)
+        return made, ended
 
-    def _soon(self, i: int, j: int, low: Array, high: Array, b: Array, r: Array, slot: Array) -> Array:
-        """Return the row that is needed and those likely to be: the largest violators without a row."""
-        first = i if slot[i] < 0 else j
-        up = np.where((b < high) & (slot < 0), r, -np.inf)
-        down = np.where((b > low) & (slot < 0), r, np.inf)
-        half = min(self.source.batch // 2, len(b) - 1)
-        likely = np.concatenate([np.argpartition(-up, half)[:half], np.argpartition(down, half)[:half]])
-        likely = likely[
-            (slot[likely] < 0) & (likely != first) & ((b[likely] < high[likely]) | (b[likely] > low[likely]))
-        ]
-        return np.concatenate([[first], np.unique(likely)])
+    def _block_steps(self, part: ActiveRows, held: Array, limit: int, tol: float) -> tuple[int, Array, bool]:
+        """Solve a working set among itself and tell all rows. Returns steps, the set, and whether it ended."""
+        rise, fall = part.slopes()
+        top, bottom = float(rise.max(initial=-np.inf)), float(fall.min(initial=np.inf))
+        if not top - bottom > tol:
+            return 0, held, True
+        held = held[-(WORKING_SET // 2) :]
+        rise[held], fall[held] = -np.inf, np.inf
+        half = (WORKING_SET - len(held)) // 2
+        up, down = largest(rise, half), largest(-fall, half)
+        fresh = np.unique(np.concatenate([up[rise[up] > bottom], down[fall[down] < top]]))
+        chosen = np.concatenate([held, fresh])
+        cache = self.cache
+        assert cache is not None
+        places = cache.places(chosen)
+        K = np.empty((len(chosen), len(chosen)), dtype=cache.rows.dtype)
+        smo.take_block(cache.rows, places, chosen, K)
+        b, r = part.beta[chosen], part.R[chosen]
+        low, high = part.low[chosen], part.high[chosen]
+        high_slope, low_slope, _ = smo.slopes(low, high, self.epsilon, b, r)
+        goal = max(0.5 * tol, SHARE * (high_slope - low_slope))
+        _, made = smo.pair_steps(
+            K, part.diagonal[chosen], low, high, self.epsilon, self.floor, goal, limit, b, r
+        )
+        change = b - part.beta[chosen]
+        moved = np.flatnonzero(change)
+        part.beta[chosen] = b
+        self._spread(cache.rows, places[moved], change[moved], part.R)
+        return made, chosen, made == 0
 
-    def _shrink(self, b: Array, r: Array, low: Array, high: Array, top: float, bottom: float) -> None:
-        """Set aside rows at a bound whose slope says they stay there, when they are many."""
-        rise = np.where(b >= 0, r - self.epsilon, r + self.epsilon)
-        fall = np.where(b <= 0, r + self.epsilon, r - self.epsilon)
-        stays = ((b >= high) & (fall > top)) | ((b <= low) & (rise < bottom))
-        if self.epsilon:
-            stays |= (b == 0) & (rise < bottom) & (fall > top)
-        if stays.sum() > 0.3 * len(b) and len(b) - stays.sum() > 2:
-            self._activate(self.active[~stays])
+    def _spread(self, K: Array, places: Array, change: Array, R: Array) -> None:
+        """Subtract the rows of the multipliers that moved from R, on the library's threads."""
+        step = max(2048, len(R) // 8)
+
+        def part(first: int) -> None:
+            smo.subtract_rows(K, places, change, first, min(len(R), first + step), R)
+
+        shared(part, range(0, len(R), step))
+
+    def _shrink(self, part: ActiveRows, held: Array) -> Array:
+        """Set rows aside that stay at their bound, when they are many; returns the held rows by their new numbers."""
+        cache = self.cache
+        assert cache is not None
+        if cache.whole:
+            return held  # all rows are there: fewer columns would be another copy
+        keep = np.flatnonzero(~part.stays())
+        if len(keep) > 0.7 * len(part.R) or len(keep) < WORKING_SET:
+            return held
+        self.active, self.cache = self.active[keep], cache.narrowed(keep)
+        at = np.searchsorted(keep, held)
+        return at[(at < len(keep)) & (keep[np.minimum(at, len(keep) - 1)] == held)]
 
     # the exact end
 
     def _polish(self, beta: Array, R: Array) -> tuple[Array, Array]:
         """Solve for the free multipliers together, and let pairs mend what that moves, until rounding is left."""
         unit = max(1e-300, float(np.abs(self.target).max(initial=0.0)) + self.epsilon)
+        single = self.source.dtype == np.float32
         best = (self._violation(beta, R), beta, R)
-        goal, work = 1e-12 * unit, 0
-        for _ in range(2 if self.source.dtype == np.float32 else 12):
+        goal, work = (1e-7 if single else 1e-12) * unit, 0
+        for _ in range(4 if single else 12):
             free = self._free(best[1])
             work += len(free) ** 3
             if best[0] <= goal or work > EXACT_WORK:
@@ -168,22 +217,21 @@ class PairProblem:
             beta, R = best[1].copy(), best[2].copy()
             if len(free):
                 beta = self._solve_free(beta, R, free)
-                R = self.residuals(beta)
-            if self.source.dtype != np.float32:
-                self._activate(np.arange(len(self.rows)))
-                before = self._violation(beta, R)
-                self._run(
-                    beta,
-                    R,
-                    min(self.max_steps, 10 * len(beta) + 1000),
-                    max(goal, 1e-3 * min(best[0], before)),
-                )
-                R = self.residuals(beta)
+                R = R - self._product(beta - best[1])
+            left = max(goal, (1e-2 if single else 1e-3) * min(best[0], self._violation(beta, R)))
+            beta, R = self._mend(beta, R, left)
             found = self._violation(beta, R)
             if not found < best[0]:
                 break
             best = (found, beta, R)
         return best[1], best[2]
+
+    def _mend(self, beta: Array, R: Array, tol: float) -> tuple[Array, Array]:
+        """Return multipliers after some more pairs, and their residuals in double precision."""
+        before, residuals = beta.copy(), R.copy()
+        self._activate_all()
+        self._run(beta, R, min(self.max_steps, 10 * len(beta) + 1000), tol)
+        return beta, residuals - self._product(beta - before)
 
     def _free(self, beta: Array) -> Array:
         inside = (beta > self.low) & (beta < self.high)
@@ -216,6 +264,48 @@ class PairProblem:
         return beta
 
 
+class ActiveRows(NamedTuple):
+    """What is known of the rows that pairs are chosen from."""
+
+    beta: Array
+    R: Array
+    low: Array
+    high: Array
+    diagonal: Array
+    epsilon: float
+
+    def slopes(self) -> tuple[Array, Array]:
+        """Return what each row gains upward (−∞ at its upper bound) and what it loses downward (∞ at the lower)."""
+        rise, fall = self._both()
+        rise[self.beta >= self.high], fall[self.beta <= self.low] = -np.inf, np.inf
+        return rise, fall
+
+    def _both(self) -> tuple[Array, Array]:
+        if not self.epsilon:
+            return self.R.copy(), self.R.copy()
+        bend = np.where(self.beta >= 0, -self.epsilon, self.epsilon)
+        return self.R + bend, self.R + np.where(self.beta <= 0, self.epsilon, -self.epsilon)
+
+    def stays(self) -> Array:
+        """Tell which rows rest at a bound, or at the bend at zero, and would move only away from it."""
+        rise, fall = self._both()
+        top = rise[self.beta < self.high].max(initial=-np.inf)
+        bottom = fall[self.beta > self.low].min(initial=np.inf)
+        rests = ((self.beta >= self.high) & (fall > top)) | ((self.beta <= self.low) & (rise < bottom))
+        if self.epsilon:
+            rests |= (self.beta == 0) & (rise < bottom) & (fall > top)
+        return rests
+
+
+def largest(values: Array, count: int) -> Array:
+    """Return where the largest values are; among equals the first ones, whatever the processor."""
+    if count >= len(values):
+        return np.arange(len(values))
+    edge = np.partition(values, len(values) - count)[len(values) - count]
+    above = np.flatnonzero(values > edge)
+    return np.concatenate([above, np.flatnonzero(values == edge)[: count - len(above)]])
+
+
 def equal_slopes(K: Array, slope: Array) -> Array:
     """Return the step with Σ step = 0 after which slope − K·step is the same everywhere; of many, a short one."""
     n = len(K)
@@ -223,18 +313,19 @@ def equal_slopes(K: Array, slope: Array) -> Array:
     system = np.zeros((n + 1, n + 1))
     system[:n, :n], system[:n, n], system[n, :n] = K / size, 1.0, 1.0
     right = np.append(slope / size, 0.0)
-    if n <= 200:
-        return linalg.lstsq(system, right, cond=1e-13, lapack_driver="gelsd")[0][:n]
     try:
-        with np.errstate(all="ignore"):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter(
+                "error", linalg.LinAlgWarning
+            )  # rows that repeat: of many answers the short one
             found = linalg.solve(system, right, assume_a="sym", check_finite=False)
         if np.isfinite(found).all() and np.abs(system @ found - right).max() <= 1e-6 * max(
             1e-300, np.abs(right).max()
         ):
             return found[:n]
-    except (linalg.LinAlgError, ValueError):
+    except (linalg.LinAlgError, linalg.LinAlgWarning, ValueError):
         pass
-    return linalg.lstsq(system, right, cond=1e-12, lapack_driver="gelsd")[0][:n]
+    return linalg.lstsq(system, right, cond=1e-13 if n <= 200 else 1e-12, lapack_driver="gelsd")[0][:n]
 
 
 def optimum(beta: Array, R: Array, low: Array, high: Array, epsilon: float) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
@@ -78,10 +79,10 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
 
     def _machine_coefficients(self) -> Array:
         """Return (support vectors, machines): the coefficients of every machine, from scikit-learn's layout."""
-        dual = self.dual_coef_.toarray() if sparse.issparse(self.dual_coef_) else self.dual_coef_
-        count = len(self.classes_)
+        columns = self._coefficients()
+        dual, count = columns.T, len(self.classes_)
         if count == 2 or self.multi_class != "ovo":
-            return np.ascontiguousarray(dual.T)
+            return columns
         ends = np.concatenate([[0], np.cumsum(self.n_support_)])
         found = np.zeros((dual.shape[1], count * (count - 1) // 2))
         for p, (a, b) in enumerate(combinations(range(count), 2)):
@@ -108,6 +109,7 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
 
     def predict(self, X: Any) -> Array:
         """Return the class of every row; among equal votes the first class, or with `break_ties` the surest."""
+        check_is_fitted(self)
         count = len(self.classes_)
         if getattr(self, "break_ties", False) and self.decision_function_shape == "ovo" and count > 2:
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
@@ -249,6 +251,10 @@ class SVC(MachineQuestions, PairwiseClassifier):
     primal_, dual_, gap_, kkt_violation_ : float, or array with one a machine
         The gap proves how much better any other machine could be.
     support_fraction_, C_ : float
+    n_iter_ : int
+        Rounds of the loop.
+    n_pair_steps_ : array with one a machine
+        Pairs of multipliers that were moved; `max_iter` bounds it.
     trace_
         Dual objective and violation as the fit went on.
 
@@ -456,7 +462,7 @@ class SVC(MachineQuestions, PairwiseClassifier):
             "intercept_": np.zeros(len(dual)),
             "support_fraction_": len(used) / data.n_rows,
             "class_weight_": self._class_factor(data),
-            "n_iter_": np.array([extra["sweeps"]], dtype=np.int32),
+            "n_pair_steps_": np.array([extra["sweeps"]]),
             "primal_": extra["primal"],
             "dual_": extra["dual"],
             "gap_": extra["primal"] - extra["dual"],

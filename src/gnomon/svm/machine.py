@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
@@ -20,6 +21,7 @@ from gnomon.kernels.using import KERNEL, TakesKernel, gamma_of
 from gnomon.solvers.kernel_rows import KernelRows, expansion
 from gnomon.solvers.pairs import NO_LIMIT, PairProblem, Pairs
 
+LARGEST = 1e150  # entry of a kernel matrix: multipliers are its inverse, and must keep their digits
 FIRM = 1e-5  # tolerance below which rows of the kernel are kept in double precision
 
 COMMON: dict[str, list[Any]] = {
@@ -99,12 +101,11 @@ class KernelMachine(TakesKernel, Learner):
             X = X - shift
         single = self.tol >= FIRM
         rows = KernelRows(kernel, X, megabytes=float(self.cache_size), single=single)
-        if not np.isfinite(rows.diagonal).all() or (
-            rows.full is not None and not np.isfinite(rows.full).all()
-        ):
+        largest = float(np.abs(rows.diagonal).max(initial=0.0))
+        if not largest <= LARGEST or (rows.full is not None and not np.isfinite(rows.full).all()):
             raise DataError(
-                "the kernel matrix has entries that are not finite: entries of X are too large for this kernel. "
-                "Scale the columns, or lower gamma or degree."
+                f"the kernel matrix has entries that are not finite or above {LARGEST:g}: entries of X are too large "
+                "for this kernel. Scale the columns, or lower gamma or degree."
             )
         return Work(kernel, gamma, rows, kept, shift, self._problems(rows, data, kept))
 
@@ -129,7 +130,7 @@ class KernelMachine(TakesKernel, Learner):
         return MachineState(tuple(p.start() for p in work.problems), work.kept, work.gamma, {})
 
     def _step(self, work: Work, state: MachineState) -> tuple[MachineState, Report]:
-        count = max(2000, 2 * work.rows.n)
+        count = max(4000, 4 * work.rows.n)
         jobs = list(zip(work.problems, state.pairs, strict=True))
         pairs = tuple(shared(lambda job: job[0].advance(job[1], count), jobs))
         dual = sum(value_of(p, now) for p, now in zip(work.problems, pairs, strict=True))
@@ -140,7 +141,8 @@ class KernelMachine(TakesKernel, Learner):
 
     def _finish(self, work: Work, state: MachineState) -> MachineState:
         pairs = tuple(
-            now._replace(R=p.residuals(now.beta)) for p, now in zip(work.problems, state.pairs, strict=True)
+            now if now.done else now._replace(R=p.residuals(now.beta))
+            for p, now in zip(work.problems, state.pairs, strict=True)
         )
         limit = self._steps_allowed()
         late = [now for now in pairs if now.steps >= limit and now.violation > self.tol]
@@ -159,8 +161,8 @@ class KernelMachine(TakesKernel, Learner):
         return {}
 
     def _keep(self, run: Any, data: Any) -> None:
-        steps = np.array([now.steps for now in run.state.pairs], dtype=np.int32)
-        learned = {**self._learned(run), "n_iter_": steps, "converged_": bool(run.converged)}
+        steps = np.array([now.steps for now in run.state.pairs], dtype=np.int64)
+        learned = {**self._learned(run), "n_pair_steps_": steps, "converged_": bool(run.converged)}
         learned["_gamma_"] = run.state.gamma
         learned["_sparse_"] = bool(data.sparse)
         learned["shape_fit_"] = (data.n_rows, data.n_features)
@@ -173,6 +175,12 @@ class KernelMachine(TakesKernel, Learner):
         if self._precomputed:
             return np.empty((0, 0))
         return data.X[rows]
+
+    def _coefficients(self) -> Array:
+        """Return the coefficients as a dense matrix with one column a machine; says so where nothing is fitted."""
+        check_is_fitted(self)
+        dual = self.dual_coef_.toarray() if sparse.issparse(self.dual_coef_) else self.dual_coef_
+        return np.ascontiguousarray(dual.T)
 
     def _fitted_kernel(self) -> Kernel:
         return self._kernel_for(getattr(self, "n_features_in_", 1), self._gamma_)

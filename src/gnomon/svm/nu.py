@@ -195,9 +195,6 @@ class NuSVC(PairwiseClassifier):
         worst = max(now.violation for now in pairs)
         return state._replace(pairs=pairs), Report(value, certificate=worst, done=True)
 
-    def _finish(self, work: Work, state: MachineState) -> MachineState:
-        return state
-
     def _describe(self, state: MachineState, data: Any) -> dict[str, Any]:
         weight = self._shares(data, state.kept)
         machines = []
@@ -326,9 +323,6 @@ class NuSVR(TubeRegressor):
         )
         value = float(-0.5 * now.beta @ (problem.target + now.R))
         return state._replace(pairs=(now,)), Report(value, certificate=now.violation, done=True)
-
-    def _finish(self, work: Work, state: MachineState) -> MachineState:
-        return state
 
     def _describe(self, state: MachineState, data: Any) -> dict[str, Any]:
         now, n = state.pairs[0], len(state.kept)

@@ -109,13 +109,11 @@ class OneClassSVM(OutlierMixin, KernelMachine):
             "intercept_": np.array([ends["intercept"]]),
             "offset_": -ends["intercept"],
             "kkt_violation_": ends["violation"],
-            "n_iter_": int(max(1, now.steps)),
         }
 
     def score_samples(self, X: Any) -> Array:
         """Return w·φ(x) of every row; high where rows are many."""
-        dual = self.dual_coef_.toarray() if sparse.issparse(self.dual_coef_) else self.dual_coef_
-        return self._expand(X, np.ascontiguousarray(dual.T))[:, 0]
+        return self._expand(X, self._coefficients())[:, 0]
 
     def decision_function(self, X: Any) -> Array:
         """Return the score less the threshold: positive inside."""

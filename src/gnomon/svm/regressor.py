@@ -24,8 +24,7 @@ class TubeRegressor(RegressorMixin, KernelMachine):
 
     def predict(self, X: Any) -> Array:
         """Return the value of every row."""
-        dual = self.dual_coef_.toarray() if sparse.issparse(self.dual_coef_) else self.dual_coef_
-        return self._expand(X, np.ascontiguousarray(dual.T))[:, 0] + self.intercept_[0]
+        return self._expand(X, self._coefficients())[:, 0] + self.intercept_[0]
 
     def _kept_machine(self, state: MachineState, data: Any, beta: Array, intercept: float) -> dict[str, Any]:
         full = np.zeros(data.n_rows)
@@ -38,7 +37,6 @@ class TubeRegressor(RegressorMixin, KernelMachine):
             "n_support_": np.array([len(used)], dtype=np.int32),
             "dual_coef_": sparse.csr_array(dual) if data.sparse else dual,
             "intercept_": np.array([intercept - self._offset(data, state.kept, np.arange(len(beta)), beta)]),
-            "n_iter_": int(max(1, state.pairs[0].steps)),
         }
 
 
