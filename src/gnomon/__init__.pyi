@@ -12,6 +12,7 @@ from . import ensemble as ensemble
 from . import gp as gp
 from . import graphical as graphical
 from . import kernels as kernels
+from . import lab as lab
 from . import linear as linear
 from . import loops as loops
 from . import losses as losses
@@ -32,7 +33,9 @@ from . import topics as topics
 from . import trees as trees
 from ._warm import warm_up as warm_up
 from .core.callbacks import Checkpoint as Checkpoint
+from .core.callbacks import StopRequest as StopRequest
 from .core.callbacks import TimeBudget as TimeBudget
+from .core.callbacks import TraceLog as TraceLog
 from .core.saving import load as load
 from .core.saving import save as save
 from .core.threads import threads as threads

@@ -6,13 +6,11 @@ from .lattices import lattice as lattice
 from .measures import rule_measures as rule_measures
 from .measures import support as support
 from .mining import apriori as apriori
-from .mining import closed_itemsets as closed_itemsets
 from .mining import eclat as eclat
 from .mining import fpgrowth as fpgrowth
 from .mining import fpmax as fpmax
 from .rules import association_rules as association_rules
-from .rules import redundant as redundant
 from .survey import encode_survey as encode_survey
 from .work import estimate_work as estimate_work
 
-__all__ = ["TransactionEncoder", "apriori", "association_rules", "closed_itemsets", "count_itemsets", "eclat", "encode_survey", "estimate_work", "fpgrowth", "fpmax", "lattice", "read_baskets", "redundant", "rule_measures", "support"]
+__all__ = ["TransactionEncoder", "apriori", "association_rules", "count_itemsets", "eclat", "encode_survey", "estimate_work", "fpgrowth", "fpmax", "lattice", "read_baskets", "rule_measures", "support"]

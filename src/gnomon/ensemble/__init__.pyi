@@ -3,7 +3,7 @@ from .adaboost import AdaBoostClassifier as AdaBoostClassifier
 from .bagging import BaggingClassifier as BaggingClassifier
 from .bagging import BaggingRegressor as BaggingRegressor
 from .cascade import CascadeClassifier as CascadeClassifier
-from .cascade import ObjectDetector as ObjectDetector
+from .detector import ObjectDetector as ObjectDetector
 from .forest import ExtraTreesClassifier as ExtraTreesClassifier
 from .forest import RandomForestClassifier as RandomForestClassifier
 from .forest_regressors import ExtraTreesRegressor as ExtraTreesRegressor

@@ -2,7 +2,6 @@
 from .adversarial import GenerativeAdversarialNetwork as GenerativeAdversarialNetwork
 from .approximation import sigmoid_staircase as sigmoid_staircase
 from .approximation import sweep as sweep
-from .approximation import xor_network as xor_network
 from .augmentation import Augmentation as Augmentation
 from .autoencoders import Autoencoder as Autoencoder
 from .autoencoders import VariationalAutoencoder as VariationalAutoencoder
@@ -11,22 +10,18 @@ from .convnets import ConvNetClassifier as ConvNetClassifier
 from .convnets import ConvNetRegressor as ConvNetRegressor
 from .differentiation import Value as Value
 from .differentiation import jacobian as jacobian
-from .differentiation import jvp as jvp
-from .differentiation import vjp as vjp
 from .functions import Activation as Activation
 from .gradient_tools import check_gradients as check_gradients
 from .gradient_tools import gradient_flow as gradient_flow
 from .language import FeedForwardLanguageModel as FeedForwardLanguageModel
 from .language import RecurrentLanguageModel as RecurrentLanguageModel
-from .layer_base import output_size as output_size
 from .mlp import MLPClassifier as MLPClassifier
 from .mlp_regression import MLPRegressor as MLPRegressor
 from .named import architecture as architecture
 from .namespaces import layers as layers
 from .network import Network as Network
-from .network import describe as describe
 from .recurrent import RecurrentClassifier as RecurrentClassifier
 from .recurrent import RecurrentRegressor as RecurrentRegressor
 from .turing import NeuralTuringMachine as NeuralTuringMachine
 
-__all__ = ["Activation", "Augmentation", "Autoencoder", "ConvNetClassifier", "ConvNetRegressor", "FeedForwardLanguageModel", "GenerativeAdversarialNetwork", "MLPClassifier", "MLPRegressor", "Network", "NetworkEnsemble", "NeuralTuringMachine", "RecurrentClassifier", "RecurrentLanguageModel", "RecurrentRegressor", "Value", "VariationalAutoencoder", "architecture", "check_gradients", "describe", "gradient_flow", "jacobian", "jvp", "layers", "output_size", "sigmoid_staircase", "sweep", "vjp", "xor_network"]
+__all__ = ["Activation", "Augmentation", "Autoencoder", "ConvNetClassifier", "ConvNetRegressor", "FeedForwardLanguageModel", "GenerativeAdversarialNetwork", "MLPClassifier", "MLPRegressor", "Network", "NetworkEnsemble", "NeuralTuringMachine", "RecurrentClassifier", "RecurrentLanguageModel", "RecurrentRegressor", "Value", "VariationalAutoencoder", "architecture", "check_gradients", "gradient_flow", "jacobian", "layers", "sigmoid_staircase", "sweep"]

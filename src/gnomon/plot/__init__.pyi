@@ -16,36 +16,24 @@ from .cluster import spectral as spectral
 from .cluster import voronoi as voronoi
 from .curves import path as path
 from .curves import trace as trace
-from .decide import bandit_regret as bandit_regret
-from .decide import grid_map as grid_map
-from .decide import mdp_graph as mdp_graph
-from .decide import policy_sweep as policy_sweep
 from .decide import return_curve as return_curve
-from .decide import value_convergence as value_convergence
 from .densities import belief_update as belief_update
 from .densities import density as density
 from .densities import dirichlet_draws as dirichlet_draws
 from .densities import likelihood_curve as likelihood_curve
 from .documents import topics as topics
 from .evaluation import bias_variance as bias_variance
-from .evaluation import critical_difference as critical_difference
 from .evaluation import dartboard as dartboard
 from .evaluation import intervals as intervals
-from .evaluation import precision_recall as precision_recall
 from .evaluation import reliability as reliability
-from .evaluation import replicates as replicates
 from .evaluation import roc as roc
 from .evaluation import score_curve as score_curve
 from .fits import fit_line as fit_line
 from .fits import predictive_band as predictive_band
 from .frames import animate as animate
-from .graphical import elimination as elimination
-from .graphical import factor_graph as factor_graph
 from .graphical import network as network
-from .graphical import plates as plates
 from .graphical import segmentation as segmentation
-from .graphical import structure_search as structure_search
-from .image_grids import factor_triptych as factor_triptych
+from .grid_worlds import grid_map as grid_map
 from .image_grids import images as images
 from .image_grids import reconstructions as reconstructions
 from .kernel_shapes import kernel_curves as kernel_curves
@@ -56,19 +44,12 @@ from .mixtures import imputed_matrix as imputed_matrix
 from .mixtures import mixture as mixture
 from .nearby import neighbors as neighbors
 from .networks import computation_graph as computation_graph
-from .networks import feature_maps as feature_maps
 from .networks import gradient_norms as gradient_norms
 from .networks import hidden_units as hidden_units
 from .networks import layers as layers
-from .projections import biplot as biplot
-from .projections import canonical_pairs as canonical_pairs
-from .projections import forgotten_mean as forgotten_mean
-from .projections import kernel_coordinates as kernel_coordinates
-from .projections import latent_map as latent_map
-from .projections import nmf_update as nmf_update
-from .projections import pca_plane as pca_plane
+from .plate_diagrams import plates as plates
+from .projections import embedding as embedding
 from .projections import scree as scree
-from .recommend import factorization_runs as factorization_runs
 from .recommend import item_map as item_map
 from .recommend import rating_matrix as rating_matrix
 from .regions import decision_regions as decision_regions
@@ -87,10 +68,7 @@ from .sequence import track as track
 from .sequence import trellis as trellis
 from .sequence import walk_labels as walk_labels
 from .tables import heat_map as heat_map
-from .theory import duality as duality
-from .theory import growth as growth
 from .theory import rectangles as rectangles
-from .theory import shatter_panels as shatter_panels
 from .trees import boosting_curves as boosting_curves
 from .trees import boosting_losses as boosting_losses
 from .trees import boosting_rounds as boosting_rounds
@@ -104,4 +82,4 @@ from .trees import tree as tree
 from .trees import tree_gallery as tree_gallery
 from .trees import tree_regions as tree_regions
 
-__all__ = ["animate", "bandit_regret", "bars", "belief_update", "bias_variance", "biplot", "boosting_curves", "boosting_losses", "boosting_rounds", "boosting_scatter", "canonical_pairs", "choose_k", "class_densities", "compare_classifiers", "computation_graph", "criteria", "critical_difference", "dartboard", "decision_regions", "dendrogram", "density", "descent", "detections", "dirichlet_draws", "duality", "elimination", "ellipses", "em_bound", "factor_graph", "factor_triptych", "factorization_runs", "feature_maps", "fit_line", "fit_plane", "forgotten_mean", "gain_curve", "gradient_norms", "grid_map", "growth", "heat_map", "hidden_units", "hmm_graph", "hulls", "images", "impurity_functions", "imputed_matrix", "intervals", "item_map", "itemset_lattice", "kernel_coordinates", "kernel_curves", "kernel_slice", "kmeans_steps", "latent_map", "layers", "likelihood_curve", "loss_curves", "margin", "margin_distribution", "markov_chain", "mdp_graph", "mixture", "neighbors", "network", "nmf_update", "path", "pca_plane", "penalty_contours", "plates", "policy_sweep", "precision_recall", "predictive_band", "projected_classes", "projection", "ranking_table", "rating_matrix", "reconstructions", "rectangles", "reliability", "replicates", "return_curve", "roc", "rules", "score_curve", "scree", "segmentation", "shatter_panels", "simplex", "spectral", "speech", "state_posterior", "structure_search", "topics", "trace", "track", "train_test_size_curve", "tree", "tree_gallery", "tree_regions", "trellis", "value_convergence", "voronoi", "walk_labels", "weight_space"]
+__all__ = ["animate", "bars", "belief_update", "bias_variance", "boosting_curves", "boosting_losses", "boosting_rounds", "boosting_scatter", "choose_k", "class_densities", "compare_classifiers", "computation_graph", "criteria", "dartboard", "decision_regions", "dendrogram", "density", "descent", "detections", "dirichlet_draws", "ellipses", "em_bound", "embedding", "fit_line", "fit_plane", "gain_curve", "gradient_norms", "grid_map", "heat_map", "hidden_units", "hmm_graph", "hulls", "images", "impurity_functions", "imputed_matrix", "intervals", "item_map", "itemset_lattice", "kernel_curves", "kernel_slice", "kmeans_steps", "layers", "likelihood_curve", "loss_curves", "margin", "margin_distribution", "markov_chain", "mixture", "neighbors", "network", "path", "penalty_contours", "plates", "predictive_band", "projected_classes", "projection", "ranking_table", "rating_matrix", "reconstructions", "rectangles", "reliability", "return_curve", "roc", "rules", "score_curve", "scree", "segmentation", "simplex", "spectral", "speech", "state_posterior", "topics", "trace", "track", "train_test_size_curve", "tree", "tree_gallery", "tree_regions", "trellis", "voronoi", "walk_labels", "weight_space"]

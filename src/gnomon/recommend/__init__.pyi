@@ -1,7 +1,6 @@
 # Written by scripts/stubs from the package's `attach` call; do not edit.
 from .baselines import MeanRecommender as MeanRecommender
 from .baselines import PopularityRecommender as PopularityRecommender
-from .baselines import unconstrained_fit as unconstrained_fit
 from .bpr import BayesianPersonalizedRanking as BayesianPersonalizedRanking
 from .completion import NuclearNormCompletion as NuclearNormCompletion
 from .content import ContentBasedRecommender as ContentBasedRecommender
@@ -14,11 +13,10 @@ from .greedy import GreedyFactorization as GreedyFactorization
 from .hybrid import HybridFactorization as HybridFactorization
 from .implicit_als import AlternatingLeastSquares as AlternatingLeastSquares
 from .item_item import ItemItemRecommender as ItemItemRecommender
-from .lists import enforce_quota as enforce_quota
 from .lists import rerank_mmr as rerank_mmr
 from .lists import round_ratings as round_ratings
 from .neighbors import KNNRecommender as KNNRecommender
 from .ratings import RatingMatrix as RatingMatrix
 from .similarities import similarity as similarity
 
-__all__ = ["AlternatingLeastSquares", "BayesianMatrixFactorization", "BayesianPersonalizedRanking", "ContentBasedRecommender", "GreedyFactorization", "HybridFactorization", "ItemItemRecommender", "KNNRecommender", "MatrixFactorization", "MeanRecommender", "NuclearNormCompletion", "PopularityRecommender", "RatingMatrix", "enforce_quota", "evaluate", "list_metrics", "ranking_metrics", "rerank_mmr", "round_ratings", "similarity", "unconstrained_fit"]
+__all__ = ["AlternatingLeastSquares", "BayesianMatrixFactorization", "BayesianPersonalizedRanking", "ContentBasedRecommender", "GreedyFactorization", "HybridFactorization", "ItemItemRecommender", "KNNRecommender", "MatrixFactorization", "MeanRecommender", "NuclearNormCompletion", "PopularityRecommender", "RatingMatrix", "evaluate", "list_metrics", "ranking_metrics", "rerank_mmr", "round_ratings", "similarity"]
