@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import pickle
 import re
 import sys
 import tempfile
@@ -149,6 +150,24 @@ if numba.__version__.startswith("0.68."):  # whose inner classes these are; othe
     PART["pipeline_class"] = _PartCompiler  # compiled with its callers alone
 
 
+def _forget_what_moved(dispatcher: Any) -> None:
+    """Compile anew where the cache names a class that has moved since; Numba alone would fail for ever."""
+    cache = getattr(dispatcher, "_cache", None)
+    load = getattr(cache, "load_overload", None)
+    if cache is None or load is None or not hasattr(cache, "flush"):
+        return
+
+    def load_or_forget(*arguments: Any) -> Any:
+        try:
+            return load(*arguments)
+        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError) as error:
+            log.info("a compiled loop is forgotten: %s", error)
+            cache.flush()
+            return None
+
+    cache.load_overload = load_or_forget
+
+
 def compiled(
     function: Callable[..., Any] | None = None, /, *, fastmath: bool | set[str] = False, **options: Any
 ) -> Any:
@@ -163,7 +182,9 @@ def compiled(
     def decorate(loop: Callable[..., Any]) -> Any:
         folder = _folder(Path(loop.__code__.co_filename))
         with _our_cache(folder):
-            return numba.njit(cache=bool(folder), **settings)(loop)
+            dispatcher = numba.njit(cache=bool(folder), **settings)(loop)
+        _forget_what_moved(dispatcher)
+        return dispatcher
 
     return decorate if function is None else decorate(function)
 
