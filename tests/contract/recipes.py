@@ -331,6 +331,7 @@ RECIPES: dict[str, Recipe] = {
     "NeuralTuringMachine": Recipe(
         arguments={"memory_slots": 4, "memory_width": 2, "controller_size": 4, "max_iter": 2}, data=copies
     ),
+    "NuSVC": Recipe(arguments={"nu": 0.3}),  # one half is too much where classes are uneven
     "NuclearNormCompletion": Recipe(arguments={"max_iter": 5}, data=ratings),
     "OptimisticPlanning": Recipe(arguments={**SHORT, "reward_max": 5.0}, data=world),
     "PC": Recipe(data=states, answers=("adjacency_", "score_")),

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
-from sklearn.base import DensityMixin, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import DensityMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
@@ -38,9 +38,7 @@ def given_attribute(net: Net, name: str) -> Any:
     return net.parameter_count() if name == "n_parameters_" else dict(zip(names, net.tables, strict=True))
 
 
-class BayesianNetwork(
-    RowAnswers, Answers, Redrawn, OneToOneFeatureMixin, TransformerMixin, DensityMixin, Learner
-):
+class BayesianNetwork(RowAnswers, Answers, Redrawn, DensityMixin, Learner):
     r"""A Bayesian network over discrete variables.
 
     .. math:: P(x_1, \dots, x_n) = \prod_i P(x_i \mid x_{pa(i)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
 from gnomon.core.linalg import Array
 from gnomon.core.sums import per_row
@@ -15,7 +16,7 @@ from gnomon.graphical.evidence import ImpossibleEvidenceError
 from gnomon.graphical.net import Net
 
 
-class RowAnswers:
+class RowAnswers(OneToOneFeatureMixin, TransformerMixin):  # type: ignore[misc]
     """Questions about rows; mixed into `BayesianNetwork`."""
 
     columns_: list[str]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.errors import DataError
@@ -60,8 +60,8 @@ class _RowNetwork(TorchLearner):
         """Return function(module, rows) of all rows, as an array."""
         torch, device = import_torch(), device_of(self.device)
         with torch_session(device), torch.inference_mode():
-            module = self._fitted_module(device)
-            rows = torch.as_tensor(np.ascontiguousarray(values), device=device, dtype=self._dtype())
+            module = self._fitted_module(device).double()  # so that a row alone is answered as among others
+            rows = torch.as_tensor(np.ascontiguousarray(values), device=device, dtype=torch.float64)
             return function(module, rows).double().cpu().numpy()
 
     def _matrix(self, X: Any) -> Array:
@@ -91,7 +91,7 @@ def _hidden(sizes: Any) -> tuple[int, ...]:
     return (int(sizes),) if isinstance(sizes, Integral) else tuple(int(n) for n in sizes)
 
 
-class Autoencoder(TransformerMixin, _RowNetwork):
+class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _RowNetwork):
     r"""Autoencoder: a few numbers for every row, from which a network rebuilds it.
 
     .. math:: \min\ \frac1n\sum_i \lVert x_i - d(e(x_i))\rVert^2
@@ -205,7 +205,7 @@ class Autoencoder(TransformerMixin, _RowNetwork):
         return float(((X - rebuilt) ** 2).sum(axis=1).mean())
 
 
-class VariationalAutoencoder(TransformerMixin, _RowNetwork):
+class VariationalAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _RowNetwork):
     r"""Variational autoencoder (Kingma and Welling, 2014): a density with a few hidden causes, learned by a network.
 
     .. math:: z\sim N(0, I),\quad x\mid z\sim N(f_\theta(z), \text{noise}\cdot I),\quad q(z\mid x) =
@@ -290,6 +290,20 @@ class VariationalAutoencoder(TransformerMixin, _RowNetwork):
         self.device = device
         self.precision = precision
 
+    def fit(self, X, y=None):
+        """Learn from the rows; each draws noise of its own, so weights could not stand for repetitions.
+
+        Parameters
+        ----------
+        X : array (n, d)
+            Numbers; between 0 and 1 with ``likelihood="bernoulli"``.
+        """
+        return super().fit(X)
+
+    def iterate(self, X, y=None):
+        """Yield a fitted copy at the start and after every epoch."""
+        yield from super().iterate(X)
+
     def _row_facts(self, data):
         if self.likelihood == "bernoulli" and (data.X.min() < 0.0 or data.X.max() > 1.0):
             raise DataError(
@@ -370,9 +384,9 @@ class VariationalAutoencoder(TransformerMixin, _RowNetwork):
         mean, std = self.transform_distribution(X)
         rng, logs = np.random.default_rng(0), []
         for _ in range(n_importance):
-            e = rng.normal(size=mean.shape)
+            e = rng.normal(size=mean.shape[1])  # the same for every row: no answer depends on a row's place
             z = mean + std * e
-            ratio = -0.5 * (z**2).sum(axis=1) + 0.5 * (e**2).sum(axis=1) + np.log(std).sum(axis=1)
+            ratio = -0.5 * (z**2).sum(axis=1) + 0.5 * (e**2).sum() + np.log(std).sum(axis=1)
             logs.append(self._log_joint(X, z) + ratio)
         return logsumexp(logs, axis=0) - math.log(n_importance)
 

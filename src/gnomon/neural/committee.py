@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.core.errors import DataError
+from gnomon.core.estimator import is_learned
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.promises import Promises
@@ -99,6 +100,10 @@ class NetworkEnsemble(ClassifierMixin, BaseEstimator):
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
         if more and not has_fit_parameter(self.estimator, "sample_weight"):
             raise TypeError(f"{type(self.estimator).__name__} takes no sample_weight.")
+        if len(y) < 2:
+            raise DataError(
+                f"members are compared on the rows they learn from; give two, not n_samples={len(y)}."
+            )
         rng = generator(self.random_state)
         seeds = [draw_seed(rng) % (2**31 - 1) for _ in range(self.n_estimators)]
         with threads(self.n_jobs) if self.n_jobs and self.n_jobs > 0 else threads(1):
@@ -107,10 +112,12 @@ class NetworkEnsemble(ClassifierMixin, BaseEstimator):
         if any(not np.array_equal(member.classes_, classes) for member in members):
             raise DataError("the members have seen different classes; give more data, or vary=('seed',).")
         scores = np.array([np.mean(member.predict(X) == np.asarray(y)) for member in members])
-        self.estimators_, self.classes_, self.member_scores_ = members, classes, scores
+        learned = {"estimators_": members, "classes_": classes, "member_scores_": scores}
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(members[0], name):
-                setattr(self, name, getattr(members[0], name))
+                learned[name] = getattr(members[0], name)
+        kept = {name: value for name, value in vars(self).items() if not is_learned(name)}
+        self.__dict__ = {**kept, **learned}  # at once: nothing of an earlier fit stays
         return self
 
     def _member(self, seed, X, y, more):
@@ -142,7 +149,8 @@ class NetworkEnsemble(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """Return the class of every row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        chosen = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[chosen]
 
     def growing_scores(self, X: Any, y: Any) -> Array:
         """Return the accuracy of the average of the first 1, 2, ... members."""

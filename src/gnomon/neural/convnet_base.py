@@ -11,7 +11,7 @@ from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.errors import DataError
 from gnomon.core.images import FORMATS, Images, read_images
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import StrOptions
+from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.validate import check_fitted, check_parameters
 from gnomon.neural.layer_kinds import Conv1d, Dense
 from gnomon.neural.named import architecture
@@ -25,6 +25,8 @@ class ImageNetwork(TorchLearner):
     _target: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TRAINING,
+        "layers": [str, list, tuple, Network, callable],
+        "augment": [None, HasMethods(["draw", "apply"])],
         "input_shape": [None, "array-like"],
         "data_format": [StrOptions(set(FORMATS))],
         "shuffle": ["boolean"],

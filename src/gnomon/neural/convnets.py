@@ -155,7 +155,8 @@ class ConvNetClassifier(ClassifierMixin, ImageNetwork):
 
     def predict(self, X):
         """Return the class of every image."""
-        return self.classes_[self._scores(X).argmax(axis=1)]
+        chosen = self._scores(X).argmax(axis=1)
+        return self.classes_[chosen]
 
 
 class ConvNetRegressor(RegressorMixin, ImageNetwork):

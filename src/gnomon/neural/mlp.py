@@ -333,7 +333,7 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
         p = expit(F)
         if F.shape[1] > 1:
             return p / p.sum(axis=1, keepdims=True) if self.loss_name_ == "sigmoid_squared" else p
-        return np.column_stack([1.0 - p, p])
+        return np.column_stack([expit(-F), p])  # a probability near 0 keeps its digits
 
     @available_if(_says_probabilities)
     def predict_log_proba(self, X):

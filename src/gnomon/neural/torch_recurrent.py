@@ -48,6 +48,7 @@ class Recurrence(nn.Module):
         self, cell: str, n_in: int, m: int, bias: bool, tokens: bool, reset_after: bool = True
     ) -> None:
         super().__init__()
+        m = int(m)  # PyTorch's kernels take no other kind of whole number
         self.cell, self.m, self.tokens, self.reset_after = cell, m, tokens, reset_after
         gates = GATES[cell]
         bound = 1.0 / math.sqrt(m)

@@ -11,6 +11,7 @@ from gnomon.core.errors import DataError, InfeasibleError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Report
+from gnomon.core.validate import warn
 from gnomon.loops import smo
 from gnomon.solvers.kernel_rows import KernelRows
 from gnomon.solvers.pairs import NO_LIMIT, Pairs
@@ -93,6 +94,11 @@ def group_level(beta: Array, R: Array, low: Array, high: Array, mine: Array) -> 
     return float(np.mean(ends)) if ends else 0.0
 
 
+def largest_nu(weight: Array, sign: Array) -> float:
+    """Return the largest nu of two classes: twice the share of the lighter one."""
+    return float(2.0 * min(weight[sign > 0].sum(), weight[sign < 0].sum()) / weight.sum())
+
+
 class NuSVC(PairwiseClassifier):
     r"""Support vector classifier with ν instead of C.
 
@@ -163,18 +169,27 @@ class NuSVC(PairwiseClassifier):
         weight = data.weight[kept] * self._class_factor(data)[data.y[kept]]
         return weight / weight.max()
 
+    def _feasible(self, cost: Array, weight: Array, sign: Array) -> float:
+        """Return nu; where class weights alone make it too large, the largest that they allow, with a warning."""
+        nu, most, plain = float(self.nu), largest_nu(cost, sign), largest_nu(weight, sign)
+        if nu <= most * (1 + 1e-12):
+            return nu
+        if nu > plain * (1 + 1e-12):
+            raise InfeasibleError(
+                f"specified nu is infeasible: nu={nu:g} is above {plain:g}, twice the share of the smaller class of "
+                "some pair. Lower nu."
+            )
+        warn(
+            f"with class_weight, nu={nu:g} is above {most:g}, the largest there is an answer for; that is taken."
+        )
+        return most
+
     def _problems(self, rows: KernelRows, data: Any, kept: Array) -> Any:
         weight = self._shares(data, kept)
         found = []
         for at, sign in self._tasks(data.y[kept], len(data.classes)):
             cost = weight[at]
-            half = 0.5 * float(self.nu) * cost.sum()
-            if half > min(cost[sign > 0].sum(), cost[sign < 0].sum()) * (1 + 1e-12):
-                most = 2.0 * min(cost[sign > 0].sum(), cost[sign < 0].sum()) / cost.sum()
-                raise InfeasibleError(
-                    f"specified nu is infeasible: nu={self.nu:g} is above {most:g}, twice the share of the smaller "
-                    "class of some pair. Lower nu."
-                )
+            half = 0.5 * self._feasible(cost, data.weight[kept][at], sign) * cost.sum()
             first = np.zeros(len(at))
             for side in (1.0, -1.0):
                 first[sign == side] = fill_up(half, cost[sign == side])
@@ -207,11 +222,30 @@ class NuSVC(PairwiseClassifier):
             del found[name]
         return found
 
+    def _beyond_a_class(
+        self, now: Pairs, cost: Array, sign: Array, up: float, down: float
+    ) -> tuple[float, float]:
+        """Return the margins; where a class weighs so little that all of it may err, it lies on the other side.
+
+        Its margin is then free on one end, and every place there is optimal.
+        """
+        light = [
+            np.abs(now.beta[side]).sum() >= (1 - 1e-9) * cost[side].sum() for side in (sign > 0, sign < 0)
+        ]
+        room = 0.01 * (now.R.max() - now.R.min())
+        if light == [False, True]:
+            down = max(down, 2.0 * (now.R.max() + room) - up)
+        if light == [True, False]:
+            up = min(up, 2.0 * (now.R.min() - room) - down)
+        return up, down
+
     def _machine(self, data: Any, kept: Array, at: Array, sign: Array, cost: Array, now: Pairs) -> Machine:
         """Divide by ρ, which makes the margin 1 as everywhere else."""
         low, high = np.where(sign > 0, 0.0, -cost), np.where(sign > 0, cost, 0.0)
         up = group_level(now.beta, now.R, low, high, sign > 0)
         down = group_level(now.beta, now.R, low, high, sign < 0)
+        if self.class_weight is not None:
+            up, down = self._beyond_a_class(now, cost, sign, up, down)
         rho, b = (down - up) / 2.0, (up + down) / 2.0  # R = −f, and f + b = ±ρ on the margins
         rho = rho if rho > 0 else 1.0
         beta = now.beta / rho

@@ -97,6 +97,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         weight = data.weight[state.kept] / most
         ends = optimum(now.beta, now.R, np.zeros(len(weight)), weight, 0.0)
         ends = {name: ends[name] * most for name in ("intercept", "violation")}
+        ends["intercept"] += ends["violation"] + 1e-10 * abs(
+            ends["intercept"]
+        )  # rows on the boundary are inside
         full = np.zeros(data.n_rows)
         full[state.kept] = now.beta * most
         used = np.flatnonzero(full)
@@ -121,6 +124,4 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
     def predict(self, X: Any) -> Array:
         """Return +1 for rows inside and −1 for those outside; rows on the boundary, up to rounding, are inside."""
-        found = self.decision_function(X)
-        slack = self.kkt_violation_ + 1e-10 * abs(self.offset_)
-        return np.where(found >= -slack, 1, -1)
+        return np.where(self.decision_function(X) >= 0, 1, -1)
