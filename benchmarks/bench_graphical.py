@@ -383,7 +383,7 @@ CASES = [
     ),
     *(
         Case(
-            f"hill climbing, alarm N={n}",
+            f"hill climbing, alarm N={n}" + (", compiled peer" if goal == 1 else ""),
             data=lambda n=n: rows("alarm", n),
             ours=our_climb(),
             peers=peers,
