@@ -22,6 +22,7 @@ class Promises(NamedTuple):
     weights: str = EXACT  # a weight of two is the unit twice, a weight of zero is no unit
     threads: str = EXACT  # the same bits on any number of threads
     resumes: str = EXACT  # a killed fit goes on from its checkpoint to the same bits
+    places: str = EXACT  # the same answer from memory, from files and from a cluster, where those are read
 
     def faults(self) -> list[str]:
         """Return what is declared in other words than these."""

@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.promises import Promises
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total, total_weight
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads
@@ -110,6 +111,9 @@ class NMF(FactorQueries, Learner):
 
     _stop: ClassVar[str] = "self"
     _reads = Reads(sparse=True, nan=True, scales=True, positive=True)
+    _promises: ClassVar[Promises] = Promises(
+        places="statistical: factors of rows in memory are kept from step to step, those of others found anew"
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [COUNT, StrOptions({"auto"}), None],
         "init": [StrOptions({"random", "nndsvd", "nndsvda", "nndsvdar", "custom"}), None],

@@ -12,7 +12,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.sums import merge
 from gnomon.core.trace import Trace
-from gnomon.core.validate import NOT_NEGATIVE
+from gnomon.core.validate import NOT_NEGATIVE, Reads
 from gnomon.decomposition import _spectra
 from gnomon.decomposition._projecting import BasePCA
 from gnomon.decomposition._scatter import Scatter, sum_scatter
@@ -89,6 +89,11 @@ class PCA(BasePCA):
            [ 3.,  3.],
            [-1., -1.]])
     """
+
+    @property
+    def _reads(self) -> Reads:
+        """The covariance is a sum over rows; other solvers need all of them at once."""
+        return Reads(sparse=True, scales=self.svd_solver in ("auto", "covariance_eigh"))
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [

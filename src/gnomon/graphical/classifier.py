@@ -102,7 +102,11 @@ class BayesianNetworkClassifier(ClassifierMixin, OneStep):
     array([1, 0])
     """
 
-    _reads: ClassVar[Reads] = READS._replace(y="class")
+    @property
+    def _reads(self) -> Reads:  # type: ignore[override]
+        """A search looks at the rows again and again; counts are sums."""
+        return READS._replace(y="class", scales=READS.scales and self.structure != "search")
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "structure": [StrOptions({"tan", "naive", "search"}), HasMethods("query")],
         "prior": [StrOptions({"bdeu", "k2", "mle", "dirichlet"})],

@@ -78,7 +78,7 @@ class LatentClassModel(CategoricalMixture):
     7
     """
 
-    _reads: ClassVar[Reads] = Reads(nan=True, scales=True, y="number", optional_y=True)
+    _reads: ClassVar[Reads] = Reads(nan=True, y="number", optional_y=True)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{k: v for k, v in CategoricalMixture._parameter_constraints.items() if k in (
             "n_components", "tol", "max_iter", "n_init", "init_params", "weights_init", "random_state", "smoothing",

@@ -43,6 +43,7 @@ class DenseLearner(FittedDense, Learner):
     _promises: ClassVar[Promises] = Promises(
         order="statistical: rows are dealt into batches in their order",
         weights="statistical: a row of weight two is in one batch, a row given twice may be in two",
+        places="statistical: a table is shuffled within its parts",
     )
     _parameter_constraints: ClassVar[dict[str, Any]] = RULES
 

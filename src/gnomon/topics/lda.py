@@ -28,6 +28,10 @@ NOT_PROMISED = {
     "online": Promises(
         order="no: documents are visited as they come",
         weights="no: a batch is a number of rows, whatever their weights",
+        places="no: batches end where the parts of a table end",
+    ),
+    "batch": Promises(
+        places="statistical: documents in memory go on from their last mixture, those elsewhere begin anew"
     ),
     "gibbs": Promises(
         order="statistical: topics are drawn for tokens as they come", weights="no: takes none; repeat rows"
@@ -148,7 +152,12 @@ class LatentDirichletAllocation(TopicQueries, Learner):
     _sense: ClassVar[str] = "max"
     _stop: ClassVar[str] = "self"
     _unit: ClassVar[str] = "sweep"
-    _reads = Reads(sparse=True, positive=True, scales=True)
+
+    @property
+    def _reads(self) -> Reads:  # type: ignore[override]
+        """Variational passes are sums over documents; the others keep every document."""
+        return Reads(sparse=True, positive=True, scales=self.learning_method in VARIATIONAL)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [COUNT],
         "doc_topic_prior": [None, POSITIVE, "array-like"],
@@ -228,7 +237,7 @@ class LatentDirichletAllocation(TopicQueries, Learner):
     @property
     def _monotone(self) -> bool:  # type: ignore[override]
         """Batches and draws may lower the objective on the way; passes over everything never do."""
-        return self.learning_method not in NOT_PROMISED
+        return self.learning_method not in ("online", "gibbs")
 
     # the hooks
 
