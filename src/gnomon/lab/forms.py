@@ -80,7 +80,7 @@ def _documented(cls: type) -> dict[str, str]:
     """Return the words of the docstring about every parameter.
 
     >>> from gnomon.cluster import KMeans
-    >>> "clusters" in _documented(KMeans)["n_clusters"].lower()
+    >>> "centers" in _documented(KMeans)["n_clusters"]
     True
     """
     lines = (inspect.getdoc(cls) or "").splitlines()

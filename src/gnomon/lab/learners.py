@@ -47,6 +47,7 @@ OWN_DATA: dict[str, tuple[Any, ...]] = {
     "BernoulliNB": (samples.labeled_bits,),
     "BinomialMixture": (samples.coin_triples,),
     "CCA": (samples.two_views,),
+    "CascadeClassifier": (samples.faces,),
     "CategoricalHMM": (samples.casino,),
     "CategoricalMixture": (samples.codes,),
     "CategoricalNB": (samples.categories,),
@@ -87,6 +88,7 @@ OWN_DATA: dict[str, tuple[Any, ...]] = {
     "NetworkEnsemble": DATA["classes"],
     "NeuralTuringMachine": (samples.copies,),
     "PC": (samples.codes,),
+    "ParticleFilter": (samples.walk,),
     "PoissonHMM": (samples.count_regimes,),
     "PoissonMixture": (samples.count_groups,),
     "PoissonNB": (samples.labeled_counts,),
@@ -121,6 +123,7 @@ OWN_SETTINGS: dict[str, dict[str, Any]] = {
     "BayesianMatrixFactorization": {"factors": 2, "n_burn": 10, "n_samples": 20},
     "BayesianPersonalizedRanking": {"factors": 3, "iterations": 30},
     "CCA": {"n_components": 1},
+    "CascadeClassifier": {"window": 12, "max_stages": 3, "max_rounds": 10},
     "CategoricalHMM": {"n_components": 2},
     "CodewordHistogram": {"n_codes": 4},
     "ConvNetClassifier": {"max_iter": 15, "batch_size": 32, "early_stopping": False},
@@ -236,7 +239,23 @@ def make(cls: type, settings: dict[str, Any]) -> Any:
         from gnomon.neural import layers
 
         chosen.setdefault("layers", [layers.Conv2d(3, 3), layers.Activation("relu")])
+    if cls.__name__ == "ParticleFilter":
+        chosen = {**_walker(), **chosen}
     return cls(**chosen)
+
+
+def _walker() -> dict[str, Any]:
+    """Return how a walker in the plane begins, moves and is seen."""
+    import numpy as np
+
+    from gnomon.sequence import KalmanFilter, ParticleFilter
+
+    one = np.eye(2)
+    walk = KalmanFilter(
+        one, one, one, 0.25 * one, initial_state_mean=np.zeros(2), initial_state_covariance=one
+    )
+    made = ParticleFilter.from_kalman(walk).get_params(deep=False)
+    return {name: made[name] for name in ("transition_sample", "observation_logpdf", "initial_sample")}
 
 
 def _parts(cls: type, name: str) -> Any:

@@ -313,6 +313,13 @@ def trial_regimes(n: int = 90, seed: int = 0) -> Any:
     return (np.array([rng.multinomial(8, share) for share in shares], dtype=float),)
 
 
+def faces(n: int = 200, seed: int = 0) -> Any:
+    """Small pictures with and without a face."""
+    from gnomon.datasets import make_face_patches
+
+    return make_face_patches(n, window=12, random_state=seed)
+
+
 def walk(n: int = 60, seed: int = 0) -> Any:
     """The steps of a walker in the plane, seen with noise."""
     import numpy as np

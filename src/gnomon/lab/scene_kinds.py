@@ -320,7 +320,7 @@ def net_panels(model: Any, material: Material) -> list[Panel]:
 
 def experiment_panels(model: Any, material: Material) -> list[Panel]:
     """Return a bound beside its simulation, or a posterior that narrows."""
-    if hasattr(model, "frequencies_"):
+    if hasattr(model, "draws_"):
         n = model.draws_
         layers = [
             line(np.column_stack([n, model.bounds_]), color=1, dash=True, name="bound"),
