@@ -100,10 +100,8 @@ class NetworkEnsemble(ClassifierMixin, BaseEstimator):
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
         if more and not has_fit_parameter(self.estimator, "sample_weight"):
             raise TypeError(f"{type(self.estimator).__name__} takes no sample_weight.")
-        if len(y) < 2:
-            raise DataError(
-                f"members are compared on the rows they learn from; give two, not n_samples={len(y)}."
-            )
+        if y is not None and np.shape(np.asarray(y))[:1] == (1,):
+            raise DataError("members are compared on the rows they learn from; give two, not n_samples=1.")
         rng = generator(self.random_state)
         seeds = [draw_seed(rng) % (2**31 - 1) for _ in range(self.n_estimators)]
         with threads(self.n_jobs) if self.n_jobs and self.n_jobs > 0 else threads(1):
