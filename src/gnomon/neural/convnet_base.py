@@ -174,11 +174,13 @@ class ImageNetwork(TorchLearner):
         device = device_of(self.device)
         torch = import_torch()
         with torch_session(device), torch.inference_mode():
-            module = self._fitted_module(device)
+            module = self._fitted_module(
+                device
+            ).double()  # so that an image alone is answered as among others
             parts = [
-                module(torch.as_tensor(values[at : at + PREDICT_ROWS], device=device, dtype=self._dtype()))
-                .cpu()
-                .double()
+                module(
+                    torch.as_tensor(values[at : at + PREDICT_ROWS], device=device, dtype=torch.float64)
+                ).cpu()
                 for at in range(0, len(values), PREDICT_ROWS)
             ]
         return torch.cat(parts).numpy()

@@ -92,10 +92,10 @@ class _Recurrent(TorchLearner):
         torch, device = import_torch(), device_of(self.device)
         found = []
         with torch_session(device), torch.inference_mode():
-            module = self._fitted_module(device)
+            module = self._fitted_module(device).double()  # so that one alone is answered as among others
             for begin in range(0, len(data), 256):
-                part = Ragged(data.items[begin : begin + 256], device, self._dtype())
-                scores = module(*part.batch(np.arange(len(part)))).double().cpu().numpy()
+                part = Ragged(data.items[begin : begin + 256], device, torch.float64)
+                scores = module(*part.batch(np.arange(len(part)))).cpu().numpy()
                 found += (
                     [row[: len(item)] for row, item in zip(scores, data.items[begin:])]
                     if self._each()

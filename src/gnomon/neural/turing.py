@@ -207,14 +207,8 @@ class NeuralTuringMachine(TorchLearner):
         """Return the probability of a one for every output bit: (n, T, d_out)."""
         values, torch, device = self._query(X), import_torch(), device_of(self.device)
         with torch_session(device), torch.inference_mode():
-            module = self._fitted_module(device)
-            return (
-                module(torch.as_tensor(values, device=device, dtype=self._dtype()))
-                .sigmoid()
-                .double()
-                .cpu()
-                .numpy()
-            )
+            module = self._fitted_module(device).double()  # so that one alone is answered as among others
+            return module(torch.as_tensor(values, device=device, dtype=torch.float64)).sigmoid().cpu().numpy()
 
     def predict(self, X):
         """Return the output bits: (n, T, d_out)."""
