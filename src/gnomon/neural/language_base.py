@@ -101,8 +101,10 @@ class LanguageModel(TorchLearner):
         torch = import_torch()
         words, lengths = work.parts[0].batch(units)
         scores = module(words[:, :-1], getattr(self, "bptt_steps", None))
-        behind = torch.arange(1, words.shape[1], device=work.device) >= lengths[:, None]
-        after = words[:, 1:].masked_fill(behind, NOWHERE)
+        after = words[:, 1:]
+        if not work.parts[0].even:
+            behind = torch.arange(1, words.shape[1], device=work.device) >= lengths[:, None]
+            after = after.masked_fill(behind, NOWHERE)
         loss = torch.nn.functional.cross_entropy(
             scores.flatten(0, 1), after.flatten(), reduction="sum", ignore_index=NOWHERE
         )

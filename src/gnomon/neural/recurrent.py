@@ -182,9 +182,10 @@ class RecurrentClassifier(ClassifierMixin, _Recurrent):
     def _batch_loss(self, module, work, units, epoch):
         torch = import_torch()
         items, y = work.parts
-        x, lengths = items.batch(units)
-        scores, codes = module(x, lengths), y.batch(units)[0]
-        if self._each():  # places behind the end count for nothing
+        index = items.index(units)
+        x, lengths = items.batch(units, index)
+        scores, codes = module(x, None if items.even else lengths), y.batch(units, index)[0]
+        if self._each() and not items.even:  # places behind the end count for nothing
             real = torch.arange(x.shape[1], device=work.device) < lengths[:, None]
             codes = codes.masked_fill(~real, NOWHERE)
         loss = torch.nn.functional.cross_entropy(
@@ -275,8 +276,10 @@ class RecurrentRegressor(RegressorMixin, _Recurrent):
 
     def _batch_loss(self, module, work, units, epoch):
         items, y = work.parts
-        said = module(*items.batch(units))
-        goal = y.batch(units)[0].reshape(said.shape)
+        index = items.index(units)
+        x, lengths = items.batch(units, index)
+        said = module(x, None if items.even else lengths)
+        goal = y.batch(units, index)[0].reshape(said.shape)
         return 0.5 * (said - goal).square().sum() / len(units), float(len(units))
 
     def predict(self, X):

@@ -15,7 +15,10 @@ KERNELS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
 class Ragged:
-    """Sequences of any length, end to end in one tensor on the device; a batch is one gather."""
+    """Sequences of any length, end to end in one tensor on the device; a batch is one gather.
+
+    Where all have one length they are the rows of a table instead.
+    """
 
     def __init__(self, items: list[Any], device: Any, dtype: Any = None) -> None:
         self.sizes = np.array([len(item) for item in items])
@@ -25,13 +28,21 @@ class Ragged:
         )
         self.starts = torch.as_tensor(np.cumsum(self.sizes) - self.sizes, device=device)
         self.lengths = torch.as_tensor(self.sizes, device=device)
+        self.even = bool((self.sizes == self.sizes[0]).all())
+        self.table = self.flat.unflatten(0, (len(self), -1)) if self.even and len(flat) else None
 
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def batch(self, units: Any) -> tuple[Any, Any]:
+    def index(self, units: Any) -> Any:
+        """Return the numbers of sequences on the device; several `batch` can share them."""
+        return torch.as_tensor(units, device=self.flat.device)
+
+    def batch(self, units: Any, index: Any = None) -> tuple[Any, Any]:
         """Return (n, longest, ...) and the lengths; behind the end of a sequence stands something finite."""
-        index = torch.as_tensor(units, device=self.flat.device)
+        index = self.index(units) if index is None else index
+        if self.table is not None:
+            return self.table[index], self.lengths[index]
         places = self.starts[index][:, None] + torch.arange(int(self.sizes[units].max()), device=index.device)
         return self.flat[places.clamp_max(len(self.flat) - 1)], self.lengths[index]
 
@@ -191,9 +202,11 @@ class RecurrentHead(nn.Module):
         self.each = each
 
     def forward(self, x: Any, lengths: Any) -> Any:
-        """Return (n, T, outputs), or (n, outputs) of the last place of each sequence."""
+        """Return (n, T, outputs), or (n, outputs) of the last place of each; no lengths: all are whole."""
         states = self.recurrence(x)[0]
         if self.each:
             return self.output(states)
+        if lengths is None:
+            return self.output(states[:, -1])
         last = states[torch.arange(len(x), device=x.device), lengths - 1]
         return self.output(last)
