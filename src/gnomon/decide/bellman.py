@@ -91,21 +91,25 @@ def backup(
     """
     S = mdp.n_states
     best, choice, parts = np.empty(S), np.empty(S, dtype=np.int64), arrays(mdp)
-    if margin == np.inf:
-        found = over_states(
-            lambda i, j: planning.backup_states(*parts, alive, V, discount, i, j, best, choice), S
-        )
-    else:
-        found = over_states(
-            lambda i, j: planning.backup_and_drop(*parts, alive, V, discount, i, j, margin, best, choice), S
-        )
+    found = over_states(
+        lambda i, j: planning.backup_states(*parts, alive, V, discount, i, j, margin, best, choice), S
+    )
     return best, choice, min(low for low, _ in found), max(high for _, high in found)
 
 
-def sweep_policy(mdp: Any, policy: Array, V: Array, discount: float) -> Array:
-    """Return r_π + γP_πV for a deterministic policy."""
-    out, parts = np.empty(mdp.n_states), arrays(mdp)
-    over_states(lambda i, j: planning.sweep_policy(*parts, policy, discount, i, j, V, out), mdp.n_states)
+def sweep_policy(mdp: Any, policy: Array, V: Array, discount: float, times: int = 1) -> Array:
+    """Return V after so many sweeps V ← r_π + γP_πV of a deterministic policy."""
+    P, r = induced(mdp, policy)
+    for _ in range(times):
+        V = sweep_chain(P, r, V, discount)
+    return V
+
+
+def sweep_chain(P: Any, r: Array, V: Array, discount: float) -> Array:
+    """Return r + γPV."""
+    out = np.empty(len(r))
+    parts = P.indptr, P.indices, P.data, r
+    over_states(lambda i, j: planning.sweep_chain(*parts, discount, i, j, V, out), len(r))
     return out
 
 

@@ -148,8 +148,7 @@ class PolicyIteration(Planner):
             sweeps = min(2 * sweeps, MOST_SWEEPS)
         V = best
         if not done:
-            for _ in range(sweeps):
-                V = bellman.sweep_policy(mdp, policy, V, g)
+            V = bellman.sweep_policy(mdp, policy, V, g, sweeps)
         backups = plan.backups + int(plan.alive.sum()) + (0 if done else sweeps * mdp.n_states)
         return Plan(V, best, policy, plan.alive, below, above, sweeps, backups), Report(
             measure, measure, done=done, change=change

@@ -170,7 +170,7 @@ class ValueIteration(Planner):
         margin = np.inf
         if self.eliminate and np.isfinite(plan.above - plan.below) and self.update == "jacobi":
             alive, margin = alive.copy(), self._margin(mdp, plan)
-        rows = int(alive.sum())
+        rows = int(np.count_nonzero(alive))
         best, policy, low, high = bellman.backup(mdp, plan.value, g, alive, margin)
         below, above = self._offsets(mdp, low, high)
         found = Plan(best, best, policy, alive, below, above, plan.sweeps + 1, plan.backups + rows)

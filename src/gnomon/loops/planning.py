@@ -9,6 +9,8 @@ import numpy as np
 
 from gnomon.loops._compile import PART, compiled
 
+BLOCK = np.uint64(128)  # states whose products are waiting for their largest
+
 
 @compiled(**PART)
 def row_product(indptr, indices, data, row, V):
@@ -20,25 +22,39 @@ def row_product(indptr, indices, data, row, V):
 
 
 @compiled
-def backup_states(indptr, indices, data, r, alive, V, discount, begin, end, best, choice):
+def backup_states(indptr, indices, data, r, alive, V, discount, begin, end, margin, best, choice):
     """best[s] = max_a r(s, a) + discount * sum_t T(s, a, t) V[t], choice[s] the action; returns min and max of
-    best - V.
+    best - V. An action that is worse than the best by more than margin is dropped from alive.
+
+    Products of a block of states come first, then their largest: a choice among actions is a guess for the
+    processor, and a wrong one would throw away the products it has begun.
     """
-    A = r.shape[1]
+    A = np.uint64(r.shape[1])
+    rewards, live = r.reshape(-1), alive.reshape(-1)
+    q = np.empty(BLOCK * A)
     low, high = np.inf, -np.inf
-    for s in range(begin, end):
-        top, at = -np.inf, -1
-        for a in range(A):
-            if alive[s, a]:
-                row = s * A + a
-                total = row_product(indptr, indices, data, row, V)
-                q = r[s, a] + discount * total
-                if q > top:
-                    top, at = q, a
-        best[s] = top
-        choice[s] = at
-        low = min(low, top - V[s])
-        high = max(high, top - V[s])
+    for first in range(np.uint64(begin), np.uint64(end), BLOCK):
+        last = min(first + BLOCK, np.uint64(end))
+        shift = first * A
+        for row in range(shift, last * A):
+            q[row - shift] = row_product(indptr, indices, data, row, V) if live[row] else 0.0
+        for row in range(shift, last * A):
+            q[row - shift] = rewards[row] + discount * q[row - shift] if live[row] else -np.inf
+        for s in range(first, last):
+            at = (s - first) * A
+            top, chosen = q[at], np.uint64(0)
+            for a in range(np.uint64(1), A):
+                chosen = a if q[at + a] > top else chosen
+                top = q[at + a] if q[at + a] > top else top
+            best[s] = top
+            choice[s] = chosen
+            change = top - V[s]
+            low = change if change < low else low
+            high = change if change > high else high
+            if margin < np.inf:
+                for a in range(A):
+                    if top - q[at + a] > margin:
+                        live[s * A + a] = 0
     return low, high
 
 
@@ -54,32 +70,6 @@ def action_values(indptr, indices, data, r, alive, V, discount, begin, end, Q):
             row = s * A + a
             total = row_product(indptr, indices, data, row, V)
             Q[s, a] = r[s, a] + discount * total
-
-
-@compiled
-def backup_and_drop(indptr, indices, data, r, alive, V, discount, begin, end, margin, best, choice):
-    """As `backup_states`; an action that is worse than the best by more than margin is dropped from alive."""
-    A = r.shape[1]
-    low, high = np.inf, -np.inf
-    q = np.empty(A)
-    for s in range(begin, end):
-        top, at = -np.inf, -1
-        for a in range(A):
-            q[a] = np.inf
-            if alive[s, a]:
-                row = s * A + a
-                total = row_product(indptr, indices, data, row, V)
-                q[a] = r[s, a] + discount * total
-                if q[a] > top:
-                    top, at = q[a], a
-        for a in range(A):
-            if top - q[a] > margin:
-                alive[s, a] = 0
-        best[s] = top
-        choice[s] = at
-        low = min(low, top - V[s])
-        high = max(high, top - V[s])
-    return low, high
 
 
 @compiled
@@ -100,14 +90,10 @@ def sweep_in_place(indptr, indices, data, r, alive, discount, order, V):
 
 
 @compiled
-def sweep_policy(indptr, indices, data, r, policy, discount, begin, end, V, out):
-    """out[s] = r(s, policy[s]) + discount * sum_t T(s, policy[s], t) V[t]."""
-    A = r.shape[1]
-    for s in range(begin, end):
-        a = policy[s]
-        row = s * A + a
-        total = row_product(indptr, indices, data, row, V)
-        out[s] = r[s, a] + discount * total
+def sweep_chain(indptr, indices, data, r, discount, begin, end, V, out):
+    """out[s] = r[s] + discount * sum_t P(s, t) V[t], for a chain P with one row a state."""
+    for s in range(np.uint64(begin), np.uint64(end)):
+        out[s] = r[s] + discount * row_product(indptr, indices, data, s, V)
 
 
 @compiled
