@@ -17,6 +17,7 @@ from gnomon.core.data import digest_of
 from gnomon.core.errors import ModelFileError
 from gnomon.core.rows import MemoryRows
 from gnomon.core.tables import TableRows
+from gnomon.mixture import GaussianMixture
 
 X = np.random.default_rng(0).normal(size=(200, 3)) + 5
 
@@ -234,3 +235,14 @@ def test_log_without_a_folder_is_refused_before_the_work(tmp_path):
     model = SlowMean().set_callbacks(TraceLog(tmp_path / "nowhere" / "fit.jsonl"))
     with pytest.raises(FileNotFoundError, match="nowhere"):
         model.fit(X)
+
+
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+def test_verbose_prints_a_line_after_every_step_and_nothing_else_is_printed(capsys):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    quiet = GaussianMixture(2, random_state=0, tol=1e-9, max_iter=12).fit(X)
+    assert capsys.readouterr().out == ""
+    GaussianMixture(2, random_state=0, tol=1e-9, max_iter=12, verbose=1, verbose_interval=5).fit(X)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines] == ["Iteration 5", "Iteration 10"]
+    assert float(lines[1].split("objective = ")[1].split(",")[0]) == pytest.approx(quiet.trace_[9], rel=1e-7)

@@ -65,7 +65,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
         Stop when the squared movement of the centers is at most `tol` times the mean variance of the columns.
         With 0 the run ends when no label changes.
     verbose : int, default=0
-        Kept for scikit-learn; use callbacks.
+        Above 0 a line is printed after every step.
     random_state : int, RandomState, Generator or None
         Where the randomness comes from. The order of the rows does not matter to it.
     copy_x : bool, default=True

@@ -23,8 +23,27 @@ class Run(NamedTuple):
         return self.trace[-1] if len(self.trace) else math.nan
 
 
+class Printed:
+    """The trace as lines on the screen: what `verbose` asks for."""
+
+    def __init__(self, every: int) -> None:
+        self.every = every
+
+    def tell(self, row: dict[str, Any]) -> None:
+        """Print a row of the trace when its turn has come."""
+        start, unit = ("start" in row), next(name for name in row if name != "start")
+        if row[unit] % self.every == 0:
+            before = f"Start {row['start']}, iteration" if start else "Iteration"
+            numbers = (
+                f"{name} = {value:.8g}"
+                for name, value in row.items()
+                if name not in ("start", unit, "seconds") and value is not None
+            )
+            print(", ".join([f"{before} {row[unit]}", *numbers]))
+
+
 class Watch:
-    """Those who watch a fit: scikit-learn's callbacks, and a checkpoint where there is one."""
+    """Those who watch a fit: scikit-learn's callbacks, a checkpoint where there is one, the screen where asked."""
 
     def __init__(self, learner: Any, source: Data, given: dict[str, Any], starts: int) -> None:
         self.learner, self.source, self.many = learner, source, starts > 1
@@ -35,6 +54,8 @@ class Watch:
         self.active = bool(callbacks)
         self.checkpoint = next((one for one in callbacks if isinstance(one, Checkpoint)), None)
         self.logs = [one for one in callbacks if isinstance(one, TraceLog)]
+        if getattr(learner, "verbose", None):
+            self.logs.append(Printed(int(getattr(learner, "verbose_interval", 1))))
         self.stopped = False
         self.steps = learner._announced(source)
         self.root = learner._init_callback_context(max_subtasks=starts if self.many else self.steps)

@@ -85,7 +85,7 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
         scikit-learn runs, but those methods are not here: they mean ``"auto"``.
     max_iter : int, default=100
     verbose : int, default=0
-        Accepted for compatibility; use callbacks to watch.
+        Print a line after every step.
     warm_start : bool, default=False
     n_jobs : int, optional
     regularize_intercept : bool, default=False

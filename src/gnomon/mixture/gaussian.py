@@ -68,7 +68,7 @@ class GaussianMixture(BaseMixture):
     warm_start : bool, default=False
         Whether `fit` starts from the earlier solution.
     verbose, verbose_interval : int
-        Kept for scikit-learn; use callbacks.
+        Print a line after every so many steps.
     algorithm : {"em", "hard"}, default="em"
         "hard" gives every row to its likeliest component; the objective is the complete-data log-likelihood.
     weight_concentration : float or array of shape (K,), optional

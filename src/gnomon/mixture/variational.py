@@ -133,7 +133,7 @@ class BayesianGaussianMixture(GaussianMixture):
     warm_start : bool, default=False
         Whether `fit` starts from the earlier solution.
     verbose, verbose_interval : int
-        Kept for scikit-learn; use callbacks.
+        Print a line after every so many steps.
 
     Attributes
     ----------

@@ -72,7 +72,7 @@ class MLPClassifier(ClassifierMixin, DenseLearner):
     tol : float, default=1e-4
         Progress that counts, of the loss or the held-out score; for "lbfgs" the largest slope to stop at.
     verbose : bool
-        Taken for compatibility; watch a fit by callbacks instead.
+        Print the loss after every epoch.
     warm_start : bool, default=False
         Go on from the weights of the last fit.
     momentum, nesterovs_momentum : float, bool

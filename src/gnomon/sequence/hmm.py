@@ -38,7 +38,7 @@ class HMM(HiddenMarkov):
     n_iter, tol : int, float
         At most so many steps; stop when the objective gains less than `tol`.
     verbose : bool
-        Accepted for hmmlearn; watch the fit with callbacks, `trace_` or `iterate`.
+        Print a line after every step.
     params, init_params : str
         What is learned and what is initialized: s(tart), t(ransitions), e(missions). What `init_params`
         leaves out is taken from the attributes you set before `fit`.
