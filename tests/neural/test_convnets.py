@@ -372,3 +372,15 @@ def test_precision():
     assert double.weights_["conv1.weight"].dtype == np.float64
     mixed = quick(precision="mixed", max_iter=8).fit(X, y)
     assert mixed.weights_["conv1.weight"].dtype == np.float32 and mixed.score(X, y) > 0.8
+
+
+def test_compile_hands_the_module_to_torch_in_the_mode_asked_for(monkeypatch):
+    asked = []
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda self, **given: asked.append(given))
+    X, y = np.random.default_rng(0).normal(size=(12, 6, 6)), np.arange(12) % 2
+    net = [layers.Conv2d(2, 3), layers.Activation("relu"), layers.Dense(2)]
+    for mode in (False, True, "reduce-overhead"):
+        ConvNetClassifier(net, compile=mode, max_iter=1, early_stopping=False, random_state=0).fit(X, y)
+    assert asked == [{"mode": "default"}, {"mode": "reduce-overhead"}]
+    with pytest.raises(ValueError, match="compile"):
+        ConvNetClassifier(net, compile="fast").fit(X, y)

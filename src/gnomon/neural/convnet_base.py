@@ -30,6 +30,7 @@ class ImageNetwork(TorchLearner):
         "input_shape": [None, "array-like"],
         "data_format": [StrOptions(set(FORMATS))],
         "shuffle": ["boolean"],
+        "compile": ["boolean", StrOptions({"default", "reduce-overhead", "max-autotune"})],
     }
 
     # data

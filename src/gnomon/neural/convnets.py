@@ -52,6 +52,9 @@ class ConvNetClassifier(ClassifierMixin, ImageNetwork):
     random_state : int, RandomState or None
     device : {"auto", "cpu", "cuda"}, default="auto"
     precision : {"float32", "float64", "mixed"}, default="float32"
+    compile : bool or str, default=False
+        Have `torch.compile` make the training steps, in a mode of its own where a name is given ("reduce-overhead"
+        for small networks on a GPU). It takes a minute at the start, and pays in long fits.
 
     Attributes
     ----------
@@ -84,6 +87,7 @@ class ConvNetClassifier(ClassifierMixin, ImageNetwork):
         learning_rate="plateau", learning_rate_init=1e-2, momentum=0.9, weight_decay=5e-4, batch_size=128, max_iter=20,
         augment=None, early_stopping=True, validation_fraction=0.1, n_iter_no_change=5, tol=1e-4, clip_norm=None,
         shuffle=True, warm_start=False, random_state=None, device="auto", precision="float32",
+        compile=False,
     ):  # fmt: skip
         self.layers = layers
         self.input_shape = input_shape
@@ -107,6 +111,7 @@ class ConvNetClassifier(ClassifierMixin, ImageNetwork):
         self.random_state = random_state
         self.device = device
         self.precision = precision
+        self.compile = compile
 
     def _outputs(self, data):
         if len(data.classes) < 2:
@@ -168,7 +173,7 @@ class ConvNetRegressor(RegressorMixin, ImageNetwork):
     batch_size, max_iter, \
     augment, early_stopping, validation_fraction, n_iter_no_change, tol, clip_norm, shuffle, warm_start, \
     random_state, device, \
-    precision
+    precision, compile
         As in `ConvNetClassifier`; standardize the target.
 
     Attributes
@@ -193,6 +198,7 @@ class ConvNetRegressor(RegressorMixin, ImageNetwork):
         learning_rate_init=1e-2, momentum=0.9, weight_decay=5e-4, batch_size=128, max_iter=20, augment=None,
         early_stopping=True, validation_fraction=0.1, n_iter_no_change=5, tol=1e-4, clip_norm=None, shuffle=True,
         warm_start=False, random_state=None, device="auto", precision="float32",
+        compile=False,
     ):  # fmt: skip
         self.layers = layers
         self.input_shape = input_shape
@@ -215,6 +221,7 @@ class ConvNetRegressor(RegressorMixin, ImageNetwork):
         self.random_state = random_state
         self.device = device
         self.precision = precision
+        self.compile = compile
 
     def _outputs(self, data):
         return 1 if data.y.ndim == 1 else data.y.shape[1]

@@ -130,6 +130,8 @@ class TorchLearner(Learner):
             self._initialize(module)
         if weights is not None:
             load_weights(module, weights)
+        if getattr(self, "compile", False):
+            module.compile(mode="default" if self.compile is True else self.compile)
         return TorchState(module, self._optimizer(module), seed, float(self.learning_rate_init), work.facts)
 
     def _initialize(self, module: Any) -> None:
