@@ -53,8 +53,9 @@ class ConvNetClassifier(ClassifierMixin, ImageNetwork):
     device : {"auto", "cpu", "cuda"}, default="auto"
     precision : {"float32", "float64", "mixed"}, default="float32"
     compile : bool or str, default=False
-        Have `torch.compile` make the training steps, in a mode of its own where a name is given ("reduce-overhead"
-        for small networks on a GPU). It takes a minute at the start, and pays in long fits.
+        Have `torch.compile` make the training steps, in the mode "reduce-overhead" or the one given. It takes up to a
+        minute at the start and pays in long fits on a GPU: LeNet's steps were 1.4 times as fast on an H200,
+        ResNet-18's 1.3 times.
 
     Attributes
     ----------

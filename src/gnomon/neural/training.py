@@ -15,9 +15,10 @@ from gnomon.core.errors import DataError, DivergenceError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.promises import Promises
-from gnomon.core.randomness import draw_seed, stream
+from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import thread_count, threads
+from gnomon.core.trace import Trace
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
 from gnomon.neural.batch_losses import mean_of
 from gnomon.neural.earlier import check_same_kind
@@ -66,6 +67,7 @@ class TorchState:
 
     def __init__(self, module: Any, optimizer: Any, seed: int, rate: float, facts: dict[str, Any]) -> None:
         self.module, self.optimizer, self.seed, self.rate, self.facts = module, optimizer, seed, rate, facts
+        self.trained = module  # or a compiled form of it, with the same weights
         self.epoch = 0
         self.step = 0
         self.stale = 0
@@ -130,9 +132,11 @@ class TorchLearner(Learner):
             self._initialize(module)
         if weights is not None:
             load_weights(module, weights)
+        state = TorchState(module, self._optimizer(module), seed, float(self.learning_rate_init), work.facts)
         if getattr(self, "compile", False):
-            module.compile(mode="default" if self.compile is True else self.compile)
-        return TorchState(module, self._optimizer(module), seed, float(self.learning_rate_init), work.facts)
+            mode = "reduce-overhead" if self.compile is True else self.compile
+            state.trained = import_torch().compile(module, mode=mode)
+        return state
 
     def _initialize(self, module: Any) -> None:
         """Change the starting weights that PyTorch has drawn."""
@@ -179,7 +183,7 @@ class TorchLearner(Learner):
         state.optimizer.zero_grad(set_to_none=True)
         mixed = self.precision == "mixed"
         with torch.autocast(work.device.type, torch.bfloat16) if mixed else nullcontext():
-            loss, mass = self._batch_loss(state.module, work, units, state.epoch)
+            loss, mass = self._batch_loss(state.trained, work, units, state.epoch)
         loss.backward()
         if self.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(state.module.parameters(), self.clip_norm)
@@ -265,7 +269,7 @@ class TorchLearner(Learner):
             if hasattr(self, "weights_"):
                 state = self._awake(work, self._state(), optimizer=True)
             else:
-                state = self._start(work, stream(draw_seed(_generator(self.random_state)), 0))
+                state = self._start(work, stream(draw_seed(generator(self.random_state)), 0))
             crew, seed = self._crew(state), _torch_seed(state.seed, state.epoch + 1)
             with threads(crew), torch_session(work.device, seed):
                 self._epoch(work, state)
@@ -274,7 +278,7 @@ class TorchLearner(Learner):
             **self._attributes(state),
             "n_iter_": state.epoch,
             "converged_": False,
-            "trace_": _trace(state.losses),
+            "trace_": Trace(state.losses, np.zeros(len(state.losses)), unit="epoch"),
         }
         self._adopt(learned, data)
         vars(self).update(known)
@@ -387,15 +391,3 @@ class TorchLearner(Learner):
 
 def _torch_seed(seed: int, index: int) -> int:
     return int(stream(seed, 10_000_000 + index).integers(0, 2**62))
-
-
-def _generator(random_state: Any) -> Any:
-    from gnomon.core.randomness import generator
-
-    return generator(random_state)
-
-
-def _trace(losses: list[float]) -> Any:
-    from gnomon.core.trace import Trace
-
-    return Trace(losses, np.zeros(len(losses)), unit="epoch")
