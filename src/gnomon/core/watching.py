@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, NamedTuple
 
 from gnomon.core.callbacks import Checkpoint, Position, TraceLog
@@ -39,7 +40,7 @@ class Printed:
                 for name, value in row.items()
                 if name not in ("start", unit, "seconds") and value is not None
             )
-            print(", ".join([f"{before} {row[unit]}", *numbers]))
+            sys.stdout.write(", ".join([f"{before} {row[unit]}", *numbers]) + "\n")
 
 
 class Watch:
