@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from gnomon.core import threads as threads_module
-from gnomon.core.errors import DegenerateError
+from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import cholesky, fix_signs, log_determinant, log_sum_exp, solve_spd, symmetric_eigen
 from gnomon.core.randomness import generator, stream
 from gnomon.core.threads import in_order, one_blas_thread, shared, thread_count, threads
@@ -267,3 +267,15 @@ def test_safe_fastmath_keeps_nan_and_infinity():
         return odd
 
     assert count_odd_ones(np.array([1.0, np.nan, np.inf, -np.inf])) == 3
+
+
+def test_missing_entries_are_refused_with_our_own_models_as_the_cure():
+    from gnomon.linear import Ridge
+
+    for n in (5, 600_000):  # large tables are looked at chunk by chunk
+        X = np.zeros((n, 2))
+        X[-1, 1] = np.nan
+        with pytest.raises(
+            DataError, match="Input X contains NaN, and Ridge takes no missing values.*impute"
+        ):
+            Ridge().fit(X, np.arange(n))

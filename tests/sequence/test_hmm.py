@@ -696,3 +696,18 @@ def test_network_has_the_same_marginals():
             posterior[t, s] += network.joint(values)
     assert_allclose(posterior.sum(axis=1), 0.03628)
     assert_allclose(posterior / 0.03628, model.predict_proba(np.reshape(X, (-1, 1))))
+
+
+def test_sequences_may_be_given_one_by_one():
+    rng = np.random.default_rng(0)
+    parts = [rng.normal(size=(n, 2)) for n in (5, 9, 4)]
+    joined, lengths = np.concatenate(parts), [5, 9, 4]
+    one = GaussianHMM(2, n_iter=4, random_state=0).fit(joined, lengths=lengths)
+    other = GaussianHMM(2, n_iter=4, random_state=0).fit(parts)
+    assert other.score(parts) == one.score(joined, lengths=lengths)
+    np.testing.assert_array_equal(other.predict(parts), one.predict(joined, lengths=lengths))
+    words = CategoricalHMM(2, n_features=2, n_iter=3, random_state=0)
+    flat = np.array([[0], [1], [1], [1], [0]])
+    assert words.fit([[0, 1, 1], [1, 0]]).score([[0, 1, 1], [1, 0]]) == words.score(flat, lengths=[3, 2])
+    with pytest.raises(DataError, match="same columns"):
+        GaussianHMM(2).fit([np.zeros((3, 2)), np.zeros((3, 1))])

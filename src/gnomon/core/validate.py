@@ -10,7 +10,8 @@ import copy
 import re
 import sys
 import warnings
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -93,14 +94,39 @@ def _arrays(asker: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[Any,
     }
     if with_y:
         options |= {"multi_output": reads.y == "numbers", "y_numeric": reads.y in ("number", "numbers")}
-        X, y = validate_data(asker, X, y, **options)
+        X, y = _validated(asker, X, y, **options)
         if reads.y != "class":
             y = np.asarray(y, dtype=np.float64)
             if not np.isfinite(y).all():
                 raise DataError("Input y contains NaN or infinity; drop those rows.")
     else:
-        X, y = validate_data(asker, X, **options), None
+        X, y = _validated(asker, X, **options), None
     return (_canonical(X) if sparse.issparse(X) else X), y
+
+
+def _validated(asker: Any, *data: Any, **options: Any) -> Any:
+    """Return what scikit-learn's check returns."""
+    with _own_words(type(asker).__name__):
+        return validate_data(asker, *data, **options)
+
+
+@contextmanager
+def _own_words(name: str) -> Iterator[None]:
+    """Speak of missing entries with our own models as the cure."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error).startswith("Input X contains NaN"):
+            raise DataError(_missing(name)) from None
+        raise
+
+
+def _missing(name: str) -> str:
+    return (
+        f"Input X contains NaN, and {name} takes no missing values. Fill them "
+        "(gnomon.decomposition.ProbabilisticPCA and gnomon.mixture.GaussianMixture have `impute`) or drop the rows, "
+        "or use a model that takes them: trees, forests, HistGradientBoosting, GaussianNB or BayesClassifier of gnomon."
+    )
 
 
 def _plain(asker: Any, X: Any, reads: Reads, reset: bool) -> bool:
@@ -125,7 +151,13 @@ def _large(X: Any, reads: Reads) -> bool:
 
 def _checker(estimator: Any) -> Any:
     """Return the function that raises scikit-learn's error for entries that are not finite."""
-    return partial(assert_all_finite, estimator_name=type(estimator).__name__, input_name="X")
+    name = type(estimator).__name__
+
+    def check(X: Any) -> None:
+        with _own_words(name):
+            assert_all_finite(X, estimator_name=name, input_name="X")
+
+    return check
 
 
 def _canonical(X: Any) -> Any:

@@ -76,6 +76,30 @@ def normalized_rows(counts: Array, old: Array) -> Array:
     return np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), old)
 
 
+def joined(X: Any) -> tuple[Any, list[int] | None]:
+    """Return sequences given one by one as rows below each other, with their lengths; anything else as it is.
+
+    Tables are sequences, and so are lists of numbers whose lengths differ; lists of one length are rows of a table.
+    """
+    if not isinstance(X, list | tuple) or not all(hasattr(one, "__len__") for one in X):
+        return X, None
+    sizes = [len(one) for one in X]
+    if X and all(_is_rows(one) for one in X):
+        found = [np.asarray(one) for one in X]
+    elif len(set(sizes)) > 1 and not any(isinstance(one, str) or _is_rows(one) for one in X):
+        found = [np.reshape(one, (-1, 1)) for one in X]
+    else:
+        return X, None
+    widths = {one.shape[1] for one in found}
+    if len(widths) > 1:
+        raise DataError(f"the sequences of X must have the same columns; they have {sorted(widths)}.")
+    return np.concatenate(found), sizes
+
+
+def _is_rows(one: Any) -> bool:
+    return getattr(one, "ndim", 0) == 2 or (isinstance(one, list) and len(one) > 0 and np.ndim(one[0]) == 1)
+
+
 class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
     """What all hidden Markov models share; subclasses know their emissions."""
 
@@ -112,8 +136,9 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : (n, d) array, DataFrame, Parquet file or Dask collection
-            Observations of all sequences, one below the other; NaN marks what was not observed.
+        X : (n, d) array, DataFrame, Parquet file, Dask collection, or list of (length, d) arrays
+            Observations of all sequences, one below the other, or sequence by sequence; NaN marks what was not
+            observed.
         y : ignored
             Present for scikit-learn; sequence lengths given in its place, as hmmlearn has it, are understood.
         lengths : sequence of int, or column name
@@ -148,6 +173,8 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
         """
         if is_table(X) or is_dask(X):
             return X, lengths, 0
+        if lengths is None:
+            X, lengths = joined(X)
         if hasattr(X, "columns") and len(X.columns) == 0:
             raise DataError("X has 0 features: the table has no columns.")
         X = self._mark_missing(X)
