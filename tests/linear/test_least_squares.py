@@ -416,3 +416,27 @@ def test_same_as_statsmodels():
     np.testing.assert_allclose(table.standard_error, theirs.bse, rtol=1e-7)
     np.testing.assert_allclose(table.p, theirs.pvalues, rtol=1e-5, atol=1e-12)
     np.testing.assert_allclose(np.c_[table.lower, table.upper], theirs.conf_int(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_summary_tells_how_well_the_line_fits(intercept):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(25, 1)) + 1.0
+    y = 0.7 * X[:, 0] + rng.normal(size=25)
+    model = LinearRegression(fit_intercept=intercept).fit(X, y)
+    table = model.summary()
+    rest = y - model.predict(X)
+    around = y - y.mean() if intercept else y
+    r2 = 1.0 - (rest @ rest) / (around @ around)
+    assert table.fit.r2 == pytest.approx(r2, rel=1e-12)
+    assert table.fit.adjusted_r2 == pytest.approx(
+        1.0 - (1.0 - r2) * (25 - intercept) / (24 - intercept), rel=1e-12
+    )
+    assert table.fit.f == pytest.approx(table.t[-1] ** 2, rel=1e-10)  # one slope: F is the square of t
+    assert table.fit.f_p == pytest.approx(table.p[-1], rel=1e-9)
+    assert table.fit.log_likelihood == pytest.approx(model.log_likelihood(X, y), rel=1e-12)
+    assert table.fit.aic == pytest.approx(2 * (2 + intercept) - 2 * table.fit.log_likelihood, rel=1e-12)
+    assert table.fit.bic == pytest.approx(
+        np.log(25) * (2 + intercept) - 2 * table.fit.log_likelihood, rel=1e-12
+    )
+    assert f"R² {r2:.4f}" in str(table)

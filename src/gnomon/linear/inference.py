@@ -21,6 +21,39 @@ ASSUMES = (
 )
 
 
+class Goodness(NamedTuple):
+    """How well a least-squares line fits: against the mean, or against zero where it has no intercept."""
+
+    r2: float
+    adjusted_r2: float
+    f: float  # that all slopes are zero
+    f_p: float
+    log_likelihood: float
+    aic: float  # the noise variance counts as a parameter
+    bic: float
+
+    def __str__(self) -> str:
+        return (
+            f"R² {self.r2:.4f} (adjusted {self.adjusted_r2:.4f}), F {self.f:.4g} (p {self.f_p:.4g}), "
+            f"log-likelihood {self.log_likelihood:.6g}, AIC {self.aic:.6g}, BIC {self.bic:.6g}"
+        )
+
+
+def goodness(n: float, slopes: int, intercept: bool, rss: float, tss: float) -> Goodness:
+    """Return R², F, the likelihood and its criteria from sums of squares; weights count as repeated rows."""
+    freedom, parameters = n - slopes - intercept, slopes + intercept + 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left, rss, tss = np.float64(1.0) * freedom, np.float64(rss), np.float64(tss)
+        r2 = 1.0 - rss / tss
+        f = ((tss - rss) / slopes) / (rss / left) if slopes else np.float64(np.nan)
+        likelihood = -0.5 * n * (np.log(2.0 * np.pi * rss / n) + 1.0)
+        adjusted = 1.0 - (1.0 - r2) * (n - intercept) / left
+    return Goodness(
+        float(r2), float(adjusted), float(f), float(stats.f.sf(f, slopes, freedom)), float(likelihood),
+        float(2.0 * parameters - 2.0 * likelihood), float(np.log(n) * parameters - 2.0 * likelihood),
+    )  # fmt: skip
+
+
 class Summary(NamedTuple):
     """Estimate, standard error, t statistic, p value and interval of every coefficient."""
 
@@ -34,6 +67,7 @@ class Summary(NamedTuple):
     level: float
     degrees_of_freedom: float
     noise_variance: float
+    fit: Goodness
 
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame, one row per coefficient."""
@@ -48,7 +82,7 @@ class Summary(NamedTuple):
             f"{name[:16]:>16} {e:12.5g} {s:12.5g} {t:9.3f} {p:8.4f}   [{lo:.5g}, {hi:.5g}]"
             for name, e, s, t, p, lo, hi in zip(*self[:7], strict=True)
         ]
-        return "\n".join([head, *lines, ASSUMES])
+        return "\n".join([head, *lines, str(self.fit), ASSUMES])
 
 
 def unscaled_covariance(sums: LinearSums, *, intercept: bool) -> Array:
@@ -131,7 +165,7 @@ class GaussianInference:
         return np.multiply.outer(self._noise(noise), unscaled)
 
     def summary(self, level: float = 0.95, noise: str = "unbiased", target: int = 0) -> Summary:
-        """Return estimates with standard errors, t statistics, p values and intervals.
+        """Return estimates with standard errors, t statistics, p values and intervals, and how well they fit.
 
         Intervals are Student's with n − rank degrees of freedom; weights count as repeated rows.
         ``print`` it, or take ``.to_frame()``.
@@ -149,8 +183,13 @@ class GaussianInference:
         p = 2.0 * stats.t.sf(np.abs(t), freedom)
         half = error * stats.t.ppf(0.5 + level / 2.0, freedom)
         variance = float(np.atleast_1d(self._noise(noise))[target])
+        view = self._view()
+        rss = float(np.atleast_1d(self.noise_variance_)[target]) * view.weight
+        fit = goodness(
+            view.weight, int(self.rank_), bool(self.fit_intercept), rss, float(np.atleast_1d(view.yy)[target])
+        )
         return Summary(
-            names, estimate, error, t, p, estimate - half, estimate + half, level, freedom, variance
+            names, estimate, error, t, p, estimate - half, estimate + half, level, freedom, variance, fit
         )
 
     def _leverage(self, X: Any) -> Array:
