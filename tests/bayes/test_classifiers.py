@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import sparse, stats
 from scipy.special import ndtr
 from sklearn import discriminant_analysis, naive_bayes
 from sklearn.datasets import load_iris
@@ -369,3 +369,31 @@ def test_general_classifier_does_not_depend_on_the_units_of_a_column(scale):
     units = np.array([scale, 1.0, 1.0, 1.0])
     plain = BayesClassifier().fit(X, y).predict_proba(X)
     np.testing.assert_allclose(BayesClassifier().fit(X * units, y).predict_proba(X * units), plain, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [BernoulliNB, PoissonNB])
+def test_missing_counts_are_left_out_of_every_sum(kind):
+    rng = np.random.default_rng(0)
+    X, y, w = rng.poisson(1.3, size=(60, 4)).astype(float), rng.integers(0, 3, 60), rng.random(60)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    model = kind().fit(X, y, sample_weight=w)
+    expected = np.zeros((60, 3))
+    for k in range(3):
+        expected[:, k] = np.log(w[y == k].sum() / w.sum())
+        for j in range(4):
+            seen = (y == k) & ~np.isnan(X[:, j])
+            if kind is BernoulliNB:
+                on = (w[seen] @ (X[seen, j] > 0) + 1.0) / (w[seen].sum() + 2.0)
+                log_p = np.where(X[:, j] > 0, np.log(on), np.log(1.0 - on))
+            else:
+                rate = (w[seen] @ X[seen, j] + 1.0) / (w[seen].sum() + 1.0)
+                log_p = stats.poisson.logpmf(X[:, j], rate)
+            expected[:, k] += np.where(np.isnan(X[:, j]), 0.0, log_p)
+    found = model.joint_log_likelihood(X)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    halves = (
+        kind()
+        .partial_fit(X[:30], y[:30], [0, 1, 2], w[:30])
+        .partial_fit(X[30:], y[30:], sample_weight=w[30:])
+    )
+    np.testing.assert_allclose(halves.joint_log_likelihood(X), expected, atol=1e-12)

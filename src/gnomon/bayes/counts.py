@@ -2,89 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
 from sklearn.utils import Tags
 
-from gnomon.bayes.class_moments import class_weights
 from gnomon.bayes.classifier import FamilyClassifier, class_priors
-from gnomon.core.errors import DataError, DegenerateError
+from gnomon.bayes.count_sums import CountSums, binarized, count_sums, scores, without_holes
+from gnomon.core.errors import DegenerateError
 from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.parameters import StrOptions
-from gnomon.core.rows import Rows
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER, Reads
-from gnomon.distributions.columns import product
-from gnomon.loops import classes as loops
-
-
-class CountSums(NamedTuple):
-    """The weight of every class and the sums of its columns."""
-
-    weight: Array  # (K,)
-    counts: Array  # (K, d)
-
-    @property
-    def n_features(self) -> int:
-        return int(self.counts.shape[1])
-
-
-def binarized(X: Any, threshold: float | None) -> Any:
-    """Return 1 where X is above the threshold; X itself without one."""
-    if threshold is None:
-        return X
-    if not sparse.issparse(X):
-        return (X > threshold).astype(X.dtype)
-    if threshold < 0:
-        raise DataError("a sparse X cannot be binarized at a negative threshold; make it dense.")
-    return sparse.csr_array(((X.data > threshold).astype(X.dtype), X.indices, X.indptr), shape=X.shape)
-
-
-def count_sums(chunk: Chunk, n_classes: int, threshold: float | None) -> CountSums:
-    """Return the column sums of every class."""
-    X = binarized(chunk.X, threshold)
-    sums = np.zeros((n_classes, X.shape[1]))
-    if sparse.issparse(X):
-        loops.csr_class_sums(X.indptr, X.indices, X.data, chunk.y, chunk.weight, sums)
-    else:
-        member = np.zeros((len(chunk.y), n_classes))
-        member[np.arange(len(member)), chunk.y] = chunk.weight
-        sums += member.T @ X
-    return CountSums(class_weights(chunk, n_classes), sums)
-
 
 NEVER = 1e-300  # the share of what was never seen, where no pseudo-count lifts it: 0·ln 0 is no number
-
-
-def scores(rows: Rows, weights: Array, offsets: Array, threshold: float | None = None) -> Array:
-    """Return x·w_k + b_k of every row; a weight of −∞ counts only where x is not zero."""
-    if not rows.sparse:
-        return per_row(dense_scores, rows, weights, offsets, threshold)
-    impossible = np.isneginf(weights)
-    if not impossible.any():
-        return per_row(sparse_scores, rows, np.ascontiguousarray(weights.T), None, offsets, threshold)
-    table, barred = np.where(impossible, 0.0, weights), np.ascontiguousarray(impossible.T, dtype=np.float64)
-    return per_row(sparse_scores, rows, np.ascontiguousarray(table.T), barred, offsets, threshold)
-
-
-def dense_scores(chunk: Chunk, weights: Array, offsets: Array, threshold: float | None) -> Array:
-    """Return x·w_k + b_k."""
-    return product(binarized(chunk.X, threshold), weights) + offsets
-
-
-def sparse_scores(
-    chunk: Chunk, table: Array, barred: Array | None, offsets: Array, threshold: float | None
-) -> Array:
-    """Return x·table + b, −∞ where an entry of x that is not zero meets a barred one; table is (d, K)."""
-    X = binarized(chunk.X, threshold)
-    found = X @ table
-    found += offsets
-    if barred is not None:
-        found[(X != 0) @ barred > 0] = -np.inf
-    return found
 
 
 class CountClassifier(FamilyClassifier):
@@ -116,7 +49,7 @@ class CountClassifier(FamilyClassifier):
         return alpha if self.force_alpha else np.maximum(alpha, 1e-10)
 
     def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
-        """Return attributes of the model, the weights (K, d) and the offsets (K,)."""
+        """Return attributes of the model, the weights (K, d) and what every column adds to the offsets (K, d)."""
         raise NotImplementedError
 
     def _statistics(self, rows: Any) -> CountSums:
@@ -132,13 +65,22 @@ class CountClassifier(FamilyClassifier):
     def _estimate(self, sums: CountSums) -> dict[str, Any]:
         with np.errstate(divide="ignore", invalid="ignore"):
             attributes, weights, offsets = self._linear(sums)
-        counts = {"feature_count_": sums.counts, "_weights_": weights, "_offsets_": offsets}
+        counts = {"feature_count_": sums.counts, "_weights_": weights, "_offsets_": offsets.sum(axis=1)}
+        counts |= {"_parts_": offsets} if self._reads.nan else {}
         return {**self._shares(sums.weight), **counts, **attributes}
 
     def _joint(self, X: Any) -> Array:
         rows = self._rows(X)
         offsets = self._offsets_ + self.class_log_prior_
-        return scores(rows, self._weights_, offsets, self._threshold())
+        parts = None if rows.sparse or not self._reads.nan else self._parts()
+        return scores(rows, self._weights_, offsets, self._threshold(), parts)
+
+    def _parts(self) -> Array:
+        """Return what every column adds to the offsets; models of older files do not hold it."""
+        if not hasattr(self, "_parts_"):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                self._parts_ = self._linear(self.sums_)[2]
+        return self._parts_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -155,7 +97,7 @@ class CountClassifier(FamilyClassifier):
     def explain(self, X: Any) -> Array:
         """Return what every column adds to the log-odds of each class against the first, (n, K, d)."""
         X = self._rows(X).X
-        X = binarized(X.toarray() if sparse.issparse(X) else X, self._threshold())
+        X = without_holes(binarized(X.toarray() if sparse.issparse(X) else X, self._threshold()))[0]
         return X[:, None, :] * (self._weights_ - self._weights_[0])
 
     def sample(self, n: int, random_state: Any = None) -> tuple[Array, Array]:
@@ -203,7 +145,7 @@ class MultinomialNB(CountClassifier):
     def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
         smoothed = sums.counts + self._alpha()
         logs = np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True))
-        return {"feature_log_prob_": logs}, logs, np.zeros(len(logs))
+        return {"feature_log_prob_": logs}, logs, np.zeros((len(logs), 1))
 
 
 class ComplementNB(CountClassifier):
@@ -254,7 +196,7 @@ class ComplementNB(CountClassifier):
         return (
             {"feature_log_prob_": weights, "feature_all_": sums.counts.sum(axis=0)},
             weights,
-            np.zeros(len(logs)),
+            np.zeros((len(logs), 1)),
         )
 
     def _joint(self, X: Any) -> Array:
@@ -268,6 +210,8 @@ class BernoulliNB(CountClassifier):
 
     .. math:: \ln P(k \mid x) = \ln \pi_k + \sum_j x_j \ln \theta_{kj} + (1 - x_j) \ln (1 - \theta_{kj})
               + \text{const}, \qquad \theta_{kj} = \frac{N_{kj} + \alpha}{N_k + 2 \alpha}
+
+    A missing entry (NaN) is left out of both sums, in learning and in prediction.
 
     Parameters
     ----------
@@ -283,7 +227,7 @@ class BernoulliNB(CountClassifier):
     array([[0.25, 0.75]])
     """
 
-    _reads: ClassVar[Reads] = Reads(y="class", scales=True, sparse=True)
+    _reads: ClassVar[Reads] = Reads(y="class", scales=True, sparse=True, nan=True)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **CountClassifier._parameter_constraints,
         "binarize": [None, NUMBER],
@@ -306,17 +250,17 @@ class BernoulliNB(CountClassifier):
 
     def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
         alpha = self._alpha()
-        rows = sums.weight[:, None] + 2.0 * alpha
+        rows = sums.seen + 2.0 * alpha
         on, off = (
             np.log(np.maximum(counts / rows, NEVER))
-            for counts in (sums.counts + alpha, sums.weight[:, None] - sums.counts + alpha)
+            for counts in (sums.counts + alpha, sums.seen - sums.counts + alpha)
         )
-        return {"feature_log_prob_": on}, on - off, off.sum(axis=1)
+        return {"feature_log_prob_": on}, on - off, off
 
 
 def log_factorials(chunk: Chunk) -> Array:
     """Return Σ_j ln x_j! of every row."""
-    X = chunk.X.toarray() if sparse.issparse(chunk.X) else chunk.X
+    X = chunk.X.toarray() if sparse.issparse(chunk.X) else without_holes(chunk.X)[0]
     return gammaln(X + 1.0).sum(axis=1)
 
 
@@ -327,7 +271,7 @@ class PoissonNB(CountClassifier):
               \lambda_{kj} = \frac{\sum_i x_{ij} + a}{n_k + b}
 
     The rate is the mean count of the word in a document of the class, so long documents count for more than
-    in `MultinomialNB`.
+    in `MultinomialNB`. A missing count (NaN) is left out, in learning and in prediction.
 
     Parameters
     ----------
@@ -346,6 +290,7 @@ class PoissonNB(CountClassifier):
            [0.5, 2.5]])
     """
 
+    _reads: ClassVar[Reads] = Reads(y="class", scales=True, sparse=True, positive=True, nan=True)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "shape": [NOT_NEGATIVE],
         "rate": [NOT_NEGATIVE],
@@ -371,9 +316,9 @@ class PoissonNB(CountClassifier):
 
     def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
         shape = self.shape - (1.0 if self.estimate == "map" else 0.0)
-        rates = np.maximum(sums.counts + shape, 0.0) / (sums.weight[:, None] + self.rate)
-        rates = np.where(sums.weight[:, None] + self.rate > 0, rates, 0.0)
-        return {"rates_": rates}, np.log(rates), -rates.sum(axis=1)
+        rates = np.maximum(sums.counts + shape, 0.0) / (sums.seen + self.rate)
+        rates = np.where(sums.seen + self.rate > 0, rates, 0.0)
+        return {"rates_": rates}, np.log(rates), -rates
 
     def joint_log_likelihood(self, X: Any) -> Array:
         """Return ln π_k + ln p(x | k) for every row and class, shape (n, K)."""
