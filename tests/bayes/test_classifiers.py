@@ -397,3 +397,7 @@ def test_missing_counts_are_left_out_of_every_sum(kind):
         .partial_fit(X[30:], y[30:], sample_weight=w[30:])
     )
     np.testing.assert_allclose(halves.joint_log_likelihood(X), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        kind().fit(sparse.csr_array(X), y, w).joint_log_likelihood(X), expected, atol=1e-12
+    )
+    np.testing.assert_allclose(model.joint_log_likelihood(sparse.csr_array(X)), expected, atol=1e-12)

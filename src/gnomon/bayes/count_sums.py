@@ -35,40 +35,51 @@ class CountSums(NamedTuple):
 
 def binarized(X: Any, threshold: float | None) -> Any:
     """Return 1 where X is above the threshold, and NaN where it is missing; X itself without a threshold."""
-    if sparse.issparse(X) and np.isnan(X.data.sum()):
-        raise DataError("a sparse X must not contain NaN; make it dense, where missing entries are left out.")
     if threshold is None:
         return X
     if not sparse.issparse(X):
-        on = (X > threshold).astype(X.dtype)
-        return np.where(np.isnan(X), np.nan, on).astype(X.dtype) if np.isnan(X.sum()) else on
+        return _above(X, threshold)
     if threshold < 0:
         raise DataError("a sparse X cannot be binarized at a negative threshold; make it dense.")
-    return sparse.csr_array(((X.data > threshold).astype(X.dtype), X.indices, X.indptr), shape=X.shape)
+    return sparse.csr_array((_above(X.data, threshold), X.indices, X.indptr), shape=X.shape)
+
+
+def _above(values: Array, threshold: float) -> Array:
+    on = (values > threshold).astype(values.dtype)
+    return np.where(np.isnan(values), np.nan, on).astype(values.dtype) if np.isnan(values.sum()) else on
 
 
 def count_sums(chunk: Chunk, n_classes: int, threshold: float | None) -> CountSums:
     """Return the column sums of every class."""
-    X = binarized(chunk.X, threshold)
-    sums, missing = np.zeros((n_classes, X.shape[1])), 0.0
-    if sparse.issparse(X):
-        loops.csr_class_sums(X.indptr, X.indices, X.data, chunk.y, chunk.weight, sums)
-    else:
+    X, holes = without_holes(binarized(chunk.X, threshold))
+    missing = 0.0 if holes is None else class_sums(holes, chunk, n_classes)
+    return CountSums(class_weights(chunk, n_classes), class_sums(X, chunk, n_classes), missing)
+
+
+def class_sums(X: Any, chunk: Chunk, n_classes: int) -> Array:
+    """Return the weighted column sums of the rows of every class, (K, d)."""
+    if not sparse.issparse(X):
         member = np.zeros((len(chunk.y), n_classes))
         member[np.arange(len(member)), chunk.y] = chunk.weight
-        X, holes = without_holes(X)
-        sums += member.T @ X
-        if holes is not None:
-            missing = member.T @ holes
-    return CountSums(class_weights(chunk, n_classes), sums, missing)
+        return member.T @ X
+    sums = np.zeros((n_classes, X.shape[1]))
+    loops.csr_class_sums(X.indptr, X.indices, X.data, chunk.y, chunk.weight, sums)
+    return sums
 
 
-def without_holes(X: Any) -> tuple[Any, Array | None]:
-    """Return a dense X with zeros for what is missing, and 1 where that is so; None where nothing is."""
-    if not np.isnan(X.sum()):
+def without_holes(X: Any) -> tuple[Any, Any]:
+    """Return X with zeros for what is missing, and 1 where that is so; None where nothing is."""
+    values = X.data if sparse.issparse(X) else X
+    if not np.isnan(values.sum()):
         return X, None
-    holes = np.isnan(X)
-    return np.where(holes, 0.0, X), holes.astype(np.float64)
+    gone = np.isnan(values)
+    known, holes = np.where(gone, 0.0, values).astype(values.dtype), gone.astype(values.dtype)
+    if not sparse.issparse(X):
+        return known, holes
+    places = X.indices, X.indptr
+    return sparse.csr_array((known, *places), shape=X.shape), sparse.csr_array(
+        (holes, *places), shape=X.shape
+    )
 
 
 def scores(
@@ -82,9 +93,9 @@ def scores(
         return per_row(dense_scores, rows, weights, offsets, threshold, parts)
     impossible = np.isneginf(weights)
     if not impossible.any():
-        return per_row(sparse_scores, rows, np.ascontiguousarray(weights.T), None, offsets, threshold)
+        return per_row(sparse_scores, rows, np.ascontiguousarray(weights.T), None, offsets, threshold, parts)
     table, barred = np.where(impossible, 0.0, weights), np.ascontiguousarray(impossible.T, dtype=np.float64)
-    return per_row(sparse_scores, rows, np.ascontiguousarray(table.T), barred, offsets, threshold)
+    return per_row(sparse_scores, rows, np.ascontiguousarray(table.T), barred, offsets, threshold, parts)
 
 
 def dense_scores(
@@ -97,12 +108,19 @@ def dense_scores(
 
 
 def sparse_scores(
-    chunk: Chunk, table: Array, barred: Array | None, offsets: Array, threshold: float | None
+    chunk: Chunk,
+    table: Array,
+    barred: Array | None,
+    offsets: Array,
+    threshold: float | None,
+    parts: Array | None,
 ) -> Array:
     """Return x·table + b, −∞ where an entry of x that is not zero meets a barred one; table is (d, K)."""
-    X = binarized(chunk.X, threshold)
+    X, holes = without_holes(binarized(chunk.X, threshold))
     found = X @ table
     found += offsets
+    if holes is not None and parts is not None:
+        found -= holes @ parts.T
     if barred is not None:
         found[(X != 0) @ barred > 0] = -np.inf
     return found

@@ -72,7 +72,7 @@ class CountClassifier(FamilyClassifier):
     def _joint(self, X: Any) -> Array:
         rows = self._rows(X)
         offsets = self._offsets_ + self.class_log_prior_
-        parts = None if rows.sparse or not self._reads.nan else self._parts()
+        parts = self._parts() if self._reads.nan else None
         return scores(rows, self._weights_, offsets, self._threshold(), parts)
 
     def _parts(self) -> Array:
@@ -260,7 +260,7 @@ class BernoulliNB(CountClassifier):
 
 def log_factorials(chunk: Chunk) -> Array:
     """Return Σ_j ln x_j! of every row."""
-    X = chunk.X.toarray() if sparse.issparse(chunk.X) else without_holes(chunk.X)[0]
+    X = without_holes(chunk.X.toarray() if sparse.issparse(chunk.X) else chunk.X)[0]
     return gammaln(X + 1.0).sum(axis=1)
 
 
