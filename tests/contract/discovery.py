@@ -1,9 +1,7 @@
 """Finds every public estimator of the library, and makes each ready to be tested."""
 
 import inspect
-import os
 import pkgutil
-import sys
 from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
@@ -17,7 +15,6 @@ from sklearn.utils.validation import has_fit_parameter
 import gnomon
 from contract.learners import SlowMean
 from contract.recipes import RECIPES, Recipe
-from contract.unproven import UNPROVEN
 from gnomon.core.promises import EXACT, Promises
 from gnomon.core.steps import Learner
 
@@ -221,18 +218,10 @@ class Subject:
         return {name: getattr(model, name) for name in names if hasattr(model, name)}
 
 
-def everything():
-    """Whether families that are unproven take part: asked for by name, or by ``GNOMON_CONTRACT=all``."""
-    named = any(word == "-k" or word.startswith("-k") for word in sys.argv)
-    return named or os.environ.get("GNOMON_CONTRACT") == "all"
-
-
 def subjects():
     """Every public estimator in every setting that its recipe lists; what cannot be made has its own test."""
     made = []
     for name, cls in estimator_classes().items():
-        if cls.__module__.split(".")[1] in UNPROVEN and not everything():
-            continue
         recipe = RECIPES.get(name, Recipe())
         with suppress(Exception):
             for setting in recipe.settings:

@@ -6,7 +6,6 @@ import pytest
 
 from contract.discovery import Subject, estimator_classes, packages
 from contract.recipes import RECIPES, Recipe
-from contract.unproven import UNPROVEN
 
 
 @pytest.mark.parametrize("package", packages())
@@ -22,11 +21,6 @@ def test_estimator_can_be_made(name):
     recipe = RECIPES.get(name, Recipe())
     for setting in recipe.settings:
         Subject(estimator_classes()[name], recipe, setting).check()
-
-
-def test_what_is_unproven_is_a_family_with_its_reason():
-    assert set(UNPROVEN) <= set(packages())
-    assert all(UNPROVEN.values())
 
 
 def test_recipes_are_of_public_estimators():

@@ -1,7 +1,0 @@
-"""Families that the whole contract has not been seen to hold for yet, and what is known of them.
-
-Their estimators have tests of their own; the contract takes them in with ``GNOMON_CONTRACT=all`` or when a run asks for
-their names with ``-k``. A family leaves this list when its contract runs without a failure; none may enter it.
-"""
-
-UNPROVEN: dict[str, str] = {}
