@@ -17,6 +17,15 @@ from gnomon.core.rows import CHUNK_BYTES, CHUNK_ROWS, Chunk, Encoding, Rows
 from gnomon.core.threads import in_order
 
 Item = TypeVar("Item")
+NUMBERS = (
+    "int",
+    "uint",
+    "float",
+    "double",
+    "halffloat",
+    "bool",
+    "decimal",
+)  # Arrow's names of types begin so
 
 
 class Roles(NamedTuple):
@@ -71,13 +80,18 @@ class TableRows(Rows):
         self.encoding = Encoding(self.roles.features, self.dtype, nan, None)
         if self.n_rows == 0:
             raise DataError(f"the table {source!r} has no rows.")
+        if weight is not None and not any(
+            (read_column(batch, weight) != 0).any() for batch in self.source.batches([weight])
+        ):
+            raise DataError("sample_weight is zero for every row; at least one row must count.")
 
     def learn_classes(self) -> None:
         """Find the classes of the target in one pass over its column."""
-        labels = [
-            np.unique(read_column(batch, self.roles.target))
-            for batch in self.source.batches([self.roles.target])
-        ]
+        labels = []
+        for batch in self.source.batches([self.roles.target]):
+            if batch.column(self.roles.target).null_count:
+                raise DataError(f"column {self.roles.target!r} holds missing labels; drop those rows.")
+            labels.append(np.unique(read_column(batch, self.roles.target)))
         self.classes = np.unique(np.concatenate(labels))
         self.encoding = self.encoding._replace(classes=self.classes)
 
@@ -123,8 +137,7 @@ class ParquetSource:
         self.files = files
         self.schema = parquet.read_schema(files[0])
         for file in files[1:]:
-            if parquet.read_schema(file).names != self.schema.names:
-                raise DataError(f"{file} has other columns than {files[0]}; the files of a table must agree.")
+            self.schema = common_schema(self.schema, parquet.read_schema(file), file, files[0])
 
     def count(self) -> int:
         """Return the number of rows, from the files' footers."""
@@ -139,6 +152,22 @@ class ParquetSource:
         for file in self.files:
             with parquet.ParquetFile(file, pre_buffer=False, buffer_size=2**16) as opened:
                 yield from opened.iter_batches(batch_size=size, columns=columns, use_threads=False)
+
+
+def common_schema(schema: Any, other: Any, file: str, first: str) -> Any:
+    """Return the columns of two files of one table; numbers of different types meet in float64."""
+    import pyarrow as pa
+
+    if other.names != schema.names:
+        raise DataError(f"{file} has other columns than {first}; the files of a table must agree.")
+    for place, (mine, theirs) in enumerate(zip(schema, other, strict=True)):
+        kinds = [str(field.type) for field in (mine, theirs)]
+        if kinds[0] == kinds[1]:
+            continue
+        if not all(kind.startswith(NUMBERS) for kind in kinds):
+            raise DataError(f"column {mine.name!r} holds {kinds[0]} in {first} and {kinds[1]} in {file}.")
+        schema = schema.set(place, pa.field(mine.name, pa.float64()))
+    return schema
 
 
 class ArrowSource:
@@ -209,7 +238,7 @@ def common_dtype(schema: Any, names: list[str]) -> np.dtype[Any]:
     narrow = True
     for name in names:
         kind = str(schema.field(name).type)
-        if not kind.startswith(("int", "uint", "float", "double", "halffloat", "bool", "decimal")):
+        if not kind.startswith(NUMBERS):
             raise DataError(f"column {name!r} holds {kind}, and features must be numbers. Encode or drop it.")
         narrow = narrow and kind in ("float", "halffloat")
     return np.dtype(np.float32 if narrow else np.float64)
