@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 OURS = "gnomon"
+LONG = 30.0  # seconds; a contender whose run takes longer is run once, and its memory is not known
 
 
 @dataclass
@@ -93,10 +94,13 @@ def time_rounds(case: Case, args: tuple[Any, ...], figures: dict[str, Figures], 
     running = {}
     for name, contender in case.contenders().items():
         try:
-            _, result = call(contender, args)
+            elapsed, result = call(contender, args)
             if case.quality and name not in case.floors:
                 figures[name].quality = float(case.quality(result, *args))
-            running[name] = contender
+            if name == OURS or elapsed < LONG:
+                running[name] = contender
+            else:
+                figures[name].seconds.append(elapsed)
         except Exception as error:
             figures[name].trouble = trouble(error)
     names, spent, rounds = list(running), 0.0, 0
@@ -128,7 +132,9 @@ def growth(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     return rise / sum((a - mean_x) ** 2 for a in x)
 
 
-def peak_memory(contender: Callable[..., Any], args: tuple[Any, ...], limit: float = 600) -> float | None:
+def peak_memory(
+    contender: Callable[..., Any], args: tuple[Any, ...], limit: float = 2 * LONG
+) -> float | None:
     """Return by how many MB a second run of the contender raises the memory of a process of its own.
 
     The first run imports and compiles. The process is forked, so the data are there and count for nobody.

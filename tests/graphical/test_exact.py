@@ -3,8 +3,17 @@
 import numpy as np
 import pytest
 
-from gnomon.graphical import BayesianNetwork, JunctionTree, inference_plan
+from gnomon.core.errors import DataError, ZeroEvidenceError
+from gnomon.graphical import (
+    BayesianNetwork,
+    BeliefPropagation,
+    Factor,
+    JunctionTree,
+    MarkovRandomField,
+    inference_plan,
+)
 from gnomon.graphical.evidence import ImpossibleEvidenceError
+from gnomon.graphical.factor import TableTooLargeError
 from graphical.randomly import random_evidence, random_network, twin, walk
 
 METHODS = ("enumeration", "elimination", "junction_tree", "polytree", "auto")
@@ -170,3 +179,42 @@ def test_many_children_do_not_underflow():
         found = model.query("h", seen, method=method)
         assert found.log_evidence == pytest.approx(expected, rel=1e-10)
         assert found[1] == pytest.approx(81 / 82, rel=1e-9)
+
+
+def test_best_states_of_many_variables_need_no_table_of_them():
+    """All of a chain but one are asked for: their joint table would have 2^39 entries."""
+    edges = [(f"v{i}", f"v{i + 1}") for i in range(40)]
+    tables = {"v0": [0.4, 0.6], **{f"v{i + 1}": [[0.7, 0.3], [0.2, 0.8]] for i in range(40)}}
+    model = BayesianNetwork(edges, tables=tables)
+    asked = [f"v{i}" for i in range(40) if i != 20]
+    states, value = model.marginal_map(asked, {"v40": 1})
+    assert states == dict.fromkeys(asked, 1)
+    assert value == pytest.approx(np.log(0.6) + 38 * np.log(0.8) + np.log(0.8 * 0.8 + 0.2 * 0.3))
+
+
+def test_undirected_models_name_what_is_impossible():
+    field = MarkovRandomField(
+        [Factor(["a", "b"], np.eye(2)), Factor(["b", "c"], np.eye(2)), Factor(["d"], [1.0, 1.0])]
+    )
+    for ask in (field.query, lambda v, seen: field.marginals(seen), lambda v, seen: field.mpe(seen)):
+        with pytest.raises(ImpossibleEvidenceError, match="impossible: a=0, c=1 has"):
+            ask("b", {"d": 0, "a": 0, "c": 1})
+    with pytest.raises(ZeroEvidenceError, match=r"factor over \['[ab]', '[bc]'\]"):
+        BeliefPropagation().fit(field, evidence={"a": 0, "c": 1})
+    empty = MarkovRandomField([Factor(["a"], [0.0, 0.0])])
+    for ask in (lambda: empty.query("a"), empty.log_partition):
+        with pytest.raises(ImpossibleEvidenceError, match="probability zero to everything"):
+            ask()
+
+
+def test_normalizer_is_refused_before_it_is_summed():
+    ring = [Factor([f"v{i}", f"v{(i + 1) % 6}"], np.ones((3, 3))) for i in range(6)]
+    field = MarkovRandomField(ring)
+    assert field.log_partition(max_entries=27) == pytest.approx(6 * np.log(3))
+    with pytest.raises(TableTooLargeError, match="the sum over all variables needs.*27 entries"):
+        field.log_partition(max_entries=26)
+    assert len(field.sample(0)) == len(field.sample(0, method="gibbs")) == 0
+    with pytest.raises(DataError, match="n must be a whole number, at least 0; got -1"):
+        field.sample(-1, method="gibbs")
+    with pytest.raises(DataError, match="burn_in must be"):
+        field.sample(3, method="gibbs", burn_in=-1)

@@ -94,6 +94,10 @@ def test_file_cut_anywhere_is_an_error(format):
     for end in range(40, len(text.rstrip()) - 1, 37):
         with pytest.raises(DataError):
             read_network(text[:end], format=format)
+    if format != "xmlbif":
+        start = text.index("probability ( dysp" if format == "bif" else "potential (dysp")
+        with pytest.raises(DataError, match="the file ends in the middle of the table of 'dysp'"):
+            read_network(text[: start + 24], format=format)
     table = text.index("probability ( dysp") if format == "bif" else text.rindex("dysp")
     with pytest.raises(DataError, match="dysp"):
         read_network(text[: table + 40], format=format)

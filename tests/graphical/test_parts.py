@@ -258,6 +258,16 @@ def test_edges_that_are_allowed_required_and_forbidden():
         HillClimbSearch(forbidden=[("smok", "lung")]).fit(X)
 
 
+def test_required_edges_that_make_a_cycle_are_named():
+    X = pd.DataFrame({"rain": [0, 1, 1, 0], "wet": [0, 1, 0, 1], "cold": [1, 1, 0, 0]})
+    ring = [("rain", "wet"), ("wet", "cold"), ("cold", "rain")]
+    for start in ("tree", "empty"):
+        with pytest.raises(DataError, match="cycle: rain → wet → cold → rain"):
+            HillClimbSearch(required=ring, start=start).fit(X)
+    with pytest.raises(DataError, match="cycle: rain → wet → cold → rain"):
+        HillClimbSearch(start=ring).fit(X)
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_no_tree_has_a_larger_likelihood(seed):
     X = random_network(seed, n=5, most_states=2).sample(100, random_state=0)

@@ -54,10 +54,11 @@ def test_factor_graph_with_messages():
     assert len(ax.lines) == 5 and len(graph.plot().patches) == 6
 
 
-@pytest.mark.parametrize("name", ["mixture", "naive_bayes", "hmm", "topics"])
-def test_plates_of_all_models(name):
+@pytest.mark.parametrize(("name", "arrows"), [("mixture", 3), ("naive_bayes", 3), ("hmm", 6), ("topics", 4)])
+def test_plates_of_all_models(name, arrows):
     ax = plot.plates(name)
     assert len(words(ax)) >= 4
+    assert sum(getattr(text, "arrow_patch", None) is not None for text in ax.texts) == arrows
     with pytest.raises(ValueError, match="spec"):
         plot.plates("nothing")
 
@@ -75,3 +76,7 @@ def test_search_with_strengths():
     search = HillClimbSearch().fit(X)
     ax = plot.network(search, strengths=edge_bootstrap(X, 3, random_state=0))
     assert set(words(ax)) == {"rain", "sprinkler", "wet"} and ax.get_title().startswith("score")
+    ax.figure.canvas.draw()
+    inset = ax.child_axes[0].get_window_extent()
+    for circle in ax.patches:
+        assert not inset.overlaps(circle.get_window_extent()), "the score covers no node"

@@ -32,6 +32,15 @@ def test_contenders_take_turns_and_the_best_counts(case_module):
     assert figures["b"].best == min(figures["b"].seconds) and len(figures["b"].seconds) == 2
 
 
+def test_slow_peer_is_run_once(case_module, monkeypatch):
+    calls = []
+    monkeypatch.setattr(case_module, "LONG", 0.0)
+    case = case_module.Case("slow", ours=lambda: calls.append("a"), peers={"b": lambda: calls.append("b")})
+    figures = {name: case_module.Figures() for name in case.contenders()}
+    case_module.time_rounds(case, (), figures, seconds=0.0)
+    assert calls == ["a", "b", "a", "a"] and len(figures["b"].seconds) == 1
+
+
 def test_growth_is_the_exponent(case_module):
     sizes = [100, 200, 400, 800]
     assert case_module.growth(sizes, [3.0 * n**1.5 for n in sizes]) == pytest.approx(1.5)

@@ -57,6 +57,13 @@ class Tokens:
         self.place += 1
         return [word for word in words[begin : self.place - 1] if word != ","]
 
+    def scope(self) -> tuple[str, list[str]]:
+        """Take ``( child | parents )`` and return the names; what comes next is the child's table."""
+        self.expect("(")
+        self.inside = f"the table of {self.peek()!r}"
+        names = [word for word in self.until(")") if word != "|"]
+        return (names[0], names[1:]) if names else ("", [])
+
     def skip_block(self) -> None:
         """Take a block in braces and all within."""
         self.expect("{")
@@ -119,10 +126,7 @@ def _variable(tokens: Tokens, declared: Declared) -> None:
 
 def _probability(tokens: Tokens, declared: Declared) -> None:
     tokens.inside = "a probability block"
-    tokens.expect("(")
-    scope = tokens.until(")")
-    child, parents = (scope[0], [word for word in scope[1:] if word != "|"]) if scope else ("", [])
-    tokens.inside = f"the table of {child!r}"
+    child, parents = tokens.scope()
     if child in declared.tables:
         raise FileError(f"the table of {child!r} is given twice.")
     for name in (child, *parents):
@@ -135,8 +139,7 @@ def _probability(tokens: Tokens, declared: Declared) -> None:
         if word == "table":
             table = _whole(numbers(tokens.until(";"), child), shape, child)
         elif word == "default":
-            row = _row(tokens, child, shape[-1])
-            table = np.where(np.isnan(table), row, table)
+            table = np.where(np.isnan(table), _default(tokens, child, shape), table)
         elif word == "(":
             states = tokens.until(")")
             if len(states) != len(parents):
@@ -151,8 +154,19 @@ def _probability(tokens: Tokens, declared: Declared) -> None:
     declared.parents[child], declared.tables[child] = parents, table.ravel()
 
 
+def _default(tokens: Tokens, child: str, shape: list[int]) -> Array:
+    """One row for all that are not given; some programs write the whole table here."""
+    flat = numbers(tokens.until(";"), child)
+    if len(flat) == np.prod(shape):
+        return _whole(flat, shape, child)
+    return _checked(flat, child, shape[-1])
+
+
 def _row(tokens: Tokens, child: str, size: int) -> Array:
-    row = numbers(tokens.until(";"), child)
+    return _checked(numbers(tokens.until(";"), child), child, size)
+
+
+def _checked(row: Array, child: str, size: int) -> Array:
     if len(row) != size:
         raise FileError(f"a row of {child!r} has {len(row)} numbers and its variable {size} states.")
     return row

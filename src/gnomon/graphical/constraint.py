@@ -43,8 +43,9 @@ class PC(StructureLearner):
     ----------
     alpha : float, default=0.05
         Level of the tests.
-    test : {"chi2", "g"}, default="chi2"
-        Pearson's statistic or the likelihood ratio.
+    test : {"chi2", "g"} or callable, default="chi2"
+        Pearson's statistic or the likelihood ratio. A function is handed two names and the tuple of those given, and
+        returns a p-value, or True where the two are independent.
     max_given : int, default=3
         Variables given in a test at most.
     states : dict, optional
@@ -72,13 +73,13 @@ class PC(StructureLearner):
     _monotone: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0, 1, closed="both")],
-        "test": [StrOptions({"chi2", "g"})],
+        "test": [StrOptions({"chi2", "g"}), callable],
         "max_given": [Interval(Integral, 0, None, closed="left")],
         "states": [dict, None],
     }
 
     def __init__(
-        self, alpha: float = 0.05, *, test: str = "chi2", max_given: int = 3, states: Any = None
+        self, alpha: float = 0.05, *, test: Any = "chi2", max_given: int = 3, states: Any = None
     ) -> None:
         self.alpha = alpha
         self.test = test
@@ -110,7 +111,7 @@ class PC(StructureLearner):
             )
             for given in sets:
                 tests += 1
-                if p_value(work, a, b, given, self.test) > self.alpha:
+                if self._p_value(work, a, b, given) > self.alpha:
                     removed.append((a, b, given))
                     break
         for a, b, _ in removed:
@@ -121,6 +122,12 @@ class PC(StructureLearner):
         new = state._replace(neighbors=tuple(tuple(sorted(own)) for own in near), separators=separators)
         new = new._replace(level=k + 1, n_tests=tests)
         return oriented(work, new), Report(float(sum(len(own) for own in near) // 2), done=last)
+
+    def _p_value(self, work: Families, a: int, b: int, given: Sequence[int]) -> float:
+        if not callable(self.test):
+            return p_value(work, a, b, given, self.test)
+        names = work.names
+        return float(self.test(names[a], names[b], tuple(names[v] for v in given)))
 
     def _attributes(self, state: PatternState) -> dict[str, Any]:
         names = state.graph.names

@@ -19,7 +19,7 @@ from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total_weight
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_parameters
-from gnomon.graphical.answers import Explanation, to_frame
+from gnomon.graphical.answers import Explanation, count_of, to_frame
 from gnomon.graphical.columns import READS, read_columns
 from gnomon.graphical.counting import family_tables
 from gnomon.graphical.factor import MAX_ENTRIES, Factor
@@ -171,13 +171,15 @@ class MarkovRandomField(DensityMixin, Learner):
         method : {"exact", "bethe", "mean_field", "ais"}
             By elimination; the Bethe value of loopy propagation; a lower bound; annealed importance sampling
             (Neal 2001), unbiased for Z.
+        max_entries : int
+            The largest table that "exact" may make. Beyond it `TableTooLargeError` names the alternatives.
         n_chains, n_steps, random_state
             Of the annealing.
         """
         factors = self._factors()
         if method == "exact":
             plan = inference_plan(factors, [], order="min_fill")
-            return plan._log_aside()
+            return plan._log_aside(max_entries)
         if method == "bethe":
             from gnomon.graphical.propagation import BeliefPropagation
 
@@ -185,7 +187,8 @@ class MarkovRandomField(DensityMixin, Learner):
         if method == "mean_field":
             return mean_field(factors)[1][-1]
         if method == "ais":
-            return annealed(factors, n_chains, n_steps, random_state)
+            chains, steps = count_of(n_chains, "n_chains", 1), count_of(n_steps, "n_steps", 1)
+            return annealed(factors, chains, steps, random_state)
         raise DataError(f"method must be 'exact', 'bethe', 'mean_field' or 'ais'; got {method!r}.")
 
     def sample(
@@ -198,7 +201,7 @@ class MarkovRandomField(DensityMixin, Learner):
         chains: int = 10,
     ) -> Any:
         """Draw rows of states: from the junction tree, or by Gibbs sweeps; returns a DataFrame."""
-        factors = self._factors()
+        factors, n = self._factors(), count_of(n, "n")
         if method == "exact":
             tree = JunctionTree(factors)
             return to_frame(tree._net, tree.calibrate().sample(n, random_state))
@@ -211,11 +214,11 @@ class MarkovRandomField(DensityMixin, Learner):
                 "some factor has zeros, so Gibbs sweeps may never leave part of the space; use 'exact'."
             )
         arrays, logs = sweep_arrays(scopes, tables, net.cards)
-        rng, chains = generator(random_state), min(chains, n)
+        rng, chains = generator(random_state), max(1, min(count_of(chains, "chains", 1), n))
         codes = np.column_stack([rng.integers(k, size=chains) for k in net.cards])
         free = np.arange(len(net))
-        sweep(arrays, logs, codes, rng, free, burn_in)
-        kept = []
+        sweep(arrays, logs, codes, rng, free, count_of(burn_in, "burn_in"))
+        kept = [codes[:0]]
         for _ in range(-(-n // chains)):
             sweep(arrays, logs, codes, rng, free, 1)
             kept.append(codes.copy())

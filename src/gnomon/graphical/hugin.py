@@ -58,10 +58,7 @@ def _node(tokens: Tokens, declared: Declared, name: str) -> None:
 
 def _potential(tokens: Tokens, declared: Declared) -> None:
     tokens.inside = "a potential"
-    tokens.expect("(")
-    scope = tokens.until(")")
-    child, parents = (scope[0], [word for word in scope[1:] if word != "|"]) if scope else ("", [])
-    tokens.inside = f"the table of {child!r}"
+    child, parents = tokens.scope()
     if child not in declared.states:
         raise FileError(f"the table of {child!r} belongs to no declared node.")
     if child in declared.tables:

@@ -76,13 +76,18 @@ def _unary(net: Net, v: int, vector: Array, seen: Mapping[int, int]) -> Factor:
     return _observed(net, Factor._made((name,), vector, {name: net.states[v]}), seen)
 
 
-def _problem_of_factors(factors: list[Factor], targets: Any, evidence: Any, soft_evidence: Any) -> Problem:
+def net_of_factors(factors: list[Factor]) -> Net:
+    """Return the names and states of factors, as a network without edges and tables."""
     states: dict[str, Any] = {}
     for factor in factors:
         for name, own in factor.states.items():
             if states.setdefault(name, own) != own:
                 raise DataError(f"two factors name the states of {name!r} differently.")
-    net = Net(list(states), list(states.values()), [() for _ in states], ())
+    return Net(list(states), list(states.values()), [() for _ in states], ())
+
+
+def _problem_of_factors(factors: list[Factor], targets: Any, evidence: Any, soft_evidence: Any) -> Problem:
+    net = net_of_factors(factors)
     wanted, seen = net.numbers(targets), net.evidence(evidence)
     _disjoint(net, wanted, seen)
     found = [_observed(net, factor, seen) for factor in factors]
@@ -152,7 +157,7 @@ class InferencePlan:
         if not total > 0:
             raise self._impossible()
         found, log_evidence = answer.normalize()
-        found.log_evidence = log_evidence + self._log_aside()
+        found.log_evidence = log_evidence + self._log_aside(max_entries)
         return found
 
     def _run(self, left: list[Factor]) -> Iterator[tuple[str, Factor]]:
@@ -166,7 +171,7 @@ class InferencePlan:
             yield name, message
         left.extend(factors)
 
-    def _log_aside(self) -> float:
+    def _log_aside(self, max_entries: int = MAX_ENTRIES) -> float:
         """The logarithm of what the factors aside sum to: evidence that does not touch the query."""
         factors = self._problem.aside
         if not factors:
@@ -176,6 +181,7 @@ class InferencePlan:
         hidden = {index[name] for factor in factors for name in factor.variables}
         steps = eliminate(graph_of(problem), "min_fill", problem.cards, hidden)
         plan = InferencePlan(problem._replace(aside=[], targets=[], hidden=[]), steps, None, None)
+        guard([plan.largest], max_entries, "the sum over all variables")
         left: list[Factor] = []
         for _ in plan._run(left):
             pass
@@ -185,10 +191,10 @@ class InferencePlan:
         return float(np.log(value.table) + value.log_scale)
 
     def _impossible(self) -> Exception:
-        net, _ = net_or_factors(self._model)
-        if net is None:
-            return impossible(net, {}, lambda evidence: True)
-        return impossible(net, net.evidence(self._evidence), lambda seen: possible(net, seen))
+        net, factors = net_or_factors(self._model)
+        model: Net | list[Factor] = factors if net is None else net
+        names = net_of_factors(factors) if net is None else net
+        return impossible(names, names.evidence(self._evidence), lambda seen: possible(model, names, seen))
 
     def to_frame(self) -> Any:
         """Return the steps as a pandas DataFrame: variable, the table that is made, its entries, edges added."""
@@ -210,25 +216,19 @@ class InferencePlan:
         )
 
 
-def possible(net: Net, seen: Mapping[int, int]) -> bool:
-    """Tell whether evidence has positive probability."""
-    if not seen:
+def possible(model: Net | list[Factor], names: Net, seen: Mapping[int, int]) -> bool:
+    """Tell whether evidence has positive probability under a network, or under factors over the named variables."""
+    if not seen and isinstance(model, Net):
         return True
-    evidence = {net.variables[v]: net.states[v][code] for v, code in seen.items()}
-    index = net.index
-    for part in _parts(set_problem(net, [], evidence)):
-        hidden = {index[name] for factor in part.factors for name in factor.variables}
-        steps = eliminate(graph_of(part), "min_fill", part.cards, hidden)
-        left: list[Factor] = []
-        for _ in InferencePlan(part, steps, None, None)._run(left):
-            pass
-        if not float(contract(left, []).table) > 0:
-            return False
-    return True
-
-
-def _parts(problem: Problem) -> list[Problem]:
-    return [problem._replace(factors=[*problem.factors, *problem.aside], aside=[], targets=[], hidden=[])]
+    evidence = {names.variables[v]: names.states[v][code] for v, code in seen.items()}
+    problem = set_problem(model, [], evidence)
+    problem = problem._replace(factors=[*problem.factors, *problem.aside], aside=[])
+    hidden = {names.index[name] for factor in problem.factors for name in factor.variables}
+    steps = eliminate(graph_of(problem), "min_fill", problem.cards, hidden)
+    left: list[Factor] = []
+    for _ in InferencePlan(problem, steps, None, None)._run(left):
+        pass
+    return float(contract(left, []).table) > 0
 
 
 def inference_plan(
@@ -345,7 +345,7 @@ def marginal_map(
     near = graph_of(problem)
     sums = eliminate(near, "min_fill", problem.cards, problem.hidden)
     plan = InferencePlan(problem, sums, model, evidence)
-    guard([plan.largest if problem.hidden else 1], MAX_ENTRIES, "the sums of the query")
+    guard([max(plan.sizes, default=1)], MAX_ENTRIES, "the sums of the query")
     factors: list[Factor] = []
     for _ in plan._run(factors):
         pass

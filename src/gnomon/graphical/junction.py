@@ -71,16 +71,15 @@ def strides(axes: Sequence[int], inner: Sequence[int], cards: Sequence[int]) -> 
     return [found.get(v, 0) for v in axes]
 
 
-def arrays_of(plan: Plan, families: Sequence[Sequence[int]], cards: Sequence[int]) -> TreeArrays:
-    """Return the arrays of a plan; families are the scopes of the tables to multiply in."""
-    cliques, n = plan.cliques, len(cards)
-    near: list[list[int]] = [[] for _ in cliques]
+def rooted(plan: Plan) -> tuple[list[int], list[int]]:
+    """Return the cliques from the roots down, and the parent of each (-1 for a root); roots are the largest."""
+    near: list[list[int]] = [[] for _ in plan.cliques]
     for a, b in plan.edges:
         near[a].append(b)
         near[b].append(a)
-    order, parent = [], [-1] * len(cliques)
-    seen = [False] * len(cliques)
-    for root in sorted(range(len(cliques)), key=lambda c: -plan.sizes[c]):
+    order, parent = [], [-1] * len(near)
+    seen = [False] * len(near)
+    for root in sorted(range(len(near)), key=lambda c: -plan.sizes[c]):
         waiting = [] if seen[root] else [root]
         seen[root] = True
         while waiting:
@@ -90,53 +89,65 @@ def arrays_of(plan: Plan, families: Sequence[Sequence[int]], cards: Sequence[int
                 if not seen[d]:
                     seen[d], parent[d] = True, c
                     waiting.append(d)
-    to_own, to_child, child_start, separators = [], [], [0], []
-    for c, clique in enumerate(cliques):
-        up = cliques[parent[c]] if parent[c] >= 0 else ()
-        separator = [v for v in clique if v in set(up)]
-        separators.append(product(cards[v] for v in separator) if parent[c] >= 0 else 0)
-        to_own += strides(clique, separator, cards)
-        to_child += strides(up, separator, cards)
-        child_start.append(len(to_child))
+    return order, parent
+
+
+def homes(plan: Plan, families: Sequence[Sequence[int]], n: int) -> tuple[list[int], list[int]]:
+    """Return a smallest clique that holds each variable, and one that holds each family."""
     holders: list[list[int]] = [[] for _ in range(n)]
-    for c in sorted(range(len(cliques)), key=lambda c: plan.sizes[c]):
-        for v in cliques[c]:
+    for c in sorted(range(len(plan.cliques)), key=lambda c: plan.sizes[c]):
+        for v in plan.cliques[c]:
             holders[v].append(c)
-    home = [own[0] for own in holders]
-    sets = [set(clique) for clique in cliques]
-    family_home = [
+    sets = [set(clique) for clique in plan.cliques]
+    of_families = [
         next(c for c in holders[family[-1]] if sets[c].issuperset(family)) if family else 0
         for family in families
     ]
-    to_state, to_family = [], []
-    state_start, family_start = [0], [0]
-    for v in range(n):
-        to_state += strides(cliques[home[v]], [v], cards)
-        state_start.append(len(to_state))
-    for f, family in enumerate(families):
-        to_family += strides(cliques[family_home[f]], family, cards)
-        family_start.append(len(to_family))
+    return [own[0] for own in holders], of_families
+
+
+def arrays_of(plan: Plan, families: Sequence[Sequence[int]], cards: Sequence[int]) -> TreeArrays:
+    """Return the arrays of a plan; families are the scopes of the tables to multiply in."""
+    cliques = plan.cliques
+    order, parent = rooted(plan)
+    home, family_home = homes(plan, families, len(cards))
+    upper = [cliques[p] if p >= 0 else () for p in parent]
+    separators = [[v for v in clique if v in up] for clique, up in zip(cliques, upper, strict=True)]
+    to_own = [strides(clique, own, cards) for clique, own in zip(cliques, separators, strict=True)]
+    to_child = [strides(up, own, cards) for up, own in zip(upper, separators, strict=True)]
+    to_state = [strides(cliques[c], [v], cards) for v, c in enumerate(home)]
+    to_family = [strides(cliques[c], family, cards) for c, family in zip(family_home, families, strict=True)]
     return TreeArrays(
-        ints(cards),
-        starts(cards),
-        starts([len(clique) for clique in cliques]),
-        ints([v for clique in cliques for v in clique]),
-        starts(plan.sizes),
-        ints(order),
-        ints(parent),
-        starts(separators),
-        ints(to_own),
-        ints(child_start),
-        ints(to_child),
-        ints(home),
-        ints(state_start),
-        ints(to_state),
-        ints(family_home),
-        ints(family_start),
-        ints(to_family),
-        starts([product(cards[v] for v in family) for family in families]),
-        max((len(clique) for clique in cliques), default=1),
+        cards=ints(cards),
+        card_start=starts(cards),
+        axis_start=starts([len(clique) for clique in cliques]),
+        axis=flat(cliques),
+        table_start=starts(plan.sizes),
+        order=ints(order),
+        parent=ints(parent),
+        message_start=starts(
+            [
+                product(cards[v] for v in own) if p >= 0 else 0
+                for own, p in zip(separators, parent, strict=True)
+            ]
+        ),
+        to_own=flat(to_own),
+        child_start=starts([len(part) for part in to_child]),
+        to_child=flat(to_child),
+        home=ints(home),
+        state_start=starts([len(part) for part in to_state]),
+        to_state=flat(to_state),
+        family_home=ints(family_home),
+        family_start=starts([len(part) for part in to_family]),
+        to_family=flat(to_family),
+        family_table_start=starts([product(cards[v] for v in family) for family in families]),
+        widest=max((len(clique) for clique in cliques), default=1),
     )
+
+
+def flat(parts: Sequence[Sequence[int]]) -> Array:
+    """Return lists of numbers as one array."""
+    return ints([number for part in parts for number in part])
 
 
 def graph_of_factors(factors: Sequence[Factor]) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from gnomon.graphical.counting import estimate, family_tables, mode, prior_count
 from gnomon.graphical.factor import states_of
 from gnomon.graphical.junction_tree import JunctionTree
 from gnomon.graphical.net import Net, build, check_table, graph_of
-from gnomon.graphical.sampling import family_rows
+from gnomon.graphical.sampling import log_probabilities
 from gnomon.loops import junction as loops
 
 
@@ -71,6 +71,7 @@ def prepare(model: Any, rows: Any) -> Work:
         )
     if not len(hidden) and missing == 0:
         return Work(net, rows, place, scopes, alphas, counts, weight, None, None)
+    _warn_of_one_state(net, hidden)
     start = _given_tables(model, net)
     tree = JunctionTree(_uniform(net))
     return Work(net, _distinct_rows(rows), place, scopes, alphas, None, weight, start, tree)
@@ -128,6 +129,16 @@ def _warn_symmetric(net: Net) -> None:
             warn(
                 f"the starting tables treat all states of {net.variables[v]!r} alike; if it is hidden, EM cannot "
                 "tell them apart. Leave tables out for a random start."
+            )
+
+
+def _warn_of_one_state(net: Net, hidden: Array) -> None:
+    """Warn of hidden variables that cannot vary: the network says the same without them."""
+    for v in hidden:
+        if net.cards[v] == 1:
+            warn(
+                f"the hidden variable {net.variables[v]!r} has one state, {net.states[v][0]!r}, and so explains "
+                "nothing. Give it two states or more, or leave it out."
             )
 
 
@@ -291,14 +302,6 @@ def check_fitted_arrays(variables: Any, states: Any, parents: Any, tables: Any) 
 # rows
 
 
-class RowAnswers(NamedTuple):
-    """What a network says of rows."""
-
-    log_likelihood: Array
-    completed: Array
-    proba: Array
-
-
 def answer_chunk(
     chunk: Chunk, place: Array, tables: Any, parents: Any, cards: Any, states: Any, tree: Any, base: Any,
     what: str, target: int,
@@ -324,9 +327,4 @@ def answer_chunk(
 def complete_logs(codes: Array, tables: Any, parents: Any, cards: Any) -> Array:
     """Return ln P of rows without a missing cell."""
     net = Net([str(v) for v in range(len(tables))], [range(k) for k in cards], parents, tables)
-    out = np.zeros(len(codes))
-    for v, table in enumerate(tables):
-        with np.errstate(divide="ignore"):
-            logs = np.log(table.reshape(-1, table.shape[-1]))
-        out += logs[family_rows(net, v, codes), codes[:, v]]
-    return out
+    return log_probabilities(net, codes)

@@ -125,7 +125,8 @@ def _orders(net: Net, orders: Any, n_orders: int) -> list[Sequence[int]]:
 
 def equivalent(first: Any, second: Any) -> bool:
     """Tell whether two graphs have the same skeleton and the same unshielded colliders."""
-    one, other = graph_net(first), graph_net(second)
+    one = graph_net(first)
+    other = graph_net(second, one.variables)  # edges alone do not tell of variables without any
     if set(one.variables) != set(other.variables):
         return False
     place = [other.index[name] for name in one.variables]

@@ -238,9 +238,11 @@ class BeliefPropagation(Learner):
         beliefs, of_factors = np.empty(int(work.belief_start[-1])), np.empty(len(work.graph.tables))
         loops.variable_beliefs(work.graph, outward, beliefs, work.belief_start)
         loops.factor_beliefs(work.graph, inward, of_factors)
-        if residual < np.inf and (np.add.reduceat(of_factors, work.graph.table_start[:-1]) == 0).any():
+        empty = np.add.reduceat(of_factors, work.graph.table_start[:-1]) == 0
+        if residual < np.inf and empty.any():
             raise ZeroEvidenceError(
-                "the factors and the evidence give value zero to every joint state (Z = 0)."
+                "the factors and the evidence give value zero to every joint state (Z = 0): nothing is left of the "
+                f"factor over {list(work.scopes[int(empty.argmax())])}. Check the states observed near it."
             )
         if self.semiring == "max":
             codes = decode(work, inward, beliefs)

@@ -70,8 +70,8 @@ def weighted(net: Net, n: int, rng: np.random.Generator, seen: Mapping[int, int]
     codes, log_weights = ancestral(net, n, rng, seen)
     top = log_weights.max()
     if top == -np.inf:
-        if not possible(net, seen):
-            raise impossible(net, seen, lambda some: possible(net, some))
+        if not possible(net, net, seen):
+            raise impossible(net, seen, lambda some: possible(net, net, some))
         raise DegenerateError(
             f"none of {n} weighted samples agrees with the evidence, which is possible but rare. Draw more, or use "
             "an exact method."

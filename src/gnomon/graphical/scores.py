@@ -183,12 +183,6 @@ def distinct(codes: Array, weight: Array) -> tuple[Array, Array]:
     return codes[first], np.bincount(place.ravel(), weight, len(first))
 
 
-class _Reader:
-    """Stands where a function reads data without an estimator."""
-
-    _reads = COMPLETE
-
-
 def read_families(X: Any, score: str, ess: float, sample_weight: Any = None, states: Any = None) -> Families:
     """Read data for a function."""
     from gnomon.graphical.search import HillClimbSearch

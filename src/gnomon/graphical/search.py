@@ -17,7 +17,7 @@ from gnomon.core.validate import COUNT, POSITIVE
 from gnomon.graphical import dags
 from gnomon.graphical.net import graph_of
 from gnomon.graphical.scores import SCORES, Families
-from gnomon.graphical.structure import StructureLearner, final_state
+from gnomon.graphical.structure import GraphState, StructureLearner, final_state
 
 EPSILON = 1e-9  # relative gain that counts as one
 
@@ -141,9 +141,9 @@ class HillClimbSearch(StructureLearner):
 
     def _prepare(self, rows: Any) -> Climb:
         families = Families(rows, self.criterion, self.equivalent_sample_size)
-        return Climb(
-            families, self._permitted(families.names), self._edges(self.required, families.names, "required")
-        )
+        required = self._edges(self.required, families.names, "required")
+        dags.topological_order(_parents(required), families.names)
+        return Climb(families, self._permitted(families.names), required)
 
     def _edges(self, edges: Any, names: Sequence[str], what: str) -> Array:
         adjacency = np.zeros((len(names), len(names)), dtype=bool)
@@ -216,7 +216,7 @@ class HillClimbSearch(StructureLearner):
 
     def _attributes(self, state: SearchState) -> dict[str, Any]:
         return super()._attributes(
-            _View(state.names, state.states, state.parents, state.best_score, state.counts)
+            GraphState(state.names, state.states, state.parents, state.best_score, state.counts)
         )
 
     def _warn_not_converged(self, run: Any) -> None:
@@ -229,18 +229,6 @@ class HillClimbSearch(StructureLearner):
             f"HillClimbSearch made max_iter={self.max_iter} moves and was still climbing; raise it.",
             ConvergenceWarning,
         )
-
-
-class _View(NamedTuple):
-    names: tuple[str, ...]
-    states: tuple[Any, ...]
-    parents: tuple[tuple[int, ...], ...]
-    score: float
-    counts: tuple[Array, ...]
-
-    @property
-    def counted(self) -> bool:
-        return bool(self.counts)
 
 
 def _parents(adjacency: Array) -> list[tuple[int, ...]]:
@@ -258,7 +246,6 @@ def apply_move(adjacency: Array, kind: int, a: int, b: int) -> Array:
 
 def grafted(tree: Array, required: Array, permitted: Array, most: int) -> Array:
     """Return the required edges and those of a tree that may join them, turned where only that is permitted."""
-    dags.topological_order(_parents(required), [str(v) for v in range(len(tree))])
     graph = required.copy()
     for a, b in np.argwhere(tree):
         for p, v in ((a, b), (b, a)):

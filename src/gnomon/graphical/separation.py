@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -33,13 +33,13 @@ class Verdict(NamedTuple):
         )
 
 
-def graph_net(model: Any) -> Net:
-    """Return a network, or the bare graph of edges, as a net."""
+def graph_net(model: Any, nodes: Sequence[str] = ()) -> Net:
+    """Return a network, or the bare graph of edges, as a net; `nodes` are there even without an edge."""
     if hasattr(model, "_graph"):
         return model._graph()
     if hasattr(model, "_network") or isinstance(model, Net):
         return net_of(model)
-    variables, parents = graph_of(model, (), None, None)
+    variables, parents = graph_of(model, nodes, None, None)
     dags.topological_order(parents, variables)
     return Net(variables, [(0, 1)] * len(variables), parents, ())
 

@@ -93,7 +93,7 @@ class Shape:
 
         Parameters
         ----------
-        other : BayesianNetwork, LinearGaussianNetwork, or list of edges
+        other : BayesianNetwork, LinearGaussianNetwork, or list of edges among the same variables
 
         Examples
         --------

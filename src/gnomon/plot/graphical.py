@@ -99,7 +99,9 @@ def _score(ax: Axes, search: Any) -> None:
     """The score of a search, and how it grew, in a corner of its graph."""
     values = search.trace_.objective
     if len(values) > 1:
-        inset = ax.inset_axes([0.72, 0.78, 0.28, 0.22])
+        low, high = ax.get_xlim()
+        ax.set_xlim(low, high + 0.4 * (high - low))  # beside the graph, so that no node is covered
+        inset = ax.inset_axes([0.76, 0.72, 0.24, 0.24])
         inset.plot(values, color=style.color(1))
         inset.tick_params(labelsize=5)
         inset.set_xlabel(search.trace_.unit, fontsize=6)

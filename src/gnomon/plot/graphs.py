@@ -81,20 +81,16 @@ def draw_arrow(
 
 def draw_node(ax: Axes, at: Any, label: str, *, shaded: bool = False, square: bool = False) -> None:
     """Draw a variable (round) or a factor (square); what is observed is shaded."""
+    from matplotlib.colors import to_rgb
     from matplotlib.patches import Circle, Rectangle
 
-    face = style.color(0) if shaded else "none"
-    options = dict(facecolor=face, alpha=0.35 if shaded else 1.0, edgecolor=style.color(0), lw=1.4, zorder=2)
+    pale = tuple(1.0 - 0.35 * (1.0 - part) for part in to_rgb(style.color(0)))  # hides the edges below it
+    face = pale if shaded else "white"
+    options = dict(facecolor=face, edgecolor=style.color(0), lw=1.4, zorder=2)
     if square:
         ax.add_patch(Rectangle((at[0] - 0.14, at[1] - 0.14), 0.28, 0.28, **options))
     else:
         ax.add_patch(Circle(at, RADIUS, **options))
-    ax.text(
-        at[0],
-        at[1] + (0.0 if len(label) <= 4 else 0.36),
-        label,
-        ha="center",
-        va="center",
-        fontsize=8,
-        zorder=3,
-    )
+    if label:
+        above = 0.0 if len(label) <= 4 else 0.36
+        ax.text(at[0], at[1] + above, label, ha="center", va="center", fontsize=8, zorder=3)

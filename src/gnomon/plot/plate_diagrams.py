@@ -20,13 +20,13 @@ def plates(spec: Any, ax: Axes | None = None) -> Axes:
     ----------
     spec : {"mixture", "hmm", "topics", "naive_bayes"} or dict
         A model by name, or ``{"nodes": {name: kind}, "edges": [(a, b), …], "plates": [(label, names), …]}`` with
-        kinds "hidden", "observed" and "parameter".
+        kinds "hidden", "observed" and "parameter"; ``"at": {name: (column, row)}`` where places are not to be found.
     ax : matplotlib Axes, optional
 
     Examples
     --------
     >>> ax = plates("mixture")
-    >>> sorted(text.get_text() for text in ax.texts)
+    >>> sorted(text.get_text() for text in ax.texts if text.get_text())
     ['i = 1 … n', 'k = 1 … K', 'x', 'z', 'θ', 'π']
     """
     if isinstance(spec, str):
@@ -39,9 +39,7 @@ def plates(spec: Any, ax: Axes | None = None) -> Axes:
         for name in edge:
             if name not in nodes:
                 raise ValueError(f"spec names {name!r} in an edge, and it is not among its nodes.")
-    parents = [[names.index(a) for a, b in spec["edges"] if b == name] for name in names]
-    order = [(-y, -x) for x, y in layers(parents)]  # from left to right
-    at = {name: (1.0 * order[i][0], 0.7 * order[i][1]) for i, name in enumerate(names)}
+    at = _places(spec, names)
     ax = canvas(ax, list(at.values()), 1.0)
     from matplotlib.patches import Circle, FancyBboxPatch
 
@@ -62,10 +60,15 @@ def plates(spec: Any, ax: Axes | None = None) -> Axes:
         else:
             draw_node(ax, at[name], "", shaded=kind == "observed")
             ax.text(*at[name], name, ha="center", va="center", fontsize=9, zorder=3)
-    for text in list(ax.texts):
-        if not text.get_text():
-            text.remove()
     return ax
+
+
+def _places(spec: Any, names: list[str]) -> dict[str, tuple[float, float]]:
+    """Where the nodes lie: as the spec says, or in layers from left to right."""
+    if "at" in spec:
+        return {name: (1.6 * spec["at"][name][0], -1.3 * spec["at"][name][1]) for name in names}
+    parents = [[names.index(a) for a, b in spec["edges"] if b == name] for name in names]
+    return {name: (-y, -0.7 * x) for name, (x, y) in zip(names, layers(parents), strict=True)}
 
 
 _PLATES: dict[str, dict[str, Any]] = {
@@ -86,6 +89,9 @@ _PLATES: dict[str, dict[str, Any]] = {
         },
         "edges": [("π", "z₁"), ("z₁", "z₂"), ("z₂", "z₃"), ("z₁", "x₁"), ("z₂", "x₂"), ("z₃", "x₃")],
         "plates": [],
+        "at": {
+            "π": (0, 0), "z₁": (1, 0), "z₂": (2, 0), "z₃": (3, 0), "x₁": (1, 1), "x₂": (2, 1), "x₃": (3, 1),
+        },
     },
     "topics": {
         "nodes": {"α": "parameter", "θ": "hidden", "z": "hidden", "w": "observed", "β": "parameter"},
