@@ -27,7 +27,7 @@ class Queries:
         return self._read(X, np.zeros(_length(X))).X  # type: ignore[attr-defined]
 
     def _prior(self) -> Any:
-        from gnomon.gp.regression import default_kernel
+        from gnomon.gp.process import default_kernel
 
         return default_kernel() if self.kernel is None else self.kernel  # type: ignore[attr-defined]
 
