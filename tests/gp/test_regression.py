@@ -388,6 +388,12 @@ def test_contradictions_are_named():
         GaussianProcessRegressor(FunctionKernel(lambda A, B: -A @ B.T), alpha=0.0).fit(X[:2], y[:2])
     with pytest.raises(DataError, match="noise"):
         GaussianProcessRegressor(RBF(1.0), alpha=0.0, inducing=2).fit(X, y)
+    for points in (np.ones((0, 1)), np.ones((2, 3))):
+        with pytest.raises(DataError, match="points of 1 columns"):
+            GaussianProcessRegressor(full(), inducing=points).fit(X, y)
+    for noise in (-np.ones(3), np.ones(2)):
+        with pytest.raises(DataError, match="one variance for each of the 3 rows"):
+            fixed(*FOUR).predict_distribution(X, noise=noise)
     with pytest.raises(DataError, match="added"):
         GaussianProcessRegressor(RBF(1.0) * WhiteKernel(1.0), inducing=2).fit(X, y)
     with pytest.raises(RuntimeError, match="At most one"):

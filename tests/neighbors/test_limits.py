@@ -68,7 +68,8 @@ def test_a_kd_tree_bounds_no_such_metric(metric):
 
 @pytest.mark.parametrize("algorithm", ["brute", "kd_tree", "ball_tree", "auto"])
 @pytest.mark.parametrize(
-    ("p", "scale"), [(2, 2.0**-900), (2, 2.0**700), (3, 2.0**-600), (50, 2.0**27), (50, 2.0**-100)]
+    ("p", "scale"),
+    [(2, 2.0**-900), (2, 2.0**700), (3, 2.0**-600), (50, 2.0**27), (50, 2.0**-100), (200, 2.0**90)],
 )
 def test_powers_that_are_no_floats(p, scale, algorithm):
     plain = NearestNeighbors(n_neighbors=5, p=p, algorithm=algorithm).fit(X)
@@ -155,3 +156,9 @@ def test_rows_out_of_trees_and_metrics_as_objects():
     told = NearestNeighbors(n_neighbors=2, metric=DistanceMetric.get_metric("euclidean")).fit(X).kneighbors(Q)
     np.testing.assert_allclose(told[0], expected[0])
     np.testing.assert_array_equal(told[1], expected[1])
+
+
+@pytest.mark.parametrize("radius", [-1.0, np.nan, "far", np.ones(9)])
+def test_a_radius_is_one_number(radius):
+    with pytest.raises(DataError, match="radius must be one number"):
+        NearestNeighbors().fit(X).radius_neighbors(Q, radius)

@@ -277,7 +277,7 @@ class GaussianProcessClassifier(ClassifierMixin, Process):  # type: ignore[misc]
         ----------
         X : rows
         method : {"quadrature", "probit", "map"}, default="quadrature"
-            The sigmoid averaged over the latent normal (32 nodes), its approximation σ(m/√(1 + πv/8)), or σ at the
+            The sigmoid averaged over the latent normal, its approximation σ(m/√(1 + πv/8)), or σ at the
             mean.
         """
         check_is_fitted(self)

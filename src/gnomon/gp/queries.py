@@ -117,6 +117,11 @@ class Queries:
         extra: Any = 0.0
         if given:
             extra = np.asarray(noise, dtype=np.float64)
+            if extra.shape != (len(rows),) or not (extra >= 0).all():
+                raise DataError(
+                    f"noise must hold one variance for each of the {len(rows)} rows, none negative; its shape is "
+                    f"{extra.shape}."
+                )
         elif not np.ndim(self.alpha):  # type: ignore[attr-defined]
             extra = float(self.alpha)  # type: ignore[attr-defined]
         return stats.norm(mean, np.sqrt(self._in_units(variance + extra)))

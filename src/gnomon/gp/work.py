@@ -76,10 +76,10 @@ class Work:
         if self.points is None:
             if np.ndim(self.asked):
                 self.points = np.asarray(self.asked, dtype=np.float64)
-                if self.points.ndim != 2 or self.points.shape[1] != self.data.n_features:
+                shape = self.points.shape
+                if len(shape) != 2 or shape[1] != self.data.n_features or shape[0] == 0:
                     raise DataError(
-                        f"inducing must be a number or points of {self.data.n_features} columns; got shape "
-                        f"{self.points.shape}."
+                        f"inducing must be a number or points of {self.data.n_features} columns; got shape {shape}."
                     )
             else:
                 self.points = inducing.choose(self.data, kernel, int(self.asked))
@@ -128,7 +128,8 @@ def variances(alpha: Any, n: int) -> Any:
             noise = noise[0]
         elif noise.shape != (n,):
             raise ValueError(
-                f"alpha must be a scalar or an array with same number of entries as y. ({noise.shape[0]} != {n})"
+                f"alpha must be a scalar or an array with same number of entries as y. "
+                f"({', '.join(map(str, noise.shape))} != {n})"
             )
     if np.any(noise < 0) or not np.all(np.isfinite(noise)):
         raise DataError("alpha must hold finite variances, none negative.")

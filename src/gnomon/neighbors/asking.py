@@ -5,6 +5,8 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
+
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.validate import COUNT
@@ -50,17 +52,32 @@ class KNearest(NearestQuestions):
         if self.row_weight_ is None:
             values, rows = self._nearest(X, None)
             return of_nearest(values, rows, None, self.weights)
-        values, rows, part = self._repeated(X, self._check_k(None, X is None))
-        return of_nearest(values, rows, part, self.weights)
+        k = self._check_votes(None, X is None)
+        values, rows, weight = self._repeated(X, k)
+        return of_nearest(values, rows, shares(weight, k), self.weights)
+
+    def _check_votes(self, k: int | None, own: bool) -> int:
+        """Return how many rows vote, checked: at most all of them, each counted as often as it weighs."""
+        weight = self.row_weight_
+        return self._check_k(k, own, None if weight is None else int(max(len(weight), weight.sum())))
 
     def _repeated(self, X: Any, k: int) -> tuple[Array, Array, Array]:
-        """Search so far that the weights of the found rows reach k, or to the end."""
-        size, most = k, self.index_.n_rows - (X is None)
+        """Search so far that the weights of the found rows reach k, or to the end; return these weights too.
+
+        Without X the queries are the training rows, and one copy of each is left out of its own neighbors.
+        """
+        own, most = X is None, self.index_.n_rows
+        query = self.index_.rows if own else self._query(X)
+        size = min(k + own, most)
         while True:
-            values, rows = self._nearest(X, size)
-            reached = self.row_weight_[rows].sum(axis=1)
-            if size == most or not (reached < k * (1.0 - 1e-12)).any():
-                return values, rows, shares(self.row_weight_[rows], k)
+            with self._threads():
+                values, rows = self.index_.nearest(query, size, prepared=own)
+            weight = self.row_weight_[rows]
+            if own:
+                itself = rows == np.arange(len(rows))[:, None]
+                weight = np.where(itself, np.maximum(weight - 1.0, 0.0), weight)
+            if size == most or not (weight.sum(axis=1) < k * (1.0 - 1e-12)).any():
+                return values, rows, weight
             size = min(most, 2 * size)
 
 

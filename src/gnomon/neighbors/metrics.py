@@ -154,16 +154,19 @@ def resolve(metric: Any, p: float, params: dict[str, Any] | None, X: Any) -> Met
 
 
 def unit_of(X: Any, p: float) -> float:
-    """Return the power of two that brings the widest column to a width of about one, where the p-th power of its
-    differences would be no float; 1 else. Multiplying by it is exact.
+    """Return the power of two that brings the widest column to a width whose p-th power is a float, where it is none;
+    1 else. Multiplying by it is exact.
     """
     if sparse.issparse(X) or np.isinf(p) or p == 1:
         return 1.0
+    some = X[:: max(1, len(X) // 1024)]
     with np.errstate(all="ignore"):
-        width = float(np.max(X.max(axis=0).astype(np.float64) - X.min(axis=0), initial=0.0))
+        width = float(np.max(some.max(axis=0).astype(np.float64) - some.min(axis=0), initial=0.0))
     if not 0 < width < np.inf or abs(np.log2(width)) * p < 400:
         return 1.0
-    return float(2.0 ** np.clip(-np.frexp(width)[1], -1000, 1000))
+    # a high power leaves little room; three fifths of it are below the widest difference
+    high = 600 // p if p > 2 else 0
+    return float(2.0 ** np.clip(high - np.frexp(width)[1], -1000, 1000))
 
 
 def _minkowski(params: dict[str, Any], p: float, X: Any) -> Metric:

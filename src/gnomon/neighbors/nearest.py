@@ -171,7 +171,8 @@ class NearestNeighbors(NearestQuestions, RadiusQuestions):
         Reach of `radius_neighbors`.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree", "vp_tree"}, default="auto"
         "auto" builds a kd-tree where a trial shows that searches look at few rows, and compares all else. A
-        vantage-point tree spares calls of an expensive metric.
+        vantage-point tree spares calls of an expensive metric, which must keep the triangle inequality: a function
+        is tried on a few rows first.
     leaf_size : int, default=30
         Rows of a tree's leaf at most.
     metric : str or callable, default="minkowski"

@@ -156,7 +156,7 @@ class Searching(OneStep):
 
     def _nearest(self, X: Any, k: int | None) -> tuple[Array, Array]:
         """Return distances and positions in the index; without X, of the training rows without themselves."""
-        k = self._check_k(k, X is None, X)
+        k = self._check_k(k, X is None, X=X)
         with self._threads():
             if X is not None:
                 return self.index_.nearest(self._query(X), k)
@@ -164,14 +164,15 @@ class Searching(OneStep):
             values, rows = self.index_.nearest(self.index_.rows, k + 1, prepared=True)
         return without_self(values, rows)
 
-    def _check_k(self, k: Any, own: bool, X: Any = None) -> int:
+    def _check_k(self, k: Any, own: bool, n: int | None = None, X: Any = None) -> int:
+        """Return k, checked against the n rows that are there, the training rows by default."""
         check_is_fitted(self)
         k = self.n_neighbors if k is None else k  # type: ignore[attr-defined]
         if isinstance(k, bool) or not isinstance(k, Integral):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
         if k <= 0:
             raise ValueError(f"Expected n_neighbors > 0. Got {k}")
-        n = self.index_.n_rows
+        n = self.index_.n_rows if n is None else n
         if k > n - own:
             sign, rest = ("<", ": a row is not its own neighbor") if own else ("<=", "")
             raise DataError(
@@ -182,13 +183,13 @@ class Searching(OneStep):
 
     def _within(self, X: Any, radius: float | None) -> Found:
         check_is_fitted(self)
-        radius = float(self.radius if radius is None else radius)  # type: ignore[attr-defined]
-        if not radius >= 0:
-            raise DataError(f"radius={radius} must not be negative.")
+        radius = self.radius if radius is None else radius  # type: ignore[attr-defined]
+        if not isinstance(radius, Real) or not radius >= 0:
+            raise DataError(f"radius must be one number, not negative; got {radius!r}.")
         with self._threads():
             if X is not None:
-                return self.index_.within(self._query(X), radius)
-            found = self.index_.within(self.index_.rows, radius, prepared=True)
+                return self.index_.within(self._query(X), float(radius))
+            found = self.index_.within(self.index_.rows, float(radius), prepared=True)
         query = np.repeat(np.arange(len(found.ends) - 1), np.diff(found.ends))
         keep = query != found.rows
         counts = np.bincount(query[keep], minlength=len(found.ends) - 1)

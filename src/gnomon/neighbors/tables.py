@@ -37,14 +37,13 @@ def mistakes(model: Any, X: Any, y: Any, k_values: Any) -> Array:
     if not ks:
         raise DataError("k_values is empty; give at least one k.")
     own = X is None
-    ks_checked = [model._check_k(k, own) for k in ks]
+    ks_checked = [model._check_votes(k, own) for k in ks]
     weight = model.row_weight_
     if weight is None:
         values, rows = model._nearest(X, max(ks_checked))
         part = np.ones(rows.shape)
     else:
-        values, rows, _ = model._repeated(X, max(ks_checked))
-        part = weight[rows]
+        values, rows, part = model._repeated(X, max(ks_checked))
     truth = model.classes_[model.targets_] if own else np.asarray(y)
     if len(truth) != len(rows):
         raise DataError(f"X has {len(rows)} rows and y has {len(truth)}; they must agree.")
