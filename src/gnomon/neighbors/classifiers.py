@@ -69,7 +69,7 @@ class Votes(ClassifierMixin, Searching):  # type: ignore[misc]
         check_is_fitted(self)
         ballot = self._ballot(X)
         found = [count(ballot, codes, len(classes)) for codes, classes in self._outputs()]
-        empty = np.flatnonzero(found[0].sum(axis=1) == 0)
+        empty = np.flatnonzero(~(np.abs(found[0].sum(axis=1)) > 0))  # nor is NaN a vote
         if len(empty):
             raise DataError(
                 "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if "
