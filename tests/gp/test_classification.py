@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from gnomon import load, save
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.gp import GaussianProcessClassifier
+from gnomon.gp.laplace import averaged_sigmoid
 from gnomon.kernels import RBF, ConstantKernel
 
 X5, y5 = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]]), np.array([0, 0, 1, 0, 1])
@@ -62,6 +64,16 @@ def test_doubt_pulls_to_one_half():
     assert model.predict_proba([[40.0, 40.0]])[0, 1] == pytest.approx(0.5)
     with pytest.raises(DataError, match="method"):
         model.predict_proba(X, "guess")
+
+
+def test_the_sigmoid_is_averaged_however_wide_the_normal():
+    mean, deviation = (
+        part.ravel() for part in np.meshgrid([-30.0, -2.0, 0.1, 7.0], [1e-3, 0.9, 1.1, 6.0, 80.0])
+    )
+    fine = np.linspace(-9, 9, 40_001)
+    weight = np.exp(-0.5 * fine**2) / np.exp(-0.5 * fine**2).sum()
+    expected = expit(mean[:, None] + deviation[:, None] * fine) @ weight
+    np.testing.assert_allclose(averaged_sigmoid(mean, deviation), expected, rtol=1e-6, atol=1e-10)
 
 
 @pytest.mark.parametrize("multi_class", ["one_vs_rest", "one_vs_one"])

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon import load, save
 from gnomon.core.errors import DataError, DegenerateError, ModelFileError
@@ -123,6 +124,35 @@ def test_more_rows_later_are_all_rows_at_once():
     assert fresh.log_marginal_likelihood() == pytest.approx(
         fixed(X, y).log_marginal_likelihood(fresh.kernel_.theta)
     )
+
+
+def test_noise_of_rows_that_come_later():
+    X, y = TEN
+    noise = np.linspace(0.01, 0.3, 10)
+    whole = fixed(X, y, alpha=noise)
+    grown = GaussianProcessRegressor(full(noise=0.01), optimizer=None)
+    grown.partial_fit(X[:4], y[:4], alpha=noise[:4]).partial_fit(X[4:], y[4:], alpha=noise[4:])
+    np.testing.assert_allclose(grown.predict([[2.2]]), whole.predict([[2.2]]))
+    np.testing.assert_allclose(grown.loo_predict(), whole.loo_predict())
+    assert grown.alpha == 1e-10  # the parameter is the user's
+    for wrong, match in [
+        ({"y": [1.0, np.nan]}, "NaN"),
+        ({"y": [[1.0, 2.0], [3.0, 4.0]]}, r"1 finite target"),
+        ({"y": [1.0, 2.0], "alpha": -0.1}, "none negative"),
+        ({"y": [1.0, 2.0], "alpha": [0.1, 0.1, 0.1]}, r"3 != 2"),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            grown.partial_fit(X[:2], **wrong)
+    assert len(grown.X_train_) == 10
+
+
+def test_a_bound_is_named_as_it_was_given():
+    kernel = WhiteKernel(noise_level_bounds=(1e-5, 1e-3)) + RBF(length_scale_bounds=(1e3, 1e5))
+    with pytest.warns(ConvergenceWarning) as record:
+        GaussianProcessRegressor(kernel).fit(*TEN)
+    text = " ".join(str(one.message) for one in record)
+    assert "k1__noise_level is close to the specified upper bound 0.001." in text
+    assert "k2__length_scale is close to the specified lower bound 1000.0." in text
 
 
 @pytest.mark.parametrize(
@@ -358,6 +388,12 @@ def test_contradictions_are_named():
         GaussianProcessRegressor(FunctionKernel(lambda A, B: -A @ B.T), alpha=0.0).fit(X[:2], y[:2])
     with pytest.raises(DataError, match="noise"):
         GaussianProcessRegressor(RBF(1.0), alpha=0.0, inducing=2).fit(X, y)
+    for points in (np.ones((0, 1)), np.ones((2, 3))):
+        with pytest.raises(DataError, match="points of 1 columns"):
+            GaussianProcessRegressor(full(), inducing=points).fit(X, y)
+    for noise in (-np.ones(3), np.ones(2)):
+        with pytest.raises(DataError, match="one variance for each of the 3 rows"):
+            fixed(*FOUR).predict_distribution(X, noise=noise)
     with pytest.raises(DataError, match="added"):
         GaussianProcessRegressor(RBF(1.0) * WhiteKernel(1.0), inducing=2).fit(X, y)
     with pytest.raises(RuntimeError, match="At most one"):

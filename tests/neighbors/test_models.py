@@ -106,6 +106,20 @@ def test_a_weight_is_a_number_of_copies(seed, k, weights):
     np.testing.assert_allclose(weighted.predict(Q), repeated.predict(Q), atol=1e-12)
 
 
+def test_weights_are_copies_also_among_the_training_rows():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+    count = rng.integers(1, 4, 40)
+    weighted = KNeighborsClassifier(5).fit(X, y, sample_weight=count)
+    copied = KNeighborsClassifier(5).fit(np.repeat(X, count, axis=0), np.repeat(y, count))
+    np.testing.assert_allclose(weighted.loo_error_curve([1, 2, 3, 5]), copied.loo_error_curve([1, 2, 3, 5]))
+    np.testing.assert_array_equal(np.repeat(weighted.predict(None), count), copied.predict(None))
+    few = KNeighborsClassifier(5).fit(X[:3], [0, 1, 1], sample_weight=[2.0, 2.0, 2.0])  # six rows
+    assert few.votes(X[:1]).sum() == 5.0
+    with pytest.raises(DataError, match="n_samples_fit = 6"):
+        few.set_params(n_neighbors=7).predict(X[:1])
+
+
 def test_columns_may_change_places_and_rows_turn():
     rng = np.random.default_rng(0)
     X, y, Q = rng.normal(size=(80, 4)), rng.integers(0, 2, size=80), rng.normal(size=(20, 4))

@@ -17,7 +17,7 @@ from gnomon.neighbors import (
     pairwise_distances,
     radius_neighbors_graph,
 )
-from gnomon.neighbors import search_index as search
+from gnomon.neighbors import product_index as search
 
 ALGORITHMS = ("brute", "kd_tree", "ball_tree", "vp_tree")
 

@@ -12,16 +12,15 @@ from sklearn.gaussian_process.kernels import CompoundKernel
 from sklearn.gaussian_process.kernels import Kernel as AnyKernel
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.core.errors import DataError, DegenerateError, ModelFileError
-from gnomon.core.items import Items
+from gnomon.core.errors import DegenerateError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import stream
-from gnomon.core.steps import Learner, Report
-from gnomon.core.validate import COUNT, Reads, check_parameters, encode
+from gnomon.core.steps import Report
+from gnomon.core.validate import COUNT, Reads, encode
 from gnomon.gp.ascent import Ascent, Objective, begin, climb, slope
 from gnomon.gp.laplace import Laplace, approximate, evidence_gradient, latent, probability
-from gnomon.gp.regression import _is_matrix, default_kernel
+from gnomon.gp.process import Process, default_kernel
 from gnomon.gp.work import warn_at_bounds
 from gnomon.kernels.base import things
 
@@ -41,7 +40,7 @@ class Work(NamedTuple):
     questions: list[Question]
 
 
-class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
+class GaussianProcessClassifier(ClassifierMixin, Process):  # type: ignore[misc]
     r"""Classification by a Gaussian process: probabilities that know how far the data are.
 
     .. math:: P(y=1\mid x) = \int \sigma(f)\,N(f \mid \bar f(x), \operatorname{var} f(x))\,df,\qquad f\sim GP(0, k)
@@ -85,8 +84,6 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     -3.711133
     """
 
-    _sense: ClassVar[str] = "max"
-    _stop: ClassVar[str] = "self"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "kernel": [AnyKernel, None],
         "optimizer": [StrOptions({"fmin_l_bfgs_b"}), callable, None],
@@ -127,18 +124,8 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     _reads: ClassVar[Reads] = Reads(y="class")
 
-    def _read(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
-    ) -> Any:
-        if getattr(self.kernel, "requires_vector_input", True) or _is_matrix(X):
-            return super()._read(X, y, sample_weight, reset=reset, **options)
-        if reset:
-            check_parameters(self)
-        items = things(X)
-        classes, codes = (None, None) if y is None else encode(y)
-        if reset and (codes is None or len(codes) != len(items)):
-            raise DataError(f"y must hold one class for each of the {len(items)} items of X.")
-        return Items(items, codes, None, classes)  # type: ignore[arg-type]
+    def _codes(self, y: Any) -> tuple[Any, Array]:
+        return encode(y)
 
     def fit(self, X: Any, y: Any) -> GaussianProcessClassifier:
         """Learn the latent functions.
@@ -195,16 +182,9 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         return value
 
     def _first_state(self, work: Work, seed: int, index: int) -> tuple[Ascent, ...]:
-        rng, states = stream(seed, index), []
+        draws, states = stream(seed, index) if index else None, []
         for kernel, question in zip(work.kernels, work.questions, strict=True):
-            bounds = np.asarray(kernel.bounds, dtype=np.float64).reshape(-1, 2)
-            if self.n_restarts_optimizer and not np.isfinite(bounds).all():
-                raise ValueError(
-                    "Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite."
-                )
-            theta = kernel.theta if index == 0 else rng.uniform(bounds[:, 0], bounds[:, 1])
-            if self.optimizer is not None and len(theta):  # a start outside its bounds begins at them
-                theta = np.clip(theta, bounds[:, 0], bounds[:, 1])
+            theta = self._start(kernel, draws)
             state = begin(self._objective(kernel, question, self.optimizer is not None), theta)
             if state.fit is None:
                 raise DegenerateError(
@@ -250,10 +230,6 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
             states.append(Ascent(**{**saved, "fit": fit}))
         return tuple(states)
 
-    def _starts(self) -> int:
-        free = self.kernel is not None and self.kernel.n_dims > 0 and self.optimizer is not None
-        return 1 + (self.n_restarts_optimizer if free else 0)
-
     def _attributes(self, state: tuple[Ascent, ...]) -> dict[str, Any]:
         return {
             "fits_": [one.fit for one in state],
@@ -285,9 +261,7 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     def _asked(self, X: Any) -> Any:
         check_is_fitted(self)
-        if self.fits_[0].kernel.requires_vector_input or _is_matrix(X):
-            return self._rows(X).X
-        return things(X)
+        return self._rows(X).X if self._takes_rows(X) else things(X)
 
     def latent_mean_and_variance(self, X: Any) -> tuple[Array, Array]:
         """Return mean and variance of the latent function: (q,) each for two classes, else (q, questions)."""
@@ -303,7 +277,7 @@ class GaussianProcessClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         ----------
         X : rows
         method : {"quadrature", "probit", "map"}, default="quadrature"
-            The sigmoid averaged over the latent normal (32 nodes), its approximation σ(m/√(1 + πv/8)), or σ at the
+            The sigmoid averaged over the latent normal, its approximation σ(m/√(1 + πv/8)), or σ at the
             mean.
         """
         check_is_fitted(self)

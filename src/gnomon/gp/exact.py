@@ -39,8 +39,8 @@ def posterior(kernel: Any, X: Any, y: Array, noise: Array) -> Exact:
         L, jitter = cholesky(A, jitter=JITTER, what="covariance of the rows")
     except DegenerateError as error:
         raise DegenerateError(
-            f"{error} The kernel, {kernel}, is not returning a positive definite matrix: raise alpha, or add a "
-            f"WhiteKernel.{_duplicates(X)}"
+            f"{error} The kernel, {kernel}, is not returning a positive definite matrix. Try gradually increasing the "
+            f"'alpha' parameter of your GaussianProcessRegressor estimator, or add a WhiteKernel.{_duplicates(X)}"
         ) from None
     return solved(kernel, X, y, noise, L, jitter)
 

@@ -6,15 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, ndtr
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky
-from gnomon.gp.exact import parts_of, weighted_gradient
+from gnomon.gp.exact import inverse, parts_of, weighted_gradient
 
 STOP = 1e-10  # gain of Newton's method that counts as none
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(32)
 NODE_WEIGHTS = NODE_WEIGHTS / np.sqrt(2.0 * np.pi)
+# the trapezoidal rule under the logistic density converges geometrically
+LOGISTIC = np.arange(-40.0, 40.5, 0.5)
+LOGISTIC_WEIGHTS = 0.5 * expit(LOGISTIC) * expit(-LOGISTIC)
 
 
 class Laplace(NamedTuple):
@@ -85,8 +88,9 @@ def approximate(kernel: Any, X: Any, t: Array, start: Array, max_iter: int) -> t
 
 def evidence_gradient(fit: Laplace, K: Array) -> Array:
     """Return the gradient of the approximate log evidence by θ: one weighted sum over the derivatives of K."""
-    eye = np.diag(fit.root)
-    R = eye @ linalg.cho_solve((fit.factor, True), eye)
+    R = inverse(fit.factor)
+    R *= fit.root
+    R *= fit.root[:, None]
     C = linalg.solve_triangular(fit.factor, fit.root[:, None] * K, lower=True)
     pi = expit(fit.mode)
     third = pi * (1.0 - pi) * (2.0 * pi - 1.0)
@@ -117,4 +121,18 @@ def probability(mean: Array, variance: Array, method: str = "quadrature") -> Arr
         return expit(mean / np.sqrt(1.0 + np.pi * variance / 8.0))
     if method != "quadrature":
         raise DataError(f"method={method!r} is not one of 'quadrature', 'probit', 'map'.")
-    return expit(mean[:, None] + np.sqrt(variance)[:, None] * NODES) @ NODE_WEIGHTS
+    return averaged_sigmoid(mean, np.sqrt(variance))
+
+
+def averaged_sigmoid(mean: Array, deviation: Array) -> Array:
+    """Return E σ(f) for f ~ N(mean, deviation²).
+
+    Hermite's rule where the normal is narrow. A wide one sees a step, which polynomials do not follow: there σ is the
+    distribution function of a logistic L, and E σ(f) = E Φ((mean − L)/deviation) is smooth in L.
+    """
+    found = expit(mean[:, None] + deviation[:, None] * NODES) @ NODE_WEIGHTS
+    wide = deviation > 1.0
+    if wide.any():
+        steps = (mean[wide, None] - LOGISTIC) / deviation[wide, None]
+        found[wide] = ndtr(steps) @ LOGISTIC_WEIGHTS
+    return found

@@ -27,7 +27,7 @@ class Queries:
         return self._read(X, np.zeros(_length(X))).X  # type: ignore[attr-defined]
 
     def _prior(self) -> Any:
-        from gnomon.gp.regression import default_kernel
+        from gnomon.gp.process import default_kernel
 
         return default_kernel() if self.kernel is None else self.kernel  # type: ignore[attr-defined]
 
@@ -117,6 +117,11 @@ class Queries:
         extra: Any = 0.0
         if given:
             extra = np.asarray(noise, dtype=np.float64)
+            if extra.shape != (len(rows),) or not (extra >= 0).all():
+                raise DataError(
+                    f"noise must hold one variance for each of the {len(rows)} rows, none negative; its shape is "
+                    f"{extra.shape}."
+                )
         elif not np.ndim(self.alpha):  # type: ignore[attr-defined]
             extra = float(self.alpha)  # type: ignore[attr-defined]
         return stats.norm(mean, np.sqrt(self._in_units(variance + extra)))

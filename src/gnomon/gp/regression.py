@@ -11,26 +11,19 @@ from sklearn.gaussian_process.kernels import Kernel as AnyKernel
 from sklearn.utils import Tags
 
 from gnomon.core.errors import DataError, DegenerateError, ModelFileError
-from gnomon.core.items import Items
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import stream
-from gnomon.core.steps import Learner, Report
-from gnomon.core.validate import COUNT, Reads, check_parameters
+from gnomon.core.steps import Report
+from gnomon.core.validate import COUNT, Reads
 from gnomon.gp import exact, inducing
 from gnomon.gp.ascent import Ascent, begin, climb, slope
+from gnomon.gp.process import Process, default_kernel
 from gnomon.gp.queries import Queries
-from gnomon.gp.work import Work, outside_optimum, prepared, warn_at_bounds
-from gnomon.kernels import RBF, ConstantKernel
-from gnomon.kernels.base import things
+from gnomon.gp.work import Work, outside_optimum, prepared, variances, warn_at_bounds
 
 
-def default_kernel() -> Any:
-    """Return the kernel that is meant where none is given."""
-    return ConstantKernel(1.0, "fixed") * RBF(1.0, "fixed")
-
-
-class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignore[misc]
+class GaussianProcessRegressor(Queries, RegressorMixin, Process):  # type: ignore[misc]
     r"""Regression by a Gaussian process: a distribution over functions, conditioned on the data.
 
     .. math:: f \sim GP(0, k),\quad y = f(x) + \varepsilon,\qquad
@@ -101,8 +94,6 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
     -4.7938
     """
 
-    _sense: ClassVar[str] = "max"
-    _stop: ClassVar[str] = "self"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "kernel": [None, AnyKernel],
         "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
@@ -152,18 +143,8 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
         tags.requires_fit = False
         return tags
 
-    def _read(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
-    ) -> Any:
-        if getattr(self.kernel, "requires_vector_input", True) or _is_matrix(X):
-            return super()._read(X, y, sample_weight, reset=reset, **options)
-        if reset:
-            check_parameters(self)
-        targets = None if y is None else np.asarray(y, dtype=np.float64)
-        items = things(X)
-        if reset and (targets is None or len(targets) != len(items)):
-            raise DataError(f"y must hold one target for each of the {len(items)} items of X.")
-        return Items(items, targets)  # type: ignore[arg-type]
+    def _codes(self, y: Any) -> tuple[Any, Array]:
+        return None, np.asarray(y, dtype=np.float64)
 
     def fit(self, X: Any, y: Any) -> GaussianProcessRegressor:
         """Condition the process on the data, with the hyper-parameters of the largest evidence found.
@@ -193,29 +174,13 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
         return prepared(self, data, kernel)
 
     def _first_state(self, work: Work, seed: int, index: int) -> Ascent:
-        theta = work.kernel.theta
-        if self._climbs(work):  # a start outside its bounds begins at them
-            bounds = self._finite_bounds(work)
-            theta = np.clip(theta, bounds[:, 0], bounds[:, 1])
-        if index > 0:
-            theta = stream(seed, index).uniform(bounds[:, 0], bounds[:, 1])
-        return begin(work.objective(self._climbs(work)), theta)
-
-    def _finite_bounds(self, work: Work) -> Array:
-        bounds = np.asarray(work.kernel.bounds, dtype=np.float64).reshape(-1, 2)
-        if self.n_restarts_optimizer and not np.isfinite(bounds).all():
-            raise ValueError(
-                "Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite."
-            )
-        return bounds
-
-    def _climbs(self, work: Work) -> bool:
-        return self.optimizer is not None and work.kernel.n_dims > 0
+        theta = self._start(work.kernel, stream(seed, index) if index else None)
+        return begin(work.objective(self._climbs(work.kernel)), theta)
 
     def _step(self, work: Work, state: Ascent) -> tuple[Ascent, Report]:
-        if not self._climbs(work):
+        if not self._climbs(work.kernel):
             return state._replace(done=True), Report(state.value, done=True)
-        bounds = self._finite_bounds(work)
+        bounds = self._bounds(work.kernel)
         if callable(self.optimizer):
             theta = outside_optimum(self.optimizer, work, state.theta, bounds)
             return begin(work.objective(False), theta)._replace(done=True), Report(work.last, done=True)
@@ -234,11 +199,6 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
         work.points = saved.pop("points")
         fit = work.objective(False)(saved["theta"])[2]
         return Ascent(**{**saved, "fit": fit})
-
-    def _starts(self) -> int:
-        kernel = self.kernel
-        free = kernel is not None and kernel.n_dims > 0 and self.optimizer is not None
-        return 1 + (self.n_restarts_optimizer if free else 0)
 
     def _attributes(self, state: Ascent) -> dict[str, Any]:
         fit = state.fit
@@ -339,26 +299,32 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
         self
         """
         if not hasattr(self, "kernel_"):
-            return self.fit(X, y)
+            return self._fit_with(X, y, self.alpha if alpha is None else alpha)
         self._exact_only("partial_fit")
-        data = self._read(X, y, reset=False) if not isinstance(X, str) else self._read(X, y)
-        rows = data.X
-        targets = np.asarray(y, dtype=np.float64)
-        if len(targets) != len(rows) or not np.isfinite(targets).all():
-            raise DataError(f"y must hold one finite target for each of the {len(rows)} rows of X.")
-        targets = (targets.reshape(len(rows), -1) - self.y_mean_) / self.y_scale_
-        own = self.alpha if alpha is None else alpha
-        if np.ndim(own) and len(own) != len(rows):
+        rows = self._read(X, y, reset=False).X
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        if targets.shape != (len(rows), len(self.y_mean_)) or not np.isfinite(targets).all():
             raise DataError(
-                f"alpha must hold one variance for each of the {len(rows)} new rows; give it here."
+                f"y must hold {len(self.y_mean_)} finite target(s) for each of the {len(rows)} rows of X, as in the "
+                f"fit; its shape is {np.shape(y)}."
             )
-        noise = np.zeros(len(rows)) + np.asarray(own, dtype=np.float64)
-        fit = exact.appended(self.fit_, rows, targets, noise)
+        noise = variances(self.alpha if alpha is None else alpha, len(rows))
+        fit = exact.appended(
+            self.fit_, rows, (targets - self.y_mean_) / self.y_scale_, np.zeros(len(rows)) + noise
+        )
         self.fit_, self.X_train_, self.L_, self.jitter_ = fit, fit.X, fit.factor, fit.jitter
         self.y_train_ = fit.y[:, 0] if self.flat_ else fit.y
         self.alpha_ = fit.dual[:, 0] if self.flat_ else fit.dual
         self.log_marginal_likelihood_value_ = fit.evidence
         return self
+
+    def _fit_with(self, X: Any, y: Any, alpha: Any) -> GaussianProcessRegressor:
+        """Fit with the noise of these rows; the parameter stays as it is."""
+        own, self.alpha = self.alpha, alpha
+        try:
+            return self.fit(X, y)
+        finally:
+            self.alpha = own
 
     def _exact_only(self, name: str) -> None:
         from sklearn.utils.validation import check_is_fitted
@@ -372,7 +338,3 @@ class GaussianProcessRegressor(Queries, RegressorMixin, Learner):  # type: ignor
         from gnomon.plot.fits import predictive_band
 
         return predictive_band(self, X, y, ax=ax, draws=draws)
-
-
-def _is_matrix(X: Any) -> bool:
-    return hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object)

@@ -76,10 +76,10 @@ class Work:
         if self.points is None:
             if np.ndim(self.asked):
                 self.points = np.asarray(self.asked, dtype=np.float64)
-                if self.points.ndim != 2 or self.points.shape[1] != self.data.n_features:
+                shape = self.points.shape
+                if len(shape) != 2 or shape[1] != self.data.n_features or shape[0] == 0:
                     raise DataError(
-                        f"inducing must be a number or points of {self.data.n_features} columns; got shape "
-                        f"{self.points.shape}."
+                        f"inducing must be a number or points of {self.data.n_features} columns; got shape {shape}."
                     )
             else:
                 self.points = inducing.choose(self.data, kernel, int(self.asked))
@@ -116,18 +116,24 @@ def prepared(model: Any, data: Data, kernel: Any) -> Work:
     shift, scale = np.zeros(shape), np.ones(shape)
     if model.normalize_y:
         shift, scale = _moments(data, shape)
-    noise: Any = np.asarray(model.alpha, dtype=np.float64)
+    noise = variances(model.alpha, len(data))
+    return Work(data, kernel, inducing.Plan(shift, scale, noise), flat, model.inducing)
+
+
+def variances(alpha: Any, n: int) -> Any:
+    """Return the noise beside the kernel's, checked: one variance, or one for each of n rows."""
+    noise: Any = np.asarray(alpha, dtype=np.float64)
     if noise.ndim:
         if noise.shape == (1,):
             noise = noise[0]
-        elif noise.shape != (len(data),):
+        elif noise.shape != (n,):
             raise ValueError(
-                f"alpha must be a scalar or an array with same number of entries as y. ({noise.shape[0]} != "
-                f"{len(data)})"
+                f"alpha must be a scalar or an array with same number of entries as y. "
+                f"({', '.join(map(str, noise.shape))} != {n})"
             )
     if np.any(noise < 0) or not np.all(np.isfinite(noise)):
         raise DataError("alpha must hold finite variances, none negative.")
-    return Work(data, kernel, inducing.Plan(shift, scale, noise), flat, model.inducing)
+    return noise
 
 
 def _target_shape(data: Any) -> tuple[int, bool]:
@@ -164,7 +170,8 @@ def warn_at_bounds(kernel: Any) -> None:
                 limit, change = (low, "Decreasing") if side == "lower" else (high, "Increasing")
                 part = f"dimension {j} of parameter {one.name}"
                 warn(
-                    f"The optimal value found for {part} is close to the specified {side} bound {np.exp(limit):.6g}. "
+                    f"The optimal value found for {part} is close to the specified {side} bound "
+                    f"{float(f'{np.exp(limit):.6g}')}. "
                     f"{change} the bound and calling fit again may find a better value.",
                     ConvergenceWarning,
                 )

@@ -12,14 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.validate import COUNT, encode, warn
-from gnomon.neighbors.nearest import NearestQuestions, RadiusQuestions
-from gnomon.neighbors.searching import METRIC_RULES, Searching
-from gnomon.neighbors.tables import Weighted, mistakes, table
-from gnomon.neighbors.voting import Ballot, count, of_radius
-
-WEIGHTS = [StrOptions({"uniform", "distance"}), callable, None]
+from gnomon.core.validate import encode, warn
+from gnomon.neighbors.asking import KNearest, WithinRadius
+from gnomon.neighbors.searching import Searching
+from gnomon.neighbors.tables import mistakes, table
+from gnomon.neighbors.voting import count
 
 
 class Votes(ClassifierMixin, Searching):  # type: ignore[misc]
@@ -68,13 +65,17 @@ class Votes(ClassifierMixin, Searching):  # type: ignore[misc]
             return [(self.targets_, self.classes_)]
         return list(zip(self.targets_.T, self.classes_, strict=True))
 
-    def _ballot(self, X: Any) -> Ballot:
-        raise NotImplementedError
-
     def _counts(self, X: Any) -> list[Array]:
         check_is_fitted(self)
         ballot = self._ballot(X)
-        return [count(ballot, codes, len(classes)) for codes, classes in self._outputs()]
+        found = [count(ballot, codes, len(classes)) for codes, classes in self._outputs()]
+        empty = np.flatnonzero(~(np.abs(found[0].sum(axis=1)) > 0))  # nor is NaN a vote
+        if len(empty):
+            raise DataError(
+                "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if "
+                f"you are using a user-defined function. The first such row is {empty[0]}."
+            )
+        return found
 
     def votes(self, X: Any) -> Any:
         """Return the votes for every class: (n, K), or a list of them for several outputs."""
@@ -101,7 +102,7 @@ def shares_of(votes: Array) -> Array:
     return np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
 
 
-class KNeighborsClassifier(Votes, Weighted, NearestQuestions):
+class KNeighborsClassifier(Votes, KNearest):
     r"""Classification by the majority of the k nearest rows.
 
     .. math:: \hat y(x) = \arg\max_c \sum_{i\in N_k(x)} \omega_i\,[y_i = c]
@@ -136,36 +137,6 @@ class KNeighborsClassifier(Votes, Weighted, NearestQuestions):
     (array([0]), array([[2., 1.]]))
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **METRIC_RULES,
-        "n_neighbors": [COUNT],
-        "weights": WEIGHTS,
-    }
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float = 2,
-        metric: Any = "minkowski",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-
-    def _ballot(self, X: Any) -> Ballot:
-        return self._nearest_ballot(X)
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy; without X, of every training row by its neighbors without itself."""
         from sklearn.metrics import accuracy_score
@@ -185,7 +156,7 @@ class KNeighborsClassifier(Votes, Weighted, NearestQuestions):
             One line for each neighbor of each query, nearest first.
         """
         labels = np.column_stack([classes[codes] for codes, classes in self._outputs()])
-        return table(self, self._nearest_ballot(X), labels)
+        return table(self, self._ballot(X), labels)
 
     def error_curve(self, X: Any, y: Any, k_values: Any) -> Array:
         """Return the share of mistakes on labeled rows for many k from one search.
@@ -212,7 +183,7 @@ class KNeighborsClassifier(Votes, Weighted, NearestQuestions):
         return decision_regions(self, X, y, ax=ax)
 
 
-class RadiusNeighborsClassifier(Votes, RadiusQuestions):
+class RadiusNeighborsClassifier(Votes, WithinRadius):
     r"""Classification by the majority of all rows within a radius.
 
     .. math:: \hat y(x) = \arg\max_c \sum_{i:\,d(x, x_i)\le r} \omega_i\,[y_i = c]
@@ -242,9 +213,7 @@ class RadiusNeighborsClassifier(Votes, RadiusQuestions):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **METRIC_RULES,
-        "radius": [Interval(Real, 0, None, closed="both")],
-        "weights": WEIGHTS,
+        **WithinRadius._parameter_constraints,
         "outlier_label": [Real, str, np.generic, "array-like", None],
     }
 
@@ -261,15 +230,17 @@ class RadiusNeighborsClassifier(Votes, RadiusQuestions):
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.radius = radius
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
+        super().__init__(
+            radius,
+            weights=weights,
+            algorithm=algorithm,
+            leaf_size=leaf_size,
+            p=p,
+            metric=metric,
+            metric_params=metric_params,
+            n_jobs=n_jobs,
+        )
         self.outlier_label = outlier_label
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
 
     def _answers(self, data: Any) -> dict[str, Any]:
         found = super()._answers(data)
@@ -283,9 +254,6 @@ class RadiusNeighborsClassifier(Votes, RadiusQuestions):
         none = self.outlier_label is None
         found["outlier_label_"] = None if none else labels if found["outputs_2d_"] else labels[0]
         return found
-
-    def _ballot(self, X: Any) -> Ballot:
-        return of_radius(self._within(X, None), self.row_weight_, self.weights)
 
     def _counts(self, X: Any) -> list[Array]:
         check_is_fitted(self)

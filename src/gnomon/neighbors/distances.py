@@ -102,7 +102,14 @@ def whitener(X: Array, metric: str, V: Any = None, VI: Any = None) -> Array:
             return linalg.solve_triangular(linalg.cholesky(V, lower=True), np.eye(len(V)), lower=True).T
         except linalg.LinAlgError:
             raise DataError("mahalanobis needs a positive definite V; drop collinear columns.") from None
-    return linalg.cholesky(np.asarray(VI, dtype=np.float64), lower=True)
+    VI = np.asarray(VI, dtype=np.float64)
+    values, vectors = linalg.eigh(0.5 * (VI + VI.T))
+    if values[0] < -1e-10 * max(abs(values[0]), abs(values[-1])):
+        raise DataError(
+            f"mahalanobis needs a VI without negative eigenvalues; its smallest is {values[0]:.4g}, and "
+            "some squared distances would be negative."
+        )
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def cosine_similarity(X: Any, Y: Any = None) -> Array:

@@ -12,8 +12,8 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.validate import NOT_NEGATIVE
+from gnomon.neighbors.choose_index import build
 from gnomon.neighbors.metrics import NAMES, resolve
-from gnomon.neighbors.search_index import build
 from gnomon.neighbors.searching import Searching
 
 

@@ -171,7 +171,8 @@ class NearestNeighbors(NearestQuestions, RadiusQuestions):
         Reach of `radius_neighbors`.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree", "vp_tree"}, default="auto"
         "auto" builds a kd-tree where a trial shows that searches look at few rows, and compares all else. A
-        vantage-point tree spares calls of an expensive metric.
+        vantage-point tree spares calls of an expensive metric, which must keep the triangle inequality: a function
+        is tried on a few rows first.
     leaf_size : int, default=30
         Rows of a tree's leaf at most.
     metric : str or callable, default="minkowski"
@@ -274,11 +275,7 @@ def kneighbors_graph(
            [0., 0., 1.],
            [1., 0., 0.]])
     """
-    own = mode == "connectivity" if include_self == "auto" else include_self
-    model = (
-        X if isinstance(X, NearestQuestions) else NearestNeighbors(n_neighbors=n_neighbors, **options).fit(X)
-    )
-    query = model.index_.rows if own and isinstance(X, NearestQuestions) else X if own else None
+    model, query = _graph_model(X, mode, include_self, options)
     return model.kneighbors_graph(query, n_neighbors, mode)
 
 
@@ -305,7 +302,16 @@ def radius_neighbors_graph(
            [0., 0., 0.],
            [1., 0., 0.]])
     """
-    own = mode == "connectivity" if include_self == "auto" else include_self
-    model = X if isinstance(X, RadiusQuestions) else NearestNeighbors(radius=radius, **options).fit(X)
-    query = model.index_.rows if own and isinstance(X, RadiusQuestions) else X if own else None
+    model, query = _graph_model(X, mode, include_self, options)
     return model.radius_neighbors_graph(query, radius, mode)
+
+
+def _graph_model(X: Any, mode: str, include_self: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the model that is asked for a graph, and what it is asked about: None, where a row is not its own."""
+    own = mode == "connectivity" if include_self == "auto" else include_self
+    if not isinstance(X, Searching):
+        return NearestNeighbors(**options).fit(X), X if own else None
+    for name, value in options.items():
+        if name != "n_jobs" and getattr(X, name) != value:
+            raise DataError(f"{name}={value!r} is not the model's, {getattr(X, name)!r}; leave it out.")
+    return X, X.index_.rows if own else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,13 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import ModelFileError
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import Interval
-from gnomon.core.validate import COUNT, warn
-from gnomon.neighbors.classifiers import WEIGHTS
-from gnomon.neighbors.nearest import NearestQuestions, RadiusQuestions
-from gnomon.neighbors.searching import METRIC_RULES, Searching
-from gnomon.neighbors.tables import Weighted, table
-from gnomon.neighbors.voting import Ballot, average, of_radius, quantiles
+from gnomon.core.validate import warn
+from gnomon.neighbors.asking import KNearest, WithinRadius
+from gnomon.neighbors.searching import Searching
+from gnomon.neighbors.tables import table
+from gnomon.neighbors.voting import average, quantiles
 
 
 class Averages(RegressorMixin, Searching):  # type: ignore[misc]
@@ -32,9 +29,6 @@ class Averages(RegressorMixin, Searching):  # type: ignore[misc]
         super()._check_loaded()
         if hasattr(self, "index_") and len(self.targets_) != self.index_.n_rows:
             raise ModelFileError("its targets do not fit its rows.")
-
-    def _ballot(self, X: Any) -> Ballot:
-        raise NotImplementedError
 
     def _columns(self) -> Array:
         y = self.targets_
@@ -88,7 +82,7 @@ class Averages(RegressorMixin, Searching):  # type: ignore[misc]
         return (lower[:, 0], upper[:, 0]) if self.targets_.ndim == 1 else (lower, upper)
 
 
-class KNeighborsRegressor(Averages, Weighted, NearestQuestions):
+class KNeighborsRegressor(Averages, KNearest):
     r"""Regression by the mean of the k nearest rows.
 
     .. math:: \hat y(x) = \frac{\sum_{i\in N_k(x)} \omega_i y_i}{\sum_{i\in N_k(x)} \omega_i}
@@ -115,36 +109,6 @@ class KNeighborsRegressor(Averages, Weighted, NearestQuestions):
     (array([1.666667]), array([1.699673]))
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **METRIC_RULES,
-        "n_neighbors": [COUNT],
-        "weights": WEIGHTS,
-    }
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float = 2,
-        metric: Any = "minkowski",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-
-    def _ballot(self, X: Any) -> Ballot:
-        return self._nearest_ballot(X)
-
     def neighbors_table(self, X: Any) -> Any:
         """Return who decided: query, place, row, distance, weight and target of every neighbor.
 
@@ -156,7 +120,7 @@ class KNeighborsRegressor(Averages, Weighted, NearestQuestions):
         -------
         polars DataFrame
         """
-        return table(self, self._nearest_ballot(X), self._columns())
+        return table(self, self._ballot(X), self._columns())
 
     def plot(self, X: Any, y: Any = None, ax: Any = None) -> Any:
         """Draw the prediction over one column, with the interval of the neighbors' targets."""
@@ -165,7 +129,7 @@ class KNeighborsRegressor(Averages, Weighted, NearestQuestions):
         return predictive_band(self, X, y, ax=ax)
 
 
-class RadiusNeighborsRegressor(Averages, RadiusQuestions):
+class RadiusNeighborsRegressor(Averages, WithinRadius):
     r"""Regression by the mean of all rows within a radius.
 
     .. math:: \hat y(x) = \frac{\sum_{i:\,d(x,x_i)\le r} \omega_i y_i}{\sum_{i:\,d(x,x_i)\le r} \omega_i}
@@ -189,33 +153,3 @@ class RadiusNeighborsRegressor(Averages, RadiusQuestions):
     >>> model.predict([[1.4]])
     array([2.5])
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **METRIC_RULES,
-        "radius": [Interval(Real, 0, None, closed="both")],
-        "weights": WEIGHTS,
-    }
-
-    def __init__(
-        self,
-        radius: float = 1.0,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float = 2,
-        metric: Any = "minkowski",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.radius = radius
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-
-    def _ballot(self, X: Any) -> Ballot:
-        return of_radius(self._within(X, None), self.row_weight_, self.weights)

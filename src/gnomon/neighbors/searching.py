@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.metrics import DistanceMetric
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,15 +16,16 @@ from gnomon.core.items import Items
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import Reads, check_parameters, encode, weights
+from gnomon.core.validate import Reads, check_parameters, encode, warn, weights
+from gnomon.neighbors.choose_index import build
 from gnomon.neighbors.metrics import NAMES, SEQUENCES, resolve
-from gnomon.neighbors.search_index import Found, Index, build, len_of
+from gnomon.neighbors.search_index import Found, Index, len_of
 
 METRIC_RULES: dict[str, Any] = {
     "algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree", "vp_tree"})],
     "leaf_size": [Interval(Integral, 1, None, closed="left")],
     "p": [Interval(Real, 0, None, closed="right"), None],
-    "metric": [StrOptions(set(NAMES)), callable],
+    "metric": [StrOptions(set(NAMES)), callable, DistanceMetric],
     "metric_params": [dict, None],
     "n_jobs": [Integral, None],
 }
@@ -66,7 +68,9 @@ class Searching(OneStep):
         if self._sequences or (callable(self.metric) and not _numeric(X)):
             return self._read_items(X, y, sample_weight, reset)
         _refuse_words(X, self.metric)
-        rows = super()._read(X, y, sample_weight, reset=reset, **options)
+        if self.metric == "precomputed":
+            _refuse_formats(X)
+        rows = super()._read(_rows_of_index(X), y, sample_weight, reset=reset, **options)
         if self.metric == "precomputed":
             _check_distances(rows.X, rows.n_rows if reset else None)
         return rows
@@ -101,6 +105,7 @@ class Searching(OneStep):
 
     def _distances_to(self, X: Any) -> Any:
         """Return given distances of queries to the training rows that count."""
+        _refuse_formats(X)
         D = self._rows(X).X
         _check_distances(D, None)
         return D if self.kept_ is None else D[:, self.kept_]
@@ -117,6 +122,11 @@ class Searching(OneStep):
             kept = np.flatnonzero(data.weight > 0)
             X = [X[i] for i in kept] if isinstance(X, list) else X[kept]
             X = X[:, kept] if self.metric == "precomputed" else X
+        if self.metric == "minkowski" and "p" in (self.metric_params or {}):
+            warn(
+                "Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.",
+                SyntaxWarning,
+            )
         metric = resolve(self.metric, 2.0 if self.p is None else self.p, self.metric_params, X)
         index = build(X, metric, self.algorithm, self.leaf_size, int(getattr(self, "n_neighbors", None) or 5))
         return {
@@ -146,7 +156,7 @@ class Searching(OneStep):
 
     def _nearest(self, X: Any, k: int | None) -> tuple[Array, Array]:
         """Return distances and positions in the index; without X, of the training rows without themselves."""
-        k = self._check_k(k, X is None, X)
+        k = self._check_k(k, X is None, X=X)
         with self._threads():
             if X is not None:
                 return self.index_.nearest(self._query(X), k)
@@ -154,14 +164,15 @@ class Searching(OneStep):
             values, rows = self.index_.nearest(self.index_.rows, k + 1, prepared=True)
         return without_self(values, rows)
 
-    def _check_k(self, k: Any, own: bool, X: Any = None) -> int:
+    def _check_k(self, k: Any, own: bool, n: int | None = None, X: Any = None) -> int:
+        """Return k, checked against the n rows that are there, the training rows by default."""
         check_is_fitted(self)
         k = self.n_neighbors if k is None else k  # type: ignore[attr-defined]
         if isinstance(k, bool) or not isinstance(k, Integral):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
         if k <= 0:
             raise ValueError(f"Expected n_neighbors > 0. Got {k}")
-        n = self.index_.n_rows
+        n = self.index_.n_rows if n is None else n
         if k > n - own:
             sign, rest = ("<", ": a row is not its own neighbor") if own else ("<=", "")
             raise DataError(
@@ -172,17 +183,21 @@ class Searching(OneStep):
 
     def _within(self, X: Any, radius: float | None) -> Found:
         check_is_fitted(self)
-        radius = float(self.radius if radius is None else radius)  # type: ignore[attr-defined]
-        if not radius >= 0:
-            raise DataError(f"radius={radius} must not be negative.")
+        radius = self.radius if radius is None else radius  # type: ignore[attr-defined]
+        if not isinstance(radius, Real) or not radius >= 0:
+            raise DataError(f"radius must be one number, not negative; got {radius!r}.")
         with self._threads():
             if X is not None:
-                return self.index_.within(self._query(X), radius)
-            found = self.index_.within(self.index_.rows, radius, prepared=True)
+                return self.index_.within(self._query(X), float(radius))
+            found = self.index_.within(self.index_.rows, float(radius), prepared=True)
         query = np.repeat(np.arange(len(found.ends) - 1), np.diff(found.ends))
         keep = query != found.rows
         counts = np.bincount(query[keep], minlength=len(found.ends) - 1)
         return Found(np.concatenate([[0], np.cumsum(counts)]), found.distances[keep], found.rows[keep])
+
+    def _ballot(self, X: Any) -> Any:
+        """Return who votes for every query, and how much."""
+        raise NotImplementedError
 
     def _training_rows(self, positions: Array) -> Array:
         """Return the numbers of the training rows at positions of the index."""
@@ -228,6 +243,27 @@ def _items(X: Any) -> list[Any]:
 
 def _plain(symbol: Any) -> Any:
     return symbol.item() if isinstance(symbol, np.generic) else symbol
+
+
+def _rows_of_index(X: Any) -> Any:
+    """Return the rows of a tree of scikit-learn or of a model of neighbors; whatever else as it is."""
+    if type(X).__name__ in ("KDTree", "BallTree") and hasattr(X, "data"):
+        return np.asarray(X.data)
+    if isinstance(X, Searching):
+        check_is_fitted(X)
+        metric = X.index_.metric
+        if metric.whiten is not None or metric.name in ("cosine", "correlation") or X.kept_ is not None:
+            raise DataError("X is a model whose metric has changed its rows; give the rows themselves.")
+        return X.index_.rows
+    return X
+
+
+def _refuse_formats(X: Any) -> None:
+    if sparse.issparse(X) and X.format in ("dok", "bsr"):
+        raise TypeError(
+            f"Sparse matrix in {X.format.upper()!r} format is not supported due to its handling of explicit zeros; "
+            "give distances as CSR."
+        )
 
 
 def _refuse_words(X: Any, metric: Any) -> None:

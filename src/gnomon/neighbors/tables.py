@@ -1,4 +1,4 @@
-"""What models of the k nearest rows share: rows that count several times, tables, curves over k."""
+"""What models of the k nearest rows tell: tables of who decided, curves of mistakes over k."""
 
 from __future__ import annotations
 
@@ -8,32 +8,7 @@ import numpy as np
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.neighbors.nearest import NearestQuestions
 from gnomon.neighbors.voting import Ballot, count, of_nearest, shares
-
-
-class Weighted(NearestQuestions):
-    """The k nearest, where a row counts as often as it weighs."""
-
-    weights: Any
-
-    def _nearest_ballot(self, X: Any, k: int | None = None) -> Ballot:
-        """Return who votes: the first k when every row is counted as often as it weighs."""
-        if self.row_weight_ is None:
-            values, rows = self._nearest(X, k)
-            return of_nearest(values, rows, None, self.weights)
-        values, rows, part = self._repeated(X, self._check_k(k, X is None))
-        return of_nearest(values, rows, part, self.weights)
-
-    def _repeated(self, X: Any, k: int) -> tuple[Array, Array, Array]:
-        """Search so far that the weights of the found rows reach k, or to the end."""
-        size, most = k, self.index_.n_rows - (X is None)
-        while True:
-            values, rows = self._nearest(X, size)
-            reached = self.row_weight_[rows].sum(axis=1)
-            if size == most or not (reached < k * (1.0 - 1e-12)).any():
-                return values, rows, shares(self.row_weight_[rows], k)
-            size = min(most, 2 * size)
 
 
 def table(model: Any, ballot: Ballot, labels: Array) -> Any:
@@ -62,14 +37,13 @@ def mistakes(model: Any, X: Any, y: Any, k_values: Any) -> Array:
     if not ks:
         raise DataError("k_values is empty; give at least one k.")
     own = X is None
-    ks_checked = [model._check_k(k, own) for k in ks]
+    ks_checked = [model._check_votes(k, own) for k in ks]
     weight = model.row_weight_
     if weight is None:
         values, rows = model._nearest(X, max(ks_checked))
         part = np.ones(rows.shape)
     else:
-        values, rows, _ = model._repeated(X, max(ks_checked))
-        part = weight[rows]
+        values, rows, part = model._repeated(X, max(ks_checked))
     truth = model.classes_[model.targets_] if own else np.asarray(y)
     if len(truth) != len(rows):
         raise DataError(f"X has {len(rows)} rows and y has {len(truth)}; they must agree.")

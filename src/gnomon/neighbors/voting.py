@@ -62,7 +62,9 @@ def of_nearest(distances: Array, rows: Array, part: Array | None, weights: Any) 
         counted = part.ravel() > 0
         weight[counted] = rule(weights, distances.ravel()[counted], query[counted], n)
     if part is not None:
-        weight = weight * part.ravel()
+        weight = (
+            np.where(part.ravel() > 0, weight, 0.0) * part.ravel()
+        )  # a function may say infinity for nobody
     return Ballot(n, query, rows.ravel(), distances.ravel(), weight)
 
 

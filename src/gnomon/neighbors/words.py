@@ -10,8 +10,8 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order
 from gnomon.loops import edits as loops
-from gnomon.neighbors.metrics import Metric, block_distances
-from gnomon.neighbors.search_index import Found, Index, _found, _stacked, _tasks
+from gnomon.neighbors.metrics import NO_TRIANGLES, Metric, block_distances, has_triangles
+from gnomon.neighbors.search_index import Found, Index, joined, len_of, stacked, tasks
 
 LEAF = 16  # items that a vantage-point tree does not halve any further
 
@@ -55,7 +55,7 @@ class EditIndex(Index):
             loops.nearest_words(*arrays, unit, self.costs, *spare, values, found)
             return values, found
 
-        return _stacked(in_order(search, _tasks(len(Q), 16)), k)
+        return stacked(in_order(search, tasks(len(Q), 16)), k)
 
     def within(self, Q: list[Any], radius: float, *, prepared: bool = False) -> Found:
         def search(task: slice) -> tuple[Array, Array, Array]:
@@ -63,7 +63,7 @@ class EditIndex(Index):
             query, rows = np.nonzero(D <= radius)
             return np.bincount(query, minlength=len(D)), rows, D[query, rows]
 
-        return _found(map(search, _tasks(len(Q), max(1, 2**20 // max(1, self.n_rows)))))
+        return joined(map(search, tasks(len(Q), max(1, 2**20 // max(1, self.n_rows)))))
 
     def check(self) -> None:
         codes, ends, _ = self.words
@@ -101,9 +101,8 @@ class VantageIndex(Index):
         if metric.kind == "precomputed":
             raise DataError("algorithm='vp_tree' needs a metric to call; distances are given already.")
         self.metric, self.rows = metric, X
-        self.n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if metric.kind == "edit":
-            edit_costs(metric)
+        self.n_rows = len_of(X)
+        _check_triangles(metric, X)
         self.n_calls = 0
         self.nodes: list[Node] = []
         self._grow(np.arange(self.n_rows))
@@ -120,7 +119,8 @@ class VantageIndex(Index):
         return block_distances(self.metric, [item], rows)[0]
 
     def _sums(self, here: Array, there: Array) -> Array:
-        from gnomon.neighbors.search_index import BLOCK, TreeIndex, space_trees
+        from gnomon.loops import space_trees
+        from gnomon.neighbors.tree_index import BLOCK, TreeIndex
 
         flat = TreeIndex(there, self.metric, space_trees.FLAT, BLOCK)
         values, rows, _ = flat._nearest(here, len(there))
@@ -164,7 +164,7 @@ class VantageIndex(Index):
             keep = values <= radius
             order = np.argsort(rows[keep])
             parts.append((np.array([keep.sum()]), rows[keep][order], values[keep][order]))
-        return _found(parts)
+        return joined(parts)
 
     def _search(self, item: Any, k: int, radius: float) -> tuple[Array, Array]:
         """Return the k nearest, at most `radius` away where that is finite."""
@@ -199,6 +199,22 @@ class VantageIndex(Index):
             )
             if not good or (not leaf and node.items.shape != (1,)):
                 raise ModelFileError("its vantage-point tree points beyond its rows.")
+
+
+def _check_triangles(metric: Metric, X: Any) -> None:
+    """Refuse what the tree would search wrongly: distances that are shorter by a detour, or differ by direction."""
+    if metric.kind == "edit":
+        insert, delete, _ = edit_costs(metric)
+        if insert != delete:
+            raise DataError(
+                f"algorithm='vp_tree' needs a symmetric distance; costs of an insertion ({insert:g}) and a deletion "
+                f"({delete:g}) differ. Use algorithm='auto'."
+            )
+    elif metric.name in NO_TRIANGLES or (metric.name == "callable" and not has_triangles(metric, X)):
+        raise DataError(
+            f"algorithm='vp_tree' needs the triangle inequality, which metric={metric.name!r} does not keep; use "
+            "algorithm='brute'."
+        )
 
 
 def _merged(values: Array, rows: Array, more: Array, items: Array, k: int) -> tuple[Array, Array]:
