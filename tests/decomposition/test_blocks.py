@@ -475,6 +475,15 @@ def test_linear_kernel_far_from_zero(n_landmarks):
     assert_allclose(near.residual(X).sum(), lost.reconstruction_error(X), rtol=1e-9)
 
 
+def test_linear_kernel_pairs_far_from_zero():
+    X, Y = seeded(30, 3), seeded(30, 2, seed=1)
+    near, far = KernelCCA(2, kernel="linear").fit(X, Y), KernelCCA(2, kernel="linear").fit(X + 1e8, Y - 1e8)
+    assert_allclose(far.canonical_correlations_, near.canonical_correlations_, rtol=1e-6)
+    assert_allclose(far.transform(X[:4] + 1e8), near.transform(X[:4]), atol=1e-6)
+    with pytest.raises(DegenerateError, match="constant in feature space"):
+        KernelCCA(1).fit(1e-9 * X, Y)
+
+
 def test_kernel_that_cannot_tell_rows_apart():
     with pytest.raises(DegenerateError, match="one point in feature space"):
         KernelPCA(2, kernel="rbf").fit(1e-8 * seeded(60, 5))

@@ -18,12 +18,7 @@ from gnomon.core.randomness import generator
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, NUMBER, Reads, warn
 from gnomon.decomposition._kernel_queries import KernelQueries
-from gnomon.decomposition._kernels import KERNELS, chosen_landmarks, kernel_of
-
-
-def rounding(K: Array) -> float:
-    """How large an eigenvalue of K with its means taken out may be from rounding alone."""
-    return float(4 * len(K) * np.finfo(np.float64).eps * np.abs(K).max(initial=0.0))
+from gnomon.decomposition._kernels import KERNELS, chosen_landmarks, kernel_of, rounding
 
 
 class KernelPCA(KernelQueries, OneStep):
