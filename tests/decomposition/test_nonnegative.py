@@ -330,6 +330,8 @@ def test_usage_does_not_depend_on_where_a_row_lies(tmp_path, beta):
     holed[-1, 2] = np.nan
     found = model.transform(holed)
     assert_allclose(found[:-1], here, rtol=1e-9, atol=1e-12)
+    if beta == "itakura-saito":  # not convex: where a row ends depends on where it starts
+        return
     seen = [0, 1, 3, 4, 5]
     R = found[-1] @ model.components_[:, seen]
     fixed = NMF(4, solver="mu", beta_loss=beta)
