@@ -174,6 +174,17 @@ def test_factorizations_agree_with_scipy(d, seed):
     assert (vectors[np.abs(vectors).argmax(axis=0), np.arange(d)] > 0).all()
 
 
+def test_some_eigenvalues_of_many_equal_ones():
+    A = np.eye(60) - 1.0 / 60
+    for B in (None, 2.0 * np.eye(60)):
+        values, vectors = symmetric_eigen(A, 2, B)
+        size = 1.0 if B is None else 2.0
+        np.testing.assert_allclose(values, 1.0 / size, rtol=1e-12)
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(2) / size, atol=1e-12)
+        np.testing.assert_allclose(A @ vectors, vectors, atol=1e-12)
+    assert symmetric_eigen(A, 60)[0].shape == (60,)
+
+
 def test_signs_of_a_zero_column_stay():
     assert fix_signs(np.zeros((2, 1))).tolist() == [[0.0], [0.0]]
 

@@ -13,6 +13,7 @@ from gnomon.core.errors import DataError, DegenerateError
 from gnomon.decomposition import (
     CCA,
     MDS,
+    NMF,
     PCA,
     ClassicalMDS,
     FisherProjection,
@@ -443,3 +444,66 @@ def test_predictions_far_from_zero_keep_their_digits():
     assert_allclose(far.predict(X + 1e8), near.predict(X), rtol=0, atol=1e-6)
     assert_allclose(near.intercept_, Y.mean(axis=0))  # at the mean of X, as in scikit-learn
     assert_allclose(near.predict(X.mean(axis=0)[None])[0], near.intercept_)
+
+
+# eigenvalues that are equal, and products without digits
+
+
+@pytest.mark.parametrize("n", [10, 60, 200])
+def test_points_of_a_simplex(n):
+    """All distances are equal, and so are n − 1 eigenvalues: LAPACK's search for some of them finds none."""
+    X = 1e4 * np.eye(n)
+    model = KernelPCA(3, kernel="rbf", gamma=1.0).fit(X)
+    assert_allclose(model.eigenvalues_, 1.0, rtol=1e-12)
+    assert_allclose(model.transform(X).T @ model.transform(X), np.eye(3), atol=1e-12)
+    assert_allclose(PCA(3).fit(np.eye(n)).scatter_eigenvalues_, 1.0, rtol=1e-12)
+    found = MDS(2, metric="precomputed", max_iter=1).fit(1.0 - np.eye(n))
+    assert np.isfinite(found.stress_)
+    assert found.embedding_.std() > 0
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 20])
+def test_linear_kernel_far_from_zero(n_landmarks):
+    X = seeded(40, 4) @ np.diag([4.0, 2.0, 1.0, 0.5])
+    options = dict(n_landmarks=n_landmarks, fit_inverse_transform=True)
+    near, far = KernelPCA(2, **options).fit(X), KernelPCA(2, **options).fit(X + 1e8)
+    assert_allclose(far.eigenvalues_, near.eigenvalues_, rtol=1e-7)
+    assert_allclose(far.eigenvalues_, PCA(2).fit(X).scatter_eigenvalues_, rtol=1e-7)
+    assert_allclose(far.transform(X + 1e8), near.transform(X), atol=1e-6)
+    assert_allclose(far.residual(X + 1e8), near.residual(X), atol=1e-6)
+    lost = PCA(2).fit(X)
+    assert_allclose(near.residual(X).sum(), lost.reconstruction_error(X), rtol=1e-9)
+
+
+def test_linear_kernel_pairs_far_from_zero():
+    X, Y = seeded(30, 3), seeded(30, 2, seed=1)
+    near, far = KernelCCA(2, kernel="linear").fit(X, Y), KernelCCA(2, kernel="linear").fit(X + 1e8, Y - 1e8)
+    assert_allclose(far.canonical_correlations_, near.canonical_correlations_, rtol=1e-6)
+    assert_allclose(far.transform(X[:4] + 1e8), near.transform(X[:4]), atol=1e-6)
+    with pytest.raises(DegenerateError, match="constant in feature space"):
+        KernelCCA(1).fit(1e-9 * X, Y)
+
+
+def test_kernel_that_cannot_tell_rows_apart():
+    with pytest.raises(DegenerateError, match="one point in feature space"):
+        KernelPCA(2, kernel="rbf").fit(1e-8 * seeded(60, 5))
+
+
+@pytest.mark.parametrize("solver", ["dense", "arpack", "randomized"])
+def test_negative_eigenvalues_matter_where_they_are_asked_for(solver):
+    Q = np.linalg.qr(seeded(8, 8))[0]
+    K = (Q * [5.0, 4.0, 3.0, 2.0, 1.0, 0.0, -0.5, -1.0]) @ Q.T
+    options = dict(kernel="precomputed", eigen_solver=solver, center=False, random_state=0)
+    assert_allclose(KernelPCA(2, **options).fit(K).eigenvalues_, [5.0, 4.0], rtol=1e-6)
+    with pytest.raises(DegenerateError, match="significant negative eigenvalues"):
+        KernelPCA(7, **options).fit(K)
+
+
+def test_rebuilt_rows_have_the_type_of_their_scores():
+    X = np.abs(seeded(30, 4)).astype(np.float32)
+    for model in (PCA(2), IncrementalPCA(2), PCA(2, whiten=True), NMF(2)):
+        T = model.fit(X).transform(X)
+        assert T.dtype == model.inverse_transform(T).dtype == np.float32
+        wide = model.inverse_transform(T.astype(np.float64))
+        assert wide.dtype == np.float64
+        assert_allclose(model.inverse_transform(T), wide, rtol=1e-6, atol=1e-6)

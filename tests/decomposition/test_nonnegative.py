@@ -310,3 +310,52 @@ def test_empty_rows_and_columns():
         assert np.isfinite(model.components_).all()
     more = NMF(9, max_iter=50).fit(X)
     assert more.components_.shape == (9, 6)
+
+
+@pytest.mark.parametrize("beta", ["kullback-leibler", "frobenius", "itakura-saito"])
+def test_usage_does_not_depend_on_where_a_row_lies(tmp_path, beta):
+    """In memory, in a file, beside a row with holes: every row is one problem, stopped by one rule."""
+    import pandas as pd
+
+    X = counts(50, 6, 4) + (0.5 if beta == "itakura-saito" else 0.0)
+    model = NMF(4, solver="mu", beta_loss=beta, max_iter=2, tol=0).fit(X)
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame(X, columns=list("abcdef")).to_parquet(path)
+    here = model.transform(X)
+    named = NMF(4, solver="mu", beta_loss=beta, max_iter=2, tol=0).fit(
+        pd.DataFrame(X, columns=list("abcdef"))
+    )
+    assert_allclose(named.transform(str(path)), here, rtol=1e-9, atol=1e-12)
+    holed = np.vstack([X, X[:1]])
+    holed[-1, 2] = np.nan
+    found = model.transform(holed)
+    assert_allclose(found[:-1], here, rtol=1e-9, atol=1e-12)
+    if beta == "itakura-saito":  # not convex: where a row ends depends on where it starts
+        return
+    seen = [0, 1, 3, 4, 5]
+    R = found[-1] @ model.components_[:, seen]
+    fixed = NMF(4, solver="mu", beta_loss=beta)
+    fixed._adopt({"components_": model.components_[:, seen], "n_features_in_": 5})
+    expected = fixed.transform(X[:1, seen])[0] @ model.components_[:, seen]
+    assert_allclose(R, expected, rtol=1e-3)
+
+
+def test_usage_under_a_heavy_penalty():
+    """The parts vanish, and the start of a row with them: dense and sparse rows agree to the last digits."""
+    X = np.abs(np.random.default_rng(0).normal(size=(10, 6)))
+    X[:, ::2] = 0.0
+    model = NMF(3, init="random", alpha_W=1.0, alpha_H=1.0, random_state=0, tol=0, max_iter=100).fit(X)
+    H, p = model.components_, X.shape[1]
+    assert H.max() < 1e-12
+    exact = np.linalg.solve(H @ H.T + p * np.eye(3), H @ X.T).T  # where no entry is held at 0
+    assert_allclose(model.transform(X), exact, rtol=1e-12)
+    assert_allclose(model.transform(sp.csr_array(X)), exact, rtol=1e-12)
+
+
+def test_multiplicative_steps_stop_by_the_root_of_the_loss():
+    X = parts(30, 8, 3, noise=0.3)
+    model = NMF(3, solver="mu", tol=1e-3, max_iter=2000).fit(X)
+    values = np.sqrt(np.asarray(model.trace_.objective))
+    falls = (values[:-10:10] - values[10::10]) / values[0]
+    assert (falls[:-1] > 1e-3).all()
+    assert falls[-1] <= 1e-3

@@ -12,6 +12,7 @@ from scipy.special import digamma, gammaln
 from gnomon.core.callbacks import Checkpoint
 from gnomon.core.errors import DataError
 from gnomon.core.threads import threads
+from gnomon.loops import topics as loops
 from gnomon.topics import (
     LatentDirichletAllocation,
     codeword_counts,
@@ -24,6 +25,7 @@ from gnomon.topics import (
     top_words,
 )
 from gnomon.topics import _inference as inference
+from gnomon.topics._steps import online_step
 
 C3 = np.array([[4, 2, 0, 0], [0, 0, 3, 1], [2, 1, 1, 2]], dtype=float)
 TINY = np.array([[2, 1], [0, 2]])  # documents [0, 0, 1] and [1, 1]
@@ -100,11 +102,34 @@ def test_variational_documents_by_hand():
         rtol=1e-9,
     )
     corpus, alpha = inference.corpus_of(C3), np.full(2, 0.5)
-    gamma, _ = inference.variational_pass(corpus, np.ones((3, 2)), words, alpha, 1, 0.0)
-    assert_allclose(gamma[0], [5.6922396805, 1.3077603195], rtol=1e-9)
-    gamma, _ = inference.variational_pass(corpus, np.ones((3, 2)), words, alpha, 5000, 1e-13)
+    gamma, end = np.ones(2), corpus.indptr[1]
+    loops.fit_shares(
+        corpus.data, corpus.indices, 0, end, words, alpha, gamma, np.empty(2), np.empty(2), 1, 0.0
+    )
+    assert_allclose(gamma, [5.6922396805, 1.3077603195], rtol=1e-9)
+    gamma, _ = inference.variational_pass(corpus, words, alpha, 5000, 1e-13)
     expected = [(6.4751923966, 0.5248076034), (0.5252204944, 4.4747795056), (3.5180031134, 3.4819968866)]
     assert_allclose(gamma, expected, rtol=1e-8)
+
+
+def test_documents_change_their_minds():
+    """A document that lived on one topic moves to another when the topics do; one that stands better there stays."""
+    corpus, alpha = inference.corpus_of([[6, 4, 0, 0]]), np.full(2, 0.05)
+    words = inference.topic_weights(np.array([[0.1, 0.1, 9.0, 9.0], [9.0, 9.0, 0.1, 0.1]]))
+    before = np.array([[10.05, 0.05]])  # all tokens in the topic that has lost their words
+    fresh, alone = inference.variational_pass(corpus, words, alpha, 500, 1e-12)
+    gamma, found = inference.variational_pass(corpus, words, alpha, 500, 1e-12, before)
+    assert_allclose(gamma, fresh)
+    assert gamma[0, 1] > 9.9
+    assert found.value == alone.value
+    words = inference.topic_weights(
+        np.ones((2, 4))
+    )  # topics that do not differ: a fresh start stays in between
+    fresh, alone = inference.variational_pass(corpus, words, alpha, 500, 1e-12)
+    assert_allclose(fresh, [[5.05, 5.05]])
+    gamma, found = inference.variational_pass(corpus, words, alpha, 500, 1e-12, before)
+    assert_allclose(gamma, before, rtol=1e-6)
+    assert found.value > alone.value + 1.0
 
 
 def test_batch_iterations_by_hand():
@@ -400,7 +425,7 @@ def test_online_is_partial_fit(bars):
     by_hand = LatentDirichletAllocation(2, doc_topic_prior=0.5, topic_word_prior=0.1, learning_method="online",
                                         batch_size=3, mean_change_tol=1e-12, max_doc_update_iter=5000)  # fmt: skip
     work, state = started(by_hand, C3, LAMBDA)
-    after, _ = by_hand._online(work, state)
+    after, _ = online_step(by_hand, work, state)
     rho = 11.0**-0.7
     batch = np.array([
         (5.8677768896, 2.9076344725, 0.2581767534, 0.3848278888),

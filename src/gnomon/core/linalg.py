@@ -80,9 +80,18 @@ def log_sum_exp(A: Array, axis: int = -1) -> Array:
         return np.log(np.exp(A - top).sum(axis=axis)) + np.squeeze(top, axis=axis)
 
 
-def symmetric_eigen(A: Array) -> tuple[Array, Array]:
-    """Return eigenvalues, largest first, and eigenvectors in columns with deterministic signs."""
-    values, vectors = linalg.eigh(A)
+def symmetric_eigen(A: Array, k: int | None = None, B: Array | None = None) -> tuple[Array, Array]:
+    """Return the k largest eigenvalues (all when not given), and their vectors in columns with deterministic signs.
+
+    With B they are those of A v = λ B v. LAPACK's search for some of the eigenvalues may lose a cluster of equal ones,
+    as those of I − 11ᵀ/n, without a word; then all are computed.
+    """
+    n = len(A)
+    first = 0 if k is None else n - k
+    values, vectors = linalg.eigh(A, B, subset_by_index=[first, n - 1] if 0 < first < n else None)
+    if len(values) < n - first:
+        values, vectors = linalg.eigh(A, B)
+    values, vectors = values[first - n :], vectors[:, first - n :]
     return values[::-1], fix_signs(vectors[:, ::-1])
 
 

@@ -25,6 +25,11 @@ def centered_kernel(K: Array) -> tuple[Array, Array, float]:
     return K - means - means[:, None] + grand, means, grand
 
 
+def rounding(K: Array) -> float:
+    """How large an eigenvalue of K with its means taken out may be from rounding alone."""
+    return float(4 * len(K) * np.finfo(np.float64).eps * np.abs(K).max(initial=0.0))
+
+
 def chosen_landmarks(kernel: Kernel, X: Array, count: int) -> tuple[Array, list[int], float]:
     """Pivoted incomplete Cholesky without the whole matrix: factor (m, n), the rows chosen, the trace left over."""
     left = np.asarray(kernel.diag(X), dtype=np.float64).copy()

@@ -170,6 +170,8 @@ def _descended(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[A
     else:
         G = H @ H.T + p.w2 * np.eye(len(H))
         B = np.asarray(X @ H.T, dtype=np.float64) - p.w1
+        if o.fresh:  # the best row of equal entries: of the right size, whatever the penalties
+            W[:] = (np.maximum(B.sum(axis=1), 0.0) / max(float(G.sum()), TINY))[:, None]
         violation = descend_rows(G, np.ascontiguousarray(B), W, o.sweeps, o.ratio)
         dW = _weighted(W, weight)
         first = np.asarray((X.T @ dW).T if sparse.issparse(X) else dW.T @ X, dtype=np.float64)
@@ -235,9 +237,10 @@ def _improved(X: Array, V: Array, H: Array, o: Options, column_sums: Array | Non
             fresh = v * ratio(top, column_sums + o.penalty.w1 + o.penalty.w2 * v)
         else:
             fresh = multiply_W(x, v, H, o.beta, o.penalty)
+        moving = np.abs(fresh - v).sum(axis=1) > o.ratio * fresh.sum(axis=1)
         V[busy] = fresh
         if turn + 1 < o.sweeps:
-            busy = busy[np.abs(fresh - v).sum(axis=1) > o.ratio * fresh.sum(axis=1)]
+            busy = busy[moving]
             if not len(busy):
                 break
     return V

@@ -17,8 +17,17 @@ from gnomon.decomposition._nonnegative_rows import dense_rows
 
 
 def usage(chunk: Chunk, H: Array, o: nn.Options) -> Array:
-    """W of new rows, the parts held fixed."""
-    return nn.pass_over(chunk, H, None, o)[0]
+    """W of new rows, the parts held fixed; a row with missing entries changes nothing for the others."""
+    X = chunk.X
+    if sparse.issparse(X):
+        return nn.pass_over(chunk, H, None, o)[0]
+    gaps = np.isnan(X).any(axis=1)
+    W = np.zeros((len(X), len(H)))
+    for part, holes in ((~gaps, False), (gaps, True)):
+        if part.any():
+            some = chunk._replace(X=X[part], weight=chunk.weight[part])
+            W[part] = nn.pass_over(some, H, None, o._replace(holes=holes))[0]
+    return W
 
 
 def exact(o: nn.Options) -> nn.Options:
@@ -44,21 +53,22 @@ class FactorQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         rows = self._rows(X)
         if rows.in_memory and sparse.issparse(rows.X) and np.isnan(rows.X.data).any():
             rows = dense_rows(rows)
-        holes = rows.in_memory and not sparse.issparse(rows.X) and bool(np.isnan(rows.X).any())
         p = rows.n_features
         l1, l2 = self.l1_ratio, 1.0 - self.l1_ratio
         penalty = nn.Penalty(self.alpha_W * l1 * p, self.alpha_W * l2 * p)
         solver = "cd" if self._beta() == 2.0 else "mu"  # one optimum, and this way is quick
-        o = nn.Options(self._beta(), penalty, solver, holes or not rows.in_memory, 2000, 1e-7, True)
+        o = nn.Options(self._beta(), penalty, solver, False, 2000, 1e-7, True)
         if solver == "cd":
             o = exact(o)
         found = per_row(usage, rows, np.asarray(self.components_, dtype=np.float64), o)
         return found.astype(rows.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> Array:
-        """Return WH for usages W in rows."""
+        """Return WH for usages W in rows, as float32 where W is."""
         check_fitted(self)
-        return np.asarray(X) @ self.components_
+        W = np.asarray(X)
+        found = W @ self.components_
+        return found.astype(np.float32) if W.dtype == np.float32 else found
 
     def loglik(self, X: Any) -> float:
         """Return the log-likelihood of X: Poisson for Kullback–Leibler, Gaussian with profiled variance for squares."""

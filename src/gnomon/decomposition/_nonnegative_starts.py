@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from gnomon.core.errors import DataError
-from gnomon.core.linalg import Array
+from gnomon.core.linalg import Array, symmetric_eigen
 from gnomon.core.sums import Chunk, total
 from gnomon.decomposition import singular
 from gnomon.decomposition._nonnegative import TINY
@@ -29,8 +29,8 @@ def nndsvd(rows: Any, K: int, seed: Any) -> tuple[Array, Array, Array]:
     p = rows.n_features
     if p <= 1500 or not rows.in_memory:
         second = total(scatter_sums, rows).about_origin().scatter
-        values, V = linalg.eigh(second, subset_by_index=[p - K, p - 1])
-        s, V = np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1]
+        values, V = symmetric_eigen(second, K)
+        s = np.sqrt(np.maximum(values, 0.0))
     else:
         X = rows.X if not rows.weighted else sparse.diags_array(np.sqrt(rows.weight)) @ rows.X
         _, s, Vt = singular.randomized(X, K, seed)
@@ -56,7 +56,9 @@ def check_start(table: Any, shape: tuple[int, int], name: str, solver: str) -> A
     """A given W or H: of the right shape, not negative, and positive for multiplicative steps."""
     values = np.array(table, dtype=np.float64)
     if values.ndim != 2 or values.shape != shape:
-        which = "first dimension" if values.ndim == 2 and values.shape[0] != shape[0] else "shape"
+        which = "shape"
+        if values.ndim == 2:
+            which = "first dimension" if values.shape[0] != shape[0] else "second dimension"
         raise DataError(
             f"Array with wrong {which} passed to NMF ({name}): expected {shape}, got {values.shape}."
         )

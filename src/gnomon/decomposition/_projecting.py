@@ -85,13 +85,14 @@ class BasePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         return per_row(scores_of, self._rows(X), self.mean_, np.ascontiguousarray(axes))
 
     def inverse_transform(self, X: Any) -> Array:
-        """Return the points whose scores these are."""
+        """Return the points whose scores these are, as float32 where the scores are."""
         check_fitted(self)
         T = np.asarray(X)
         if T.ndim != 2 or T.shape[1] != len(self.components_):
             raise DataError(f"X must have {len(self.components_)} columns of scores; its shape is {T.shape}.")
         axes = self.components_ * self._scale()[:, None] if self.whiten else self.components_
-        return T @ axes + self.mean_
+        found = T @ axes + self.mean_
+        return found.astype(np.float32) if T.dtype == np.float32 else found
 
     def get_covariance(self) -> Array:
         """Return the model's covariance: the kept variances, and the mean of the others in all directions."""

@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 from scipy.special import gammaln
 
-from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.linalg import Array, symmetric_eigen
 from gnomon.decomposition import singular
 from gnomon.decomposition._scatter import Scatter, sum_scatter
 
@@ -33,14 +33,14 @@ def of_scatter(sums: Scatter, k: int) -> Spectrum:
     """Eigenvectors of a scatter matrix."""
     p = len(sums.mean)
     k = min(k, p)
-    values, vectors = linalg.eigh(sums.scatter, subset_by_index=[p - k, p - 1])
-    values = np.maximum(values[::-1], 0.0)
+    values, vectors = symmetric_eigen(sums.scatter, k)
+    values = np.maximum(values, 0.0)
     return Spectrum(
         sums.n_rows,
         sums.weight,
         sums.mean,
         values,
-        fix_signs(vectors[:, ::-1]).T,
+        vectors.T,
         float(sums.scatter.trace()),
         sums,
     )
@@ -142,8 +142,8 @@ def _gram(rows: Any, k: int, count: float, mass: float, mean: Array, options: di
     Z = centered(rows, mean)
     G = Z @ Z.T
     n = len(G)
-    values, Q = linalg.eigh(G, subset_by_index=[n - min(k, n), n - 1])
-    values, Q = np.maximum(values[::-1], 0.0), Q[:, ::-1]
+    values, Q = symmetric_eigen(G, min(k, n))
+    values = np.maximum(values, 0.0)
     if _lost(values[: min(k, n - 1)]):
         return decompose(rows, "full", k, bool(mean.any()), options)
     keep = values > max(Z.shape) * np.finfo(np.float64).eps * values[0]

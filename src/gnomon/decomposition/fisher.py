@@ -10,7 +10,7 @@ from scipy import linalg
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gnomon.core.errors import DataError
-from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.linalg import Array, fix_signs, symmetric_eigen
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Additive
 from gnomon.core.sums import Chunk, per_row, total
@@ -118,9 +118,9 @@ class FisherProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfo
                 f"n_components={K} must not exceed min(classes - 1, features) = {min(q - 1, p)}; lower it."
             )
         if self.criterion == "fisher":
-            values, W = linalg.eigh(Sb, inner, subset_by_index=[p - K, p - 1])
+            values, W = symmetric_eigen(Sb, K, inner)
             every = linalg.eigh(Sb, inner, eigvals_only=True)
-            values, W = np.maximum(values[::-1], 0.0), fix_signs(W[:, ::-1])
+            values = np.maximum(values, 0.0)
             whole = float(np.maximum(every, 0.0).sum())
         else:
             values, W, whole = self._axes_of_means(sums, inner, Sb, center, n, K)

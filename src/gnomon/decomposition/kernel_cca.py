@@ -14,7 +14,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import COUNT, POSITIVE, Reads, check_fitted
-from gnomon.decomposition._kernels import KERNELS, centered_kernel, kernel_of
+from gnomon.decomposition._kernels import KERNELS, centered_kernel, kernel_of, rounding
 
 
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
@@ -92,7 +92,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
                 raise DataError("the kernel of X or Y has values that are not finite; scale the columns.")
             K, means, grand = centered_kernel(G)
             values, vectors = linalg.eigh(K)
-            good = values > 1e-12 * max(float(values[-1]), 1e-300) * len(values)
+            good = values > max(1e-12 * max(float(values[-1]), 1e-300) * len(values), rounding(G))
             if not good.any():
                 raise DegenerateError(
                     "a block of columns is constant in feature space; nothing can correlate."
@@ -122,6 +122,11 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
 
     def _gram(self, A: Array, B: Array) -> Array:
         kernel = kernel_of(self.kernel, A.shape[1], self.gamma, self.degree, self.coef0)
+        if (
+            self.kernel == "linear"
+        ):  # its features are centered anyway, and far from zero products have no digits left
+            middle = B.mean(axis=0)
+            return np.asarray(kernel(A - middle) if A is B else kernel(A - middle, B - middle))
         return np.asarray(kernel(A) if A is B else kernel(A, B))
 
     def transform(self, X: Any, y: Any = None) -> Any:

@@ -8,22 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils import Tags
 
 from gnomon.core.errors import DataError, DegenerateError
-from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.linalg import Array, fix_signs, symmetric_eigen
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, NUMBER, Reads, check_fitted, matrix, warn
-from gnomon.decomposition._kernels import KERNELS, chosen_landmarks, kernel_of
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, NUMBER, Reads, warn
+from gnomon.decomposition._kernel_queries import KernelQueries
+from gnomon.decomposition._kernels import KERNELS, chosen_landmarks, kernel_of, rounding
 
-ROWS = 2048  # of new points whose kernel rows are held at once
 
-
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
+class KernelPCA(KernelQueries, OneStep):
     r"""Kernel principal component analysis (Schölkopf, Smola and Müller 1998).
 
     .. math:: K_c a_k = \lambda_k a_k, \quad \lVert a_k \rVert = 1, \qquad
@@ -165,6 +163,23 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
 
     # fitting
 
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learn the components.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n, p)
+            The rows, or their kernel matrix with ``kernel="precomputed"``.
+        y : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
+        return self._learn(self._read(X), X=X)
+
     def _solve(self, rows: Any) -> dict[str, Any]:
         if self.fit_inverse_transform and self.kernel == "precomputed":
             raise DataError(
@@ -174,34 +189,29 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
             raise DataError(
                 "KernelPCA needs at least 2 rows of X to find a direction about their mean; n_samples=1."
             )
-        X = rows.X
+        X, origin = rows.X, None
+        if self.kernel == "linear" and self.center and not sparse.issparse(X):
+            origin = np.asarray(X, dtype=np.float64).mean(
+                axis=0
+            )  # far from zero products have no digits left
         if self.n_landmarks is not None and self.n_landmarks < rows.n_rows:
-            found = self._by_landmarks(X)
+            found = self._by_landmarks(X, origin)
         else:
-            found = self._exact(X)
+            found = self._exact(X, origin)
+        if origin is not None:
+            found["origin_"] = origin
         if self.fit_inverse_transform:
             found |= self._learn_pre_images(X, found)
         return found
 
-    def _gram(self, A: Any, B: Any = None) -> Array:
-        """k between the rows of A and B, or among those of A."""
-        if self.kernel == "precomputed":
-            return np.asarray(A.toarray() if sparse.issparse(A) else A, dtype=np.float64)
-        k = self._kernel(A.shape[1])
-        A = A if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
-        return np.asarray(k(A) if B is None else k(A, B), dtype=np.float64)
-
-    def _kernel(self, d: int) -> Any:
-        return kernel_of(self.kernel, d, self.gamma, self.degree, self.coef0, self.kernel_params)
-
-    def _exact(self, X: Any) -> dict[str, Any]:
-        K = self._gram(X)
+    def _exact(self, X: Any, origin: Array | None) -> dict[str, Any]:
+        K = self._gram(X, origin=origin)
         self._check_gram(K)
         n = len(K)
         means = K.mean(axis=0) if self.center else np.zeros(n)
         grand = float(means.mean())
         values, vectors = self._eigen(K, means, grand)
-        values, vectors = self._kept(values, vectors)
+        values, vectors = self._kept(values, vectors, K)
         dual = self._dual(vectors, values)
         if self.center:
             offset = means @ dual - grand * dual.sum(axis=0)
@@ -240,12 +250,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
             solver = "dense" if n <= 600 or wanted > n / 8 else "arpack"
         if solver == "dense" or wanted >= n:
             C = K - means - means[:, None] + grand if self.center else K
-            values, vectors = linalg.eigh((C + C.T) / 2.0, subset_by_index=[n - wanted, n - 1])
-            if wanted < n:
-                self._refuse_negative(
-                    linalg.eigvalsh(C, subset_by_index=[0, 0])[0] if n <= 600 else 0.0, values[-1]
-                )
-            return values[::-1], vectors[:, ::-1]
+            return symmetric_eigen((C + C.T) / 2.0, wanted)
         center = self.center
 
         def times(V: Array) -> Array:
@@ -269,20 +274,22 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         values, small = linalg.eigh(Q.T @ times(Q))
         return values[::-1][:wanted], (Q @ small[:, ::-1])[:, :wanted]
 
-    def _refuse_negative(self, smallest: float, largest: float) -> None:
-        if smallest < -1e-8 * max(largest, 1e-300) and self.kernel != "sigmoid":
-            raise DegenerateError(
-                f"There are significant negative eigenvalues, {smallest:.3g} beside {largest:.3g}: the kernel of X "
-                "is not positive semi-definite. Choose another kernel, or add to the diagonal."
-            )
-
-    def _kept(self, values: Array, vectors: Array) -> tuple[Array, Array]:
+    def _kept(self, values: Array, vectors: Array, K: Array) -> tuple[Array, Array]:
         n = len(vectors)
         top = float(values[0]) if len(values) else 0.0
-        self._refuse_negative(float(values.min(initial=0.0)), top)
-        positive = values > max(n * np.finfo(np.float64).eps * max(top, 0.0), 1e-12 * max(top, 1e-300))
+        least = float(values.min(initial=0.0))
+        if least < -max(1e-8 * top, rounding(K), 1e-300) and self.kernel != "sigmoid":
+            raise DegenerateError(
+                f"There are significant negative eigenvalues, {least:.3g} beside {top:.3g}: the kernel of X is not "
+                "positive semi-definite. Choose another kernel, add to the diagonal, or lower n_components."
+            )
+        floor = n * np.finfo(np.float64).eps * max(top, 0.0), 1e-12 * max(top, 1e-300)
+        positive = values > max(*floor, rounding(K) if self.center else 0.0)
         if not positive.any():
-            raise DegenerateError("the rows of X are all one point in feature space; there is no component.")
+            raise DegenerateError(
+                "the rows of X are all one point in feature space, up to rounding; there is no component. Scale the "
+                "columns of X, or choose another gamma."
+            )
         lost = int((~positive).sum())
         if self.remove_zero_eig or self.n_components is None:
             values, vectors = values[positive], vectors[:, positive]
@@ -298,12 +305,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         root = np.where(values > 0, np.sqrt(np.maximum(values, 1e-300)), np.inf)
         return vectors / root if self.coordinates == "unit" else np.where(values > 0, vectors, 0.0)
 
-    def _by_landmarks(self, X: Any) -> dict[str, Any]:
+    def _by_landmarks(self, X: Any, origin: Array | None) -> dict[str, Any]:
         """Pivoted incomplete Cholesky without the whole matrix, then PCA of the features it leaves."""
         if self.kernel == "precomputed":
             raise DataError("n_landmarks needs the rows themselves, not kernel='precomputed'.")
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-        R, pivots, left = chosen_landmarks(self._kernel(X.shape[1]), X, int(self.n_landmarks))  # type: ignore[arg-type]
+        moved = X if origin is None else X - origin
+        R, pivots, left = chosen_landmarks(self._kernel(X.shape[1]), moved, int(self.n_landmarks))  # type: ignore[arg-type]
         F = R.T  # features of the rows
         mean = F.mean(axis=0) if self.center else np.zeros(F.shape[1])
         C = F - mean
@@ -336,7 +344,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
 
     def _learn_pre_images(self, X: Any, found: dict[str, Any]) -> dict[str, Any]:
         dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-        Z = self._scores_of(self._gram(X, found["X_fit_"]), found["dual_coef_"], found["offset_"])
+        K = self._gram(X, found["X_fit_"], found.get("origin_"))
+        Z = K @ found["dual_coef_"] - found["offset_"]
         kernel = kernel_of(
             self.kernel, Z.shape[1], found["gamma_"], self.degree, self.coef0, self.kernel_params
         )
@@ -344,105 +353,3 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
         K[np.diag_indices(len(K))] += self.alpha
         solved = linalg.solve(K, dense, assume_a="pos" if self.alpha > 0 else "sym")
         return {"X_transformed_fit_": Z, "pre_image_coef_": solved}
-
-    @staticmethod
-    def _scores_of(K: Array, dual: Array, offset: Array) -> Array:
-        return K @ dual - offset
-
-    # what a fitted model does
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.eigenvalues_)
-
-    def transform(self, X: Any) -> Array:
-        """Return the coordinates of the rows along the components."""
-        X = self._rows(X).X
-        parts = [self._block(X[i : i + ROWS]) for i in range(0, X.shape[0], ROWS)]
-        return np.concatenate(parts).astype(X.dtype, copy=False)
-
-    def _block(self, X: Any) -> Array:
-        K = self._gram(X) if self.kernel == "precomputed" else self._gram(X, self.X_fit_)
-        return self._scores_of(K, self.dual_coef_, self.offset_)
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Fit, and return the coordinates of the rows."""
-        self.fit(X)
-        size = np.sqrt(self.eigenvalues_) if self.coordinates == "unit" else self.eigenvalues_
-        return (self.eigenvectors_ * size).astype(self.X_fit_.dtype, copy=False)
-
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Learn the components.
-
-        Parameters
-        ----------
-        X : array, DataFrame or sparse matrix of shape (n, p)
-            The rows, or their kernel matrix with ``kernel="precomputed"``.
-        y : ignored
-            Present for scikit-learn's conventions.
-
-        Returns
-        -------
-        self
-            The fitted model.
-        """
-        return self._learn(self._read(X), X=X)
-
-    def residual(self, X: Any, diagonal: Any = None) -> Array:
-        r"""Return the squared distance of every point to the principal subspace in feature space.
-
-        :math:`k_c(x, x) - \lVert y(x) \rVert^2`, at least 0. With ``kernel="precomputed"`` the rows of X are k(x, x_i),
-        and `diagonal` holds k(x, x).
-        """
-        X = self._rows(X).X
-        if self.kernel == "precomputed":
-            if diagonal is None:
-                raise DataError("residual with kernel='precomputed' needs `diagonal`, the values k(x, x).")
-            own, K = np.asarray(diagonal, dtype=np.float64), self._gram(X)
-        else:
-            own, K = np.asarray(self._kernel(X.shape[1]).diag(X)), self._gram(X, self.X_fit_)
-        scores = self._scores_of(K, self.dual_coef_, self.offset_)
-        if self.coordinates == "eigenvalue":
-            scores = scores / np.where(self.eigenvalues_ > 0, np.sqrt(self.eigenvalues_), np.inf)
-        size = np.abs(own) + self.grand_mean_
-        if self.center:
-            own = own - 2.0 * self._mean_similarity(K) + self.grand_mean_
-        left = own - (scores**2).sum(axis=1)
-        return np.where(left > 1e-11 * size, left, 0.0)  # below that it is rounding
-
-    def _mean_similarity(self, K: Array) -> Array:
-        """The inner product of φ(x) with the mean of the training features."""
-        if hasattr(self, "feature_mean_"):
-            return K @ linalg.solve_triangular(self.feature_factor_.T, self.feature_mean_)
-        return K.mean(axis=1)
-
-    def score_samples(self, X: Any) -> Array:
-        """Return minus the residual: small for points unlike the training rows."""
-        if self.kernel == "precomputed":
-            raise DataError("score_samples needs the rows themselves; use residual(X, diagonal).")
-        return -self.residual(X)
-
-    def novelty(self, X: Any, quantile: float = 0.95, *, reference: Any = None) -> Array:
-        """Return which points lie farther from the subspace than this quantile of the reference points."""
-        known = self.residual(self.X_fit_ if reference is None else reference)
-        return self.residual(X) > np.quantile(known, quantile)
-
-    def inverse_transform(self, X: Any) -> Array:
-        """Return approximate pre-images of coordinates, by the regression learned with fit_inverse_transform."""
-        check_fitted(self)
-        if not self.fit_inverse_transform:
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError(
-                "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
-                "transform is not available."
-            )
-        Z = np.asarray(matrix(X), dtype=np.float64)
-        kernel = kernel_of(self.kernel, Z.shape[1], self.gamma_, self.degree, self.coef0, self.kernel_params)
-        return np.asarray(kernel(Z, self.X_transformed_fit_)) @ self.pre_image_coef_
-
-    def plot(self, X: Any, y: Any = None, ax: Any = None) -> Any:
-        """Draw the first two coordinates of the rows; return the Axes."""
-        import importlib
-
-        return importlib.import_module("gnomon.plot").embedding(self, X, y, ax=ax)

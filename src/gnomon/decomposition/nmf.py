@@ -37,8 +37,8 @@ class NMFState(NamedTuple):
     W: Array  # (n, K); empty where rows are not in memory
     H: Array  # (K, p)
     value: float
-    first: float  # objective (mu) or violation (cd) at the start
-    checked: float  # objective at the last look
+    first: float  # root of the objective (mu) or violation (cd) at the start
+    checked: float  # that of the last look
     step: int
     kkt: float
 
@@ -69,7 +69,7 @@ class NMF(FactorQueries, Learner):
     beta_loss : str or float, default="frobenius"
     tol : float, default=1e-4
         "cd": stop when the sum of projected gradients is below this share of the first one. "mu": when ten steps
-        lower the objective by less than this share of the first one.
+        lower the root of the objective by less than this share of the first one.
     max_iter : int, default=200
         Steps at most.
     random_state : int, RandomState, Generator or None
@@ -331,11 +331,12 @@ class NMF(FactorQueries, Learner):
             W, found = self._sweep(work, H, W, o)
             value = found.value + pen.value(before if work.rows.in_memory else found.W_sums, H)
             H = nn.multiply_H(found.first, found.second, H, beta, pen)
-        first = value if state.step == 0 else state.first
-        done, checked = False, state.checked if state.step else value
+        error = float(np.sqrt(max(value, 0.0)))
+        first = error if state.step == 0 else state.first
+        done, checked = False, state.checked if state.step else error
         if state.step and state.step % 10 == 0:
-            done = (state.checked - value) <= self.tol * first
-            checked = value
+            done = (state.checked - error) <= self.tol * first
+            checked = error
         fresh = NMFState(W, H, value, first, checked, state.step + 1, np.inf)
         return fresh, Report(value, done=bool(done))
 

@@ -13,7 +13,7 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.utils import Tags
 
 from gnomon.core.errors import DataError
-from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.linalg import Array, symmetric_eigen
 from gnomon.core.parameters import StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads
@@ -188,9 +188,9 @@ class MDS(Learner):
         elif self.init == "classical_mds":
             B, _ = double_centered(work.D)
             m = min(K, n)
-            values, vectors = linalg.eigh(B, subset_by_index=[n - m, n - 1])
+            values, vectors = symmetric_eigen(B, m)
             Z = np.zeros((n, K))
-            Z[:, :m] = fix_signs(vectors[:, ::-1]) * np.sqrt(np.maximum(values[::-1], 0.0))
+            Z[:, :m] = vectors * np.sqrt(np.maximum(values, 0.0))
         else:
             Z = rng.uniform(size=(n, K)) * float(work.D.mean() or 1.0)
         return ScalingState(Z, np.inf, work.D)

@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
-from gnomon.core.linalg import Array
+from gnomon.core.linalg import Array, symmetric_eigen
 from gnomon.core.randomness import generator
 from gnomon.core.validate import matrix
 
@@ -141,14 +141,13 @@ def _gram(X: Any, k: int, random_state: Any) -> tuple[Array, Array, Array]:
     tall = X.shape[0] >= X.shape[1]
     G = X.T @ X if tall else X @ X.T
     G = G.toarray() if sparse.issparse(G) else G
-    values, vectors = linalg.eigh(G, subset_by_index=[len(G) - k, len(G) - 1])
-    s = np.sqrt(np.maximum(values[::-1], 0.0))
+    values, near = symmetric_eigen(G, k)
+    s = np.sqrt(np.maximum(values, 0.0))
     if not s[-1] > GRAM_SPAN * s[0]:
         raise DegenerateError(
             f"method='gram' squares the singular values, and the wanted ones of X span {s[0]:.3g} to "
             f"{s[-1]:.3g}; use method='full', or ask for fewer terms."
         )
-    near = vectors[:, ::-1]
     far = (X @ near if tall else X.T @ near) / s
     return (far, s, near.T) if tall else (near, s, far.T)
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
-from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.linalg import Array, symmetric_eigen
 from gnomon.core.validate import matrix, warn
 
 EPS = float(np.finfo(np.float64).eps)
@@ -174,10 +174,7 @@ def top_eigenvectors(A: Any, k: int | None = None, B: Any = None) -> Eigenvector
     k = len(A) if k is None else int(k)
     if not 1 <= k <= len(A):
         raise DataError(f"k must lie between 1 and {len(A)}; got {k}.")
-    wanted = [len(A) - k, len(A) - 1]
-    if B is None:
-        values, vectors = linalg.eigh(A, subset_by_index=wanted)
-    else:
+    if B is not None:
         B = _square(B, "B")
         smallest = float(linalg.eigvalsh(B, subset_by_index=[0, 0])[0])
         if not smallest > 0:
@@ -185,8 +182,8 @@ def top_eigenvectors(A: Any, k: int | None = None, B: Any = None) -> Eigenvector
                 f"B must be positive definite; its smallest eigenvalue is {smallest:.3g}. "
                 "Add a little to its diagonal."
             )
-        values, vectors = linalg.eigh(A, B, subset_by_index=wanted)
-    return Eigenvectors(fix_signs(vectors[:, ::-1]), values[::-1], float(values.sum()))
+    values, vectors = symmetric_eigen(A, k, B)
+    return Eigenvectors(vectors, values, float(values.sum()))
 
 
 class Angles(NamedTuple):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
-from gnomon.core.linalg import fix_signs
+from gnomon.core.linalg import symmetric_eigen
 from gnomon.distributions.base import Array, Family, as_rows
 from gnomon.distributions.geometry import LOG_2PI
 from gnomon.distributions.moments import FullMoments
@@ -23,8 +23,7 @@ NOISES = ("spherical", "diag")
 def principal_factors(S: Array, k: int, noise: float | None, floor: float) -> tuple[Array, float]:
     """Maximum likelihood of probabilistic PCA from a covariance: loadings (p, k) and noise variance."""
     p = len(S)
-    values, vectors = linalg.eigh(S)
-    values, vectors = values[::-1], fix_signs(vectors[:, ::-1])
+    values, vectors = symmetric_eigen(S)
     if noise is None:
         rest = values[k:] if k < p else values[-1:]
         noise = max(float(rest.mean()), floor)
@@ -38,8 +37,7 @@ def best_loadings(S: Array, k: int, psi: Array) -> tuple[Array, Array]:
     if k == 0:
         return np.zeros((p, 0)), np.zeros(0)
     scaled = S / root[:, None] / root
-    values, vectors = linalg.eigh(scaled, subset_by_index=[p - k, p - 1])
-    values, vectors = values[::-1], fix_signs(vectors[:, ::-1])
+    values, vectors = symmetric_eigen(scaled, k)
     return root[:, None] * vectors * np.sqrt(np.maximum(values - 1.0, 0.0)), values
 
 

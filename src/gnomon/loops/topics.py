@@ -30,64 +30,113 @@ def psi(x):
 
 @compiled
 def exp_psi(x):
-    """exp(ψ(x)); 0 where x is so small that it underflows."""
-    return math.exp(psi(x)) if x > 1e-3 else math.exp(psi(x + 1.0) - 1.0 / x)
+    """exp(ψ(x)) without a logarithm; 0 where x is so small that it underflows.
+
+    The recurrence of ψ adds 1/x + 1/(x + 1) + ..., kept as one fraction: it costs one division.
+    """
+    if x < 1e-3:
+        return math.exp(psi(x + 1.0) - 1.0 / x)
+    top, bottom = 0.0, 1.0
+    while x < 6.0:
+        top = top * x + bottom
+        bottom *= x
+        x += 1.0
+    f = 1.0 / (x * x)
+    series = f * (
+        1.0 / 12.0
+        - f * (1.0 / 120.0 - f * (1.0 / 252.0 - f * (1.0 / 240.0 - f * (1.0 / 132.0 - f * 691.0 / 32760.0))))
+    )
+    return x * math.exp(-0.5 / x - series - top / bottom)
 
 
 @compiled(fastmath=True)
-def variational_documents(data, indices, indptr, weight, words, alpha, gamma, limit, tol, sums, update):
-    """Fit γ of every document with the topics fixed, and add weight·count·φ to sums (V, K).
-
-    words[v, k] = exp E ln β_kv. γ starts from what is there. Returns the documents' part of the bound:
-    Σ weight·(Σ_v x ln Σ_k e^{E ln θ}e^{E ln β} + Σ_k [lnΓ(γ_k) − lnΓ(α_k)] − Σ_k (γ_k − α_k) E ln θ_k
-    − lnΓ(Σγ) + lnΓ(Σα)).
-    """
-    n, K = gamma.shape
-    theta, fresh, bound = np.empty(K), np.empty(K), 0.0
-    for d in range(n):
-        begin, end = indptr[d], indptr[d + 1]
+def fit_shares(data, indices, begin, end, words, alpha, gamma, theta, fresh, limit, tol):
+    """Fit γ of one document with the topics fixed, from what is there; theta becomes exp ψ(γ)."""
+    K = alpha.shape[0]
+    for k in range(K):
+        theta[k] = exp_psi(gamma[k])
+    for _ in range(limit):
         for k in range(K):
-            theta[k] = exp_psi(gamma[d, k])
-        for _ in range(limit):
-            for k in range(K):
-                fresh[k] = 0.0
-            for at in range(begin, end):
-                v = indices[at]
-                mass = 1e-300
-                for k in range(K):
-                    mass += theta[k] * words[v, k]
-                share = data[at] / mass
-                for k in range(K):
-                    fresh[k] += share * words[v, k]
-            moved = 0.0
-            for k in range(K):
-                value = alpha[k] + theta[k] * fresh[k]
-                moved += abs(value - gamma[d, k])
-                gamma[d, k] = value
-                theta[k] = exp_psi(value)
-            if moved < tol * K:
-                break
-        if not update:
-            continue
-        whole, prior, inner = 0.0, 0.0, 0.0
-        for k in range(K):
-            whole += gamma[d, k]
-            prior += alpha[k]
-        base = psi(whole)
-        for k in range(K):
-            inner += math.lgamma(gamma[d, k]) - math.lgamma(alpha[k])
-            inner -= (gamma[d, k] - alpha[k]) * (psi(gamma[d, k]) - base)
-        inner += math.lgamma(prior) - math.lgamma(whole)
+            fresh[k] = 0.0
         for at in range(begin, end):
-            v, x = indices[at], data[at]
+            v = indices[at]
             mass = 1e-300
             for k in range(K):
                 mass += theta[k] * words[v, k]
-            inner += x * (math.log(mass) - base)
-            share = weight[d] * x / mass
+            share = data[at] / mass
+            for k in range(K):
+                fresh[k] += share * words[v, k]
+        moved = 0.0
+        for k in range(K):
+            value = alpha[k] + theta[k] * fresh[k]
+            moved += abs(value - gamma[k])
+            gamma[k] = value
+            theta[k] = exp_psi(value)
+        if moved < tol * K:
+            break
+
+
+@compiled(fastmath=True)
+def document_bound(data, indices, begin, end, words, alpha, gamma, theta):
+    """One document's part of the bound at γ, with theta = exp ψ(γ) and the best φ:
+
+    Σ_v x ln Σ_k e^{E ln θ}e^{E ln β} + Σ_k [lnΓ(γ_k) − lnΓ(α_k)] − Σ_k (γ_k − α_k) E ln θ_k − lnΓ(Σγ) + lnΓ(Σα).
+    """
+    K = alpha.shape[0]
+    whole, prior, value = 0.0, 0.0, 0.0
+    for k in range(K):
+        whole += gamma[k]
+        prior += alpha[k]
+    base = psi(whole)
+    for k in range(K):
+        value += (
+            math.lgamma(gamma[k]) - math.lgamma(alpha[k]) - (gamma[k] - alpha[k]) * (psi(gamma[k]) - base)
+        )
+    value += math.lgamma(prior) - math.lgamma(whole)
+    for at in range(begin, end):
+        v = indices[at]
+        mass = 1e-300
+        for k in range(K):
+            mass += theta[k] * words[v, k]
+        value += data[at] * (math.log(mass) - base)
+    return value
+
+
+@compiled(fastmath=True)
+def variational_documents(
+    data, indices, indptr, weight, words, alpha, known, gamma, limit, tol, sums, update
+):
+    """Fit γ of every document with the topics fixed, and add weight·count·φ to sums (V, K).
+
+    words[v, k] = exp E ln β_kv. γ starts from what is there. `known` holds γ of an earlier pass, or no rows: where a
+    document's bound is higher there than where the fresh start ended, it goes on from there, so that no pass lowers the
+    bound. Returns the documents' part of the bound, Σ weight·bound.
+    """
+    n, K = gamma.shape
+    theta, fresh, bound = np.empty(K), np.empty(K), 0.0
+    before = np.empty(K)
+    for d in range(n):
+        begin, end = indptr[d], indptr[d + 1]
+        fit_shares(data, indices, begin, end, words, alpha, gamma[d], theta, fresh, limit, tol)
+        if not update:
+            continue
+        inner = document_bound(data, indices, begin, end, words, alpha, gamma[d], theta)
+        if known.shape[0] > 0:
+            for k in range(K):
+                before[k] = exp_psi(known[d, k])
+            if document_bound(data, indices, begin, end, words, alpha, known[d], before) > inner:
+                gamma[d] = known[d]
+                fit_shares(data, indices, begin, end, words, alpha, gamma[d], theta, fresh, limit, tol)
+                inner = document_bound(data, indices, begin, end, words, alpha, gamma[d], theta)
+        bound += weight[d] * inner
+        for at in range(begin, end):
+            v = indices[at]
+            mass = 1e-300
+            for k in range(K):
+                mass += theta[k] * words[v, k]
+            share = weight[d] * data[at] / mass
             for k in range(K):
                 sums[v, k] += share * theta[k] * words[v, k]
-        bound += weight[d] * inner
     return bound
 
 

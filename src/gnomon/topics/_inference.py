@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import digamma, gammaln
 
+from gnomon.core.errors import DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order, shared
 from gnomon.distributions.simplex import dirichlet_from_mean_logs
@@ -90,26 +91,44 @@ def topics_bound(lam: Array, eta: Array) -> float:
 
 
 def variational_block(
-    part: Corpus, gamma: Array, words: Array, alpha: Array, limit: int, tol: float, update: bool
+    part: Corpus, words: Array, alpha: Array, limit: int, tol: float, update: bool, known: Array | None = None
 ) -> tuple[Array, DocumentSums]:
-    """γ of some documents, and what they add up to."""
+    """γ of some documents, and what they add up to.
+
+    Every document starts from evenly spread tokens. Going on from the last pass instead would be faster, and the end
+    much worse: a topic that a document has lost, E ln θ being hugely negative there, never comes back to it.
+    """
     K = len(alpha)
-    gamma = np.array(gamma)
+    gamma = fresh_gamma(part, alpha)
+    known = np.zeros((0, K)) if known is None else known
     counts = np.zeros((part.shape[1], K)) if update else np.zeros((1, K))
     value = loops.variational_documents(
-        part.data, part.indices, part.indptr, part.weight, words, alpha, gamma, limit, tol, counts, update
+        part.data,
+        part.indices,
+        part.indptr,
+        part.weight,
+        words,
+        alpha,
+        known,
+        gamma,
+        limit,
+        tol,
+        counts,
+        update,
     )
     logs = part.weight @ (digamma(gamma) - digamma(gamma.sum(axis=1))[:, None])
     return gamma, DocumentSums(counts, float(value), logs, float(part.weight.sum()))
 
 
 def variational_pass(
-    corpus: Corpus, gamma: Array, words: Array, alpha: Array, limit: int, tol: float
+    corpus: Corpus, words: Array, alpha: Array, limit: int, tol: float, known: Array | None = None
 ) -> tuple[Array, DocumentSums]:
-    """One E-step over all documents, on the threads, added up in order."""
+    """One E-step over all documents, on the threads, added up in order; `known` is γ of the last pass."""
+    known = np.zeros((0, len(alpha))) if known is None else known
 
     def work(documents: slice) -> tuple[Array, DocumentSums]:
-        return variational_block(corpus.part(documents), gamma[documents], words, alpha, limit, tol, True)
+        part, mine = corpus.part(documents), known[documents] if len(known) else None
+        return variational_block(part, words, alpha, limit, tol, True, mine)
 
     return _collected(shared(work, corpus.blocks()))  # a batch is often one block, done by the caller
 
@@ -135,7 +154,7 @@ def learned_alpha(logs: Array, alpha: Array) -> Array:
     """The document prior that maximizes the bound, from mean E ln θ; the old one where there is none."""
     try:
         found = dirichlet_from_mean_logs(logs[None])[0]
-    except Exception:
+    except DegenerateError:  # all documents are divided alike
         return alpha
     return np.clip(found, 1e-5, 1e4)
 

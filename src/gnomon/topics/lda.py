@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -14,10 +14,11 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.steps import Learner, Report
-from gnomon.core.sums import Chunk, total, total_weight
+from gnomon.core.sums import total_weight
 from gnomon.core.trace import Trace
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads
 from gnomon.topics import _inference as inference
+from gnomon.topics._steps import STEPS, LDAState, LDAWork, online_step
 from gnomon.topics.queries import VARIATIONAL, TopicQueries
 
 # Of the gamma draws that topics start from. Nearly equal topics (a shape of 100) stay together too long: several then
@@ -39,40 +40,9 @@ NOT_PROMISED = {
 }  # by learning_method; the others keep every promise
 
 
-class LDAState(NamedTuple):
-    """Topics, what is kept of the documents, and where the run stands."""
-
-    topics: Array  # (K, V): pseudo-counts λ, for em probabilities, for gibbs summed estimates
-    documents: Array  # (D, K): γ or π; empty where documents are not kept
-    alpha: Array  # (K,)
-    eta: Array  # (V,)
-    value: float
-    step: int
-    chain: Any  # of gibbs
-    saved: int  # states averaged
-    seed: int
-    probabilities: Array  # (K, V) averaged P(word | topic) of gibbs
-
-
-class LDAWork(NamedTuple):
-    """The documents in the form that the method wants."""
-
-    rows: Any
-    corpus: Any  # None where documents are not in memory
-    tokens: Any  # of gibbs
-    n_documents: float
-
-
 def _is_variational(model: Any) -> bool:
     """Tell whether a model can learn batch by batch."""
     return model.learning_method in VARIATIONAL
-
-
-def chunk_sums(chunk: Chunk, words: Array, alpha: Array, limit: int, tol: float) -> inference.DocumentSums:
-    """The E-step of a chunk of documents that are not kept."""
-    corpus = inference.corpus_of(chunk.X, chunk.weight)
-    gamma = inference.fresh_gamma(corpus, alpha)
-    return inference.variational_block(corpus, gamma, words, alpha, limit, tol, True)[1]
 
 
 class LatentDirichletAllocation(TopicQueries, Learner):
@@ -283,8 +253,6 @@ class LatentDirichletAllocation(TopicQueries, Learner):
         elif self.learning_method == "gibbs":
             chain = inference.first_chain(work.tokens, V, K, seed)
             topics = np.zeros((K, V))
-        elif self.learning_method == "batch" and work.corpus is not None:
-            documents = inference.fresh_gamma(work.corpus, alpha)
         return LDAState(topics, documents, alpha, eta, -np.inf, 0, chain, 0, seed, np.zeros((0, V)))
 
     def _prior(self, given: Any, size: int, name: str, K: int) -> Array:
@@ -302,8 +270,7 @@ class LatentDirichletAllocation(TopicQueries, Learner):
         return np.array(np.broadcast_to(values, (size,)))
 
     def _step(self, work: LDAWork, state: LDAState) -> tuple[LDAState, Report]:
-        step = {"batch": self._batch, "online": self._online, "gibbs": self._gibbs, "em": self._em}
-        fresh, value = step[self.learning_method](work, state)
+        fresh, value = STEPS[self.learning_method](self, work, state)
         done = False
         if self.evaluate_every > 0 and fresh.step % self.evaluate_every == 0 and work.corpus is not None:
             words = float(work.corpus.data.sum())
@@ -311,102 +278,6 @@ class LatentDirichletAllocation(TopicQueries, Learner):
                 np.exp(-fresh.value / words) - np.exp(-state.value / words)
             ) < (self.perp_tol)
         return fresh, Report(value, done=bool(done))
-
-    def _batch(self, work: LDAWork, state: LDAState) -> tuple[LDAState, float]:
-        words = inference.topic_weights(state.topics)
-        limit, tol = int(self.max_doc_update_iter), float(self.mean_change_tol)
-        if work.corpus is not None:
-            gamma, found = inference.variational_pass(
-                work.corpus, state.documents, words, state.alpha, limit, tol
-            )
-        else:
-            found = total(chunk_sums, work.rows, words, state.alpha, limit, tol)
-            gamma = state.documents
-        value = float(found.value) + inference.topics_bound(state.topics, state.eta)
-        alpha, eta = state.alpha, state.eta
-        topics = eta + found.counts.T
-        if self.optimize_priors:
-            alpha = inference.learned_alpha(found.logs / found.weight, alpha)
-            eta = inference.learned_eta(topics, eta)
-            topics = eta + found.counts.T
-        return state._replace(
-            topics=topics, documents=gamma, alpha=alpha, eta=eta, value=value, step=state.step + 1
-        ), value
-
-    def _online(self, work: LDAWork, state: LDAState) -> tuple[LDAState, float]:
-        value, topics, count = 0.0, state.topics, state.saved
-        for corpus in self._batches(work):
-            topics, part = self._update(corpus, topics, state.alpha, state.eta, count + 1, work.n_documents)
-            count, value = count + 1, value + part
-        value += inference.topics_bound(topics, state.eta)
-        return state._replace(topics=topics, value=value, step=state.step + 1, saved=count), value
-
-    def _batches(self, work: LDAWork) -> Any:
-        size = int(self.batch_size)
-        if work.corpus is not None:
-            for start in range(0, work.corpus.shape[0], size):
-                yield work.corpus.part(slice(start, min(start + size, work.corpus.shape[0])))
-            return
-        for chunk in work.rows.chunks():
-            whole = inference.corpus_of(chunk.X, chunk.weight)
-            for start in range(0, whole.shape[0], size):
-                yield whole.part(slice(start, min(start + size, whole.shape[0])))
-
-    def _update(
-        self, corpus: Any, topics: Array, alpha: Array, eta: Array, t: int, documents: float
-    ) -> tuple[Array, float]:
-        """One natural-gradient step from a batch; t counts from 1."""
-        gamma = inference.fresh_gamma(corpus, alpha)
-        _, found = inference.variational_pass(
-            corpus,
-            gamma,
-            inference.topic_weights(topics),
-            alpha,
-            int(self.max_doc_update_iter),
-            float(self.mean_change_tol),
-        )
-        rho = (self.learning_offset + t) ** (-self.learning_decay)
-        share = documents / max(float(corpus.weight.sum()), 1e-300)
-        return (1.0 - rho) * topics + rho * (eta + share * found.counts.T), float(found.value)
-
-    def _em(self, work: LDAWork, state: LDAState) -> tuple[LDAState, float]:
-        words = np.ascontiguousarray(state.topics.T)
-        pi, found = inference.em_pass(work.corpus, state.documents, words, state.alpha - 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = [
-                np.where(extra > 0, extra * np.log(table), 0.0)
-                for extra, table in ((state.alpha - 1.0, state.documents), (state.eta - 1.0, state.topics))
-            ]
-        value = float(found.value + work.corpus.weight @ logs[0].sum(axis=1) + logs[1].sum())
-        topics = state.eta - 1.0 + found.counts.T
-        mass = topics.sum(axis=1, keepdims=True)
-        topics = np.where(mass > 0, topics / np.where(mass > 0, mass, 1.0), state.topics)
-        return state._replace(topics=topics, documents=pi, value=value, step=state.step + 1), value
-
-    def _gibbs(self, work: LDAWork, state: LDAState) -> tuple[LDAState, Any]:
-        index = state.step + 1
-        chain = inference.sweep(work.tokens, state.chain, state.alpha, state.eta, state.seed, index)
-        alpha, eta = state.alpha, state.eta
-        if self.optimize_priors and index % 5 == 0:
-            counts = inference.document_counts(work.tokens, chain.z, len(alpha))
-            alpha = inference.counted_prior(counts, alpha)
-            eta = np.full(len(eta), inference.counted_prior(chain.by_word.T, eta[:1])[0])
-        value = None
-        if index % 10 == 0 or index == self._limit():
-            value = inference.log_joint(work.tokens, chain, alpha, eta)
-        fresh = state._replace(
-            chain=chain, alpha=alpha, eta=eta, value=state.value if value is None else value, step=index
-        )
-        if index > self.n_burn and (index - self.n_burn) % self.thin == 0:
-            pseudo = chain.by_word.T + eta
-            shares = pseudo / pseudo.sum(axis=1, keepdims=True)
-            first = state.saved == 0
-            fresh = fresh._replace(
-                topics=pseudo if first else state.topics + pseudo,
-                probabilities=shares if first else state.probabilities + shares,
-                saved=state.saved + 1,
-            )
-        return fresh, value
 
     def _attributes(self, state: LDAState) -> dict[str, Any]:
         topics, probabilities, updates = state.topics, None, state.step
@@ -468,7 +339,7 @@ class LatentDirichletAllocation(TopicQueries, Learner):
                 self.seed_,
                 np.zeros((0, self.components_.shape[1])),
             )
-        fresh, value = self._online(work, state)
+        fresh, value = online_step(self, work, state)
         names = {"feature_names_in_": self.feature_names_in_} if hasattr(self, "feature_names_in_") else {}
         facts = {"trace_": Trace([value], [0.0]), "n_iter_": max(1, fresh.step), "converged_": False}
         learned = {**self._attributes(fresh), "n_batch_iter_": int(fresh.saved)}

@@ -81,9 +81,8 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         corpus = inference.corpus_of(rows.X)
         if self.learning_method in VARIATIONAL:
             words = inference.topic_weights(self.components_)
-            gamma = inference.fresh_gamma(corpus, self.doc_topic_prior_)
             limit, tol = int(self.max_doc_update_iter), float(self.mean_change_tol)
-            _, found = inference.variational_pass(corpus, gamma, words, self.doc_topic_prior_, limit, tol)
+            _, found = inference.variational_pass(corpus, words, self.doc_topic_prior_, limit, tol)
             return float(found.value) + inference.topics_bound(self.components_, self.topic_word_prior_)
         S = sparse.coo_array(sparse.csr_array(rows.X))
         chance = np.einsum("ik,ik->i", self.transform(X)[S.row], self.topic_word_.T[S.col])
@@ -147,8 +146,7 @@ def gamma_of(chunk: Chunk, query: Any) -> Array:
     """γ of the documents of a chunk."""
     _, words, alpha, limit, tol, _ = query
     corpus = inference.corpus_of(chunk.X)
-    gamma = inference.fresh_gamma(corpus, alpha)
-    return inference.variational_block(corpus, gamma, words, alpha, limit, tol, False)[0]
+    return inference.variational_block(corpus, words, alpha, limit, tol, False)[0]
 
 
 def shares_of(chunk: Chunk, query: Any) -> Array:
