@@ -11,4 +11,22 @@ ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:C
     "gnomon.ensemble.resampling:Bootstrap": "gnomon.selection.resampling:Replicates",
     "gnomon.selection.calibrating:CalibratedClassifier": "gnomon.selection.calibrated:CalibratedClassifier",
     "gnomon.selection.conformal:ConformalClassifier": "gnomon.selection.conformal_sets:ConformalClassifier",
+    "gnomon.kernels.stationary:ConstantKernel": "gnomon.kernels.constant:ConstantKernel",
+    "gnomon.kernels.stationary:WhiteKernel": "gnomon.kernels.constant:WhiteKernel",
+    "gnomon.kernels.algebra:Exp": "gnomon.kernels.composed:Exp",
+    "gnomon.kernels.algebra:Normalized": "gnomon.kernels.composed:Normalized",
+    "gnomon.kernels.algebra:OnColumns": "gnomon.kernels.composed:OnColumns",
+    "gnomon.kernels.algebra:Scaled": "gnomon.kernels.composed:Scaled",
+    "gnomon.kernels.algebra:Warped": "gnomon.kernels.composed:Warped",
+    "gnomon.kernels.maps:Nystroem": "gnomon.kernels.approximations:Nystroem",
+    "gnomon.kernels.maps:PivotedMap": "gnomon.kernels.approximations:PivotedMap",
+    "gnomon.kernels.maps:RBFSampler": "gnomon.kernels.approximations:RBFSampler",
+    "gnomon.kernels.mistakes:KernelPassiveAggressiveClassifier": (
+        "gnomon.kernels.passive_aggressive:KernelPassiveAggressiveClassifier"
+    ),
+    "gnomon.kernels.mistakes:KernelPassiveAggressiveRegressor": (
+        "gnomon.kernels.passive_aggressive:KernelPassiveAggressiveRegressor"
+    ),
+    "gnomon.kernels.mistakes:KernelPerceptron": "gnomon.kernels.perceptron:KernelPerceptron",
+    "gnomon.kernels.mistakes:MistakeState": "gnomon.kernels.online:MistakeState",
 }

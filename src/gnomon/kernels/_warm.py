@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gnomon.kernels.mistakes import (
+from gnomon.kernels.passive_aggressive import (
     KernelPassiveAggressiveClassifier,
     KernelPassiveAggressiveRegressor,
-    KernelPerceptron,
 )
+from gnomon.kernels.perceptron import KernelPerceptron
 
 
 def warm_up() -> None:

@@ -23,6 +23,7 @@ from gnomon.core.threads import one_blas_thread
 from gnomon.kernels.tiles import fill
 
 MAX_FEATURES = 2_000_000
+WIDE = (1e-5, 1e5)  # the usual bounds of a hyper-parameter
 
 
 class Kernel(SklearnKernel):  # type: ignore[misc]
@@ -162,31 +163,31 @@ class Kernel(SklearnKernel):  # type: ignore[misc]
 
     def exp(self) -> Kernel:
         """Return exp(k), a kernel because it is a sum of powers with positive coefficients."""
-        from gnomon.kernels.algebra import Exp
+        from gnomon.kernels.composed import Exp
 
         return Exp(self)
 
     def scaled(self, f: Any) -> Kernel:
         """Return f(x) k(x, z) f(z) for a function from rows to one number each."""
-        from gnomon.kernels.algebra import Scaled
+        from gnomon.kernels.composed import Scaled
 
         return Scaled(self, f)
 
     def normalized(self) -> Kernel:
         """Return k(x, z)/√(k(x, x) k(z, z)), zero where a diagonal entry is zero."""
-        from gnomon.kernels.algebra import Normalized
+        from gnomon.kernels.composed import Normalized
 
         return Normalized(self)
 
     def on(self, columns: Any) -> Kernel:
         """Return the kernel of some columns of the rows."""
-        from gnomon.kernels.algebra import OnColumns
+        from gnomon.kernels.composed import OnColumns
 
         return OnColumns(self, columns)
 
     def warp(self, g: Any) -> Kernel:
         """Return k(g(x), g(z)) for a function from rows to rows."""
-        from gnomon.kernels.algebra import Warped
+        from gnomon.kernels.composed import Warped
 
         return Warped(self, g)
 
@@ -224,7 +225,7 @@ class Kernel(SklearnKernel):  # type: ignore[misc]
     __rsub__ = __neg__ = lambda self, other=None: Kernel.__sub__(self, other)
 
     def _operand(self, other: Any) -> Any:
-        from gnomon.kernels.stationary import ConstantKernel
+        from gnomon.kernels.constant import ConstantKernel
 
         if isinstance(other, SklearnKernel):
             return other

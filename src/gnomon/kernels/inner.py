@@ -12,9 +12,8 @@ from sklearn.gaussian_process.kernels import Hyperparameter
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.kernels.algebra import inverse_root, needed, power, whole_power
-from gnomon.kernels.base import Kernel, is_free, numeric, positive
+from gnomon.kernels.base import WIDE, Kernel, is_free, numeric, positive
 from gnomon.kernels.monomials import exponents, monomials
-from gnomon.kernels.stationary import WIDE
 from gnomon.kernels.tiles import dense, dot_products, square_norms
 
 

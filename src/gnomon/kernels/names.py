@@ -9,11 +9,12 @@ from scipy import sparse
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 
 from gnomon.core.errors import DataError, nearest
-from gnomon.kernels.algebra import Warped
 from gnomon.kernels.base import Kernel
+from gnomon.kernels.composed import Warped
+from gnomon.kernels.constant import ConstantKernel
 from gnomon.kernels.given import FunctionKernel, Precomputed
 from gnomon.kernels.inner import Chi2, Cosine, Exponential, Linear, Polynomial, PolynomialSum, Sigmoid
-from gnomon.kernels.stationary import RBF, ConstantKernel, Laplacian
+from gnomon.kernels.stationary import RBF, Laplacian
 
 NAMES = (
     "additive_chi2",

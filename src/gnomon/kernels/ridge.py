@@ -175,20 +175,25 @@ def solve_ridge(K: Array, right: Array, alpha: Array) -> Array:
         turned = vectors.T @ right
         return vectors @ (turned / (values[:, None] + alpha))
     level = float(np.ravel(alpha)[0])
-    K[np.diag_indices_from(K)] += level
-    try:
-        factor = linalg.cho_factor(K, lower=True, overwrite_a=False, check_finite=False)
-        if level == 0.0:
-            spread = np.abs(np.diagonal(factor[0]))
-            if spread.min() <= 1e-7 * spread.max():
-                raise linalg.LinAlgError
-        return linalg.cho_solve(factor, right, check_finite=False)
-    except linalg.LinAlgError:
-        return _without_cholesky(K, right, level)
+    diagonal = np.diagonal(K) + level
+    K[np.diag_indices_from(K)] = diagonal
+    if not len(K):
+        return right.copy()
+    factor, failed = linalg.lapack.dpotrf(
+        K.T, lower=0, clean=0, overwrite_a=1
+    )  # in place: the lower half of K
+    if not failed and level == 0.0:
+        spread = np.abs(np.diagonal(factor))
+        failed = spread.min() <= 1e-7 * spread.max()
+    if not failed:
+        return np.asarray(linalg.lapack.dpotrs(factor, right, lower=0)[0])
+    K[np.diag_indices_from(K)] = diagonal
+    return _without_cholesky(K, right, level)
 
 
 def _without_cholesky(K: Array, right: Array, level: float) -> Array:
-    values, vectors = linalg.eigh(K)
+    """Return the same by a decomposition of the matrix whose upper half K holds, or say why there is none."""
+    values, vectors = linalg.eigh(K, lower=False)
     low = float(values[0])
     if level == 0.0 or np.abs(values).min() <= 1e-14 * np.abs(values).max():
         raise DegenerateError(

@@ -18,6 +18,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.threads import shared
 
 ROWS, COLUMNS = 256, 1024  # of a tile
+BLOCK = 64  # of a tile that is mirrored at a time
 SMALL = 2**18  # entries up to which one tile is all
 CANCELLED = 4e-10  # of the squared norms: below this a squared distance keeps fewer than six digits
 LARGE = 1e307  # squared norms from here on overflow in sums
@@ -52,17 +53,23 @@ def fill(tile: Tile, X: Any, Z: Any | None, out: Array | None = None) -> Array:
 
 
 def mirrored(K: Array) -> Array:
-    """Return a matrix whose lower half is exactly its upper half."""
-    upper = np.triu(K)
-    upper += np.triu(K, 1).T
-    return upper
+    """Return the matrix with its upper half written over its lower half, block by block."""
+    for i in range(0, len(K), BLOCK):
+        j = i + BLOCK
+        K[j:, i:j] = K[i:j, j:].T
+        corner = np.triu(K[i:j, i:j])
+        corner += np.triu(corner, 1).T
+        K[i:j, i:j] = corner
+    return K
 
 
 def _shape(X: Any, symmetric: bool) -> tuple[int, int]:
     """Height and width of the tiles: square for a symmetric matrix, larger where rows are sparse."""
     if sparse.issparse(X):
         return (1024, 1024) if symmetric else (1024, 4096)
-    return (512, 512) if symmetric else (ROWS, COLUMNS)
+    if not symmetric:
+        return ROWS, COLUMNS
+    return (256, 256) if X.shape[0] <= 2048 else (512, 512)
 
 
 def dot_products(A: Any, B: Any) -> Array:

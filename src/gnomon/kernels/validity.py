@@ -8,8 +8,6 @@ import numpy as np
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
-from gnomon.core.randomness import generator
-from gnomon.kernels.algebra import inverse_root
 from gnomon.kernels.names import as_kernel
 from gnomon.kernels.using import is_matrix
 
@@ -64,7 +62,8 @@ def check_psd(K: Any, tol: float = 1e-10) -> PSDReport:
     r"""Test whether a matrix is symmetric and positive semi-definite.
 
     Symmetric up to tol·max|K|, and :math:`\lambda_{min} \ge -\mathrm{tol}\cdot\max(1, \lambda_{max})`. A failed test is
-    a proof that there is no kernel behind it, with a witness; a passed one is evidence.
+    a proof that there is no kernel behind it, with a witness; a passed one is evidence. Of a kernel, test
+    ``gram(kernel, X)``: no part of those rows can fail where all of them together pass.
 
     Examples
     --------
@@ -79,26 +78,6 @@ def check_psd(K: Any, tol: float = 1e-10) -> PSDReport:
     low, high = float(values[0]), float(values[-1])
     fine = low >= -tol * max(1.0, high)
     return PSDReport(symmetric, symmetric and fine, low, high, None if fine else vectors[:, 0])
-
-
-def check_kernel(
-    kernel: Any, X: Any, n_subsets: int = 0, random_state: Any = None, **params: Any
-) -> PSDReport:
-    """Test a kernel on rows, and on random subsets of them; return the worst report.
-
-    Examples
-    --------
-    >>> check_kernel(lambda x, z: -(x @ z), [[0.0], [1.0], [2.0]]).min_eigenvalue.__round__(6)
-    -5.0
-    """
-    K = gram(kernel, X, **params)
-    worst, rng = check_psd(K), generator(random_state)
-    for _ in range(n_subsets):
-        some = rng.choice(len(K), size=int(rng.integers(1, len(K) + 1)), replace=False)
-        report = check_psd(K[np.ix_(some, some)])
-        if (report.is_psd, report.min_eigenvalue) < (worst.is_psd, worst.min_eigenvalue):
-            worst = report
-    return worst
 
 
 def center_gram(K: Any, K_train: Any = None) -> Array:
@@ -119,20 +98,6 @@ def center_gram(K: Any, K_train: Any = None) -> Array:
         )
     means = train.mean(axis=0)
     return K - K.mean(axis=1, keepdims=True) - means + means.mean()
-
-
-def normalize_gram(K: Any) -> Array:
-    """Return K_ij/√(K_ii K_jj), zero where a diagonal entry is zero.
-
-    Examples
-    --------
-    >>> normalize_gram([[4.0, 2.0], [2.0, 9.0]]).round(4)
-    array([[1.    , 0.3333],
-           [0.3333, 1.    ]])
-    """
-    K = _square(K)
-    factor = inverse_root(np.diagonal(K).copy())
-    return factor[:, None] * K * factor
 
 
 def nearest_psd(K: Any, method: str = "clip") -> Array:

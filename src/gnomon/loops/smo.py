@@ -15,8 +15,11 @@ DONE, LIMIT = 0, 1
 
 
 @compiled
-def pair_steps(K, diag, low, high, epsilon, floor, tol, max_steps, beta, R):
-    """Make steps until none gains more than tol or max_steps are made; returns (code, steps). Writes beta and R."""
+def pair_steps(source, places, columns, K, known, diag, low, high, epsilon, floor, tol, max_steps, beta, R):
+    """Make steps until none gains more than tol or max_steps are made; returns (code, steps). Writes beta and R.
+
+    Row i of K is source[places[i], columns], and is copied when it is first asked for (known[i] = 0).
+    """
     n = len(R)
     steps = 0
     top, bottom, i = slopes(low, high, epsilon, beta, R)
@@ -25,6 +28,8 @@ def pair_steps(K, diag, low, high, epsilon, floor, tol, max_steps, beta, R):
             return DONE, steps
         if steps >= max_steps:
             return LIMIT, steps
+        if not known[i]:
+            take_row(source, places, columns, diag, i, K, known)
         first = K[i]
         j, best = -1, -1.0
         own = diag[i]
@@ -41,6 +46,8 @@ def pair_steps(K, diag, low, high, epsilon, floor, tol, max_steps, beta, R):
                         j = t
         if j < 0 or j == i:
             return DONE, steps
+        if not known[j]:
+            take_row(source, places, columns, diag, j, K, known)
         second = K[j]
         step = move(i, j, own + diag[j] - 2.0 * np.float64(first[j]), floor, top, epsilon, low, high, beta, R)
         steps += 1
@@ -61,12 +68,13 @@ def pair_steps(K, diag, low, high, epsilon, floor, tol, max_steps, beta, R):
 
 
 @compiled
-def take_block(K, places, columns, out):
-    """out[a, b] = K[places[a], columns[b]]."""
-    for a in range(len(places)):
-        row = K[places[a]]
-        for b in range(len(columns)):
-            out[a, b] = row[columns[b]]
+def take_row(source, places, columns, diag, i, K, known):
+    """K[i] = source[places[i], columns] with diag[i] on the diagonal; known[i] = 1."""
+    row = source[places[i]]
+    for t in range(len(columns)):
+        K[i, t] = row[columns[t]]
+    K[i, i] = diag[i]
+    known[i] = 1
 
 
 @compiled

@@ -11,7 +11,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order, one_blas_thread, shared
 from gnomon.kernels.base import Kernel
 from gnomon.kernels.tiles import fill
-from gnomon.loops.smo import take_block
+from gnomon.loops.smo import take_row
 
 WORKING_SET = 512  # rows whose multipliers are solved for among themselves
 STRIP = 512  # columns that are computed at a time: as many as fit a core's cache with a working set of rows
@@ -97,13 +97,11 @@ class RowCache:
         self.source, self.columns, self.ridge, self.clock = source, columns, ridge, 0
         n = len(columns)
         self.whole = source.full is not None
+        self.diagonal = source.diagonal[columns] + (0.0 if ridge is None else ridge)
         if source.full is not None:
-            self.rows = source.full
-            if n < source.n or ridge is not None:
-                self.rows = np.empty((n, n), dtype=source.dtype)
-                take_block(source.full, columns, columns, self.rows)
-            if ridge is not None:
-                self.rows[np.diag_indices(n)] += ridge
+            borrowed = n == source.n and ridge is None
+            self.rows = source.full if borrowed else np.empty((n, n), dtype=source.dtype)
+            self.known = np.full(n, borrowed, dtype=np.uint8)  # rows are copied when they are first asked for
             return
         width = np.dtype(source.dtype).itemsize * n
         self.rows = np.empty((min(n, max(WORKING_SET, source.bytes // width)), n), dtype=source.dtype)
@@ -134,6 +132,10 @@ class RowCache:
     def places(self, wanted: Array) -> Array:
         """Return where rows are, after computing those that are missing; at most WORKING_SET at a time."""
         if self.whole:
+            for i in wanted[self.known[wanted] == 0]:
+                take_row(
+                    self.source.full, self.columns, self.columns, self.diagonal, i, self.rows, self.known
+                )
             return wanted
         self.clock += 1
         missing = wanted[self.slot[wanted] < 0]

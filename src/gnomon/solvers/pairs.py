@@ -21,10 +21,12 @@ from scipy import linalg
 from gnomon.core.linalg import Array
 from gnomon.core.threads import shared
 from gnomon.loops import smo
+from gnomon.loops.free_multipliers import finish
 from gnomon.solvers.kernel_rows import WORKING_SET, KernelRows, RowCache
 
 EXACT_WORK = 2 * 10**9  # cubes of free multipliers: how much solving for them together may cost
 NO_LIMIT = 10**7  # steps where none are given: more would not end
+FEW = 96  # free multipliers: so many a plain loop solves for as fast as LAPACK
 GOAL = 0.5  # of the tolerance: where pairs stop, so that rounding of the rows leaves no violation above it
 SHARE = 0.1  # of the violation of a working set: what is left when the next one is chosen
 
@@ -79,7 +81,11 @@ class PairProblem:
         """Return Kβ in double precision."""
         cache = self.cache
         if cache is not None and cache.whole and cache.rows.dtype == np.float64:
-            return cache.rows @ beta
+            if len(beta) == self.source.n and self.ridge is None:
+                return cache.rows @ beta
+            used, f = np.flatnonzero(beta), np.zeros(len(beta))
+            smo.subtract_rows(cache.rows, cache.places(used), -beta[used], 0, len(f), f)
+            return f
         full = np.zeros(self.source.n)
         full[self.rows] = beta
         f = self.source.scores(full, self.rows)
@@ -131,8 +137,8 @@ class PairProblem:
         """Make pair steps on the active rows; write beta and R of those. Returns steps made, and whether it ended."""
         if len(self.active) <= WORKING_SET and self.cache is not None and self.cache.whole:
             code, made = smo.pair_steps(
-                self.cache.rows, self.diagonal, self.low, self.high, self.epsilon, self.floor, tol, limit, beta, R
-            )  # fmt: skip
+                *self._whole(self.cache), self.low, self.high, self.epsilon, self.floor, tol, limit, beta, R
+            )
             return made, code == smo.DONE
         made, ended, held = 0, False, np.zeros(0, dtype=np.int64)
         while made < limit and not ended:
@@ -148,6 +154,10 @@ class PairProblem:
             if self.shrinking and not ended:
                 held = self._shrink(part, held)
         return made, ended
+
+    def _whole(self, cache: RowCache) -> tuple[Any, ...]:
+        """Return all rows as loops take them: whence each is copied, to where, and which are there."""
+        return cache.source.full, cache.columns, cache.columns, cache.rows, cache.known, self.diagonal
 
     def _block_steps(self, part: ActiveRows, held: Array, limit: int, tol: float) -> tuple[int, Array, bool]:
         """Solve a working set among itself and tell all rows. Returns steps, the set, and whether it ended."""
@@ -165,14 +175,15 @@ class PairProblem:
         assert cache is not None
         places = cache.places(chosen)
         K = np.empty((len(chosen), len(chosen)), dtype=cache.rows.dtype)
-        smo.take_block(cache.rows, places, chosen, K)
+        known = np.zeros(len(chosen), dtype=np.uint8)
         b, r = part.beta[chosen], part.R[chosen]
         low, high = part.low[chosen], part.high[chosen]
         high_slope, low_slope, _ = smo.slopes(low, high, self.epsilon, b, r)
         goal = max(0.5 * tol, SHARE * (high_slope - low_slope))
         _, made = smo.pair_steps(
-            K, part.diagonal[chosen], low, high, self.epsilon, self.floor, goal, limit, b, r
-        )
+            cache.rows, places, chosen, K, known, part.diagonal[chosen],
+            low, high, self.epsilon, self.floor, goal, limit, b, r,
+        )  # fmt: skip
         change = b - part.beta[chosen]
         moved = np.flatnonzero(change)
         part.beta[chosen] = b
@@ -207,8 +218,15 @@ class PairProblem:
         """Solve for the free multipliers together, and let pairs mend what that moves, until rounding is left."""
         unit = max(1e-300, float(np.abs(self.target).max(initial=0.0)) + self.epsilon)
         single = self.source.dtype == np.float32
-        best = (self._violation(beta, R), beta, R)
         goal, work = (1e-7 if single else 1e-12) * unit, 0
+        if self.cache is not None and self.cache.whole and not single and len(beta) <= WORKING_SET:
+            beta, R = beta.copy(), R.copy()
+            _, done = finish(
+                *self._whole(self.cache), self.low, self.high, self.epsilon, self.floor, goal, FEW, self.target, beta, R
+            )  # fmt: skip
+            if done:
+                return beta, R
+        best = (self._violation(beta, R), beta, R)
         for _ in range(4 if single else 12):
             free = self._free(best[1])
             work += len(free) ** 3
@@ -330,9 +348,7 @@ def equal_slopes(K: Array, slope: Array) -> Array:
 
 def optimum(beta: Array, R: Array, low: Array, high: Array, epsilon: float) -> dict[str, Any]:
     """Return the intercept, its interval and the violation, from R = t − f without intercept."""
-    rise = np.where(beta >= 0, R - epsilon, R + epsilon)[beta < high]
-    fall = np.where(beta <= 0, R + epsilon, R - epsilon)[beta > low]
-    bottom, top = float(rise.max(initial=-np.inf)), float(fall.min(initial=np.inf))
+    bottom, top, _ = smo.slopes(low, high, float(epsilon), beta, R)
     inside = (beta > low) & (beta < high) & ((beta != 0) | (epsilon == 0))
     if inside.any():
         middle = float((R - epsilon * np.sign(beta) if epsilon else R)[inside].mean())

@@ -102,7 +102,8 @@ class KernelMachine(TakesKernel, Learner):
         single = self.tol >= FIRM
         rows = KernelRows(kernel, X, megabytes=float(self.cache_size), single=single)
         largest = float(np.abs(rows.diagonal).max(initial=0.0))
-        if not largest <= LARGEST or (rows.full is not None and not np.isfinite(rows.full).all()):
+        bounded = kernel.is_psd is True and not self._precomputed  # no entry exceeds the diagonal
+        if not largest <= LARGEST or not (bounded or rows.full is None or np.isfinite(rows.full).all()):
             raise DataError(
                 f"the kernel matrix has entries that are not finite or above {LARGEST:g}: entries of X are too large "
                 "for this kernel. Scale the columns, or lower gamma or degree."
@@ -111,8 +112,8 @@ class KernelMachine(TakesKernel, Learner):
 
     def _offset(self, data: Any, kept: Array, at: Array, beta: Array) -> float:
         """Return what centering the rows of a linear kernel has added to the intercept."""
-        kernel = self._kernel_for(data.n_features, 1.0)
-        if not isinstance(kernel, Linear) or not isinstance(data.X, np.ndarray):
+        named = isinstance(self.kernel, str) and self.kernel == "linear"
+        if not (named or isinstance(self.kernel, Linear)) or not isinstance(data.X, np.ndarray):
             return 0.0
         X, weight = data.X[kept], data.weight[kept]
         middle = weight @ X.astype(np.float64) / weight.sum()

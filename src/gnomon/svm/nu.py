@@ -16,8 +16,8 @@ from gnomon.loops import smo
 from gnomon.solvers.kernel_rows import KernelRows
 from gnomon.solvers.pairs import NO_LIMIT, Pairs
 from gnomon.svm.certificates import Machine
-from gnomon.svm.classifier import PairwiseClassifier
 from gnomon.svm.machine import COMMON, MachineState, Work
+from gnomon.svm.pairwise import PairwiseClassifier
 from gnomon.svm.regressor import TubeRegressor
 
 AT_BOUND = 1e-10  # of the room between bounds

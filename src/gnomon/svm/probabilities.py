@@ -43,7 +43,7 @@ def left_out(machine: Any, K: Array) -> Array:
 
 def temperature(model: Any, state: Any, data: Any, machines: list[Any]) -> float:
     """Return the scale a of p ∝ exp(a · decision) that suits the left-out decisions best."""
-    from gnomon.svm.classifier import votes_and_confidence
+    from gnomon.svm.pairwise import votes_and_confidence
 
     kernel = model._kernel_for(data.n_features, state.gamma)
     X = model._chosen(data, state.kept)

@@ -72,7 +72,7 @@ class MachineQuestions:
         if found.ndim == 1:
             found = np.column_stack([np.zeros(len(found)), found])
         elif self.multi_class == "ovo":  # type: ignore[attr-defined]
-            from gnomon.svm.classifier import votes_and_confidence
+            from gnomon.svm.pairwise import votes_and_confidence
 
             found = votes_and_confidence(found, len(self.classes_))  # type: ignore[attr-defined]
         z = self.temperature_ * (found - found.max(axis=1, keepdims=True))  # type: ignore[attr-defined]

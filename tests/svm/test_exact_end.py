@@ -1,0 +1,80 @@
+"""The end of a fit: pairs of classes share one matrix, and free multipliers are solved for together."""
+
+import numpy as np
+import pytest
+from sklearn import svm as peer
+
+from gnomon.core.threads import threads
+from gnomon.solvers.pairs import FEW
+from gnomon.svm import SVC, SVR
+
+
+def cloud(n, d=3, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    score = X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=n)
+    return X, np.searchsorted(np.quantile(score, np.arange(1, classes) / classes), score)
+
+
+@pytest.mark.parametrize("slack", ["l1", "l2"])
+def test_a_pair_of_classes_is_a_machine_of_its_own(slack):
+    X, y = cloud(120, classes=4)
+    whole = SVC(gamma=0.5, slack=slack, decision_function_shape="ovo", tol=1e-8).fit(X, y)
+    decisions, pair = whole.decision_function(X), 0
+    for a in range(4):
+        for b in range(a + 1, 4):
+            some = (y == a) | (y == b)
+            alone = SVC(gamma=0.5, slack=slack, tol=1e-8).fit(X[some], y[some])
+            assert -alone.decision_function(X) == pytest.approx(decisions[:, pair], abs=1e-9)
+            assert alone.dual_ == pytest.approx(whole.dual_[pair], abs=1e-9)
+            pair += 1
+
+
+@pytest.mark.parametrize(("n", "C", "many"), [(150, 1.0, False), (400, 1e4, True)])
+def test_nothing_but_rounding_is_left_of_the_violation(n, C, many):
+    X, y = cloud(n)
+    model = SVC(gamma=0.7, C=C, cache_size=1000).fit(X, y)
+    assert (np.sum(model.point_types_ == "on_margin") > FEW) == many
+    assert model.kkt_violation_ <= 1e-9
+    assert 0 <= model.gap_ <= 1e-9 * model.dual_
+
+
+def test_the_same_for_numbers():
+    X, _ = cloud(150)
+    y = np.sin(2 * X[:, 0])
+    model = SVR(gamma=0.7, C=3.0, epsilon=0.05).fit(X, y)
+    slope = y - model.predict(X)
+    coef = np.zeros(len(y))
+    coef[model.support_] = model.dual_coef_[0]
+    free = (coef != 0) & (np.abs(coef) < 3.0)
+    assert free.sum() > 5
+    assert np.abs(slope[free]) == pytest.approx(0.05, abs=1e-9)
+    assert (np.abs(slope[coef == 0]) <= 0.05 + 1e-9).all()
+
+
+def test_rows_that_repeat_leave_a_singular_system():
+    X = np.repeat([[0.0], [1.0], [2.5], [1.5], [3.0], [4.0]], 3, axis=0)
+    y = np.repeat([0, 0, 0, 1, 1, 1], 3)
+    model = SVC(kernel="linear", C=10.0 / 3).fit(X, y)
+    assert model.coef_[0] == pytest.approx([1.0], abs=1e-9)
+    assert model.intercept_[0] == pytest.approx(-2.0, abs=1e-9)
+    assert model.dual_ == pytest.approx(30.5, abs=1e-8)
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_nearer_to_the_solution_than_libsvm_at_the_same_tolerance(classes):
+    X, y = cloud(300, classes=classes)
+    exact = peer.SVC(gamma=0.5, tol=1e-10, decision_function_shape="ovo").fit(X, y).decision_function(X)
+    ours = SVC(gamma=0.5, decision_function_shape="ovo").fit(X, y).decision_function(X)
+    theirs = peer.SVC(gamma=0.5, decision_function_shape="ovo").fit(X, y).decision_function(X)
+    assert np.abs(ours - exact).max() < 1e-7 < np.abs(theirs - exact).max()
+
+
+def test_one_thread_and_two_give_the_same_bits():
+    X, y = cloud(400, classes=5)
+    found = []
+    for count in (1, 2):
+        with threads(count):
+            found.append(SVC().fit(X, y))
+    assert np.array_equal(found[0].dual_coef_, found[1].dual_coef_)
+    assert np.array_equal(found[0].intercept_, found[1].intercept_)
