@@ -89,7 +89,7 @@ def test_draws_are_uniform():
     assert all((np.bincount(one, minlength=30) == other).all() for one, other in zip(rows, counts))
 
 
-def coverage(make, statistic, truth, method, trials=150, n=40):
+def coverage(make, statistic, truth, method, trials, n=40):
     """Return in how many of the trials the interval held the truth."""
     rng, covered = np.random.default_rng(0), 0
     for trial in range(trials):
@@ -102,9 +102,9 @@ def coverage(make, statistic, truth, method, trials=150, n=40):
 def test_intervals_of_a_normal_mean_cover(method):
     """All four are close to the mean ± 1.96 s/√n: Student's t of 39 degrees says how often that covers."""
     chance = 1 - 2 * stats.t.sf(1.96 * np.sqrt(39 / 40), 39)
-    least, most = stats.binom.ppf([1e-4, 1 - 1e-4], 150, chance)
-    assert 0.93 < chance < 0.95
-    assert least <= coverage(lambda rng, n: rng.normal(size=n), "mean", 0.0, method) <= most
+    least, most = stats.binom.ppf([1e-4, 1 - 1e-4], 600, chance)
+    assert 0.93 < chance < 0.95 and least > 0.9 * 600
+    assert least <= coverage(lambda rng, n: rng.normal(size=n), "mean", 0.0, method, 600) <= most
 
 
 def test_studentized_interval_mends_a_skewed_mean():
@@ -206,7 +206,10 @@ def test_parts_of_a_shrunken_mean():
     )  # standard error of the squared bias: that of the mean times its slope
     assert found.noise == 1 and found.bias == near(0.16, abs=4 * strays)
     assert found.variance == near(0.128, rel=4 * np.sqrt(2 / 2999))
-    assert found.total == near(found.noise + found.bias + found.variance, abs=5 * found.standard_error)
+    assert found.total == near(
+        found.noise + found.bias + found.variance, rel=1e-12
+    )  # an identity, no estimate
+    assert found.standard_error == near(np.sqrt((4 * 0.16 * 0.128 + 2 * 0.128**2) / 3000), rel=0.1)
 
 
 def test_simulated_parts_of_ridge_are_the_exact_ones():
@@ -223,12 +226,12 @@ def test_simulated_parts_of_ridge_are_the_exact_ones():
             Ridge(alpha, fit_intercept=False), lambda rng: (X, X @ w + rng.normal(0, 0.5, 4)), x0, truth=x0 @ w,
             noise=0.25, n_sets=300, random_state=0,
         )  # fmt: skip
-        v, b2 = (
-            exact.variance[k],
-            exact.bias2[k],
-        )  # predictions are normal: the errors of both estimates are known
-        assert found.variance == near(v, rel=4 * np.sqrt(2 / 299))
-        assert found.bias == near(b2, abs=4 * np.sqrt(4 * b2 * v / 300 + 2 * (v / 300) ** 2))
+        v, b2 = exact.variance[k], exact.bias2[k]  # predictions are normal: both estimates are χ²
+        ends = np.array([1e-4, 1 - 1e-4])
+        spread = stats.chi2.ppf(ends, 299) / 299
+        square = stats.ncx2.ppf(ends, 1, max(300 * b2 / v, 1e-12))  # of the mean's distance from the truth
+        assert spread[0] <= found.variance / v <= spread[1]
+        assert square[0] <= 300 * found.bias / v + found.variance / v <= square[1]
 
 
 def test_bias_falls_and_variance_rises_with_depth():

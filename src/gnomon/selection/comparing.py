@@ -10,7 +10,8 @@ from scipy import stats
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
-from gnomon.core.randomness import generator
+from gnomon.core.randomness import draw_seed, generator, stream
+from gnomon.core.threads import in_order
 from gnomon.core.validate import vector
 from gnomon.selection.areas import delong_parts
 from gnomon.selection.intervals import check_level, corrected_error
@@ -186,13 +187,16 @@ def flip_p_values(S: Array, pairs: Array, n_resamples: int, random_state: Any) -
     if n <= ALL_SIGNS:
         signed = (1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)) @ S
         return (np.abs(signed[:, i] - signed[:, j]) >= far).mean(axis=0)
-    rng, count = generator(random_state), np.zeros(len(i))
-    for start in range(0, n_resamples, SIGNS_AT_ONCE):
+    key = draw_seed(generator(random_state))
+
+    def some(start: int) -> Array:
         rows = min(SIGNS_AT_ONCE, n_resamples - start)
-        bits = np.frombuffer(rng.bytes(-(-rows * n // 8)), dtype=np.uint8)
+        bits = np.frombuffer(stream(key, start).bytes(-(-rows * n // 8)), dtype=np.uint8)
         signed = (2.0 * np.unpackbits(bits, count=rows * n).reshape(rows, n) - 1.0) @ S
-        count += (np.abs(signed[:, i] - signed[:, j]) >= far).sum(axis=0)
-    return (1 + count) / (1 + n_resamples)
+        return (np.abs(signed[:, i] - signed[:, j]) >= far).sum(axis=0)
+
+    found = in_order(some, range(0, n_resamples, SIGNS_AT_ONCE), "permutations")
+    return (1 + sum(found)) / (1 + n_resamples)
 
 
 def resampled_p_values(S: Array, pairs: Array, n_resamples: int, random_state: Any) -> Array:

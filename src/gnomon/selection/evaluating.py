@@ -131,7 +131,7 @@ def evaluate(
         said = {name: _answer(model, name, rest, classes) for name in RESPONSES if hasattr(model, name)}
         return model, float(scorer(model, rest, labels[1])), float(scorer(model, part, labels[0])), said
 
-    done = list(in_order(one, folds))
+    done = list(in_order(one, folds, "folds"))
     scores, train_scores = np.array([d[1] for d in done]), np.array([d[2] for d in done])
     bad = np.flatnonzero(~np.isfinite(scores))
     if len(bad):

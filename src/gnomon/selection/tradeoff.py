@@ -102,7 +102,7 @@ def bias_variance(
     def once(index: int) -> Array:
         return np.asarray(clone(estimator).fit(*make_data(stream(seed, index))).predict(points))
 
-    P = np.array(list(in_order(once, range(n_sets))))
+    P = np.array(list(in_order(once, range(n_sets), "training sets")))
     parts = _squared(P, best, noise) if loss == "squared" else _zero_one(P, best, noise)
     return BiasVariance(*parts, P, points, best)
 
@@ -197,7 +197,7 @@ def bootstrap_error(
         return out, losses(y[out], clone(estimator).fit(X[rows], y[rows]).predict(X[out]))
 
     sums, counts = np.zeros(n), np.zeros(n)
-    for out, values in in_order(once, range(n_resamples)):
+    for out, values in in_order(once, range(n_resamples), "bootstrap"):
         sums[out] += values
         counts[out] += 1
     seen = counts > 0
