@@ -343,3 +343,20 @@ def test_bounds_on_rates_by_hand():
 def test_bad_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_rates_at_the_ends_of_a_curve():
+    assert auc_bounds(1.0, fpr=0.0) == (0.0, 1.0) and auc_bounds(0.0, fpr=1.0) == (0.0, 1.0)
+    assert auc_bounds(1.0, tpr=0.0) == (0.0, 0.0) and auc_bounds(1.0, tpr=1.0) == (0.0, 1.0)
+    assert auc_bounds(0.0, tpr=0.0) == (0.0, 1.0) and auc_bounds(0.0, tpr=1.0) == (1.0, 1.0)
+
+
+def test_nobody_beats_himself():
+    found = compare_many([[0.9, 0.8, 0.8], [0.7, 0.6, 0.65]])
+    assert found.wins.tolist() == [[0, 2, 2], [0, 0, 0.5], [0, 1.5, 0]]
+    assert np.diagonal(found.pairs).tolist() == [1, 1, 1]
+
+
+def test_one_row_of_a_class_has_no_variance():
+    with pytest.raises(DegenerateError, match="two rows of each class"):
+        compare_predictions([1, 0, 0], [0.1, 0.2, 0.3], [0.3, 0.4, 0.1], test="delong")

@@ -163,6 +163,7 @@ def test_beta_map_of_scores_that_point_the_wrong_way_is_the_base_rate():
         (lambda: calibration([0, 1], [0.5, 0.5], n_bins=0), DataError, "n_bins"),
         (lambda: calibration([0, 1], [0.5, 0.5], strategy="quantil"), DataError, "Did you mean"),
         (lambda: calibrate([0.1, 0.2], [1, 1]), DegenerateError, "one class"),
+        (lambda: calibrate([0.1, 0.2], [0, 1], sample_weight=[0, 1]), DegenerateError, "one class"),
         (lambda: calibrate([3.0, -1.0], [1, 0], method="beta"), DataError, "probabilities"),
         (lambda: calibrate([0.1, np.inf], [1, 0]), DataError, "finite"),
         (lambda: calibrate([0.1, 0.2], [1, 0], method="plat"), DataError, "method"),
@@ -458,7 +459,7 @@ def test_adaptive_intervals_follow_a_series_that_changes():
     for value in y[:50]:
         ends.append(online.interval(0.0))
         online.update(value, 0.0)
-    assert np.array(ends)[:, 1] == near(adaptive.high[:50])
+    assert np.array(ends)[:, 1] == near(adaptive.high[:50]) and adaptive.low == near(-adaptive.high)
 
 
 def test_adaptive_coverage_holds_for_the_worst_series():

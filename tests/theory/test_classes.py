@@ -328,3 +328,10 @@ def test_pac_reports():
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(DataError, match=message):
         call()
+
+
+def test_boxes_are_counted_up_to_seven_points():
+    seven = Rectangles(2).growth(7)
+    assert Rectangles(2).growth(8) is None and Rectangles(3).growth(7) is None
+    ring = [[0, 3], [1, 5], [2, 1], [3, 6], [4, 0], [5, 4], [6, 2]]
+    assert Rectangles(2).n_dichotomies(ring) <= seven <= sauer_bound(4, 7)

@@ -253,3 +253,11 @@ def test_boxes_of_the_class_and_of_the_learner_agree():
     model = RectangleLearner().fit(X, y)
     np.testing.assert_array_equal(found.parameters[0], model.lower_)
     assert HalfSpaces(2).learn(X, y).training_error <= 0.5
+
+
+def test_parting_the_rows_anew_changes_nothing():
+    """With ten rows the first event is much more frequent than the second, and the second survives the swap."""
+    found = Thresholds().ghost_sample((6.0, 1), np.arange(20), 10, 0.1, n_trials=1500, random_state=0)
+    spread = np.sqrt(2 * 0.25 / 1500)
+    assert found.bad - found.caught > 5 * spread and abs(found.swapped - found.caught) < 4 * spread
+    assert found.caught_given_bad == near(found.caught / found.bad)

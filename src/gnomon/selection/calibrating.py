@@ -183,11 +183,12 @@ def calibrate(scores: Any, y: Any, *, method: str = "isotonic", sample_weight: A
     if method not in METHODS:
         raise DataError(f"method must be one of {METHODS}; got {method!r}.{nearest(method, METHODS)}")
     positive, s = two_classes(y, scores)
-    if positive.all() or not positive.any():
+    given = None if sample_weight is None else check_weights(sample_weight, len(s))
+    there = positive if given is None else positive[given > 0]
+    if there.all() or not there.any():
         raise DegenerateError("calibration needs rows of both classes; y has one class only.")
     if not np.isfinite(s).all():
         raise DataError("scores must be finite.")
-    given = None if sample_weight is None else check_weights(sample_weight, len(s))
     inside = bool(s.min() >= 0 and s.max() <= 1)
     none = np.empty(0)
     if method == "isotonic":
@@ -232,7 +233,7 @@ def isotonic_map(x: Array, positive: Array, w: Array | None = None) -> tuple[Arr
 def _by_score(x: Array, positive: Array, w: Array | None) -> tuple[Array, Array, Array]:
     """Return scores in rising order, 1 or 0 for the class of each, and positive weights."""
     if w is None:  # values alone are sorted many times faster than places, and the two classes are merged
-        plus, minus = np.sort(x[positive]), np.sort(x[~positive])
+        plus, minus = in_order(np.sort, (x[positive], x[~positive]))
         place = np.searchsorted(minus, plus) + np.arange(len(plus))
         y, ranked = np.zeros(len(x)), np.empty(len(x))
         y[place] = 1.0

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from gnomon.core.errors import DataError, nearest
+from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.threads import in_order
@@ -230,6 +230,10 @@ def _bootstrap(difference: Array, level: float, n_resamples: int, random_state: 
 
 def _delong(y: Array, a: Array, b: Array, level: float) -> Comparison:
     parts_a, parts_b = delong_parts(y, a), delong_parts(y, b)
+    if min(len(parts_a.positive), len(parts_a.negative)) < 2:
+        raise DegenerateError(
+            "the variance of an area needs two rows of each class; y has one row of one of them."
+        )
     difference = parts_a.auc - parts_b.auc
     variance = sum(
         float(np.var(one - other, ddof=1)) / len(one)

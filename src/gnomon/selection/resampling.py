@@ -56,13 +56,18 @@ class Replicates(NamedTuple):
 # Statistics of sums: columns to add up, and a function of the sums and n.
 SUMS: dict[str, tuple[Callable[[Array], Array], Callable[[Array, float], Array]]] = {
     "mean": (lambda x: x, lambda s, n: s / n),
-    "ratio": (lambda x: x, lambda s, n: s[:, :1] / s[:, 1:2]),
+    "ratio": (lambda x: x, lambda s, n: _ratio(s)),
     "variance": (
         lambda x: np.column_stack([x - x.mean(), (x - x.mean()) ** 2]),
         lambda s, n: (s[:, 1:] - s[:, :1] ** 2 / n) / (n - 1),
     ),
     "correlation": (lambda x: _products(x), lambda s, n: _correlation(s, n)),
 }
+
+
+def _ratio(s: Array) -> Array:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return s[:, :1] / s[:, 1:2]
 
 
 def _products(x: Array) -> Array:
