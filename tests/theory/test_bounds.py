@@ -371,6 +371,9 @@ def test_a_promise_needs_a_probability_of_failure(delta):
 
 def test_the_ends_of_what_is_proved():
     assert vc_bound(epsilon=1 / 8, delta=1 / 100, d=2, kind="lower").value == pytest.approx(7 * np.log(100))
+    assert vc_bound(epsilon=0.1, delta=0.01, d=1, kind="lower").value == pytest.approx(9 * np.log(100))
+    with pytest.raises(DataError, match="at least 1"):
+        vc_bound(epsilon=0.1, delta=0.01, d=0, kind="lower")
     for epsilon, delta in ((0.0, 0.01), (0.1, 0.0), (0.126, 0.01), (0.1, 0.011)):
         with pytest.raises(DataError, match="proved for"):
             vc_bound(epsilon=epsilon, delta=delta, d=2, kind="lower")
