@@ -38,7 +38,8 @@ class progress:  # noqa: N801 - reads as a phrase: with progress(): ...
         self.tell = tell
 
     def __enter__(self) -> progress:
-        self.before, self.bar = getattr(_local, "tell", None), None
+        self.before: Tell | None = getattr(_local, "tell", None)
+        self.bar: Any = None
         _local.tell = self.tell or self._on_a_bar()
         return self
 

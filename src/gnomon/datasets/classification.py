@@ -17,7 +17,7 @@ _PROBLEMS: dict[str, tuple[Any, Any]] = {
     "five points": ([[-3, 2], [-1, 1], [-1, -1], [2, 2], [1, -1]], [1, 1, -1, -1, -1]),
     "circle": ([[-1, 1], [1, -1], [1, 1], [2, 2]], [1, 1, -1, -1]),
 }
-TOYS = {
+TOYS: dict[str, dict[str, Any]] = {
     name: {"data": [list(map(float, row)) for row in rows], "target": y}
     for name, (rows, y) in _PROBLEMS.items()
 }

@@ -196,7 +196,7 @@ def flip_p_values(S: Array, pairs: Array, n_resamples: int, random_state: Any) -
         return (np.abs(signed[:, i] - signed[:, j]) >= far).sum(axis=0)
 
     found = in_order(some, range(0, n_resamples, SIGNS_AT_ONCE), "permutations")
-    return (1 + sum(found)) / (1 + n_resamples)
+    return (1 + np.sum(list(found), axis=0)) / (1 + n_resamples)
 
 
 def resampled_p_values(S: Array, pairs: Array, n_resamples: int, random_state: Any) -> Array:

@@ -203,7 +203,8 @@ class ConformalClassifier(ClassifierMixin, Conformal):
             scores = self._scores(self._probabilities(self.models_[k], X))
             return np.searchsorted(ranked, scores - 1e-12)
 
-        return sum(in_order(beaten, range(len(self.models_)))) < rank_of(len(self.held_scores_), level)
+        total = np.sum(list(in_order(beaten, range(len(self.models_)))), axis=0)
+        return np.asarray(total < rank_of(len(self.held_scores_), level))
 
     def coverage(self, X: Any, y: Any, level: float = 0.9, *, groups: Any = None) -> Any:
         """Return a table of the coverage on new rows, by group, with exact intervals, and the mean size of a set."""
