@@ -14,6 +14,7 @@ _FUNCTIONS = {
     "save": "core.saving",
     "load": "core.saving",
     "threads": "core.threads",
+    "progress": "core.progress",
     "TimeBudget": "core.callbacks",
     "Checkpoint": "core.callbacks",
     "StopRequest": "core.callbacks",

@@ -56,10 +56,10 @@ def test_points_and_scores():
 
 
 def test_toys_of_linear_classifiers():
-    assert datasets.load_toy("and").target.tolist() == [0, 0, 0, 1]
-    assert datasets.load_toy("three points").data.tolist() == [[-1, 1], [0, -1], [1.5, 1]]
-    assert datasets.load_toy("five points").data.shape == (5, 2)
-    assert datasets.load_toy("circle").target.tolist() == [1, 1, -1, -1]
+    assert datasets.load_lesson("and").target.tolist() == [0, 0, 0, 1]
+    assert datasets.load_lesson("three points").data.tolist() == [[-1, 1], [0, -1], [1.5, 1]]
+    assert datasets.load_lesson("five points").data.shape == (5, 2)
+    assert datasets.load_lesson("circle").target.tolist() == [1, 1, -1, -1]
 
 
 def test_matrices_graphs_and_baskets():

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.core.errors import DegenerateError
-from gnomon.datasets import load_toy, make_table
+from gnomon.datasets import load_lesson, make_table
 from gnomon.linear import (
     BayesianLogisticRegression,
     LinearClassifier,
@@ -85,12 +85,12 @@ def test_feature_maps():
 
 
 def test_gates():
-    gate = load_toy("not")
+    gate = load_lesson("not")
     assert np.all(weight_constraints(gate.data, gate.target)[:, :2] @ [1, -2] > 0)
-    gate = load_toy("and")
+    gate = load_lesson("and")
     ones = np.column_stack([np.ones(4), gate.data])
     np.testing.assert_array_equal((ones @ [-1.5, 1, 1] > 0).astype(int), gate.target)
-    gate = load_toy("and3")
+    gate = load_lesson("and3")
     assert not separability(gate.data, gate.target, origin=True).separable
     assert separability(gate.data, gate.target).separable
     np.testing.assert_array_equal(
@@ -99,7 +99,7 @@ def test_gates():
 
 
 def test_xor_is_not_separable():
-    X, y = load_toy("xor").data, load_toy("xor").target
+    X, y = load_lesson("xor").data, load_lesson("xor").target
     found = separability(X, y)
     assert not found.separable
     np.testing.assert_allclose(found.certificate, 0.25, atol=1e-8)
@@ -115,7 +115,7 @@ def test_origin_matters():
 
 
 def test_circles():
-    toy = load_toy("circle")
+    toy = load_lesson("circle")
     assert not circle_separability(toy.data, toy.target, center="origin").separable
     found = circle_separability(toy.data, toy.target)
     assert found.separable
@@ -156,9 +156,9 @@ def test_hulls_and_regions():
     assert inside.inside
     np.testing.assert_allclose(inside.weights @ square, [1, 1])
     assert not hull_contains(square, [3.0, 1.0]).inside
-    corners = feasible_region(load_toy("three points").data, load_toy("three points").target)
+    corners = feasible_region(load_lesson("three points").data, load_lesson("three points").target)
     assert np.all(
-        weight_constraints(load_toy("three points").data, [1, 0, 1])[:, :2] @ corners.mean(axis=0) > 0
+        weight_constraints(load_lesson("three points").data, [1, 0, 1])[:, :2] @ corners.mean(axis=0) > 0
     )
     assert len(feasible_region([[1.0, 0.0], [1.0, 0.0]], [0, 1])) <= 4
 
@@ -300,7 +300,7 @@ def test_far_points_and_pictures():
 
 
 def _toy():
-    toy = load_toy("three points")
+    toy = load_lesson("three points")
     return toy.data, toy.target
 
 
@@ -308,6 +308,6 @@ def test_quadratic_features_separate_xor():
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures
 
-    toy = load_toy("xor")
+    toy = load_lesson("xor")
     model = make_pipeline(PolynomialFeatures(2), Perceptron(tol=None)).fit(toy.data, toy.target)
     assert model.score(toy.data, toy.target) == 1.0

@@ -23,7 +23,7 @@ def test_rating_matrix_shows_holes_and_completion():
 
 
 def test_item_map_names_the_items():
-    films = datasets.movie_toy()
+    films = datasets.load_lesson("films")
     model = MatrixFactorization(2, random_state=0).fit(films.ratings)
     ax = model.plot()
     assert {text.get_text() for text in ax.texts} >= set(films.features)
@@ -41,7 +41,7 @@ def test_runs_draw_every_half_step():
 
 
 def test_films_have_three_tastes():
-    films = datasets.movie_toy()
+    films = datasets.load_lesson("films")
     assert (films.ratings.n_users, films.ratings.n_items) == (7, 8)
     assert films.ratings.scale.tolist() == [1, 2, 3, 4, 5] and len(films.genres) == 4
     assert set(films.ratings.item_names) == set(films.features)

@@ -39,15 +39,19 @@ def test_error_intervals_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("method", "least"), [("exact", 0.95), ("hoeffding", 0.95), ("wilson", 0.0), ("jeffreys", 0.0)]
+    ("method", "least"), [("exact", 0.95), ("hoeffding", 0.95), ("wilson", 0.929792), ("jeffreys", 0.888745)]
 )
 def test_error_intervals_cover(method, least):
-    """By summation, not by chance: the coverage at n = 30 over a grid of rates; two promise it on average alone."""
+    """By summation, not by chance: the coverage at n = 30 over a grid of rates; two promise it on average alone.
+
+    Their least coverage on the grid was worked out apart: 0.9297925 of Wilson's at 0.3, 0.8887459 of Jeffreys' at 0.92.
+    """
     low, high = error_interval(np.arange(31), 30, method=method)
     p = np.linspace(0.05, 0.95, 91)[:, None]
     covered = (stats.binom.pmf(np.arange(31), 30, p) * ((low <= p) & (p <= high))).sum(axis=1)
     assert covered.mean() >= 0.945 and covered.min() >= least
-    assert covered.mean() <= 0.96 or method in ("exact", "hoeffding")
+    if method in ("wilson", "jeffreys"):
+        assert covered.mean() <= 0.96 and covered.min() <= least + 2e-6
 
 
 def test_the_interval_of_jeffreys_is_a_posterior():
@@ -339,3 +343,20 @@ def test_bounds_on_rates_by_hand():
 def test_bad_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_rates_at_the_ends_of_a_curve():
+    assert auc_bounds(1.0, fpr=0.0) == (0.0, 1.0) and auc_bounds(0.0, fpr=1.0) == (0.0, 1.0)
+    assert auc_bounds(1.0, tpr=0.0) == (0.0, 0.0) and auc_bounds(1.0, tpr=1.0) == (0.0, 1.0)
+    assert auc_bounds(0.0, tpr=0.0) == (0.0, 1.0) and auc_bounds(0.0, tpr=1.0) == (1.0, 1.0)
+
+
+def test_nobody_beats_himself():
+    found = compare_many([[0.9, 0.8, 0.8], [0.7, 0.6, 0.65]])
+    assert found.wins.tolist() == [[0, 2, 2], [0, 0, 0.5], [0, 1.5, 0]]
+    assert np.diagonal(found.pairs).tolist() == [1, 1, 1]
+
+
+def test_one_row_of_a_class_has_no_variance():
+    with pytest.raises(DegenerateError, match="two rows of each class"):
+        compare_predictions([1, 0, 0], [0.1, 0.2, 0.3], [0.3, 0.4, 0.1], test="delong")

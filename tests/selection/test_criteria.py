@@ -9,7 +9,6 @@ from gnomon.distributions import Bernoulli, Beta, Conjugate
 from gnomon.linear import Lasso, LinearRegression, LogisticRegression
 from gnomon.mixture import BayesianGaussianMixture, GaussianMixture, PoissonMixture
 from gnomon.selection import (
-    average_models,
     choose_order,
     criteria_table,
     information_criteria,
@@ -175,14 +174,6 @@ def test_model_posterior():
             model_weights(bad)
     with pytest.raises(DataError, match="exactly one"):
         model_weights([1.0], bic=[1.0])
-
-
-def test_averaged_models():
-    X, y = [[0.0], [1.0], [2.0]], [0, 0, 1]
-    models = [LogisticRegression(C=c).fit(X, y) for c in (0.1, 10.0)]
-    found = average_models(models, [0.25, 0.75], X)
-    twin = 0.25 * models[0].predict_proba(X) + 0.75 * models[1].predict_proba(X)
-    assert found.prediction == near(twin) and (found.between > 0).all()
 
 
 def test_criteria_side_by_side():

@@ -452,3 +452,32 @@ def test_map_of_all_models():
     assert 0 < len(some) < len(table) and (some["setting"] == "unsupervised").all()
     with pytest.raises(DataError, match="Did you mean 'setting'"):
         model_map(seting="x")
+
+
+@pytest.mark.parametrize("labels", [[0, 1], ["a", "b"], [False, True]])
+def test_rows_never_tested_have_no_prediction(labels):
+    from sklearn.model_selection import TimeSeriesSplit
+
+    X = np.arange(12.0)[:, None]
+    y = np.array(labels)[np.arange(12) % 2]
+    found = evaluate(LogisticRegression(), X, y, cv=TimeSeriesSplit(3))
+    missing = [value is None or value != value for value in found.predictions.tolist()]
+    assert missing == [True] * 3 + [False] * 9
+    assert found.pooled == pytest.approx(np.mean(found.predictions[3:] == y[3:]))
+
+
+def test_parts_by_group_are_never_empty():
+    for sizes in ([98, 1, 1], [1, 98, 1], [1, 1, 98], [30, 1, 1, 1], [1, 1, 1]):
+        groups = np.repeat(np.arange(len(sizes)), sizes)
+        for seed in range(8):
+            parts = three_way_split(len(groups), groups=groups, random_state=seed)
+            assert all(len(part) for part in parts)
+            assert sorted(np.concatenate(parts).tolist()) == list(range(len(groups)))
+            assert sum(len(set(groups[part].tolist())) for part in parts) == len(sizes)  # none is cut
+    for fractions in ((0.5, 0.5), (0.5, 0.6, -0.1), (0.5, 0.5, 0.5), (1.0, 0.0, 0.0)):
+        with pytest.raises(DataError, match="three positive numbers"):
+            three_way_split(10, fractions)
+
+
+def test_one_split_has_no_standard_error():
+    assert one_standard_error({"split0_test_score": np.array([0.8, 0.9, 0.85])}) == 1

@@ -15,7 +15,7 @@ from gnomon.selection import (
     compare_many,
     confusion_table,
 )
-from gnomon.theory import ConstrainedProblem, HalfSpaces, Intervals, rectangle_game, vc_bound
+from gnomon.theory import ConstrainedProblem, HalfSpaces, Intervals, RectangleLearner, vc_bound
 
 SCORE = np.array([0.9, 0.8, 0.8, 0.7, 0.6, 0.55, 0.5, 0.4, 0.3, 0.1])
 LABEL = np.array([1, 1, 0, 1, 0, 1, 0, 0, 1, 0])
@@ -161,7 +161,7 @@ def test_panels_of_all_labelings():
 
 
 def test_boxes_of_a_game():
-    game = rectangle_game(40, n_trials=3, random_state=0)
+    game = RectangleLearner.game(40, n_trials=3, random_state=0)
     ax = game.plot()
     assert [patch.get_label() for patch in ax.patches] == ["true", "error", "learned"]
 

@@ -21,6 +21,7 @@ from gnomon.selection import (
     calibrate,
     calibration,
 )
+from gnomon.selection.conformal import kth_smallest
 
 near = pytest.approx
 LABEL = np.array([1, 1, 0, 1, 0, 1, 0, 0, 1, 0])
@@ -92,6 +93,28 @@ def test_isotonic_is_that_of_scikit_learn():
         assert calibrate(s, y)(grid) == near(theirs.predict(grid), abs=1e-9)
 
 
+def test_isotonic_is_the_largest_mean_below_the_smallest_above():
+    """max over a ≤ i of min over b ≥ i of the mean of a..b, with ties and weights."""
+    rng = np.random.default_rng(1)
+    for labels in ([0, 1], [3, 7], [False, True], ["no", "yes"]):
+        s, w = np.round(rng.random(40), 1), rng.integers(0, 4, 40)
+        y = np.array(labels)[(rng.random(40) < s).astype(int)]
+        for weight in (None, w):
+            rows = np.arange(40) if weight is None else np.repeat(np.arange(40), w)
+            x, hit = s[rows], (y == labels[1])[rows]
+            knots = np.unique(x)
+            share = [
+                max(
+                    min(hit[(x >= a) & (x <= b)].mean() for b in knots if b >= one) for a in knots if a <= one
+                )
+                for one in knots
+            ]
+            assert calibrate(s, y, sample_weight=weight)(knots) == near(np.array(share))
+    with pytest.raises(DataError, match="it has 3"):
+        calibrate([0.1, 0.2, 0.3], [1, 2, 3])
+    assert calibrate(s, y)(np.array([[0.3, 0.4]])).shape == (1, 2) and calibrate(s, y)([]).shape == (0,)
+
+
 def test_parametric_maps_undo_what_was_done():
     rng = np.random.default_rng(0)
     z = rng.normal(0, 2, 20_000)
@@ -101,9 +124,13 @@ def test_parametric_maps_undo_what_was_done():
     assert slope == near(0.5, rel=0.05) and offset == near(-0.5, abs=0.05)
     p = 1 / (1 + np.exp(-z))
     F = np.column_stack([np.log(p), -np.log1p(-p), np.ones(20_000)])
-    error = np.sqrt(np.diag(np.linalg.inv((F.T * (p * (1 - p))) @ F)))  # by the information matrix
+    information = (F.T * (p * (1 - p))) @ F
     found = calibrate(p, y, method="beta").parameters
-    assert (np.abs(found - [1, 1, 0]) < 4 * error).all() and error.max() < 0.1  # leaves the truth alone
+    assert (
+        np.abs(F.T @ (y - 1 / (1 + np.exp(-F @ found)))).max() < 1e-6
+    )  # the best there is: its slope is zero
+    stray = found - [1, 1, 0]
+    assert stray @ information @ stray < stats.chi2.isf(1e-4, 3)  # and the truth lies in its ellipse
     for method in ("isotonic", "sigmoid", "beta", "temperature"):
         mapped = calibrate(p**2, y, method=method)(p**2)
         assert log_loss(y, np.clip(mapped, 1e-9, 1 - 1e-9)) <= log_loss(y, p**2) + 1e-3
@@ -136,6 +163,7 @@ def test_beta_map_of_scores_that_point_the_wrong_way_is_the_base_rate():
         (lambda: calibration([0, 1], [0.5, 0.5], n_bins=0), DataError, "n_bins"),
         (lambda: calibration([0, 1], [0.5, 0.5], strategy="quantil"), DataError, "Did you mean"),
         (lambda: calibrate([0.1, 0.2], [1, 1]), DegenerateError, "one class"),
+        (lambda: calibrate([0.1, 0.2], [0, 1], sample_weight=[0, 1]), DegenerateError, "one class"),
         (lambda: calibrate([3.0, -1.0], [1, 0], method="beta"), DataError, "probabilities"),
         (lambda: calibrate([0.1, np.inf], [1, 0]), DataError, "finite"),
         (lambda: calibrate([0.1, 0.2], [1, 0], method="plat"), DataError, "method"),
@@ -244,6 +272,20 @@ def test_cross_conformal_covers(method, rows, repeats):
     found, _ = covered_rows(method, rows, 0.9, repeats, test_rows=400)
     least, most = ends_of_covered(rows, 0.9, 400, repeats)  # as if every row had calibrated one model
     assert 0.8 * 400 * repeats < least <= found.sum() <= most  # promised: 0.8
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-3, 1.0, 100.0])
+def test_few_candidates_hold_the_same_order_statistic(scale):
+    """The window around the k-th residual never loses the answer, however far the folds are apart, with ties too."""
+    rng = np.random.default_rng(0)
+    for n, folds in ((7, 3), (60, 60), (300, 5)):
+        residuals = np.sort(np.round(np.abs(rng.normal(size=n)), 2))
+        fold_of, said = rng.integers(0, folds, n), 1e3 + scale * rng.normal(size=(40, folds))
+        every = np.sort(said[:, fold_of] + residuals, axis=1)
+        for k in (1, n // 2, n):
+            assert (kth_smallest(said, residuals, fold_of, k) == every[:, k - 1]).all()
+    said[3, 0] = np.inf
+    assert np.isinf(kth_smallest(said, residuals, fold_of, n)[3])
 
 
 def test_jackknife_plus_is_its_definition():
@@ -417,7 +459,7 @@ def test_adaptive_intervals_follow_a_series_that_changes():
     for value in y[:50]:
         ends.append(online.interval(0.0))
         online.update(value, 0.0)
-    assert np.array(ends)[:, 1] == near(adaptive.high[:50])
+    assert np.array(ends)[:, 1] == near(adaptive.high[:50]) and adaptive.low == near(-adaptive.high)
 
 
 def test_adaptive_coverage_holds_for_the_worst_series():

@@ -89,7 +89,7 @@ def test_draws_are_uniform():
     assert all((np.bincount(one, minlength=30) == other).all() for one, other in zip(rows, counts))
 
 
-def coverage(make, statistic, truth, method, trials=150, n=40):
+def coverage(make, statistic, truth, method, trials, n=40):
     """Return in how many of the trials the interval held the truth."""
     rng, covered = np.random.default_rng(0), 0
     for trial in range(trials):
@@ -102,9 +102,9 @@ def coverage(make, statistic, truth, method, trials=150, n=40):
 def test_intervals_of_a_normal_mean_cover(method):
     """All four are close to the mean ± 1.96 s/√n: Student's t of 39 degrees says how often that covers."""
     chance = 1 - 2 * stats.t.sf(1.96 * np.sqrt(39 / 40), 39)
-    least, most = stats.binom.ppf([1e-4, 1 - 1e-4], 150, chance)
-    assert 0.93 < chance < 0.95
-    assert least <= coverage(lambda rng, n: rng.normal(size=n), "mean", 0.0, method) <= most
+    least, most = stats.binom.ppf([1e-4, 1 - 1e-4], 400, chance)
+    assert 0.93 < chance < 0.95 and least > 0.88 * 400
+    assert least <= coverage(lambda rng, n: rng.normal(size=n), "mean", 0.0, method, 400) <= most
 
 
 def test_studentized_interval_mends_a_skewed_mean():
@@ -114,8 +114,8 @@ def test_studentized_interval_mends_a_skewed_mean():
     def skewed(rng, n):
         return rng.exponential(size=n) ** 2
 
-    plain = coverage(skewed, "mean", 2.0, "percentile", n=25)  # the same samples for both
-    mended = coverage(skewed, with_error, 2.0, "studentized", n=25)
+    plain = coverage(skewed, "mean", 2.0, "percentile", 150, n=25)  # the same samples for both
+    mended = coverage(skewed, with_error, 2.0, "studentized", 150, n=25)
     assert stats.binomtest(plain, 150, 0.95, alternative="less").pvalue < 1e-3  # far from its level
     assert stats.binomtest(mended, 150, 0.85, alternative="less").pvalue > 1e-2  # nearer
     assert mended - plain >= 6
@@ -206,7 +206,10 @@ def test_parts_of_a_shrunken_mean():
     )  # standard error of the squared bias: that of the mean times its slope
     assert found.noise == 1 and found.bias == near(0.16, abs=4 * strays)
     assert found.variance == near(0.128, rel=4 * np.sqrt(2 / 2999))
-    assert found.total == near(found.noise + found.bias + found.variance, abs=5 * found.standard_error)
+    assert found.total == near(
+        found.noise + found.bias + found.variance, rel=1e-12
+    )  # an identity, no estimate
+    assert found.standard_error == near(np.sqrt((4 * 0.16 * 0.128 + 2 * 0.128**2) / 3000), rel=0.1)
 
 
 def test_simulated_parts_of_ridge_are_the_exact_ones():
@@ -223,12 +226,12 @@ def test_simulated_parts_of_ridge_are_the_exact_ones():
             Ridge(alpha, fit_intercept=False), lambda rng: (X, X @ w + rng.normal(0, 0.5, 4)), x0, truth=x0 @ w,
             noise=0.25, n_sets=300, random_state=0,
         )  # fmt: skip
-        v, b2 = (
-            exact.variance[k],
-            exact.bias2[k],
-        )  # predictions are normal: the errors of both estimates are known
-        assert found.variance == near(v, rel=4 * np.sqrt(2 / 299))
-        assert found.bias == near(b2, abs=4 * np.sqrt(4 * b2 * v / 300 + 2 * (v / 300) ** 2))
+        v, b2 = exact.variance[k], exact.bias2[k]  # predictions are normal: both estimates are χ²
+        ends = np.array([1e-4, 1 - 1e-4])
+        spread = stats.chi2.ppf(ends, 299) / 299
+        square = stats.ncx2.ppf(ends, 1, max(300 * b2 / v, 1e-12))  # of the mean's distance from the truth
+        assert spread[0] <= found.variance / v <= spread[1]
+        assert square[0] <= 300 * found.bias / v + found.variance / v <= square[1]
 
 
 def test_bias_falls_and_variance_rises_with_depth():
@@ -323,3 +326,50 @@ def test_stable_features():
     assert len(noise.selected) <= noise.expected_false + 3
     with pytest.raises(DataError, match="threshold"):
         stability_selection(Lasso(), X, y, threshold=0.5)
+
+
+def test_ends_of_exact_intervals_are_where_the_chances_reach_the_share():
+    found = bootstrap("mean", [0.0, 2.0], exact=True, level=0.5)  # 0, 1 and 2 with chances 1/4, 1/2, 1/4
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
+def test_studentized_replicates_are_those_of_the_estimate():
+    x = np.random.default_rng(0).exponential(size=30)
+    found = bootstrap(
+        lambda x: (x.mean(), x.std(ddof=1) / np.sqrt(30)),
+        x,
+        method="studentized",
+        n_resamples=300,
+        random_state=0,
+    )
+    plain = bootstrap(lambda x: x.mean(), x, n_resamples=300, random_state=0)
+    assert (
+        found.replicates == plain.replicates
+    ).all() and found.low < found.estimate == x.mean() < found.high
+    assert (found.mean, found.variance, found.bias) == near((plain.mean, plain.variance, plain.bias))
+
+
+@pytest.mark.parametrize("loss", ["squared", "zero_one"])
+def test_standard_errors_are_over_training_sets(loss):
+    def make_data(rng):
+        x = rng.normal(size=(20, 1))
+        return x, (x[:, 0] + rng.normal(size=20) > 0).astype(int)
+
+    truth = np.array([0, 0, 1])
+    model = DecisionTreeClassifier(max_depth=2) if loss == "zero_one" else LinearRegression()
+    found = bias_variance(
+        model, make_data, [-1.0, -0.2, 0.5], truth=truth, loss=loss, n_sets=30, random_state=0
+    )
+    wrong = found.predictions != truth if loss == "zero_one" else (found.predictions - truth) ** 2
+    sets = wrong.mean(axis=1)  # one loss a training set
+    assert found.total == near(sets.mean()) and found.standard_error == near(sets.std(ddof=1) / np.sqrt(30))
+
+
+def test_samples_that_leave_no_row_out_are_passed_over():
+    X, y = np.array([[0.0], [1.0], [5.0]]), np.array([0, 0, 1])
+    found = bootstrap_error(DecisionTreeClassifier(), X, y, n_resamples=40, random_state=0)
+    assert found.training == 0 and 0 <= found.error <= found.out_of_bag <= 1
+    with pytest.raises(DataError, match="infinite for"):
+        bootstrap("ratio", np.array([[1.0, 0.0], [1.0, 1.0]]), n_resamples=50, random_state=0)
+    with pytest.raises(DataError, match="truth must be finite"):
+        bias_variance(LinearRegression(), lambda rng: (X, y), X[:1], truth=[np.inf], n_sets=2)

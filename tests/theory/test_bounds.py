@@ -367,3 +367,35 @@ def test_a_promise_needs_a_probability_of_failure(delta):
     ):
         with pytest.raises(DataError, match="delta must lie between 0 and 1"):
             bound()
+
+
+def test_the_ends_of_what_is_proved():
+    assert vc_bound(epsilon=1 / 8, delta=1 / 100, d=2, kind="lower").value == pytest.approx(7 * np.log(100))
+    assert vc_bound(epsilon=0.1, delta=0.01, d=1, kind="lower").value == pytest.approx(9 * np.log(100))
+    with pytest.raises(DataError, match="at least 1"):
+        vc_bound(epsilon=0.1, delta=0.01, d=0, kind="lower")
+    for epsilon, delta in ((0.0, 0.01), (0.1, 0.0), (0.126, 0.01), (0.1, 0.011)):
+        with pytest.raises(DataError, match="proved for"):
+            vc_bound(epsilon=epsilon, delta=delta, d=2, kind="lower")
+    for d in (-1, np.nan):
+        with pytest.raises(DataError):
+            vc_bound(n=10, delta=0.1, d=d)
+    with pytest.raises(DataError, match="No sample makes it 0"):
+        vc_bound(n=10, delta=0.0, d=2)
+
+
+def test_devroye_counts_all_labelings_below_the_dimension_alone():
+    e = 0.5
+    front = 4 * np.exp(4 * e + 4 * e * e)
+    at, below = (vc_bound(n=n, epsilon=e, d=4, kind="devroye").value for n in (4, 3))
+    assert at == pytest.approx(front * (np.e * 16 / 4) ** 4 * np.exp(-2 * 4 * e * e))
+    assert below == pytest.approx(front * 2.0**9 * np.exp(-2 * 3 * e * e))
+
+
+def test_bernstein_by_hand():
+    found = concentration_bound(n=100, epsilon=0.1, kind="bernstein", variance=0.04).value
+    assert found == pytest.approx(2 * np.exp(-100 * 0.01 / (2 * (0.04 + 0.1 / 3))))
+    certain = concentration_bound(n=100, epsilon=0.1, kind="bernstein", variance=0.0, width=2.0).value
+    assert certain == pytest.approx(2 * np.exp(-100 * 0.1 * 3 / 4))  # no variance: the width alone
+    tails = concentration_bound(n=10, epsilon=0.2, kind="binomial", mean=0.5).value
+    assert tails == pytest.approx(2 * (120 + 45 + 10 + 1) / 1024)  # at most 3 or at least 7 of ten

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.ensemble import hypothesis_space_demo
-from gnomon.theory import Intervals, shattered_adversary
+from gnomon.theory import Intervals
 from gnomon.trees import DecisionTreeClassifier
 
 
@@ -58,7 +58,7 @@ def test_unlimited_unions_of_intervals_are_not_learnable():
     rng = np.random.default_rng(0)
     x, y = rng.random(12), rng.integers(0, 2, 12)
     assert free.learn(x, y, consistent=True).training_error == 0  # whatever the labels
-    assert shattered_adversary(10, n_trials=200, random_state=0).error > 0.25
+    assert Intervals(k=None).adversary(10, n_trials=200, random_state=0).error > 0.25
 
 
 def test_an_average_may_leave_the_class_of_its_members():

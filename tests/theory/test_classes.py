@@ -15,12 +15,12 @@ from gnomon.theory import (
     FiniteTable,
     HalfSpaces,
     Intervals,
+    RectangleLearner,
     Rectangles,
     SignPolynomials,
     Sine,
     Thresholds,
     sauer_bound,
-    true_error,
 )
 
 SQUARE = [[0, 0], [1, 0], [0, 1], [1, 1]]
@@ -265,12 +265,25 @@ def test_best_error_in_the_class_on_a_finite_domain():
     domain, p = np.arange(4.0), [0.4, 0.3, 0.2, 0.1]
     best = Thresholds().learn(domain, [1, 0, 1, 1], sample_weight=p)
     assert best.training_error == pytest.approx(0.3)
-    assert true_error(best, lambda x: np.array([1, 0, 1, 1]), (domain, p)) == pytest.approx(0.3)
+    assert best.true_error(lambda x: np.array([1, 0, 1, 1]), (domain, p)) == pytest.approx(0.3)
 
 
 def test_true_error_of_drawn_points():
-    found = true_error(lambda X: X > 0.5, lambda X: X > 0.3, lambda rng, n: rng.random(n), random_state=0)
-    assert found == pytest.approx(0.2, abs=0.01)
+    rule = Thresholds().learn([0.2, 0.4, 0.5, 0.7], [0, 0, 1, 1])
+    found = rule.true_error(lambda x: x > 0.3, lambda rng, n: rng.random(n), random_state=0)
+    assert found == pytest.approx(0.2, abs=0.0064)  # five standard errors of 100,000 points
+    again = rule.true_error(
+        RectangleLearner().fit([[0.3], [1.0], [0.0]], [1, 1, 0]), ([[0.4], [0.1]], [1, 3])
+    )
+    assert again == 0.25  # models and weights that are not yet probabilities
+
+
+def test_an_adversary_needs_a_class_that_shatters_twice_the_rows():
+    assert Intervals(3).adversary(3, n_trials=2, random_state=0).expected == pytest.approx(0.5 * (5 / 6) ** 3)
+    with pytest.raises(DataError, match="at most 6 points"):
+        Intervals(3).adversary(4)
+    with pytest.raises(DataError, match="m must be at least 1"):
+        Intervals(3).adversary(0)
 
 
 def test_minimizing_the_training_error_comes_close_to_the_best():
@@ -315,3 +328,9 @@ def test_pac_reports():
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(DataError, match=message):
         call()
+
+
+def test_boxes_are_counted_up_to_seven_points(monkeypatch):
+    assert Rectangles(2).growth(8) is None and Rectangles(3).growth(7) is None
+    monkeypatch.setattr(Rectangles, "_closed", lambda self, points: [0] * len(points))
+    assert Rectangles(2).growth(7) == 7  # all orders are looked at

@@ -157,3 +157,28 @@ def test_kinks_and_wrong_shapes():
         check_gradient(lambda x: (x, x), [1.0, 2.0])
     with pytest.raises(DataError, match="agree"):
         check_gradient(lambda x: (x.sum(), [1.0]), [1.0, 2.0])
+
+
+def test_a_line_has_one_multiplier_with_a_bound():
+    """min x subject to x ≥ 1: the Lagrangian has a minimum for μ = 1 alone."""
+    problem = ConstrainedProblem(lambda x: x[0], inequalities=[lambda x: 1 - x[0]], n_variables=1)
+    assert [problem.dual_function(mu=[mu]) for mu in (0.5, 0.999, 1.5)] == [-np.inf] * 3
+    assert problem.dual_function(mu=[1.0]) == pytest.approx(1.0)
+    best = problem.dual_optimum()
+    assert best.value == pytest.approx(1.0) and best.mu == pytest.approx([1.0])
+    assert problem.certify([1.0], mu=[1.0]).optimal
+
+
+def test_gaps_and_slopes_by_hand():
+    problem = ConstrainedProblem(lambda x: x[0] ** 2, inequalities=[lambda x: 1 - x[0]], n_variables=1)
+    found = problem.certify([2.0], mu=[1.0])
+    assert not found.optimal and found.gap == pytest.approx(3.25)
+    assert len(found.reasons) == 2  # not slack, and no minimizer of the Lagrangian
+    from gnomon.theory.duality import slope
+
+    assert slope(lambda x: x[0] ** 2, np.array([1e8])) == pytest.approx([2e8], rel=1e-6)
+    plane = ConstrainedProblem(lambda x: x[0] ** 2, equalities=[lambda x: x[0] + x[1] - 1], n_variables=2)
+    points = [[0.0, 0.0], [3.0, 1.0], [-2.0, 5.0]]
+    assert plane.check_convexity(points)
+    bent = ConstrainedProblem(lambda x: x[0] ** 2, equalities=[lambda x: x[0] * x[1]], n_variables=2)
+    assert not bent.check_convexity(points)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from gnomon.core.errors import DataError
 from gnomon.linear import Perceptron, separability
 from gnomon.plot import path
-from gnomon.theory import longest_mistake_sequence, perceptron_bound
+from gnomon.theory import perceptron_bound
+from gnomon.theory.perceptron import _longest
 
 NEAR = np.array([[-1.0, 1.0], [0.0, -1.0], [1.5, 1.0]])
 FAR = np.array([[-1.0, 1.0], [0.0, -1.0], [10.0, 1.0]])
@@ -35,7 +36,7 @@ def test_signed_unit_vectors_attain_the_bound():
     y = np.array([1, 1, -1, 1, -1, -1])
     found = perceptron_bound(X, y, np.diagonal(X) * y)
     assert found.bound == pytest.approx(6.0, rel=1e-13)
-    longest = longest_mistake_sequence(X, y)
+    longest = found.longest_mistake_sequence()
     assert sorted(longest.rows) == list(range(6)) and longest.complete
     np.testing.assert_array_equal(longest.coef, np.diagonal(X) * y)
 
@@ -54,13 +55,13 @@ def brute_force(X, y, limit):
 
 @pytest.mark.parametrize("X", [NEAR, np.array([[-1.0, 1], [0, -1], [3, 1]])])
 def test_the_longest_sequence_is_that_of_brute_force(X):
-    found = longest_mistake_sequence(X, SIDES)
+    found = perceptron_bound(X, SIDES, [0, 1]).longest_mistake_sequence()
     assert found.complete
     assert len(found.rows) == brute_force(X, SIDES, 12)
 
 
 def test_the_longest_sequence_beats_cycles_and_respects_the_bound():
-    found = longest_mistake_sequence(FAR, SIDES)
+    found = perceptron_bound(FAR, SIDES, [0, 1]).longest_mistake_sequence()
     assert 6 <= len(found.rows) <= 101 and found.complete
     theta = np.zeros(2)
     for i in found.rows:
@@ -80,11 +81,13 @@ def test_no_order_and_no_start_exceeds_the_bound(seed, reach):
     if len(set(y)) < 2 or np.abs(X @ theta).min() < 0.05:
         return
     start = reach * rng.normal(size=2)
-    bound = perceptron_bound(X, y, theta, coef_init=start).bound
+    found = perceptron_bound(X, y, theta, coef_init=start)
+    bound = found.bound
     for order in itertools.permutations(range(4)):
         model = Perceptron(fit_intercept=False, order=np.array(order), tol=None, max_iter=2000)
         assert model.fit(X, y, coef_init=start).n_mistakes_ <= bound + 1e-9
-    assert len(longest_mistake_sequence(X, y).rows) <= perceptron_bound(X, y, theta).bound + 1e-9
+    for one in (found, perceptron_bound(X, y, theta)):
+        assert len(one.longest_mistake_sequence().rows) <= one.bound + 1e-9
 
 
 def test_the_bound_from_a_start_is_where_the_curves_cross():
@@ -128,9 +131,25 @@ def test_wrong_weights_are_refused_by_row():
     with pytest.raises(DataError, match="two classes"):
         perceptron_bound(NEAR, [0, 1, 2], [0.0, 1.0])
     with pytest.raises(DataError, match="at most 10"):
-        longest_mistake_sequence(np.ones((11, 1)), [0] * 5 + [1] * 6)
+        perceptron_bound(
+            np.arange(-5.0, 6.0)[:, None] - 0.5, [0] * 6 + [1] * 5, [1.0]
+        ).longest_mistake_sequence()
 
 
 def test_the_search_stops_where_it_is_told_on_data_no_plane_separates():
-    found = longest_mistake_sequence([[1.0], [2.0]], [1, -1], max_updates=9)
+    found = _longest(np.array([[1.0], [-2.0]]), np.zeros(1), 9)
     assert len(found.rows) == 9 and not found.complete
+
+
+def test_the_search_begins_at_the_start_and_knows_the_offset():
+    start = np.array([3.0, -4.0])
+    found = perceptron_bound(NEAR, SIDES, [0, 1], coef_init=start).longest_mistake_sequence()
+    theta = start.copy()
+    for i in found.rows:
+        assert SIDES[i] * (NEAR[i] @ theta) <= 0.0
+        theta += SIDES[i] * NEAR[i]
+    np.testing.assert_array_equal(theta, found.coef)
+    assert (SIDES * (NEAR @ theta) > 0.0).all() and len(found.rows) >= 5  # the cycle of the course makes five
+    shifted = perceptron_bound(FIVE, FIVE_SIDES, [-1, 1], -1.0).longest_mistake_sequence(30)
+    weights = shifted.coef
+    assert weights.shape == (3,) and (FIVE_SIDES * (FIVE @ weights[:2] + weights[2]) > 0).all()

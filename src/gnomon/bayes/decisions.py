@@ -6,7 +6,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +13,7 @@ from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.parameters import HasMethods
 from gnomon.core.validate import check_parameters, probabilities
+from gnomon.core.wrapping import WrapsEstimator
 
 
 class Posterior(NamedTuple):
@@ -158,7 +158,7 @@ def base_rate(sensitivity: float, specificity: float, prevalence: float) -> Base
     )
 
 
-class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class MinimumRiskClassifier(WrapsEstimator, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Any classifier with probabilities, made to take the decision that costs least.
 
     Parameters
@@ -192,6 +192,8 @@ class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "decisions": ["array-like", None],
     }
 
+    _default = ("gnomon.bayes", "GaussianNB")
+
     def __init__(self, estimator: Any = None, loss: Any = None, decisions: Any = None) -> None:
         self.estimator = estimator
         self.loss = loss
@@ -223,13 +225,6 @@ class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"a decision; its shape is {loss.shape}."
             )
 
-    def _base(self) -> Any:
-        if self.estimator is not None:
-            return self.estimator
-        from gnomon.bayes.naive import GaussianNB
-
-        return GaussianNB()
-
     def _names(self, classes: Array) -> Array:
         count = len(classes) if self.loss is None else len(self.loss)
         if self.decisions is not None:
@@ -243,21 +238,6 @@ class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if count < len(classes):
             return classes[:count]
         return np.asarray([*classes.tolist(), *["reject"] * (count - len(classes))], dtype=object)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._base()).input_tags
-        return tags
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns seen by `fit`."""
-        return int(self.estimator_.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> Array:
-        """Names of the columns seen by `fit`."""
-        return self.estimator_.feature_names_in_
 
     def predict(self, X: Any) -> Array:
         """Return the decision of smallest expected loss for every row."""

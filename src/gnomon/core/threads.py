@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from types import TracebackType
@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
+
+from gnomon.core.progress import told
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -71,11 +73,17 @@ class threads:  # noqa: N801 - reads as a verb: with threads(2): ...
         _local.count = self.before
 
 
-def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def in_order(
+    function: Callable[[Item], Result], items: Iterable[Item], what: str | None = None
+) -> Iterator[Result]:
     """Yield ``function(item)`` for every item, in order, computed on the pool a few items ahead.
 
-    A call from inside a worker runs serially, so nested parallelism neither deadlocks nor oversubscribes.
+    A call from inside a worker runs serially, so nested parallelism neither deadlocks nor oversubscribes. Work that has
+    a name, `what`, tells how far it is to those who watch (`gnomon.progress`).
     """
+    if what is not None:
+        yield from told(in_order(function, items), what, len(items) if isinstance(items, Sized) else None)
+        return
     count = 1 if getattr(_local, "inside", False) else thread_count()
     with one_blas_thread():
         if count == 1:

@@ -8,14 +8,13 @@ from gnomon._lazy import attach
 
 _FILES = {
     "classes": ["make_pattern"],
-    "classification": ["load_toy"],
     "demos": ["demonstrations"],
     "documents": ["make_news"],
     "external": ["load_external"],
     "mixtures": ["make_mixture"],
     "networks": ["load_network"],
     "neural": ["make_copy_task"],
-    "ratings": ["make_ratings", "movie_toy"],
+    "ratings": ["make_ratings"],
     "real": ["load_earthquakes", "load_old_faithful"],
     "regression": ["make_polynomial_curve", "make_sparse_regression"],
     "sequence": [

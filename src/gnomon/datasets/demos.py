@@ -15,7 +15,7 @@ split_gains | load_lesson("split") | distributions.entropy_from_counts | plot.ga
 iris_ratios_tree | load_lesson("iris ratios") | trees.DecisionTreeClassifier | plot.tree_regions
 quadrant_tree | make_pattern("quadrants", 100, random_state=0) | trees.DecisionTreeClassifier | plot.tree_regions
 linear_playground | make_table("far points", 45, random_state=0) | linear.LogisticRegression | plot.compare_classifiers
-gates_weight_space | load_toy("and") | linear.Perceptron | plot.weight_space
+gates_weight_space | load_lesson("and") | linear.Perceptron | plot.weight_space
 old_faithful | load_old_faithful() | linear.LinearRegression | plot.fit_line
 income_plane | make_table("income", 50, random_state=0) | linear.LinearRegression | plot.fit_plane
 polynomial_orders | make_polynomial_curve(50, random_state=0) | linear.PolynomialFeatures | plot.fit_line
@@ -32,7 +32,7 @@ coin_bias | load_lesson("coin flips") | distributions.Conjugate | plot.belief_up
 coin_sequence | load_lesson("coin hypotheses") | bayes.bayes_rule | plot.bars
 species_map | make_table("species", 500, random_state=0) | bayes.JointTable | plot.heat_map
 hidden_coins | make_table("coin triples", 200, random_state=0) | mixture.BinomialMixture | plot.trace
-convex_hulls | load_toy("and") | linear.nearest_hulls | plot.hulls
+convex_hulls | load_lesson("and") | linear.nearest_hulls | plot.hulls
 bagged_trees | make_pattern("moons", 100, random_state=0) | ensemble.BaggingClassifier | plot.decision_regions
 boosting_rounds | load_lesson("boosting a") | ensemble.AdaBoostClassifier | plot.boosting_rounds
 boosting_benchmarks | make_pattern("rings", 100) | ensemble.GradientBoostingClassifier | plot.boosting_scatter
@@ -57,12 +57,12 @@ tagging | load_lesson("treebank") | sequence.HMMTagger | -
 missile_track | make_trajectory(50, random_state=0) | sequence.KalmanFilter | plot.track
 radar | make_series("radar", random_state=0) | sequence.ExtendedKalmanFilter | plot.track
 earthquake_order | load_earthquakes() | sequence.select_n_states | plot.criteria
-rectangle_game | load_toy("and") | theory.rectangle_game | plot.rectangles
+rectangle_game | load_lesson("and") | theory.RectangleLearner | plot.rectangles
 shatter_lab | load_lesson("concepts") | theory.HalfSpaces | theory.HalfSpaces.plot
 growth_curves | load_lesson("concepts") | theory.sauer_bound | theory.HalfSpaces.plot
 bound_calculator | load_lesson("concepts") | theory.vc_bound | plot.path
-infinite_class | load_lesson("concepts") | theory.shattered_adversary | -
-ghost_sample | load_lesson("concepts") | theory.ghost_sample | -
+infinite_class | load_lesson("concepts") | theory.ConceptClass | -
+ghost_sample | load_lesson("concepts") | theory.ConceptClass | -
 roc_lab | make_pattern("moons", 100, random_state=0) | selection.auc_interval | plot.roc
 auc_bounds | make_pattern("moons", 100, random_state=0) | selection.auc_bounds | plot.roc
 calibration_lab | make_pattern("clouds", 200, random_state=0) | selection.CalibratedClassifier | plot.reliability

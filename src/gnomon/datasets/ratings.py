@@ -35,23 +35,15 @@ _RATINGS = [
 ]
 
 
-def movie_toy() -> Bunch:
+def films() -> Bunch:
     """Return seven viewers' ratings of eight films, one to five stars, with holes, and the films' genres.
 
-    Three kinds of taste are in it: science fiction and suspense, romance, and films for families.
+    Three kinds of taste are in it: science fiction and suspense, romance, and films for families. There are ``ratings``
+    (a `RatingMatrix` by viewer and title), ``features`` (title -> genres, 0 or 1), ``genres`` and ``DESCR``.
 
-    Returns
-    -------
-    Bunch
-        ``ratings`` (a `RatingMatrix` by viewer and title), ``features`` (title -> genres, 0 or 1), ``genres``
-        and ``DESCR``.
-
-    Examples
-    --------
-    >>> films = movie_toy()
-    >>> films.ratings
+    >>> films().ratings
     RatingMatrix(44 ratings of 8 items by 7 users)
-    >>> films.features["Jaws"]
+    >>> films().features["Jaws"]
     array([0., 0., 0., 1.])
     """
     cells = [(a, i, r) for a, row in enumerate(_RATINGS) for i, r in enumerate(row) if r is not None]

@@ -6,8 +6,10 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from gnomon.core.errors import nearest
+from gnomon.datasets.classification import TOYS
 from gnomon.datasets.lessons import LESSONS
 from gnomon.datasets.sequence import PHONEMES, TREEBANK
 
@@ -53,7 +55,7 @@ _TABLES: dict[str, dict[str, Any]] = {
     "test_kit": {"sensitivity": 0.98, "specificity": 0.97, "prevalence": 0.01},
 }
 
-_TABLES |= LESSONS
+_TABLES |= LESSONS | TOYS
 _TABLES["phonemes"] = {"words": list(PHONEMES), "sounds": list(PHONEMES.values())}
 _TABLES["treebank"] = TREEBANK
 _NAMES = {
@@ -69,7 +71,7 @@ _NAMES = {
 }  # lists that stay lists
 
 
-def load_lesson(name: str) -> dict[str, Any]:
+def load_lesson(name: str) -> Bunch:
     """Return a small table of the courses by name.
 
     Parameters
@@ -78,7 +80,11 @@ def load_lesson(name: str) -> dict[str, Any]:
         Tables: "bmi", "weather", "spam_words", "pets", "test_kit", "dice or roulette", "coin hypotheses", "coin flips",
         "split", "class scores", "concepts", "model orders", "survey". Points: "boosting a", "boosting b",
         "discriminant", "linkage", "components", "iris ratios". Matrices and games: "ratings", "rank one",
-        "games", "graph", "baskets".
+        "games", "graph", "baskets", "films" (`ratings` of eight films by seven viewers of three
+        tastes, with holes, and the `genres` and `features` of the films).
+        Problems of the perceptron, with `data` and `target`: the gates "not" (its rows begin with a constant 1), "and",
+        "or", "xor", "and3"; "three points", "three points, one far", "five points"; and "circle", which a circle
+        separates, but no line through the origin.
         Chains: "casino", "tagging", "two states" (for networks see `load_network`). Decisions: "two-state
         process", "six-state process". Arguments of `make_mixture`: "heights", "lengths", "clusters", "four clusters",
         "two classes", "three classes". Language: "phonemes" (English digits and their `sounds`), "treebank"
@@ -86,8 +92,9 @@ def load_lesson(name: str) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        Arrays, names and numbers; `counts` and `probabilities` are arrays.
+    Bunch
+        A dictionary of arrays, names and numbers whose keys are attributes too; `counts` and `probabilities` are
+        arrays.
 
     Examples
     --------
@@ -98,20 +105,31 @@ def load_lesson(name: str) -> dict[str, Any]:
     >>> round(base_rate(**load_lesson("test_kit")).given_positive, 4)
     0.2481
     """
-    if name == "iris ratios":
-        return _iris_ratios()
+    if name in _MADE:
+        return _MADE[name]()
     if name not in _TABLES:
-        raise ValueError(f"no lesson {name!r}; there are {', '.join(_TABLES)}.{nearest(name, _TABLES)}")
+        names = [*_TABLES, *_MADE]
+        raise ValueError(f"no lesson {name!r}; there are {', '.join(names)}.{nearest(name, names)}")
     lesson = deepcopy(_TABLES[name])
     for key, value in lesson.items():
         if isinstance(value, list) and key not in _NAMES:
             lesson[key] = np.array(value)
-    return lesson
+    return Bunch(**lesson)
 
 
-def _iris_ratios() -> dict[str, Any]:
+def _iris_ratios() -> Bunch:
     from sklearn.datasets import load_iris
 
     iris = load_iris()
     ratios = np.column_stack([iris.data[:, 0] / iris.data[:, 1], iris.data[:, 2] / iris.data[:, 3]])
-    return {"data": ratios, "target": iris.target, "names": ["sepal length/width", "petal length/width"]}
+    names = ["sepal length/width", "petal length/width"]
+    return Bunch(data=ratios, target=iris.target, names=names)
+
+
+def _films() -> Bunch:
+    from gnomon.datasets.ratings import films
+
+    return films()
+
+
+_MADE = {"iris ratios": _iris_ratios, "films": _films}  # lessons that are computed

@@ -66,7 +66,7 @@ def rectangles(game: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     game : RectangleGame
-        As `gnomon.theory.rectangle_game` gives it, in the plane.
+        As `gnomon.theory.RectangleLearner.game` gives it, in the plane.
     ax : matplotlib Axes, optional
 
     Returns

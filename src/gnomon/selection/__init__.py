@@ -19,13 +19,7 @@ _FILES = {
     "evaluating": ["evaluate", "one_standard_error"],
     "taxonomy": ["model_map"],
     "tables": ["confusion_table"],
-    "criteria": [
-        "average_models",
-        "criteria_table",
-        "information_criteria",
-        "model_weights",
-        "n_parameters",
-    ],
+    "criteria": ["criteria_table", "information_criteria", "model_weights", "n_parameters"],
     "orders": ["choose_order", "stability_selection"],
     "tradeoff": ["bias_variance", "bootstrap_error", "winner_bias"],
 }

@@ -56,6 +56,11 @@ def two_classes(y: Any, score: Any) -> tuple[Array, Array]:
         raise DataError(f"y and score must be vectors of one length; got {y.shape} and {s.shape}.")
     if np.isnan(s).any():
         raise DataError("score has NaN entries; such rows cannot be ranked.")
+    if y.dtype.kind in "biu":  # two passes tell what sorting would
+        top = y.max()
+        positive = y == top
+        if top != (low := y.min()) and (positive | (y == low)).all():
+            return positive, s
     labels = np.unique(y)
     if len(labels) > 2:
         raise DataError(f"y must have two classes; it has {len(labels)}. Take one class against the rest.")
@@ -181,7 +186,7 @@ def bootstrap_auc(y: Any, scores: list[Any], n_resamples: int, random_state: Any
                 found[:, k] = (fresh_up * (down - fresh_down / 2)).sum(axis=1) / (up[:, -1] * down[:, -1])
         return found
 
-    return np.concatenate(list(in_order(some, range(0, n_resamples, RESAMPLES_AT_ONCE))))
+    return np.concatenate(list(in_order(some, range(0, n_resamples, RESAMPLES_AT_ONCE), "bootstrap")))
 
 
 def auc_bounds(auc: Any, *, fpr: Any = None, tpr: Any = None) -> tuple[Any, Any]:

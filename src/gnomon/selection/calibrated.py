@@ -9,20 +9,19 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import Tags, check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.threads import in_order
-from gnomon.core.validate import check_parameters, encode
+from gnomon.core.validate import check_parameters
+from gnomon.core.wrapping import WrapsEstimator
 from gnomon.selection.calibrating import METHODS, TINY, CalibrationMap, calibrate
-from gnomon.selection.wrapping import check_partition, finite_labels, indexable_rows, learn_at_once, take_rows
+from gnomon.selection.wrapping import check_partition, labeled_rows, learn_at_once, take_rows
 
 
-class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class CalibratedClassifier(WrapsEstimator, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose probabilities are calibrated by rows it had not seen.
 
     Scores of every row come from a fit that left its fold out; a map is learned from them (for several classes one
@@ -62,6 +61,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         "cv": ["cv_object"],
     }
 
+    _default = ("gnomon.bayes", "GaussianNB")
     _promises: ClassVar[Promises] = Promises(order="no: folds are cut by place", weights="no: takes none")
 
     def __init__(self, estimator: Any = None, *, method: str = "sigmoid", cv: Any = 5) -> None:
@@ -80,17 +80,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 
     def _learn(self, X: Any, y: Any) -> None:
         check_parameters(self)
-        if y is None:
-            raise DataError(
-                "y is missing: this classifier requires y to be passed, but the target y is None."
-            )
-        rows = indexable_rows(X, self._base())
-        classes, codes = encode(finite_labels(y))
-        check_consistent_length(rows, codes)
-        if len(classes) < 2:
-            raise DegenerateError(
-                f"calibration needs two classes or more; y has only one class, {classes[0]!r}."
-            )
+        rows, classes, codes = labeled_rows(X, y, self._base(), "calibration needs")
         fitted = clone(self._base()).fit(X, codes)
         least = int(np.bincount(codes).min())
         cv = min(self.cv, least) if isinstance(self.cv, int) and least > 1 else self.cv
@@ -106,7 +96,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             )
 
         S = np.empty((len(codes), len(classes)))
-        for (_, test), values in zip(folds, in_order(held_out, folds)):
+        for (_, test), values in zip(folds, in_order(held_out, folds, "folds")):
             S[test] = values
         self.estimator_, self.classes_ = fitted, classes
         self.maps_ = self._learn_maps(S, codes)
@@ -159,25 +149,3 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         """Return the class of largest calibrated probability."""
         best = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[best]
-
-    def _base(self) -> Any:
-        if self.estimator is not None:
-            return self.estimator
-        from gnomon.bayes import GaussianNB
-
-        return GaussianNB()
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._base()).input_tags
-        return tags
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns seen by `fit`."""
-        return int(self.estimator_.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> Array:
-        """Names of the columns seen by `fit`."""
-        return self.estimator_.feature_names_in_

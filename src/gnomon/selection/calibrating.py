@@ -10,11 +10,13 @@ from scipy.special import expit, log_expit, logit
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.threads import in_order
 from gnomon.core.validate import weights as check_weights
 from gnomon.selection.areas import two_classes
 from gnomon.selection.intervals import error_interval
 
 METHODS = ("isotonic", "sigmoid", "beta", "temperature")
+AT_ONCE = 65_536  # scores that one thread maps at a time
 TINY = 1e-12  # probabilities are kept so far from 0 and 1 before their logit is taken
 
 
@@ -138,7 +140,9 @@ class CalibrationMap(NamedTuple):
     def __call__(self, scores: Any) -> Array:
         s = np.asarray(scores, dtype=float)
         if self.method == "isotonic":
-            return np.interp(s, self.knots, self.values)
+            parts = [s.ravel()[first : first + AT_ONCE] for first in range(0, s.size, AT_ONCE)]
+            found = [*in_order(lambda part: np.interp(part, self.knots, self.values), parts), np.empty(0)]
+            return np.concatenate(found).reshape(s.shape)
         if self.method == "beta":
             a, b, c = self.parameters
             p = np.clip(s, TINY, 1 - TINY)
@@ -179,15 +183,17 @@ def calibrate(scores: Any, y: Any, *, method: str = "isotonic", sample_weight: A
     if method not in METHODS:
         raise DataError(f"method must be one of {METHODS}; got {method!r}.{nearest(method, METHODS)}")
     positive, s = two_classes(y, scores)
-    if positive.all() or not positive.any():
+    given = None if sample_weight is None else check_weights(sample_weight, len(s))
+    there = positive if given is None else positive[given > 0]
+    if there.all() or not there.any():
         raise DegenerateError("calibration needs rows of both classes; y has one class only.")
     if not np.isfinite(s).all():
         raise DataError("scores must be finite.")
-    w = np.ones(len(s)) if sample_weight is None else check_weights(sample_weight, len(s))
-    inside = bool((s >= 0).all() and (s <= 1).all())
+    inside = bool(s.min() >= 0 and s.max() <= 1)
     none = np.empty(0)
     if method == "isotonic":
-        return CalibrationMap(method, none, *isotonic_map(s, positive.astype(float), w), inside)
+        return CalibrationMap(method, none, *isotonic_map(s, positive, given), inside)
+    w = np.ones(len(s)) if given is None else given
     if method == "beta":
         if not inside:
             raise DataError("'beta' maps probabilities; scores must lie between 0 and 1.")
@@ -205,19 +211,16 @@ def calibrate(scores: Any, y: Any, *, method: str = "isotonic", sample_weight: A
     return CalibrationMap(method, np.array([a / scale, b]), none, none, inside)
 
 
-def isotonic_map(x: Array, y: Array, w: Array) -> tuple[Array, Array]:
+def isotonic_map(x: Array, positive: Array, w: Array | None = None) -> tuple[Array, Array]:
     """Return the knots and values of the best non-decreasing function of x, linear between the blocks."""
     from gnomon.loops.isotonic import pool
 
-    order = np.argsort(x, kind="stable")
-    x, y, w = x[order], y[order], w[order]
-    first = np.flatnonzero(np.concatenate([[True], x[1:] != x[:-1]]))  # equal scores are one
-    if len(first) < len(x):
+    x, y, w = _by_score(x, positive, w)
+    new = x[1:] != x[:-1]
+    if not new.all():  # equal scores are one
+        first = np.flatnonzero(np.concatenate([[True], new]))
         weight = np.add.reduceat(w, first)
-        y, x = np.add.reduceat(w * y, first), x[first]
-        y, w = y / np.where(weight > 0, weight, 1.0), weight
-    keep = w > 0
-    x, y, w = x[keep], y[keep], w[keep]
+        x, y, w = x[first], np.add.reduceat(w * y, first) / weight, weight
     means, weights, sizes = np.empty(len(y)), np.empty(len(y)), np.empty(len(y), dtype=np.int64)
     blocks = pool(y, w, means, weights, sizes)
     ends = np.cumsum(sizes[:blocks])
@@ -225,6 +228,19 @@ def isotonic_map(x: Array, y: Array, w: Array) -> tuple[Array, Array]:
     values = np.repeat(means[:blocks], 2)
     single = np.concatenate([[True], knots[1:] != knots[:-1]])
     return knots[single], values[single]
+
+
+def _by_score(x: Array, positive: Array, w: Array | None) -> tuple[Array, Array, Array]:
+    """Return scores in rising order, 1 or 0 for the class of each, and positive weights."""
+    if w is None:  # values alone are sorted many times faster than places, and the two classes are merged
+        plus, minus = in_order(np.sort, (x[positive], x[~positive]))
+        place = np.searchsorted(minus, plus) + np.arange(len(plus))
+        y, ranked = np.zeros(len(x)), np.empty(len(x))
+        y[place] = 1.0
+        ranked[place], ranked[y == 0] = plus, minus
+        return ranked, y, np.ones(len(x))
+    order = np.argsort(np.where(w > 0, x, np.inf), kind="stable")[: np.count_nonzero(w > 0)]
+    return x[order], positive[order].astype(float), w[order]
 
 
 def _newton(F: Array, target: Array, w: Array, steps: int = 100) -> Array:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from gnomon.core.errors import DataError, nearest
+from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.linalg import Array
-from gnomon.core.randomness import generator
+from gnomon.core.randomness import draw_seed, generator, stream
+from gnomon.core.threads import in_order
 from gnomon.core.validate import vector
 from gnomon.selection.areas import delong_parts
 from gnomon.selection.intervals import check_level, corrected_error
@@ -186,13 +187,16 @@ def flip_p_values(S: Array, pairs: Array, n_resamples: int, random_state: Any) -
     if n <= ALL_SIGNS:
         signed = (1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)) @ S
         return (np.abs(signed[:, i] - signed[:, j]) >= far).mean(axis=0)
-    rng, count = generator(random_state), np.zeros(len(i))
-    for start in range(0, n_resamples, SIGNS_AT_ONCE):
+    key = draw_seed(generator(random_state))
+
+    def some(start: int) -> Array:
         rows = min(SIGNS_AT_ONCE, n_resamples - start)
-        bits = np.frombuffer(rng.bytes(-(-rows * n // 8)), dtype=np.uint8)
+        bits = np.frombuffer(stream(key, start).bytes(-(-rows * n // 8)), dtype=np.uint8)
         signed = (2.0 * np.unpackbits(bits, count=rows * n).reshape(rows, n) - 1.0) @ S
-        count += (np.abs(signed[:, i] - signed[:, j]) >= far).sum(axis=0)
-    return (1 + count) / (1 + n_resamples)
+        return (np.abs(signed[:, i] - signed[:, j]) >= far).sum(axis=0)
+
+    found = in_order(some, range(0, n_resamples, SIGNS_AT_ONCE), "permutations")
+    return (1 + np.sum(list(found), axis=0)) / (1 + n_resamples)
 
 
 def resampled_p_values(S: Array, pairs: Array, n_resamples: int, random_state: Any) -> Array:
@@ -226,6 +230,10 @@ def _bootstrap(difference: Array, level: float, n_resamples: int, random_state: 
 
 def _delong(y: Array, a: Array, b: Array, level: float) -> Comparison:
     parts_a, parts_b = delong_parts(y, a), delong_parts(y, b)
+    if min(len(parts_a.positive), len(parts_a.negative)) < 2:
+        raise DegenerateError(
+            "the variance of an area needs two rows of each class; y has one row of one of them."
+        )
     difference = parts_a.auc - parts_b.auc
     variance = sum(
         float(np.var(one - other, ddof=1)) / len(one)

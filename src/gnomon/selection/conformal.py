@@ -16,9 +16,36 @@ from gnomon.core.threads import in_order
 from gnomon.core.validate import check_parameters
 from gnomon.selection.held_out import SHARE, Conformal, group_of_rows, rank_of
 from gnomon.selection.intervals import check_level
-from gnomon.selection.wrapping import indexable_rows, learn_at_once, take_rows
+from gnomon.selection.wrapping import indexable_rows, take_rows
 
 ROWS_AT_ONCE = 512
+
+
+def kth_smallest(said: Array, residuals: Array, fold_of: Array, k: int) -> Array:
+    """Return for every row of `said` (rows, folds) the k-th smallest of ``said[fold_of[i]] + residuals[i]``.
+
+    Residuals rise. Predictions of one row by several folds hardly differ: with their smallest and largest, f and g, and
+    the k-th residual q, the answer lies between f + q and g + q, and residuals further than g − f from q need not be
+    looked at.
+    """
+    q, n = residuals[k - 1], len(residuals)
+    low, high = said.min(axis=1), said.max(axis=1)
+    with np.errstate(invalid="ignore"):
+        reach = (high - low) + 1e-14 * (np.abs(low) + np.abs(high) + abs(q))  # and what rounding may move
+    reach = np.where(np.isfinite(reach), reach, np.inf)
+    first = np.searchsorted(residuals, q - reach) if np.isfinite(q) else np.zeros(len(said), dtype=int)
+    last = np.searchsorted(residuals, q + reach, "right") if np.isfinite(q) else np.full(len(said), n)
+    order, found = np.argsort(reach, kind="stable"), np.empty(len(said))
+
+    def some(start: int) -> tuple[Array, Array]:
+        rows = order[start : start + ROWS_AT_ONCE]
+        a, b = first[rows].min(), last[rows].max()
+        near = said[rows][:, fold_of[a:b]] + residuals[a:b]
+        return rows, np.partition(near, k - 1 - a, axis=1)[:, k - 1 - a]
+
+    for rows, values in in_order(some, range(0, len(said), ROWS_AT_ONCE)):
+        found[rows] = values
+    return found
 
 
 class ConformalRegressor(RegressorMixin, Conformal):
@@ -66,6 +93,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
     True
     """
 
+    _default = ("gnomon.linear", "LinearRegression")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "method": [StrOptions({"split", "cv+", "jackknife+"})],
@@ -92,17 +120,6 @@ class ConformalRegressor(RegressorMixin, Conformal):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> ConformalRegressor:
-        """Fit the regressor and keep held-out scores.
-
-        Parameters
-        ----------
-        X, y : rows and targets
-        groups : array of shape (n,), optional
-            A promise is kept within every group; for "split".
-        """
-        return learn_at_once(self, X, y, groups)
-
     def _learn(self, X: Any, y: Any, groups: Any) -> None:
         check_parameters(self)
         X_, y_ = self._arrays(X, y)
@@ -110,7 +127,8 @@ class ConformalRegressor(RegressorMixin, Conformal):
             if groups is not None or self.residual != "absolute":
                 raise DataError("groups and residual='interval' need method='split'.")
             self.estimator_ = clone(self._base()).fit(X, y)
-            self._fit_folds(X_, y_)
+            self.residuals_, self.fold_of_ = self._held_out(self._folds(len(y_)), X_, y_, self._score)
+            self._keep_scores(self.residuals_, None, np.arange(len(y_)))
             return
         groups = None if groups is None else group_of_rows(groups, len(y_))
         train, held = self._parts(len(y_))
@@ -140,22 +158,6 @@ class ConformalRegressor(RegressorMixin, Conformal):
         low, high = model.predict_interval(X)
         return np.ravel(low), np.ravel(high)
 
-    def _fit_folds(self, X: Any, y: Array) -> None:
-        folds = self._folds(len(y))
-
-        def held_out(fold: tuple[Array, Array]) -> tuple[Any, Array]:
-            train, test = fold
-            model = clone(self._base()).fit(take_rows(X, train), y[train])
-            return model, np.abs(y[test] - np.ravel(model.predict(take_rows(X, test))))
-
-        residual, fold_of = np.full(len(y), np.nan), np.zeros(len(y), dtype=int)
-        self.models_ = []
-        for k, ((_, test), (model, scores)) in enumerate(zip(folds, in_order(held_out, folds))):
-            residual[test], fold_of[test] = scores, k
-            self.models_.append(model)
-        self.residuals_, self.fold_of_ = residual, fold_of
-        self._keep_scores(residual, None, np.arange(len(y)))
-
     def predict(self, X: Any) -> Array:
         """Return the regressor's predictions."""
         check_is_fitted(self, "estimator_")
@@ -184,22 +186,14 @@ class ConformalRegressor(RegressorMixin, Conformal):
         return low - q, high + q
 
     def _from_folds(self, X: Any, level: float) -> tuple[Array, Array]:
-        said = np.column_stack([np.ravel(model.predict(X)) for model in self.models_])
+        said = np.column_stack(list(in_order(lambda model: np.ravel(model.predict(X)), self.models_)))
         n = len(self.residuals_)
         k = rank_of(n, level)
         if k > n:
             return np.full(len(said), -np.inf), np.full(len(said), np.inf)
-        order = np.argsort(self.fold_of_, kind="stable")
-        r, fold = self.residuals_[order], self.fold_of_[order]
-
-        def some(first: int) -> tuple[Array, Array]:
-            mine = said[first : first + ROWS_AT_ONCE][:, fold]
-            high = np.partition(mine + r, k - 1, axis=1)[:, k - 1]
-            low = np.partition(mine - r, n - k, axis=1)[:, n - k]
-            return low, high
-
-        parts = list(in_order(some, range(0, len(said), ROWS_AT_ONCE)))
-        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+        order = np.argsort(self.residuals_, kind="stable")
+        held = self.residuals_[order], self.fold_of_[order]
+        return -kth_smallest(-said, *held, k), kth_smallest(said, *held, k)
 
     def coverage(self, X: Any, y: Any, level: float = 0.9, *, groups: Any = None) -> Any:
         """Return a table of the coverage on new rows, by group, with exact intervals, and the mean width."""
@@ -208,10 +202,3 @@ class ConformalRegressor(RegressorMixin, Conformal):
         )
         y = np.asarray(y, dtype=float)
         return self._coverage((low <= y) & (y <= high), high - low, groups)
-
-    def _base(self) -> Any:
-        if self.estimator is not None:
-            return self.estimator
-        from gnomon.linear import LinearRegression
-
-        return LinearRegression()

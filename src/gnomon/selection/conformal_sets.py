@@ -6,18 +6,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.threads import in_order
-from gnomon.core.validate import check_parameters, encode
+from gnomon.core.validate import check_parameters
 from gnomon.selection.held_out import SHARE, Conformal, group_of_rows, rank_of, score_quantile
 from gnomon.selection.intervals import check_level
-from gnomon.selection.wrapping import finite_labels, indexable_rows, learn_at_once, take_rows
+from gnomon.selection.wrapping import labeled_rows
 
 
 def _mixed(words: Array) -> Array:
@@ -61,6 +60,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     True
     """
 
+    _default = ("gnomon.bayes", "GaussianNB")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
         "method": [StrOptions({"split", "cv+"})],
@@ -93,28 +93,9 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> ConformalClassifier:
-        """Fit the classifier and keep held-out scores.
-
-        Parameters
-        ----------
-        X, y : rows and labels
-        groups : array of shape (n,), optional
-            A promise is kept within every group; for "split".
-        """
-        return learn_at_once(self, X, y, groups)
-
     def _learn(self, X: Any, y: Any, groups: Any) -> None:
         check_parameters(self)
-        if y is None:
-            raise DataError(
-                "y is missing: this classifier requires y to be passed, but the target y is None."
-            )
-        rows = indexable_rows(X, self._base())
-        classes, codes = encode(finite_labels(y))
-        check_consistent_length(rows, codes)
-        if len(classes) < 2:
-            raise DegenerateError(f"sets need two classes or more; y has only one class, {classes[0]!r}.")
+        rows, classes, codes = labeled_rows(X, y, self._base(), "sets need")
         if self.method == "cv+" and (groups is not None or self.conditional):
             raise DataError("groups and conditional need method='split'.")
         if groups is not None and self.conditional:
@@ -124,17 +105,10 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         self.seed_ = draw_seed(generator(self.random_state))
         folds = self._folds(len(codes)) if self.method == "cv+" else [self._class_parts(codes)]
 
-        def held_out(fold: tuple[Array, Array]) -> tuple[Any, Array]:
-            train, test = fold
-            model = clone(self._base()).fit(take_rows(rows, train), codes[train])
-            table = self._scores(self._probabilities(model, take_rows(rows, test)))
-            return model, table[np.arange(len(test)), codes[test]]
+        def score(model: Any, X: Any, codes: Array) -> Array:
+            return self._scores(self._probabilities(model, X))[np.arange(len(codes)), codes]
 
-        scores, fold_of = np.full(len(codes), np.nan), np.zeros(len(codes), dtype=int)
-        self.models_ = []
-        for k, ((_, test), (model, values)) in enumerate(zip(folds, in_order(held_out, folds))):
-            scores[test], fold_of[test] = values, k
-            self.models_.append(model)
+        scores, fold_of = self._held_out(folds, rows, codes, score)
         held = np.flatnonzero(~np.isnan(scores))
         self.estimator_ = self.models_[0] if self.method == "split" else clone(self._base()).fit(rows, codes)
         self.fold_of_ = fold_of[held]
@@ -223,11 +197,14 @@ class ConformalClassifier(ClassifierMixin, Conformal):
 
     def _from_folds(self, X: Any, level: float) -> Array:
         """Keep a class unless its score is above too many of the held-out scores, each by its own fold's model."""
-        n, beaten = len(self.held_scores_), 0
-        for k, model in enumerate(self.models_):
+
+        def beaten(k: int) -> Array:
             ranked = np.sort(self.held_scores_[self.fold_of_ == k])
-            beaten = beaten + np.searchsorted(ranked, self._scores(self._probabilities(model, X)) - 1e-12)
-        return np.asarray(beaten < rank_of(n, level))
+            scores = self._scores(self._probabilities(self.models_[k], X))
+            return np.searchsorted(ranked, scores - 1e-12)
+
+        total = np.sum(list(in_order(beaten, range(len(self.models_)))), axis=0)
+        return np.asarray(total < rank_of(len(self.held_scores_), level))
 
     def coverage(self, X: Any, y: Any, level: float = 0.9, *, groups: Any = None) -> Any:
         """Return a table of the coverage on new rows, by group, with exact intervals, and the mean size of a set."""
@@ -238,10 +215,3 @@ class ConformalClassifier(ClassifierMixin, Conformal):
             self.classes_[place] == y
         )  # a class never seen is missed
         return self._coverage(inside, sets.sum(axis=1).astype(float), groups)
-
-    def _base(self) -> Any:
-        if self.estimator is not None:
-            return self.estimator
-        from gnomon.bayes import GaussianNB
-
-        return GaussianNB()

@@ -10,7 +10,7 @@ import numpy as np
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.linalg import Array
-from gnomon.core.validate import probabilities, vector
+from gnomon.core.validate import probabilities
 
 
 class Criteria(NamedTuple):
@@ -249,7 +249,8 @@ def model_weights(log_evidence: Any = None, *, aic: Any = None, bic: Any = None,
 
     .. math:: P(M_k \mid x) \propto P(M_k)\,e^{\ln p(x \mid M_k)}, \qquad w_k \propto e^{-\mathrm{BIC}_k/2}
 
-    Average predictions with them, or look how much rests on the choice of one model.
+    Average predictions with them, ``np.average([m.predict(X) for m in models], axis=0, weights=w)``, or look how much
+    rests on the choice of one model.
 
     Parameters
     ----------
@@ -280,29 +281,3 @@ def model_weights(log_evidence: Any = None, *, aic: Any = None, bic: Any = None,
             logs = logs + np.log(probabilities(prior, name="prior"))
     weight = np.exp(logs - logs.max())
     return weight / weight.sum()
-
-
-class Averaged(NamedTuple):
-    """Predictions of several models, weighted."""
-
-    prediction: Array
-    between: Array  # weighted variance between the models
-
-
-def average_models(models: Any, weights: Any, X: Any) -> Averaged:
-    """Return the weighted mean of the models' predictions (probabilities for classifiers), and how far they differ.
-
-    Examples
-    --------
-    >>> from gnomon.linear import LinearRegression
-    >>> one = LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0])
-    >>> two = LinearRegression().fit([[0.0], [1.0]], [0.0, 3.0])
-    >>> average_models([one, two], [0.5, 0.5], [[1.0]])
-    Averaged(prediction=array([2.]), between=array([1.]))
-    """
-    w = probabilities(vector(weights, name="weights", n=len(models)), name="weights")
-    said = np.array(
-        [m.predict_proba(X) if hasattr(m, "predict_proba") else m.predict(X) for m in models], dtype=float
-    )
-    mean = np.tensordot(w, said, axes=1)
-    return Averaged(mean, np.tensordot(w, (said - mean) ** 2, axes=1))

@@ -131,7 +131,7 @@ def evaluate(
         said = {name: _answer(model, name, rest, classes) for name in RESPONSES if hasattr(model, name)}
         return model, float(scorer(model, rest, labels[1])), float(scorer(model, part, labels[0])), said
 
-    done = list(in_order(one, folds))
+    done = list(in_order(one, folds, "folds"))
     scores, train_scores = np.array([d[1] for d in done]), np.array([d[2] for d in done])
     bad = np.flatnonzero(~np.isfinite(scores))
     if len(bad):
@@ -150,7 +150,7 @@ def evaluate(
     found = score_interval(scores, ratio, level) if len(scores) > 1 else Interval(scores[0], np.nan, np.nan)
     inner = [d[0].best_score_ for d in done if hasattr(d[0], "best_score_")]
     optimism = float(np.mean(inner)) - float(scores.mean()) if inner else float("nan")
-    predictions = answers.get("predict")
+    predictions = _with_holes(answers.get("predict"), tested > 0)
     return Evaluation(
         scores, float(pooled), train_scores, found, *sizes, predictions, [d[0] for d in done], optimism
     )
@@ -176,13 +176,20 @@ def _joined(folds: Any, said: list[dict[str, Any]], n: int) -> dict[str, Array]:
         parts = [answers.get(name) for answers in said]
         if any(part is None for part in parts) or len({part.ndim for part in parts}) != 1:
             continue
-        kind = np.result_type(*parts)
-        filler = np.nan if kind.kind == "f" else 0
-        whole = np.full((n, *parts[0].shape[1:]), filler, dtype=kind)
+        whole = np.zeros((n, *parts[0].shape[1:]), dtype=np.result_type(*parts))
         for (_, test), part in zip(folds, parts):
             whole[test] = part
         joined[name] = whole
     return joined
+
+
+def _with_holes(found: Array | None, known: Array) -> Array | None:
+    """Return predictions that are NaN (None for words) where there is none."""
+    if found is None or known.all():
+        return found
+    marked = found.astype(float if found.dtype.kind in "biuf" else object)
+    marked[~known] = np.nan if marked.dtype.kind == "f" else None
+    return marked
 
 
 def _pool(scorer: Any, answers: Any, estimator: Any, X: Any, y: Any, classes: Any, rows: Array) -> float:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import stats
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import KFold, LeaveOneOut, check_cv
-from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
@@ -17,8 +17,10 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator, stream
+from gnomon.core.threads import in_order
+from gnomon.core.wrapping import WrapsEstimator
 from gnomon.selection.intervals import check_level, error_interval
-from gnomon.selection.wrapping import check_partition
+from gnomon.selection.wrapping import check_partition, learn_at_once, take_rows
 
 SHARE = Interval(Real, 0, 1, closed="neither")
 
@@ -28,12 +30,23 @@ def rank_of(n: int, level: float) -> int:
     return int(np.ceil((n + 1) * level - 1e-9))
 
 
-class Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class Conformal(WrapsEstimator, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What both wrappers share: a fitted model, held-out scores, and groups with quantiles of their own."""
 
     _promises: ClassVar[Promises] = Promises(
         order="no: rows are parted by their place", weights="no: takes none"
     )
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Fit the model and keep held-out scores.
+
+        Parameters
+        ----------
+        X, y : rows and targets
+        groups : array of shape (n,), optional
+            A promise is kept within every group; for "split".
+        """
+        return learn_at_once(self, X, y, groups)
 
     def _parts(self, n: int) -> tuple[Array, Array]:
         """Return rows to learn from and rows to calibrate with, at random."""
@@ -52,6 +65,23 @@ class Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             rng = draw_seed(generator(self.random_state)) % 2**31
             return list(KFold(min(self.cv, n), shuffle=True, random_state=rng).split(np.empty((n, 1))))
         return check_partition(list(check_cv(self.cv).split(np.empty((n, 1)))), n)
+
+    def _held_out(
+        self, folds: list[tuple[Array, Array]], X: Any, y: Array, score: Callable[[Any, Any, Array], Array]
+    ) -> tuple[Array, Array]:
+        """Keep a model a fold as `models_`; return the scores of the rows each left out, and the fold of every row."""
+
+        def learned(fold: tuple[Array, Array]) -> tuple[Any, Array]:
+            train, test = fold
+            model = clone(self._base()).fit(take_rows(X, train), y[train])
+            return model, score(model, take_rows(X, test), y[test])
+
+        scores, fold_of = np.full(len(y), np.nan), np.zeros(len(y), dtype=int)
+        self.models_ = []
+        for k, ((_, test), (model, found)) in enumerate(zip(folds, in_order(learned, folds, "folds"))):
+            scores[test], fold_of[test] = found, k
+            self.models_.append(model)
+        return scores, fold_of
 
     def _keep_scores(self, scores: Array, groups: Any, rows: Array) -> None:
         """Sort the scores of every group; the key None holds them all."""
@@ -111,21 +141,6 @@ class Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             rows.append((int(mine.sum()), float(inside[mine].mean()), low, high, float(size[mine].mean())))
         columns = ["rows", "coverage", "low", "high", "size"]
         return pd.DataFrame(rows, index=pd.Index(list(names), name="group"), columns=columns)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._base()).input_tags
-        return tags
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns seen by `fit`."""
-        return int(self.estimator_.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> Array:
-        """Names of the columns seen by `fit`."""
-        return self.estimator_.feature_names_in_
 
 
 def group_of_rows(groups: Any, n: int) -> Array:

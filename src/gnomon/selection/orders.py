@@ -114,7 +114,7 @@ def choose_order(
         row |= {"cv": -held / n, "stability": -float(np.mean(again)) if again else np.nan}
         return fitted, row, again
 
-    found = list(in_order(judged, orders))
+    found = list(in_order(judged, orders, "orders"))
     columns = ["log_likelihood", "n_parameters", *criteria]
     table = pd.DataFrame([row for _, row, _ in found], index=pd.Index(orders, name=parameter))[columns]
     best = {name: orders[int(np.nanargmin(table[name].to_numpy(dtype=float)))] for name in criteria}
@@ -194,7 +194,7 @@ def stability_selection(
             raise DataError(f"{type(model).__name__} has neither coef_ nor feature_importances_.")
         return np.any(np.atleast_2d(weight) != 0, axis=0)
 
-    chosen = np.array(list(in_order(once, range(n_resamples))))
+    chosen = np.array(list(in_order(once, range(n_resamples), "subsamples")))
     frequencies, q = chosen.mean(axis=0), float(chosen.sum(axis=1).mean())
     bound = q**2 / X.shape[1] / (2 * threshold - 1)
     return StableFeatures(frequencies, np.flatnonzero(frequencies >= threshold), q, bound)

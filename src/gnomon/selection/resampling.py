@@ -56,13 +56,18 @@ class Replicates(NamedTuple):
 # Statistics of sums: columns to add up, and a function of the sums and n.
 SUMS: dict[str, tuple[Callable[[Array], Array], Callable[[Array, float], Array]]] = {
     "mean": (lambda x: x, lambda s, n: s / n),
-    "ratio": (lambda x: x, lambda s, n: s[:, :1] / s[:, 1:2]),
+    "ratio": (lambda x: x, lambda s, n: _ratio(s)),
     "variance": (
         lambda x: np.column_stack([x - x.mean(), (x - x.mean()) ** 2]),
         lambda s, n: (s[:, 1:] - s[:, :1] ** 2 / n) / (n - 1),
     ),
     "correlation": (lambda x: _products(x), lambda s, n: _correlation(s, n)),
 }
+
+
+def _ratio(s: Array) -> Array:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return s[:, :1] / s[:, 1:2]
 
 
 def _products(x: Array) -> Array:
@@ -142,7 +147,9 @@ def bootstrap(
     p = None if weights is None else check_weights(weights, n) / np.sum(weights)
     if exact:
         draws, probability = _every(n, np.full(n, 1 / n) if p is None else p)
-        values = np.array(list(in_order(lambda rows: of_rows(np.asarray(rows)), draws)), dtype=float)
+        values = np.array(
+            list(in_order(lambda rows: of_rows(np.asarray(rows)), draws, "bootstrap")), dtype=float
+        )
     else:
         key, probability = draw_seed(generator(random_state)), np.full(n_resamples, 1 / n_resamples)
         values = _replicates(statistic, parts, of_rows, n_resamples, key, p)
@@ -217,7 +224,7 @@ def _replicates(
             rows = np.minimum(np.searchsorted(cumulated, rows / 2**31, "right"), n - 1)
         return np.array([np.ravel(of_rows(mine)) for mine in rows], dtype=float)
 
-    return np.concatenate(list(in_order(some, range(0, n_resamples, AT_ONCE))))
+    return np.concatenate(list(in_order(some, range(0, n_resamples, AT_ONCE), "bootstrap")))
 
 
 def _refuse_what_is_not_finite(values: Array) -> None:
@@ -343,4 +350,6 @@ def jackknife(statistic: Any, data: Any) -> Jackknife:
 
 def _leave_one_out(of_rows: Callable[[Array], Any], n: int) -> Array:
     every = np.arange(n)
-    return np.array([np.ravel(of_rows(np.delete(every, i))) for i in range(n)], dtype=float)
+    return np.array(
+        list(in_order(lambda i: np.ravel(of_rows(np.delete(every, i))), range(n), "jackknife")), dtype=float
+    )

@@ -97,12 +97,14 @@ def bias_variance(
         raise DataError(
             f"truth must hold one value for each of {len(points)} points; its shape is {best.shape}."
         )
+    if best is not None and loss == "squared" and not np.isfinite(best.astype(float)).all():
+        raise DataError("truth must be finite; no squared error can be told for a mean that is not.")
     seed = draw_seed(generator(random_state))
 
     def once(index: int) -> Array:
         return np.asarray(clone(estimator).fit(*make_data(stream(seed, index))).predict(points))
 
-    P = np.array(list(in_order(once, range(n_sets))))
+    P = np.array(list(in_order(once, range(n_sets), "training sets")))
     parts = _squared(P, best, noise) if loss == "squared" else _zero_one(P, best, noise)
     return BiasVariance(*parts, P, points, best)
 
@@ -192,12 +194,12 @@ def bootstrap_error(
     def once(b: int) -> tuple[Array, Array]:
         rows = stream(seed, b).integers(0, n, n)
         out = np.setdiff1d(np.arange(n), rows)
-        if classes and len(np.unique(y[rows])) < 2:
+        if not len(out) or (classes and len(np.unique(y[rows])) < 2):
             return np.empty(0, dtype=int), np.empty(0)
         return out, losses(y[out], clone(estimator).fit(X[rows], y[rows]).predict(X[out]))
 
     sums, counts = np.zeros(n), np.zeros(n)
-    for out, values in in_order(once, range(n_resamples)):
+    for out, values in in_order(once, range(n_resamples), "bootstrap"):
         sums[out] += values
         counts[out] += 1
     seen = counts > 0

@@ -6,12 +6,12 @@ import copy
 from typing import Any
 
 import numpy as np
-from sklearn.utils import assert_all_finite, check_array, column_or_1d, get_tags
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d, get_tags
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.estimator import is_learned
 from gnomon.core.linalg import Array
-from gnomon.core.validate import unmasked
+from gnomon.core.validate import encode, unmasked
 
 
 def indexable_rows(X: Any, estimator: Any = None) -> Any:
@@ -36,6 +36,18 @@ def finite_labels(y: Any) -> Array:
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     return labels
+
+
+def labeled_rows(X: Any, y: Any, estimator: Any, who: str) -> tuple[Any, Array, Array]:
+    """Return rows that can be taken by number, the classes, and the class of every row; two classes or more."""
+    if y is None:
+        raise DataError("y is missing: this classifier requires y to be passed, but the target y is None.")
+    rows = indexable_rows(X, estimator)
+    classes, codes = encode(finite_labels(y))
+    check_consistent_length(rows, codes)
+    if len(classes) < 2:
+        raise DegenerateError(f"{who} two classes or more; y has only one class, {classes[0]!r}.")
+    return rows, classes, codes
 
 
 def learn_at_once(model: Any, *data: Any) -> Any:

@@ -3,19 +3,14 @@
 from gnomon._lazy import attach
 
 _FILES = {
-    "perceptron": ["longest_mistake_sequence", "perceptron_bound"],
-    "bounds": ["Bound", "finite_class_bound", "vc_bound"],
+    "perceptron": ["perceptron_bound"],
+    "bounds": ["finite_class_bound", "vc_bound"],
     "concentration": ["concentration_bound", "simulate_deviation"],
     "counting": ["sauer_bound"],
-    "concepts": ["ConceptClass", "FiniteTable", "true_error"],
+    "concepts": ["ConceptClass", "FiniteTable"],
     "classes": ["Conjunctions", "Intervals", "SignPolynomials", "Sine", "Thresholds"],
     "regions": ["Discs", "HalfSpaces", "Rectangles"],
     "learners": ["ConjunctionLearner", "RectangleLearner"],
-    "experiments": [
-        "ghost_sample",
-        "rectangle_game",
-        "shattered_adversary",
-    ],
     "capacity": ["structural_risk", "svm_capacity"],
     "duality": ["ConstrainedProblem"],
 }

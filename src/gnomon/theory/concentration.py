@@ -200,7 +200,7 @@ def simulate_deviation(
         count = min(TRIALS_PER_STREAM, n_trials - first)
         return np.asarray(take(stream(seed, first), (count, n)), dtype=float).mean(axis=1)
 
-    means = np.concatenate(list(in_order(some, range(0, n_trials, TRIALS_PER_STREAM))))
+    means = np.concatenate(list(in_order(some, range(0, n_trials, TRIALS_PER_STREAM), "trials")))
     strayed = float(np.mean(np.abs(means - expected) >= epsilon - 1e-12))
     bound = concentration_bound(n=n, epsilon=epsilon, width=width).value
     return Deviations(strayed, bound, means)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import inf, log2
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,23 +10,12 @@ import numpy as np
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
+from gnomon.core.progress import told
 from gnomon.core.validate import weights as check_weights
 from gnomon.theory.bounds import Bound, finite_class_bound, vc_bound
+from gnomon.theory.hypotheses import Hypothesis
 
 MOST_POINTS = 25  # for what lists all 2^m labelings
-
-
-class Hypothesis(NamedTuple):
-    """A rule of a class, chosen for its few errors on a sample."""
-
-    concepts: Any  # the class
-    parameters: Any
-    training_error: float
-    n_consistent: int  # labelings of the sample without error: 0 or 1 on points without repetition
-
-    def predict(self, X: Any) -> Array:
-        """Return 0 or 1 for every row."""
-        return self.concepts.predict(self.parameters, X)
 
 
 class VCSearch(NamedTuple):
@@ -182,18 +172,18 @@ class ConceptClass:
         most = min(len(masks), int(log2(columns.shape[1])), len(masks) if max_size is None else max_size)
         complete = max_size is None or most < max_size
 
-        def grow(chosen: list[int], parts: list[int], start: int) -> None:
+        def grow(chosen: list[int], parts: list[int], columns: Iterable[int]) -> None:
             nonlocal best
             if len(chosen) > len(best):
                 best = list(chosen)
-            for j in range(start, len(masks)):
+            for j in columns:
                 if len(best) == most or len(chosen) + len(masks) - j <= len(best):
                     return
                 split = [half for part in parts for half in (part & masks[j], part & ~masks[j])]
                 if all(split):
-                    grow([*chosen, j], split, j + 1)
+                    grow([*chosen, j], split, range(j + 1, len(masks)))
 
-        grow([], [every], 0)
+        grow([], [every], told(range(len(masks)), "VC search", len(masks)))
         return VCSearch(len(best), best, complete or len(best) < most)
 
     def pac_report(self, n: int, delta: float = 0.05) -> dict[str, Bound]:
@@ -215,6 +205,73 @@ class ConceptClass:
             ),
             "every rule": vc_bound(n=n, delta=delta, d=self.vc_dimension, growth="phi"),
         }
+
+    def ghost_sample(
+        self,
+        concept: Any,
+        domain: Any,
+        m: int,
+        epsilon: float,
+        *,
+        n_trials: int = 200,
+        random_state: Any = None,
+    ) -> Any:
+        r"""Watch the proof by double sampling at work on a finite domain with equally likely points.
+
+        Event A, a bad rule that looks right on m rows, is at most twice as likely as event B, that a second sample of
+        m rows shows its errors; and B does not change when the 2m rows are parted anew by chance, which makes it rare:
+
+        .. math:: \binom ml \Big/ \binom{2m}l \;\le\; 2^{-l}, \qquad l = \lceil \varepsilon m/2\rceil
+
+        Parameters
+        ----------
+        concept : parameters of the true rule
+        domain : array of points
+        m : int
+            Rows in either sample.
+        epsilon : float
+        n_trials : int, default=200
+        random_state : int, RandomState, Generator or None
+
+        Examples
+        --------
+        >>> from gnomon.theory import Intervals
+        >>> found = Intervals(1).ghost_sample([(5, 12)], np.arange(20), 56, 0.1, random_state=0)
+        >>> found.bad <= 2 * found.caught <= 2 * found.bound
+        True
+        """
+        from gnomon.theory.experiments import ghost_sample
+
+        return ghost_sample(self, concept, domain, m, epsilon, n_trials, random_state)
+
+    def adversary(self, m: int, learner: Any = None, *, n_trials: int = 500, random_state: Any = None) -> Any:
+        r"""Show that no learner learns a class that shatters 2m points from m of them.
+
+        Points are uniform on 2m shattered ones and labels are coins. What was not seen cannot be known: the expected
+        error of any consistent learner is :math:`\tfrac12(1 - \tfrac1{2m})^m \ge \tfrac14`.
+
+        Parameters
+        ----------
+        m : int
+            Rows the learner sees, drawn with replacement; at most half of the VC dimension.
+        learner : estimator, optional
+            Learns from one column, the number of the point; by default it answers 0 where it has seen nothing.
+        n_trials : int, default=500
+        random_state : int, RandomState, Generator or None
+
+        Examples
+        --------
+        >>> from gnomon.theory import Intervals
+        >>> round(Intervals(k=None).adversary(10, n_trials=2, random_state=0).expected, 6)
+        0.299368
+        """
+        from gnomon.theory.experiments import shattered_adversary
+
+        if 2 * m > self.vc_dimension:
+            raise DataError(
+                f"{self!r} shatters at most {self.vc_dimension} points, and {m} rows are half of {2 * m}; lower m."
+            )
+        return shattered_adversary(m, learner, n_trials, random_state)
 
     def plot(self, X: Any = None, *, most: int = 12, ax: Any = None) -> Any:
         """Draw the growth function; or, for a few points X, every labeling with the region of a rule that gives it.
@@ -317,36 +374,3 @@ def _binary(labels: Any, m: int) -> Array:
             f"labels must be {m} zeros and ones; got {np.unique(values)[:5]} of shape {values.shape}."
         )
     return values.astype(np.int8)
-
-
-def true_error(
-    hypothesis: Any, concept: Any, distribution: Any, *, n: int = 100_000, random_state: Any = None
-) -> float:
-    """Return the probability that a hypothesis and the concept disagree.
-
-    Parameters
-    ----------
-    hypothesis, concept : callables or objects with `predict`
-        They label points.
-    distribution : pair of arrays, or callable
-        Points of a finite domain and their probabilities: then the answer is exact. Or ``draw(rng, size)``, which
-        returns so many points.
-    n : int, default=100_000
-        Points drawn in the second case; the answer has a standard error of at most ``0.5 / sqrt(n)``.
-    random_state : int, RandomState, Generator or None
-
-    Examples
-    --------
-    >>> domain = np.arange(10), np.full(10, 0.1)
-    >>> round(true_error(lambda x: x >= 5, lambda x: x >= 3, domain), 6)
-    0.2
-    """
-    from gnomon.core.randomness import generator
-
-    ask = [getattr(one, "predict", one) for one in (hypothesis, concept)]
-    if callable(distribution):
-        points = distribution(generator(random_state), n)
-        return float(np.mean(np.asarray(ask[0](points)) != np.asarray(ask[1](points))))
-    points, p = distribution
-    p = check_weights(p, len(points))
-    return float((np.asarray(ask[0](points)) != np.asarray(ask[1](points))) @ (p / p.sum()))

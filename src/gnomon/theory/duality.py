@@ -192,12 +192,27 @@ class ConstrainedProblem:
         return self._solved(lam, mu)[0]
 
     def _solved(self, lam: Array, mu: Array) -> tuple[float, Array]:
+        def value(x: Array) -> float:
+            return self.lagrangian(x, lam, mu)
+
+        x = self.start
         with np.errstate(all="ignore"):  # where there is no minimum, numbers run away
-            found = minimize(
-                lambda x: self.lagrangian(x, lam, mu), self.start, method="BFGS", options={"gtol": 1e-9}
-            )
-        if not np.isfinite(found.fun) or found.fun < -1e12 or np.abs(found.x).max() > 1e9:
-            return -np.inf, found.x
+            for _ in range(MOST_RESTARTS):
+                found = minimize(value, x, method="BFGS", options={"gtol": 1e-9})
+                if not np.isfinite(found.fun) or found.fun < -1e12 or np.abs(found.x).max() > 1e9:
+                    return -np.inf, found.x
+                down = -slope(value, found.x)
+                steep = float(np.linalg.norm(down))
+                if steep <= 1e-6 + 1e-9 * abs(found.fun):
+                    break
+                ahead = [found.x + step * down / steep for step in FAR_STEPS]  # the solver gave up on a slope
+                further = [value(point) for point in ahead]
+                best = int(np.nanargmin(further))
+                if best == len(ahead) - 1 and further[best] < found.fun:
+                    return -np.inf, found.x
+                if further[best] >= found.fun:
+                    break
+                x = ahead[best]
         return float(found.fun), found.x
 
     def dual_optimum(self) -> DualOptimum:
@@ -206,6 +221,8 @@ class ConstrainedProblem:
         if self.domain is not None:
             z, value = self._dual_program()
             return DualOptimum(value, z[:p], z[p:])
+        if (found := self._from_primal()) is not None:
+            return found
         bounds = [(None, None)] * p + [(0.0, None)] * len(self.inequalities)
         best = minimize(
             self._descent, np.zeros(len(bounds)), jac=True, method="L-BFGS-B", bounds=bounds, options=_FINE
@@ -218,6 +235,15 @@ class ConstrainedProblem:
                 self._descent, _folded(best.x, p), jac=True, method="L-BFGS-B", bounds=bounds, options=_FINE
             )
         return DualOptimum(-float(best.fun), best.x[:p], best.x[p:])
+
+    def _from_primal(self) -> DualOptimum | None:
+        """Return the multipliers at the best point found, if they leave no gap: then no others do better."""
+        value, x = self.primal_optimum()
+        if not np.isfinite(value) or self.violation(x) > 1e-6:
+            return None
+        lam, mu, _ = self.multipliers(x, tol=1e-6)
+        bound = -self._descent(np.concatenate([lam, mu]))[0]
+        return DualOptimum(bound, lam, mu) if abs(value - bound) <= 1e-8 * (1 + abs(value)) else None
 
     def _descent(self, z: Array) -> tuple[float, Array]:
         """Return −θ and its slope, which are the constraints at the minimizer of the Lagrangian."""
@@ -337,6 +363,8 @@ class ConstrainedProblem:
         return np.array([slope(rule, x) for rule in rules]).reshape(len(rules), len(x))
 
 
+FAR_STEPS = 10.0 ** np.arange(13)  # lengths at which a slope is looked down
+MOST_RESTARTS = 10  # of the solver that minimizes the Lagrangian
 UNBOUNDED = 1e12  # stands for −θ where the Lagrangian has no minimum
 _FINE = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 500}
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
@@ -34,39 +34,9 @@ class RectangleGame(NamedTuple):
 
 
 def rectangle_game(
-    m: int,
-    epsilon: float = 0.1,
-    *,
-    lower: Any = (0.2, 0.2),
-    upper: Any = (0.8, 0.8),
-    draw: Callable[[np.random.Generator, int], Array] | None = None,
-    n_trials: int = 1000,
-    n_test: int = 20_000,
-    random_state: Any = None,
+    m: int, epsilon: float, lower: Any, upper: Any, draw: Any, n_trials: int, n_test: int, random_state: Any
 ) -> RectangleGame:
-    """Play the game: points fall, those inside a hidden box are positive, the tightest box is guessed.
-
-    Parameters
-    ----------
-    m : int
-        Points in a sample.
-    epsilon : float, default=0.1
-        An error above it is a failure.
-    lower, upper : arrays of shape (d,)
-        Corners of the hidden box.
-    draw : callable, optional
-        ``draw(rng, size)`` returns points; uniform on the unit cube by default, for which errors are exact.
-    n_trials : int, default=1000
-    n_test : int, default=20000
-        Points that measure an error, for other distributions.
-    random_state : int, RandomState, Generator or None
-
-    Examples
-    --------
-    >>> found = rectangle_game(100, n_trials=500, random_state=0)
-    >>> found.failure < found.bound
-    True
-    """
+    """Draw samples, guess the tightest box around the rows of a hidden one, and measure its error."""
     low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
     if low.shape != high.shape or low.ndim != 1 or not (low <= high).all():
         raise DataError("lower and upper must be corners of one box, lower not above upper.")
@@ -82,7 +52,7 @@ def rectangle_game(
         a, b = (inside.min(axis=0), inside.max(axis=0)) if len(inside) else (np.full(len(low), np.inf),) * 2
         return _box_error(a, b, low, high, test), a, b, X
 
-    played = list(in_order(trial, range(n_trials)))
+    played = list(in_order(trial, range(n_trials), "trials"))
     errors = np.array([one[0] for one in played])
     bound = rectangle_bound(n=m, epsilon=epsilon, dim=len(low)).value
     _, a, b, X = played[-1]
@@ -117,40 +87,9 @@ class GhostSample(NamedTuple):
 
 
 def ghost_sample(
-    concepts: Any,
-    concept: Any,
-    domain: Any,
-    m: int,
-    epsilon: float,
-    *,
-    n_trials: int = 200,
-    random_state: Any = None,
+    concepts: Any, concept: Any, domain: Any, m: int, epsilon: float, n_trials: int, random_state: Any
 ) -> GhostSample:
-    r"""Watch the proof by double sampling at work on a finite domain with equally likely points.
-
-    Event A, a bad rule that looks right on m rows, is at most twice as likely as event B, that a second sample of m
-    rows shows its errors; and B does not change when the 2m rows are parted anew by chance, which makes it rare:
-
-    .. math:: \binom ml \Big/ \binom{2m}l \;\le\; 2^{-l}, \qquad l = \lceil \varepsilon m/2\rceil
-
-    Parameters
-    ----------
-    concepts : ConceptClass
-    concept : parameters of the true rule
-    domain : array of points
-    m : int
-        Rows in either sample.
-    epsilon : float
-    n_trials : int, default=200
-    random_state : int, RandomState, Generator or None
-
-    Examples
-    --------
-    >>> from gnomon.theory import Intervals
-    >>> found = ghost_sample(Intervals(1), [(5, 12)], np.arange(20), 56, 0.1, random_state=0)
-    >>> found.bad <= 2 * found.caught <= 2 * found.bound
-    True
-    """
+    """Draw two samples again and again, and count the events of the proof."""
     if epsilon <= 0 or m < 1:
         raise DataError(f"epsilon must be positive and m at least 1; got {epsilon} and {m}.")
     labels = concepts.predict(concept, domain)
@@ -168,7 +107,7 @@ def ghost_sample(
         rows = rng.integers(0, regions.shape[1], 2 * m)
         return *events(rows), events(rng.permutation(rows))[1]
 
-    A, B, swapped = np.array(list(in_order(trial, range(n_trials)))).T
+    A, B, swapped = np.array(list(in_order(trial, range(n_trials), "trials"))).T
     given = float(B[A].mean()) if A.any() else float("nan")
     bound = vc_bound(
         n=m, epsilon=epsilon, d=concepts.vc_dimension, kind="double sampling", growth="phi"
@@ -185,28 +124,8 @@ class Adversary(NamedTuple):
     expected: float  # of every learner: ½ (1 − 1/2m)^m
 
 
-def shattered_adversary(
-    m: int, learner: Any = None, *, n_trials: int = 500, random_state: Any = None
-) -> Adversary:
-    r"""Show that no learner learns a class that shatters 2m points from m of them.
-
-    Points are uniform on 2m shattered ones and labels are coins. What was not seen cannot be known: the expected error
-    of any consistent learner is :math:`\tfrac12(1 - \tfrac1{2m})^m \ge \tfrac14`.
-
-    Parameters
-    ----------
-    m : int
-        Rows the learner sees, drawn with replacement.
-    learner : estimator, optional
-        Learns from one column, the number of the point; by default it answers 0 where it has seen nothing.
-    n_trials : int, default=500
-    random_state : int, RandomState, Generator or None
-
-    Examples
-    --------
-    >>> round(shattered_adversary(10, n_trials=2, random_state=0).expected, 6)
-    0.299368
-    """
+def shattered_adversary(m: int, learner: Any, n_trials: int, random_state: Any) -> Adversary:
+    """Let a learner see m of 2m points whose labels are coins, again and again."""
     if m < 1 or n_trials < 2:
         raise DataError(f"m must be at least 1 and n_trials at least 2; got {m} and {n_trials}.")
     seed, points = draw_seed(generator(random_state)), np.arange(2 * m)
@@ -221,7 +140,7 @@ def shattered_adversary(
             said = np.full(2 * m, labels[seen[0]])
         else:
             said = (
-                _fresh(learner)
+                clone(learner)
                 .fit(seen[:, None].astype(float), labels[seen])
                 .predict(points[:, None].astype(float))
             )
@@ -231,13 +150,7 @@ def shattered_adversary(
                 )
         return float(np.mean(said != labels))
 
-    errors = np.array(list(in_order(trial, range(n_trials))))
+    errors = np.array(list(in_order(trial, range(n_trials), "trials")))
     return Adversary(
         float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)), 0.5 * (1 - 1 / (2 * m)) ** m
     )
-
-
-def _fresh(learner: Any) -> Any:
-    from sklearn.base import clone
-
-    return clone(learner)

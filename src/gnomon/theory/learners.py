@@ -15,6 +15,7 @@ from gnomon.core.parameters import StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import NUMBER, Reads
 from gnomon.theory.bounds import Bound, rectangle_bound
+from gnomon.theory.experiments import RectangleGame, rectangle_game
 
 
 class TwoClasses(ClassifierMixin, OneStep):
@@ -143,6 +144,48 @@ class RectangleLearner(TwoClasses):
         0.318069
         """
         return rectangle_bound(n, epsilon, delta, dim=dim, form=form)
+
+    @staticmethod
+    def game(
+        m: int,
+        epsilon: float = 0.1,
+        *,
+        lower: Any = (0.2, 0.2),
+        upper: Any = (0.8, 0.8),
+        draw: Any = None,
+        n_trials: int = 1000,
+        n_test: int = 20_000,
+        random_state: Any = None,
+    ) -> RectangleGame:
+        """Play the game: points fall, those inside a hidden box are positive, the tightest box is guessed.
+
+        Parameters
+        ----------
+        m : int
+            Points in a sample.
+        epsilon : float, default=0.1
+            An error above it is a failure.
+        lower, upper : arrays of shape (d,)
+            Corners of the hidden box.
+        draw : callable, optional
+            ``draw(rng, size)`` returns points; uniform on the unit cube by default, for which errors are exact.
+        n_trials : int, default=1000
+        n_test : int, default=20000
+            Points that measure an error, for other distributions.
+        random_state : int, RandomState, Generator or None
+
+        Returns
+        -------
+        RectangleGame
+            How often the error exceeded epsilon (`failure`), the `bound` on that, all `errors`, and `plot`.
+
+        Examples
+        --------
+        >>> found = RectangleLearner.game(100, n_trials=500, random_state=0)
+        >>> found.failure < found.bound
+        True
+        """
+        return rectangle_game(m, epsilon, lower, upper, draw, n_trials, n_test, random_state)
 
 
 def _in_box(X: Array, lower: Array, upper: Array, closed: Array) -> Array:

@@ -24,6 +24,14 @@ class Progress(NamedTuple):
     cosine: Array  # projection over norm
 
 
+class MistakeSequence(NamedTuple):
+    """An order of rows on which every visit is a mistake."""
+
+    rows: list[int]
+    coef: Array  # weights after it
+    complete: bool  # whether no longer one exists; False: the search ended at max_updates
+
+
 class PerceptronBound(NamedTuple):
     """Radius and margin of the rows, and the number of mistakes they allow."""
 
@@ -32,6 +40,7 @@ class PerceptronBound(NamedTuple):
     bound: float
     direction: Array  # θ*/‖θ*‖, the offset last if there is one
     start: Array  # θ⁽⁰⁾
+    rows: Array  # y_i (x_i, 1), all that the perceptron sees of the data
 
     def progress(self, path: Any) -> Progress:
         """Follow the proof along a run: weights after each mistake, one row a mistake, the offset last.
@@ -46,6 +55,31 @@ class PerceptronBound(NamedTuple):
         return Progress(
             projection, norm, floor, np.sqrt(self.start @ self.start + k * self.radius**2), cosine
         )
+
+    def longest_mistake_sequence(self, max_updates: int = 100) -> MistakeSequence:
+        """Find the order of presentation that makes the perceptron err the longest, by exhaustive search.
+
+        All weights that k mistakes can lead to are kept, for k = 1, 2, …; different orders that lead to the same
+        weights are one. The search ends, at or before the `bound`.
+
+        Parameters
+        ----------
+        max_updates : int, default=100
+            Where to stop.
+
+        Returns
+        -------
+        MistakeSequence
+            The `rows` in the order they are shown, the weights `coef` after them (the offset last), and whether that
+            is `complete`: no sequence is longer.
+
+        Examples
+        --------
+        >>> X, y = [[-1.0, 1.0], [0.0, -1.0], [1.5, 1.0]], [1, -1, 1]
+        >>> perceptron_bound(X, y, [0.0, 1.0]).longest_mistake_sequence()
+        MistakeSequence(rows=[0, 2], coef=array([0.5, 2. ]), complete=True)
+        """
+        return _longest(self.rows, self.start, max_updates)
 
 
 def perceptron_bound(
@@ -75,7 +109,8 @@ def perceptron_bound(
     Returns
     -------
     PerceptronBound
-        `radius`, `margin`, `bound`, and the method `progress`, which follows the proof along a run.
+        `radius`, `margin`, `bound`, and the methods `progress`, which follows the proof along a run, and
+        `longest_mistake_sequence`, which finds the worst order of a few rows.
 
     Examples
     --------
@@ -99,7 +134,7 @@ def perceptron_bound(
         )
     start = np.zeros(len(theta)) if coef_init is None else vector(coef_init, name="coef_init", n=len(theta))
     radius, margin = float(np.linalg.norm(Z, axis=1).max()), float(margins[worst])
-    return PerceptronBound(radius, margin, _bound(radius, margin, start, direction), direction, start)
+    return PerceptronBound(radius, margin, _bound(radius, margin, start, direction), direction, start, Z)
 
 
 def _signed_rows(X, y, offset):
@@ -131,46 +166,14 @@ def _bound(R, gamma, start, direction):
     return float(max(-a / gamma, (p + root) / (2.0 * gamma**2)))
 
 
-class MistakeSequence(NamedTuple):
-    """An order of rows on which every visit is a mistake."""
-
-    rows: list[int]
-    coef: Array  # weights after it
-    complete: bool  # whether no longer one exists; False: the search ended at max_updates
-
-
-def longest_mistake_sequence(X: Any, y: Any, max_updates: int = 100) -> MistakeSequence:
-    """Find the order of presentation that makes the perceptron err the longest, by exhaustive search.
-
-    The perceptron starts at zero and has no offset; append a column of ones for one. All weights that k
-    mistakes can lead to are kept, for k = 1, 2, …; different orders that lead to the same weights are one. On
-    separable data the search ends, at or before the bound of `perceptron_bound`; on other data it never does.
-
-    Parameters
-    ----------
-    X, y : array of shape (n, d), array of shape (n,)
-        At most ten rows of two classes.
-    max_updates : int, default=100
-        Where to stop.
-
-    Returns
-    -------
-    MistakeSequence
-        The `rows` in the order they are shown, the weights `coef` after them, and whether that is
-        `complete`: no sequence is longer.
-
-    Examples
-    --------
-    >>> longest_mistake_sequence([[-1.0, 1.0], [0.0, -1.0], [1.5, 1.0]], [1, -1, 1])
-    MistakeSequence(rows=[0, 2], coef=array([0.5, 2. ]), complete=True)
-    """
-    Z = _signed_rows(X, y, False)
+def _longest(Z: Array, start: Array, max_updates: int) -> MistakeSequence:
+    """Search all orders of the signed rows; on rows that no plane separates only `max_updates` ends it."""
     if len(Z) > MOST_ROWS:
         raise DataError(
-            f"all orders of {len(Z)} rows are too many to try; give at most {MOST_ROWS}, or see "
-            "perceptron_bound for a bound that holds for all of them."
+            f"all orders of {len(Z)} rows are too many to try; give at most {MOST_ROWS}, or take the bound, "
+            "which holds for all of them."
         )
-    layers, met = [{(0.0,) * Z.shape[1]: None}], 0
+    layers, met = [{tuple(start.tolist()): None}], 0
     while len(layers) <= max_updates:
         layer = _one_more_mistake(layers[-1], Z)
         if not layer:
