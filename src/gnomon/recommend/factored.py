@@ -41,19 +41,21 @@ class Factored(RatingRecommender):
 
     def _score_table(self, codes: Array) -> Array:
         known = (codes >= 0) & ~np.isnan(self.user_means_[codes])
-        rows = np.flatnonzero(known)
+        if known.all():
+            return self._known_scores(codes)
         table = np.empty((len(codes), len(self.items_)))
-        if len(rows) < len(codes):
-            table[~known] = self._newcomer_scores()
-        if len(rows):
-            users, every = codes[rows], np.arange(len(self.items_))
-            scores = self.user_factors_[users] @ self.item_factors_.T
-            scores = scores + self._offsets(users[:, None], every[None, :])
-            new = np.isnan(self.item_means_)
-            if new.any():
-                scores[:, new] = self.user_means_[users][:, None]
-            table[rows] = scores
+        table[~known] = self._newcomer_scores()
+        table[known] = self._known_scores(codes[known])
         return table
+
+    def _known_scores(self, users: Array) -> Array:
+        """Return the scores of all items for users with ratings; an item without ratings gets the user's mean."""
+        scores = np.asarray(self.user_factors_[users] @ self.item_factors_.T, dtype=np.float64)
+        scores += self._offsets(users[:, None], np.arange(len(self.items_))[None, :])
+        new = np.isnan(self.item_means_)
+        if new.any():
+            scores[:, new] = self.user_means_[users][:, None]
+        return scores
 
     def _item_vectors(self) -> Any:
         return self.item_factors_
