@@ -145,3 +145,36 @@ def test_a_row_that_is_not_determined_is_returned():
     assert (
         solve_rows(0, 2, starts, others, np.ones(4), np.ones(4), V, np.zeros((0, 0)), np.zeros(2), out) == 0
     )
+
+
+# requests that used to be answered wrongly
+
+
+@pytest.mark.parametrize("model", [MatrixFactorization, AlternatingLeastSquares])
+def test_starts_must_be_finite(model):
+    start = np.ones((5, 2)), np.full((6, 2), np.nan)
+    with pytest.raises(DataError, match="init must hold finite numbers"):
+        model(2, init=start).fit(sp.csr_array(np.nan_to_num(R56, nan=1.0)))
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 2.0, np.nan])
+def test_levels_of_intervals(level):
+    model = MatrixFactorization(1, noise_variance=0.5, prior_precision=1.0, iterations=200, random_state=0)
+    with pytest.raises(DataError, match="level must lie between 0 and 1"):
+        model.fit(R56).predict_interval([(0, 4)], level=level)
+
+
+def test_reasons_for_an_unknown_user_need_the_row_of_this_user():
+    clicks = sp.csr_array(np.nan_to_num(R56))
+    model = AlternatingLeastSquares(2, random_state=0).fit(clicks)
+    known = model.explain(4, clicks, 2)
+    assert model.explain("new", clicks[[4]], 2)[:2] == known[:2]
+    with pytest.raises(DataError, match="give the row of this user alone"):
+        model.explain("new", clicks, 2)
+
+
+def test_fold_in_takes_a_dict_or_pairs():
+    model = AlternatingLeastSquares(2, random_state=0).fit(sp.csr_array(np.nan_to_num(R56)))
+    told = {0: 3.0, 4: 1.0, "unknown": 2.0}
+    expected = model.recalculate_user(None, sp.csr_array(np.array([[3.0, 0, 0, 0, 1, 0]])))[0]
+    assert model.fold_in(told).tolist() == model.fold_in(list(told.items())).tolist() == expected.tolist()

@@ -8,7 +8,7 @@ import numpy as np
 from gnomon.loops._compile import PART, compiled
 from gnomon.loops.draws import mix
 
-LANES = 8  # numbers that one instruction takes; rows of small matrices are padded to a multiple
+LANES = 16  # numbers in a turn of a vectorized loop; rows of small matrices are padded to a multiple
 ENTRIES = 64  # entries of a row that are gathered at a time
 
 

@@ -6,10 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import ModelFileError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array, fix_signs
 from gnomon.recommend.alternating import predictions
 from gnomon.recommend.base import RatingRecommender
+
+
+def central_interval(mean: Array, std: Array, level: float) -> tuple[Array, Array]:
+    """Return the ends of the interval that holds a Gaussian with probability `level`."""
+    from scipy.stats import norm
+
+    if not 0 < level < 1:
+        raise DataError(f"level must lie between 0 and 1; got {level}.")
+    z = float(norm.ppf(0.5 + level / 2))
+    return mean - z * std, mean + z * std
+
+
+def finite_factors(init: Any, kind: Any) -> tuple[Array, Array]:
+    """Return a pair of user and item factors to start from; they must be finite."""
+    U, V = (np.array(part, dtype=kind, order="C") for part in init)
+    if not (np.isfinite(U).all() and np.isfinite(V).all()):
+        raise DataError("init must hold finite numbers; some are NaN or infinite.")
+    return U, V
 
 
 class Factored(RatingRecommender):

@@ -23,6 +23,7 @@ from gnomon.recommend.alternating import (
     sides_of,
     solve_side,
 )
+from gnomon.recommend.factored import finite_factors
 from gnomon.recommend.normal_equations import Line, dealt_out, solve_by_sums
 from gnomon.recommend.passes import Factors, Grid, coordinate_sweep, grid_of, history_of, sgd_sweep
 from gnomon.recommend.restarts import SeveralStarts
@@ -281,10 +282,8 @@ class MatrixFactorization(SeveralStarts):
             if self.solver == "sgd":
                 return 0.1 * rng.normal(size=(n, k)), 0.1 * rng.normal(size=(m, k))
             return np.zeros((n, k)), rng.normal(size=(m, k)) / np.sqrt(k)
-        if isinstance(self.init, tuple):
-            U, V = (np.array(part, dtype=np.float64) for part in self.init)
-        else:
-            U, V = np.zeros((n, k)), np.array(self.init, dtype=np.float64)
+        pair = self.init if isinstance(self.init, tuple) else (np.zeros((n, k)), self.init)
+        U, V = finite_factors(pair, np.float64)
         if U.shape != (n, k) or V.shape != (m, k):
             raise DataError(
                 f"init must hold item factors of shape ({m}, {k}), or a pair with user factors ({n}, {k}) first."

@@ -19,7 +19,8 @@ from gnomon.core.ratings import ById, RatingMatrix
 from gnomon.core.steps import Report
 from gnomon.core.threads import one_blas_thread, shared
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
-from gnomon.recommend.alternating import Side, predictions, side_of, solve_side
+from gnomon.recommend.alternating import Side, as_ratings, predictions, side_of, solve_side
+from gnomon.recommend.factored import finite_factors
 from gnomon.recommend.implicit import ImplicitFactors
 from gnomon.recommend.newcomers import as_rows, merged
 from gnomon.recommend.normal_equations import Line, dealt_out, solve_by_sums
@@ -181,10 +182,10 @@ class AlternatingLeastSquares(ImplicitFactors):
         n, m = len(work.users.counts), len(work.items.counts)
         k, kind = int(self.factors), np.dtype(self.dtype)
         if self.init is not None:
-            U, V = (np.array(part, dtype=kind) for part in self.init)
+            U, V = finite_factors(self.init, kind)
             if U.shape != (n, k) or V.shape != (m, k):
                 raise DataError(f"init must hold arrays of shapes ({n}, {k}) and ({m}, {k}).")
-            return Factors(np.ascontiguousarray(U), np.ascontiguousarray(V), 0)
+            return Factors(U, V, 0)
         own = np.random.default_rng(draw_seed(rng))
         return Factors((own.random((n, k)) * 0.01).astype(kind), (own.random((m, k)) * 0.01).astype(kind), 0)
 
@@ -352,10 +353,9 @@ class AlternatingLeastSquares(ImplicitFactors):
         self.user_factors_, self.item_factors_ = U, V
 
     def fold_in(self, ratings: Any) -> Array:
-        """Return the vector of a new user from a dict item -> count."""
-        codes = codes_of(list(ratings), self.items_)
-        values = np.array(list(ratings.values()), dtype=np.float64)[codes >= 0]
-        row = sparse.csr_array((values, codes[codes >= 0], [0, len(values)]), shape=(1, len(self.items_)))
+        """Return the vector of a new user from a dict item -> count, or pairs; unknown items are left out."""
+        codes, values = as_ratings(ratings, self.items_)
+        row = sparse.csr_array((values, codes, [0, len(values)]), shape=(1, len(self.items_)))
         return self.recalculate_user(None, row)[0]
 
     def explain(
@@ -385,7 +385,9 @@ class AlternatingLeastSquares(ImplicitFactors):
         code, item = int(codes_of([userid], self.users_)[0]), int(codes_of([itemid], self.items_)[0])
         if item < 0 or (code < 0 and user_items is None):
             raise DataError(f"user {userid!r} or item {itemid!r} is not known.")
-        rows = self.ratings_ if user_items is None else sparse.csr_array(user_items)
+        rows = self.ratings_ if user_items is None else as_rows(user_items, len(self.items_), "user")
+        if code < 0 and rows.shape[0] != 1:
+            raise DataError(f"user {userid!r} is not known; give the row of this user alone as user_items.")
         row = rows[[code if rows.shape[0] > 1 else 0]]
         liked, c = row.indices, self._confidence(row.data).astype(np.float64)
         V = self.item_factors_.astype(np.float64)
