@@ -8,8 +8,10 @@ import numpy as np
 from gnomon.loops._compile import PART, compiled
 from gnomon.loops.draws import mix
 
-LANES = 16  # numbers in a turn of a vectorized loop; rows of small matrices are padded to a multiple
+LANES = 8  # numbers in a turn of a vectorized loop; rows of small matrices are padded to a multiple
 ENTRIES = 64  # entries of a row that are gathered at a time
+ROUNDING = 1e-15  # of a pivot, relative to its diagonal and for each factor
+WIDE = 48  # factors from which BLAS is quicker than our own sums
 
 
 @compiled(fastmath=True, **PART)
@@ -25,12 +27,15 @@ def add_outer(block, scaled, size, k, A):
 
 
 @compiled(fastmath=True, **PART)
-def cholesky_solve(A, b, k):
+def cholesky_solve(A, b, least, k):
     """Solve A x = b in place, A symmetric positive definite of order k; its lower half is used and overwritten.
 
     A = LᵀL is found from the last row up, so that all inner loops run along rows; rows are taken four at a time, and
-    what they leave of the rows above is computed in one pass.
+    what they leave of the rows above is computed in one pass. Returns False where a pivot is not above the rounding
+    of its diagonal; `least` is space for k numbers.
     """
+    for j in range(k):
+        least[j] = ROUNDING * k * A[j, j]
     top = k
     while top > 0:
         low = max(0, top - 4)
@@ -39,7 +44,7 @@ def cholesky_solve(A, b, k):
                 s = A[p, j]
                 for l in range(j + 1):
                     A[j, l] -= s * A[p, l]
-            if not A[j, j] > 0.0:
+            if not A[j, j] > least[j]:
                 return False
             root = np.sqrt(A[j, j])
             s, y = 1.0 / root, b[j] / root
@@ -69,7 +74,7 @@ def solve_rows(first, last, starts, others, weights, targets, V, base, ridge, ou
     k = V.shape[1]
     width = (k + LANES - 1) // LANES * LANES
     A = np.zeros((k, width))
-    b = np.empty(k)
+    b, least = np.empty(k), np.empty(k)
     plain = base.shape[0] == 0
     block, scaled = np.zeros((ENTRIES, width)), np.zeros((ENTRIES, k))
     for r in range(first, last):
@@ -88,7 +93,7 @@ def solve_rows(first, last, starts, others, weights, targets, V, base, ridge, ou
                     A[i, j] = s
                 A[i, i] += ridge[r] / weights[low + i]
                 b[i] = targets[low + i] / weights[low + i]
-            if not cholesky_solve(A, b, m):
+            if not cholesky_solve(A, b, least, m):
                 return r
             for l in range(k):
                 s = 0.0
@@ -113,8 +118,11 @@ def solve_rows(first, last, starts, others, weights, targets, V, base, ridge, ou
             while size % 4:
                 scaled[size] = 0.0
                 size += 1
-            add_outer(block, scaled, size, k, A)
-        if not cholesky_solve(A, b, k):
+            if k < WIDE:
+                add_outer(block, scaled, size, k, A)
+            else:
+                A += np.dot(scaled[:size].T, block[:size])
+        if not cholesky_solve(A, b, least, k):
             return r
         for l in range(k):
             out[r, l] = b[l]

@@ -136,8 +136,9 @@ class Recommender(Learner):
         source = np.where(np.isnan(found), 3, 0)
         means = self._means()
         for rule, codes, mean in ((1, items, means.item), (2, users, means.user)):
-            here = (source == 3) & (codes >= 0)
-            found[here], source[here] = mean[codes[here]], rule
+            value = np.where(codes >= 0, mean[codes], np.nan)  # NaN: met, but without a rating
+            here = (source == 3) & ~np.isnan(value)
+            found[here], source[here] = value[here], rule
         found[source == 3] = means.whole
         if round:
             found = round_ratings(found, self._options())
