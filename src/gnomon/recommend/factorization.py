@@ -291,11 +291,12 @@ class MatrixFactorization(SeveralStarts):
         return U, V
 
     def _step(self, work: Work, state: Factors) -> tuple[Factors, Report]:
+        first: float | None = None
+        met: float | None
         if self.solver == "als":
             fresh, first, met = self._als(work, state)
         else:
             fresh, met = self._pass(work, state)
-            first = None
         J, squares = self._objective(work, fresh, met)
         change = abs(state.objective - J)
         fresh = fresh._replace(

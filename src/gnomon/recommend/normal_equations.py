@@ -53,13 +53,14 @@ def dealt_out(R: RatingMatrix) -> Any:
     """
     if not R.n_parts:
         return None
-    import dask.array as da
+    import dask.array
 
     from gnomon.core.dask_rows import DaskRows
 
     table = np.column_stack([R.users, R.items, R.values])
     size = -(-len(table) // R.n_parts)
-    return DaskRows(da.from_array(table, chunks=(size, 3)).persist())  # type: ignore[no-untyped-call]
+    from_array: Any = dask.array.from_array
+    return DaskRows(from_array(table, chunks=(size, 3)).persist())
 
 
 def normal_equations(
