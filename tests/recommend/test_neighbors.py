@@ -1,5 +1,7 @@
 """Baselines, similarities, neighbors, content: the numbers of the lesson, and twins."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr
 from sklearn.linear_model import Ridge
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.recommend import (
     ContentBasedRecommender,
     KNNRecommender,
@@ -248,3 +250,22 @@ def test_users_without_ratings_are_newcomers():
     assert model.predict([(1, 0)])[0] == 3.0 and model.predict_source([(1, 0)])[0] == "item mean"
     ids, scores = model.recommend(1)
     assert len(ids) == 3 and np.isfinite(scores).all()
+
+
+def test_too_many_to_compare_are_refused(monkeypatch):
+    from gnomon.recommend import neighbors
+
+    monkeypatch.setattr(neighbors, "MOST_COMPARED", 5)
+    KNNRecommender().fit(R56)
+    with pytest.raises(DataError, match="mode='item' compares 6 items"):
+        KNNRecommender(mode="item").fit(R56)
+
+
+def test_tables_of_a_spoiled_file_are_refused():
+    model = KNNRecommender().fit(R56)
+    model._check_loaded()
+    for name in ("similarities_", "means_", "user_means_", "item_means_"):
+        spoiled = copy.copy(model)
+        setattr(spoiled, name, getattr(model, name)[:-1])
+        with pytest.raises(ModelFileError):
+            spoiled._check_loaded()

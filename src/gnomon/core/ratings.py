@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
+from gnomon.core.dask_rows import is_dask
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError
 from gnomon.core.ids import coded, column_of, pair_columns, shown
@@ -45,8 +46,7 @@ class RatingMatrix(Data):
         The ratings that are allowed; any other is an error.
     duplicates : {"error", "last", "mean", "sum"}
         What to do with a pair that comes more than once: refuse it, keep the latest (by time, else by order),
-        or take
-        the mean or the sum.
+        or take the mean or the sum.
 
     Attributes
     ----------
@@ -67,6 +67,8 @@ class RatingMatrix(Data):
     array([[ 1.,  5.],
            [nan,  3.]])
     """
+
+    n_parts = 0  # partitions of the Dask collection that they came in
 
     def __init__(
         self,
@@ -156,10 +158,15 @@ class RatingMatrix(Data):
     def from_frame(
         cls, df: Any, user: Any = None, item: Any = None, rating: Any = None, time: Any = None, **options: Any
     ) -> Self:
-        """Make one from a long table (pandas, polars, Arrow), or a Parquet or CSV file, with a row for every rating.
+        """Make one from a long table (pandas, polars, Arrow, Dask, or a Parquet or CSV file), a row for every rating.
 
-        Columns are named by `user`, `item`, `rating` and `time`, else they are the first three.
+        Columns are named by `user`, `item`, `rating` and `time`, else they are the first three. The ratings of a Dask
+        frame come here, 16 bytes each; learners that sum over ratings deal them out to the workers again.
         """
+        if is_dask(df):
+            made = cls.from_frame(df.compute(), user, item, rating, time, **options)
+            made.n_parts = df.npartitions
+            return made
         table = table_of(df)
         names = list(table.columns)
         if len(names) < 3:
@@ -237,6 +244,7 @@ class RatingMatrix(Data):
         made.user_names, made.item_names, made.scale = self.user_names, self.item_names, self.scale
         made.users, made.items, made.values = self.users[kept], self.items[kept], self.values[kept]
         made.times = None if self.times is None else self.times[kept]
+        made.n_parts = self.n_parts
         return made
 
     def pairs(self) -> tuple[Array, Array]:
@@ -357,9 +365,15 @@ class RatingMatrix(Data):
 def read_ratings(
     X: Any, y: Any = None, *, explicit_zeros: bool = True, duplicates: str = "error"
 ) -> RatingMatrix:
-    """Return ratings from a RatingMatrix, pairs and y, a sparse matrix, a table with NaN, or a long frame."""
+    """Return ratings from a RatingMatrix, pairs and y, a sparse matrix, a table with NaN, or a long Dask frame."""
     if isinstance(X, RatingMatrix):
         found = X
+    elif is_dask(X) and y is not None:
+        users, items = pair_columns(X.compute())
+        found = RatingMatrix(users, items, y.compute() if is_dask(y) else y, duplicates=duplicates)
+        found.n_parts = X.npartitions
+    elif is_dask(X):
+        found = RatingMatrix.from_frame(X, duplicates=duplicates)
     elif sparse.issparse(X):
         found = RatingMatrix.from_sparse(X, explicit_zeros=explicit_zeros, duplicates=duplicates)
     elif y is not None:

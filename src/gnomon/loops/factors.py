@@ -8,30 +8,59 @@ import numpy as np
 from gnomon.loops._compile import PART, compiled
 from gnomon.loops.draws import mix
 
+LANES = 8  # numbers in a turn of a vectorized loop; rows of small matrices are padded to a multiple
+ENTRIES = 64  # entries of a row that are gathered at a time
+ROUNDING = 1e-15  # of a pivot, relative to its diagonal and for each factor
+WIDE = 48  # factors from which BLAS is quicker than our own sums
 
-@compiled(**PART)
-def cholesky_solve(A, b, k):
-    """Solve A x = b in place, A symmetric positive definite (its lower half is used and overwritten)."""
+
+@compiled(fastmath=True, **PART)
+def add_outer(block, scaled, size, k, A):
+    """A += scaledᵀ block over `size` entries (a multiple of four); what lies above the diagonal is not used."""
+    for i in range(0, size, 4):
+        for j in range(k):
+            s0, s1, s2, s3 = scaled[i, j], scaled[i + 1, j], scaled[i + 2, j], scaled[i + 3, j]
+            for l in range((j // LANES + 1) * LANES):
+                A[j, l] += (s0 * block[i, l] + s1 * block[i + 1, l]) + (
+                    s2 * block[i + 2, l] + s3 * block[i + 3, l]
+                )
+
+
+@compiled(fastmath=True, **PART)
+def cholesky_solve(A, b, least, k):
+    """Solve A x = b in place, A symmetric positive definite of order k; its lower half is used and overwritten.
+
+    A = LᵀL is found from the last row up, so that all inner loops run along rows; rows are taken four at a time, and
+    what they leave of the rows above is computed in one pass. Returns False where a pivot is not above the rounding
+    of its diagonal; `least` is space for k numbers.
+    """
     for j in range(k):
-        for i in range(j):
-            s = A[j, i]
-            for l in range(i):
-                s -= A[j, l] * A[i, l]
-            A[j, i] = s / A[i, i]
-        d = A[j, j]
-        for l in range(j):
-            d -= A[j, l] * A[j, l]
-        if not d > 0.0:
-            return False
-        A[j, j] = np.sqrt(d)
+        least[j] = ROUNDING * k * A[j, j]
+    top = k
+    while top > 0:
+        low = max(0, top - 4)
+        for j in range(top - 1, low - 1, -1):
+            for p in range(top - 1, j, -1):
+                s = A[p, j]
+                for l in range(j + 1):
+                    A[j, l] -= s * A[p, l]
+            if not A[j, j] > least[j]:
+                return False
+            root = np.sqrt(A[j, j])
+            s, y = 1.0 / root, b[j] / root
+            for l in range(j):
+                A[j, l] *= s
+                b[l] -= y * A[j, l]
+            A[j, j], b[j] = root, y
+        for i in range(low):  # there were four rows
+            s0, s1, s2, s3 = A[low, i], A[low + 1, i], A[low + 2, i], A[low + 3, i]
+            for l in range((i // LANES + 1) * LANES):
+                A[i, l] -= (s0 * A[low, l] + s1 * A[low + 1, l]) + (s2 * A[low + 2, l] + s3 * A[low + 3, l])
+        top = low
+    for j in range(k):
         s = b[j]
         for l in range(j):
             s -= A[j, l] * b[l]
-        b[j] = s / A[j, j]
-    for j in range(k - 1, -1, -1):
-        s = b[j]
-        for l in range(j + 1, k):
-            s -= A[l, j] * b[l]
         b[j] = s / A[j, j]
     return True
 
@@ -43,16 +72,11 @@ def solve_rows(first, last, starts, others, weights, targets, V, base, ridge, ou
     Rows without entries become zero. Returns the first row whose matrix is not positive definite, else -1.
     """
     k = V.shape[1]
-    longest = 0
-    for r in range(first, last):
-        longest = max(longest, starts[r + 1] - starts[r])
-    A = np.empty((k, k), dtype=np.float64)
-    b = np.empty(k, dtype=np.float64)
+    width = (k + LANES - 1) // LANES * LANES
+    A = np.zeros((k, width))
+    b, least = np.empty(k), np.empty(k)
     plain = base.shape[0] == 0
-    small = min(longest, k)
-    G = np.empty((small, small), dtype=np.float64)
-    block = np.empty((64, k), dtype=V.dtype)
-    scaled = np.empty((64, k), dtype=V.dtype)
+    block, scaled = np.zeros((ENTRIES, width)), np.zeros((ENTRIES, k))
     for r in range(first, last):
         low, high = starts[r], starts[r + 1]
         m = high - low
@@ -66,10 +90,10 @@ def solve_rows(first, last, starts, others, weights, targets, V, base, ridge, ou
                     vj, s = others[low + j], 0.0
                     for l in range(k):
                         s += np.float64(V[vi, l]) * V[vj, l]
-                    G[i, j] = s
-                G[i, i] += ridge[r] / weights[low + i]
+                    A[i, j] = s
+                A[i, i] += ridge[r] / weights[low + i]
                 b[i] = targets[low + i] / weights[low + i]
-            if not cholesky_solve(G, b, m):
+            if not cholesky_solve(A, b, least, m):
                 return r
             for l in range(k):
                 s = 0.0
@@ -82,28 +106,56 @@ def solve_rows(first, last, starts, others, weights, targets, V, base, ridge, ou
             for j in range(k):
                 A[i, j] = 0.0 if plain else base[i, j]
             A[i, i] += ridge[r]
-        for begin in range(low, high, 64):
-            size = min(64, high - begin)
+        for begin in range(low, high, ENTRIES):
+            size = min(ENTRIES, high - begin)
             for i in range(size):
-                v, w, t = others[begin + i], V.dtype.type(weights[begin + i]), targets[begin + i]
+                v, w, t = others[begin + i], np.float64(weights[begin + i]), np.float64(targets[begin + i])
                 for l in range(k):
-                    value = V[v, l]
+                    value = np.float64(V[v, l])
                     block[i, l] = value
                     scaled[i, l] = w * value
                     b[l] += t * value
-            if size >= 8:
-                A += np.dot(scaled[:size].T, block[:size])
+            while size % 4:
+                scaled[size] = 0.0
+                size += 1
+            if k < WIDE:
+                add_outer(block, scaled, size, k, A)
             else:
-                for i in range(size):
-                    for j in range(k):
-                        value = scaled[i, j]
-                        for l in range(j + 1):
-                            A[j, l] += value * block[i, l]
-        if not cholesky_solve(A, b, k):
+                A += np.dot(scaled[:size].T, block[:size])
+        if not cholesky_solve(A, b, least, k):
             return r
         for l in range(k):
             out[r, l] = b[l]
     return -1
+
+
+@compiled(fastmath=True)
+def add_equations(rows, others, weights, targets, V, gram, right, squares):
+    """gram[r] += w v vᵀ (the lower half), right[r] += t v and squares[r] += t² for every entry of row r."""
+    k = V.shape[1]
+    for e in range(len(rows)):
+        r, v, t = rows[e], others[e], targets[e]
+        squares[r] += t * t
+        for j in range(k):
+            s = weights[e] * V[v, j]
+            right[r, j] += t * V[v, j]
+            for l in range(j + 1):
+                gram[r, j, l] += s * V[v, l]
+
+
+@compiled(fastmath=True)
+def squared_errors(first, last, starts, others, targets, V, U, out):
+    """out[r] = Σ (t − v·u_r)² over the entries of row r."""
+    k = V.shape[1]
+    for r in range(first, last):
+        total = 0.0
+        for e in range(starts[r], starts[r + 1]):
+            v, s = others[e], 0.0
+            for l in range(k):
+                s += np.float64(U[r, l]) * V[v, l]
+            s = targets[e] - s
+            total += s * s
+        out[r] = total
 
 
 @compiled(fastmath=True, **PART)

@@ -63,16 +63,23 @@ def solve_side(
     targets: Array | None = None,
     base: Array = NO_BASE,
     what: str = "row",
+    errors: Array | None = None,
 ) -> Array:
-    """Return the vectors of all rows: (base + λ_r I + Σ w v vᵀ) u = Σ t v; rows without ratings are zero."""
-    from gnomon.loops.factors import solve_rows
+    """Return the vectors of all rows: (base + λ_r I + Σ w v vᵀ) u = Σ t v; rows without ratings are zero.
+
+    `errors`, where given, is filled with Σ (t − u·v)² of every row.
+    """
+    from gnomon.loops.factors import solve_rows, squared_errors
 
     out = np.empty((len(side.counts), V.shape[1]), dtype=V.dtype)
     w = np.ones(len(side.runs.others)) if weights is None else weights
     t = side.runs.values if targets is None else targets
 
     def piece(edges: tuple[int, int]) -> int:
-        return int(solve_rows(*edges, side.runs.starts, side.runs.others, w, t, V, base, ridge, out))
+        bad = int(solve_rows(*edges, side.runs.starts, side.runs.others, w, t, V, base, ridge, out))
+        if errors is not None and bad < 0:
+            squared_errors(*edges, side.runs.starts, side.runs.others, t, V, out, errors)
+        return bad
 
     failed = [row for row in shared(piece, side.pieces) if row >= 0]
     if failed:

@@ -12,7 +12,7 @@ from gnomon.core.ids import codes_of
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import ById
 from gnomon.recommend.alternating import as_ratings, ridge_of, side_of, solve_side
-from gnomon.recommend.factored import Factored
+from gnomon.recommend.factored import Factored, central_interval
 
 
 class FactorAnswers(Factored):
@@ -112,11 +112,7 @@ class FactorAnswers(Factored):
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
         """Return the lower and upper end of the central interval of every rating, by `predict_distribution`."""
-        from scipy.stats import norm
-
-        mean, std = self.predict_distribution(X)
-        z = norm.ppf(0.5 + level / 2)
-        return mean - z * std, mean + z * std
+        return central_interval(*self.predict_distribution(X), level)
 
     def explain(self, user: Any, item: Any, N: int = 5) -> tuple[Array, Array]:
         r"""Return the rated items that speak most for a proposal ("because you liked"), and what each adds.

@@ -23,7 +23,7 @@ from gnomon.recommend.lists import rerank_mmr, round_ratings
 BLOCK_SCORES = 2**21  # of a block of users, all items
 DAMPING = 5.0  # ratings of the global mean that a newcomer's list adds to every item
 LONG_LIST = 256  # entries; longer lists are sorted whole
-CHUNK_ENTRIES = 2**15  # ratings in a piece of work
+CHUNK_ENTRIES = 2**13  # ratings in a piece of work
 
 SOURCES = np.array(["model", "item mean", "user mean", "global mean"])
 
@@ -86,6 +86,9 @@ class Recommender(Learner):
         bad = R.shape != (n, m) or len(R.indices) != len(R.data) or len(R.indptr) != n + 1
         if bad or (len(R.indices) and not 0 <= R.indices.min() <= R.indices.max() < m):
             raise ModelFileError("its ratings do not fit its users and items; save the model again.")
+        for name, size in (("user_means_", n), ("item_means_", m), ("user_bias_", n), ("item_bias_", m)):
+            if np.shape(getattr(self, name, np.zeros(size))) != (size,):
+                raise ModelFileError(f"its {name} does not fit its users and items; save the model again.")
 
     # pairs
 
@@ -133,8 +136,9 @@ class Recommender(Learner):
         source = np.where(np.isnan(found), 3, 0)
         means = self._means()
         for rule, codes, mean in ((1, items, means.item), (2, users, means.user)):
-            here = (source == 3) & (codes >= 0)
-            found[here], source[here] = mean[codes[here]], rule
+            value = np.where(codes >= 0, mean[codes], np.nan)  # NaN: met, but without a rating
+            here = (source == 3) & ~np.isnan(value)
+            found[here], source[here] = value[here], rule
         found[source == 3] = means.whole
         if round:
             found = round_ratings(found, self._options())

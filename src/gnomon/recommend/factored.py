@@ -6,10 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import ModelFileError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array, fix_signs
 from gnomon.recommend.alternating import predictions
 from gnomon.recommend.base import RatingRecommender
+
+
+def central_interval(mean: Array, std: Array, level: float) -> tuple[Array, Array]:
+    """Return the ends of the interval that holds a Gaussian with probability `level`."""
+    from scipy.stats import norm
+
+    if not 0 < level < 1:
+        raise DataError(f"level must lie between 0 and 1; got {level}.")
+    z = float(norm.ppf(0.5 + level / 2))
+    return mean - z * std, mean + z * std
+
+
+def finite_factors(init: Any, kind: Any) -> tuple[Array, Array]:
+    """Return a pair of user and item factors to start from; they must be finite."""
+    U, V = (np.array(part, dtype=kind, order="C") for part in init)
+    if not (np.isfinite(U).all() and np.isfinite(V).all()):
+        raise DataError("init must hold finite numbers; some are NaN or infinite.")
+    return U, V
 
 
 class Factored(RatingRecommender):
@@ -41,19 +59,21 @@ class Factored(RatingRecommender):
 
     def _score_table(self, codes: Array) -> Array:
         known = (codes >= 0) & ~np.isnan(self.user_means_[codes])
-        rows = np.flatnonzero(known)
+        if known.all():
+            return self._known_scores(codes)
         table = np.empty((len(codes), len(self.items_)))
-        if len(rows) < len(codes):
-            table[~known] = self._newcomer_scores()
-        if len(rows):
-            users, every = codes[rows], np.arange(len(self.items_))
-            scores = self.user_factors_[users] @ self.item_factors_.T
-            scores = scores + self._offsets(users[:, None], every[None, :])
-            new = np.isnan(self.item_means_)
-            if new.any():
-                scores[:, new] = self.user_means_[users][:, None]
-            table[rows] = scores
+        table[~known] = self._newcomer_scores()
+        table[known] = self._known_scores(codes[known])
         return table
+
+    def _known_scores(self, users: Array) -> Array:
+        """Return the scores of all items for users with ratings; an item without ratings gets the user's mean."""
+        scores = np.asarray(self.user_factors_[users] @ self.item_factors_.T, dtype=np.float64)
+        scores += self._offsets(users[:, None], np.arange(len(self.items_))[None, :])
+        new = np.isnan(self.item_means_)
+        if new.any():
+            scores[:, new] = self.user_means_[users][:, None]
+        return scores
 
     def _item_vectors(self) -> Any:
         return self.item_factors_

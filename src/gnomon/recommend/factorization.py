@@ -16,7 +16,6 @@ from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, warn
 from gnomon.recommend.alternating import (
-    Side,
     Sides,
     penalty,
     predictions,
@@ -24,6 +23,8 @@ from gnomon.recommend.alternating import (
     sides_of,
     solve_side,
 )
+from gnomon.recommend.factored import finite_factors
+from gnomon.recommend.normal_equations import Line, dealt_out, solve_by_sums
 from gnomon.recommend.passes import Factors, Grid, coordinate_sweep, grid_of, history_of, sgd_sweep
 from gnomon.recommend.restarts import SeveralStarts
 
@@ -37,7 +38,8 @@ class Work(NamedTuple):
     ridge_users: Array
     ridge_items: Array
     memory: dict[str, Any]  # what earlier starts have left
-    grid: Grid | None = None  # blocks for "sgd"
+    grid: Grid | None  # blocks for "sgd"
+    rows: Any  # the ratings on a cluster, for "als"
 
 
 class MatrixFactorization(SeveralStarts):
@@ -236,7 +238,8 @@ class MatrixFactorization(SeveralStarts):
             self._check_counts(R, sides)
         R.memory = {}
         blocks = self.solver == "sgd" and self.batch == "shuffled" and not self.implicit
-        return Work(sides, *ridge, R.memory, grid_of(sides) if blocks else None)
+        rows = dealt_out(R) if self.solver == "als" else None
+        return Work(sides, *ridge, R.memory, grid_of(sides) if blocks else None, rows)
 
     def _check_counts(self, R: RatingMatrix, sides: Sides) -> None:
         for what, side, names in (
@@ -279,10 +282,8 @@ class MatrixFactorization(SeveralStarts):
             if self.solver == "sgd":
                 return 0.1 * rng.normal(size=(n, k)), 0.1 * rng.normal(size=(m, k))
             return np.zeros((n, k)), rng.normal(size=(m, k)) / np.sqrt(k)
-        if isinstance(self.init, tuple):
-            U, V = (np.array(part, dtype=np.float64) for part in self.init)
-        else:
-            U, V = np.zeros((n, k)), np.array(self.init, dtype=np.float64)
+        pair = self.init if isinstance(self.init, tuple) else (np.zeros((n, k)), self.init)
+        U, V = finite_factors(pair, np.float64)
         if U.shape != (n, k) or V.shape != (m, k):
             raise DataError(
                 f"init must hold item factors of shape ({m}, {k}), or a pair with user factors ({n}, {k}) first."
@@ -290,13 +291,13 @@ class MatrixFactorization(SeveralStarts):
         return U, V
 
     def _step(self, work: Work, state: Factors) -> tuple[Factors, Report]:
+        first: float | None = None
+        met: float | None
         if self.solver == "als":
-            fresh, first = self._als(work, state)
-            J, squares = self._objective(work, fresh)
+            fresh, first, met = self._als(work, state)
         else:
             fresh, met = self._pass(work, state)
-            J, squares = self._objective(work, fresh, met)
-            first = None
+        J, squares = self._objective(work, fresh, met)
         change = abs(state.objective - J)
         fresh = fresh._replace(
             half_steps=np.vstack([state.half_steps, [J if first is None else first, J]]),
@@ -314,30 +315,34 @@ class MatrixFactorization(SeveralStarts):
         rate = rate / (1 + state.sweeps) if self.lr_schedule == "inverse" else rate
         return sgd_sweep(work, state, rate, self._lambda(), self._scaling(), self.batch, self.biases)
 
-    def _als(self, work: Work, state: Factors) -> tuple[Factors, float]:
-        """Users, then items; with biases a vector has one entry more, which meets a one."""
-        sides = work.sides
-        U, user_bias = self._half(
-            sides, sides.users, state.V, state.item_bias[sides.columns], work.ridge_users, "user"
-        )
-        middle = state._replace(U=U, user_bias=user_bias)
-        first = self._objective(work, middle)[0]
-        known = user_bias[sides.rows][sides.places]
-        V, item_bias = self._half(sides, sides.items, U, known, work.ridge_items, "item")
-        return middle._replace(V=V, item_bias=item_bias), first
+    def _als(self, work: Work, state: Factors) -> tuple[Factors, float, float]:
+        """Users, then items; return J after the users, and the squared errors after the items."""
+        U, bias, met = self._half(work, 0, state.V, state.item_bias)
+        middle = state._replace(U=U, user_bias=bias)
+        first = self._objective(work, middle, met)[0]
+        V, bias, met = self._half(work, 1, U, bias)
+        return middle._replace(V=V, item_bias=bias), first, met
 
-    def _half(
-        self, sides: Sides, side: Side, other: Array, bias: Array, ridge: Array, what: str
-    ) -> tuple[Array, Array]:
+    def _half(self, work: Work, axis: int, other: Array, known: Array) -> tuple[Array, Array, float]:
+        """Return vectors, biases and squared errors; with biases a vector has one entry more, which meets a one."""
+        sides = work.sides
+        side = (sides.users, sides.items)[axis]
+        ridge = (work.ridge_users, work.ridge_items)[axis]
+        if self.biases:
+            other = np.hstack([other, np.ones((len(other), 1), dtype=other.dtype)])
+        if work.rows is not None:
+            mean = sides.mean if self.biases else 0.0
+            found, errors = solve_by_sums(work.rows, axis, other, ridge, target=Line(-mean, 1.0), bias=known)
+        else:
+            rest = side.runs.values - sides.mean - known[side.runs.others] if self.biases else None
+            errors = np.empty(len(ridge))
+            found = solve_side(side, other, ridge, targets=rest, what=("user", "item")[axis], errors=errors)
         if not self.biases:
-            return solve_side(side, other, ridge, what=what), np.zeros(len(ridge))
-        longer = np.hstack([other, np.ones((len(other), 1), dtype=other.dtype)])
-        rest = side.runs.values - sides.mean - bias
-        found = solve_side(side, longer, ridge, targets=rest, what=what)
-        return np.ascontiguousarray(found[:, :-1]), found[:, -1].astype(np.float64)
+            return found, np.zeros(len(ridge)), float(errors.sum())
+        return np.ascontiguousarray(found[:, :-1]), found[:, -1].astype(np.float64), float(errors.sum())
 
     def _objective(self, work: Work, state: Factors, met: float | None = None) -> tuple[float, float]:
-        """Return J and the sum of squared residuals; of "sgd" those met on the way, to spare a pass."""
+        """Return J and the sum of squared residuals, where they are not known yet; of "sgd" those met on the way."""
         squares = self._squares(work, state) if met is None else met
         J = penalty(state.U, work.ridge_users) + penalty(state.V, work.ridge_items)
         if self.biases:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gnomon.core.errors import DataError, ModelFileError
+from gnomon.core.errors import ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.ratings import RatingMatrix
@@ -15,6 +15,7 @@ from gnomon.core.threads import shared
 from gnomon.core.validate import COUNT, POSITIVE
 from gnomon.recommend.alternating import Side, Sides, predictions, sides_of
 from gnomon.recommend.base import RatingRecommender
+from gnomon.recommend.factored import central_interval
 
 
 class Chain(NamedTuple):
@@ -198,13 +199,7 @@ class BayesianMatrixFactorization(RatingRecommender):
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
         """Return the lower and upper end of the central interval of every rating, by `predict_distribution`."""
-        from scipy.stats import norm
-
-        if not 0 < level < 1:
-            raise DataError(f"level must lie between 0 and 1; got {level}.")
-        mean, std = self.predict_distribution(X)
-        z = float(norm.ppf(0.5 + level / 2))
-        return mean - z * std, mean + z * std
+        return central_interval(*self.predict_distribution(X), level)
 
     def _item_vectors(self) -> Any:
         return np.hstack(self.item_samples_)

@@ -173,6 +173,53 @@ class ImplicitRecommender(Recommender):
         """Return scores of all items for some users, given what they have."""
         raise NotImplementedError
 
+    def recalculate_user(self, userid: Any, user_items: Any) -> Array:
+        """Return the vectors of users with these interactions, the items held fixed."""
+        raise NotImplementedError(f"{type(self).__name__} cannot make vectors of users without a new fit.")
+
+    def recalculate_item(self, itemid: Any, item_users: Any) -> Array:
+        """Return the vectors of items with these interactions, the users held fixed."""
+        raise NotImplementedError(f"{type(self).__name__} cannot make vectors of items without a new fit.")
+
+    def similar_items(
+        self,
+        itemid: Any,
+        N: int = 10,
+        recalculate_item: bool = False,
+        item_users: Any = None,
+        filter_items: Any = None,
+        items: Any = None,
+    ) -> tuple[Array, Array]:
+        """Return the items most like one or several (itself first) and how alike they are.
+
+        Parameters
+        ----------
+        itemid : id, or list or array of ids
+            Like what; several give one row each.
+        N : int
+            How many; an item that is like fewer gives fewer, and in rows of several scores of −inf.
+        recalculate_item : bool
+            Whether to make the items' vectors anew from `item_users`; not for `ItemItemRecommender`.
+        item_users : sparse matrix, optional
+            The interactions of these items, a row each.
+        filter_items, items : ids, optional
+            Leave these out; choose only of these.
+
+        Returns
+        -------
+        ids, scores : arrays
+            Scores are cosines: of vectors, or of what `ItemItemRecommender` compares.
+        """
+        check_is_fitted(self)
+        if recalculate_item and item_users is None:
+            raise DataError("recalculate_item=True needs item_users, a row of interactions for every item.")
+        asked = self.recalculate_item(itemid, item_users) if recalculate_item else None
+        return self._items_like(itemid, N, self._allowed(filter_items, items), asked)
+
+    def _items_like(self, itemid: Any, N: int, allowed: Array, asked: Any) -> tuple[Array, Array]:
+        """Return the N items of those allowed that are most like some, or like the vectors `asked`."""
+        raise NotImplementedError
+
     def similar_users(
         self, userid: Any, N: int = 10, filter_users: Any = None, users: Any = None
     ) -> tuple[Array, Array]:
@@ -266,46 +313,7 @@ class ImplicitFactors(ImplicitRecommender):
             scores[new] = self._newcomer_scores()
         return scores
 
-    def recalculate_user(self, userid: Any, user_items: Any) -> Array:
-        """Return the vectors of users with these interactions, the items held fixed."""
-        raise NotImplementedError(f"{type(self).__name__} cannot make vectors of users without a new fit.")
-
-    def recalculate_item(self, itemid: Any, item_users: Any) -> Array:
-        """Return the vectors of items with these interactions, the users held fixed."""
-        raise NotImplementedError(f"{type(self).__name__} cannot make vectors of items without a new fit.")
-
-    def similar_items(
-        self,
-        itemid: Any,
-        N: int = 10,
-        recalculate_item: bool = False,
-        item_users: Any = None,
-        filter_items: Any = None,
-        items: Any = None,
-    ) -> tuple[Array, Array]:
-        """Return the items most like one or several (itself first) and the cosines of their vectors.
-
-        Parameters
-        ----------
-        itemid : id, or list or array of ids
-            Like what; several give one row each.
-        N : int
-            How many.
-        recalculate_item : bool
-            Whether to make the items' vectors anew from `item_users`.
-        item_users : sparse matrix, optional
-            The interactions of these items, a row each.
-        filter_items, items : ids, optional
-            Leave these out; choose only of these.
-
-        Returns
-        -------
-        ids, cosines : arrays
-        """
-        if recalculate_item and item_users is None:
-            raise DataError("recalculate_item=True needs item_users, a row of interactions for every item.")
-        asked = self.recalculate_item(itemid, item_users) if recalculate_item else None
-        allowed = self._allowed(filter_items, items)
+    def _items_like(self, itemid: Any, N: int, allowed: Array, asked: Any) -> tuple[Array, Array]:
         return self._nearest(itemid, N, self.items_, self.item_factors_, allowed, asked)
 
     def _check_arrays(self) -> None:

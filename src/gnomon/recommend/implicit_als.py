@@ -19,9 +19,11 @@ from gnomon.core.ratings import ById, RatingMatrix
 from gnomon.core.steps import Report
 from gnomon.core.threads import one_blas_thread, shared
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
-from gnomon.recommend.alternating import Side, predictions, side_of, solve_side
+from gnomon.recommend.alternating import Side, as_ratings, predictions, side_of, solve_side
+from gnomon.recommend.factored import finite_factors
 from gnomon.recommend.implicit import ImplicitFactors
 from gnomon.recommend.newcomers import as_rows, merged
+from gnomon.recommend.normal_equations import Line, dealt_out, solve_by_sums
 
 
 class Work(NamedTuple):
@@ -31,6 +33,7 @@ class Work(NamedTuple):
     items: Side
     rows: Array
     confidence: Array  # by user
+    spread: Any  # the interactions on a cluster
 
 
 class Factors(NamedTuple):
@@ -47,9 +50,9 @@ class AlternatingLeastSquares(ImplicitFactors):
     .. math:: \sum_{a, i} c_{ai} (p_{ai} - u_a \cdot v_i)^2 + \lambda \Big(\sum_a \lVert u_a \rVert^2 + \sum_i
     \lVert v_i \rVert^2\Big)
 
-    with preference p = 1 for what is stored and 0 for the rest, confidence c from the counts, and 1 for the
-    rest. A row costs
-    no more than its stored entries, because :math:`V^T V` is shared. Names and meaning are those of implicit.
+    with preference p = 1 for what is stored and 0 for the rest, confidence c from the counts, and 1 for the rest. A
+    row costs no more than its stored entries, because :math:`V^T V` is shared. Names and meaning are those of
+    implicit. Interactions on Dask (a frame of user, item and count) are solved exactly, by sums over its partitions.
 
     Parameters
     ----------
@@ -65,13 +68,11 @@ class AlternatingLeastSquares(ImplicitFactors):
         Kept for implicit.
     use_cg : bool
         Whether to take a few steps of conjugate gradients from the vectors as they are (Takács et al., 2011)
-        instead of solving
-        exactly.
+        instead of solving exactly.
     iterations : int
         Sweeps.
     calculate_training_loss : bool
-        Whether ``trace_`` has the objective of every sweep; it costs about as much as a step of conjugate
-        gradients.
+        Whether ``trace_`` has the objective of every sweep; it costs about as much as a conjugate-gradient step.
     num_threads : int
         Threads; 0 is as many as there are. The result does not depend on it.
     random_state : int, RandomState, Generator or None
@@ -171,27 +172,27 @@ class AlternatingLeastSquares(ImplicitFactors):
             side_of(runs._replace(values=self._confidence(runs.values)))
             for runs in (R.by_user(), R.by_item())
         )
-        return Work(users, items, R.users, users.runs.values)
+        if R.n_parts and self.use_cg:
+            raise DataError(
+                "interactions on Dask need use_cg=False: conjugate gradients are not sums over them."
+            )
+        return Work(users, items, R.users, users.runs.values, dealt_out(R))
 
     def _start(self, work: Work, rng: np.random.Generator) -> Factors:
-        n, m, k, kind = (
-            len(work.users.counts),
-            len(work.items.counts),
-            int(self.factors),
-            np.dtype(self.dtype),
-        )
+        n, m = len(work.users.counts), len(work.items.counts)
+        k, kind = int(self.factors), np.dtype(self.dtype)
         if self.init is not None:
-            U, V = (np.array(part, dtype=kind) for part in self.init)
+            U, V = finite_factors(self.init, kind)
             if U.shape != (n, k) or V.shape != (m, k):
                 raise DataError(f"init must hold arrays of shapes ({n}, {k}) and ({m}, {k}).")
-            return Factors(np.ascontiguousarray(U), np.ascontiguousarray(V), 0)
+            return Factors(U, V, 0)
         own = np.random.default_rng(draw_seed(rng))
         return Factors((own.random((n, k)) * 0.01).astype(kind), (own.random((m, k)) * 0.01).astype(kind), 0)
 
     def _step(self, work: Work, state: Factors) -> tuple[Factors, Report]:
         begin = time.perf_counter()
-        U = self._half(work.users, state.U, state.V, "user")
-        V = self._half(work.items, state.V, U, "item")
+        U = self._half(work, 0, state.U, state.V)
+        V = self._half(work, 1, state.V, U)
         if not np.isfinite(U.sum(dtype=np.float64) + V.sum(dtype=np.float64)):
             raise DataError(
                 f"the factors are not finite after sweep {state.sweeps + 1}: confidences up to "
@@ -203,21 +204,18 @@ class AlternatingLeastSquares(ImplicitFactors):
         self._tell(state.sweeps, begin, loss)
         return fresh, Report(loss, done=fresh.sweeps >= self._limit())
 
-    def _half(self, side: Side, mine: Array, other: Array, what: str) -> Array:
+    def _half(self, work: Work, axis: int, mine: Array, other: Array) -> Array:
         """Return the vectors of one side, the other's held fixed."""
         from gnomon.loops.factors import cg_rows
 
-        lam, k = float(self.regularization), other.shape[1]
+        side = (work.users, work.items)[axis]
         confidence = side.runs.values
         with one_blas_thread():
             gram = other.T @ other
         if not self.use_cg:
-            base = gram.astype(np.float64) + lam * np.eye(k)
-            zero = np.zeros(len(side.counts))
-            return solve_side(
-                side, other, zero, weights=confidence - 1, targets=confidence, base=base, what=what
-            )
-        base = np.ascontiguousarray(gram + np.asarray(lam, dtype=gram.dtype) * np.eye(k, dtype=gram.dtype))
+            return self._solved(side, other, gram.astype(np.float64), work.spread, axis)
+        ridge = np.asarray(self.regularization, dtype=gram.dtype)
+        base = np.ascontiguousarray(gram + ridge * np.eye(len(gram), dtype=gram.dtype))
         out = mine.copy()
         runs, weights = side.runs, confidence - np.asarray(1, dtype=confidence.dtype)
 
@@ -228,6 +226,19 @@ class AlternatingLeastSquares(ImplicitFactors):
 
         shared(piece, side.pieces)
         return out
+
+    def _solved(self, side: Side, V: Array, gram: Array, spread: Any = None, axis: int = 0) -> Array:
+        """Return the exact vectors of a side; `gram` is VᵀV."""
+        base = gram + float(self.regularization) * np.eye(len(gram))
+        zero, confidence = np.zeros(len(side.counts)), side.runs.values
+        if spread is None:
+            what = ("user", "item")[axis]
+            return solve_side(side, V, zero, weights=confidence - 1, targets=confidence, base=base, what=what)
+        alpha = float(self.alpha)
+        lines = (Line(-1.0, alpha), Line(0.0, alpha))
+        if self.confidence == "one_plus":
+            lines = (Line(0.0, alpha), Line(1.0, alpha))
+        return solve_by_sums(spread, axis, V, zero, weight=lines[0], target=lines[1], base=base)[0]
 
     def _loss(self, work: Work, state: Factors) -> float:
         """Return Σ c(p − u·v)² over everything plus the penalty, from the stored entries and two Gram matrices."""
@@ -280,10 +291,7 @@ class AlternatingLeastSquares(ImplicitFactors):
         rows = as_rows(table, len(V), what)
         confidence = self._confidence(rows.data)
         runs = ById(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), confidence)
-        base = V.T.astype(np.float64) @ V + float(self.regularization) * np.eye(V.shape[1])
-        side = side_of(runs)
-        zero = np.zeros(len(side.counts))
-        return solve_side(side, V, zero, weights=confidence - 1, targets=confidence, base=base, what=what)
+        return self._solved(side_of(runs), V, V.T.astype(np.float64) @ V, axis=int(what == "item"))
 
     def partial_fit_users(self, userids: Any, user_items: Any) -> Self:
         """Learn the vectors of some users from their interactions, the items held fixed; users may be new.
@@ -345,10 +353,9 @@ class AlternatingLeastSquares(ImplicitFactors):
         self.user_factors_, self.item_factors_ = U, V
 
     def fold_in(self, ratings: Any) -> Array:
-        """Return the vector of a new user from a dict item -> count."""
-        codes = codes_of(list(ratings), self.items_)
-        values = np.array(list(ratings.values()), dtype=np.float64)[codes >= 0]
-        row = sparse.csr_array((values, codes[codes >= 0], [0, len(values)]), shape=(1, len(self.items_)))
+        """Return the vector of a new user from a dict item -> count, or pairs; unknown items are left out."""
+        codes, values = as_ratings(ratings, self.items_)
+        row = sparse.csr_array((values, codes, [0, len(values)]), shape=(1, len(self.items_)))
         return self.recalculate_user(None, row)[0]
 
     def explain(
@@ -359,8 +366,7 @@ class AlternatingLeastSquares(ImplicitFactors):
         Parameters
         ----------
         userid : id
-            The user; `user_items` is a matrix with its row (or a single row), None for the interactions of
-            the fit.
+            The user; `user_items` is a matrix with its row (or a single row), None for the interactions of the fit.
         user_items : sparse matrix or None
             Interactions.
         itemid : id
@@ -379,7 +385,9 @@ class AlternatingLeastSquares(ImplicitFactors):
         code, item = int(codes_of([userid], self.users_)[0]), int(codes_of([itemid], self.items_)[0])
         if item < 0 or (code < 0 and user_items is None):
             raise DataError(f"user {userid!r} or item {itemid!r} is not known.")
-        rows = self.ratings_ if user_items is None else sparse.csr_array(user_items)
+        rows = self.ratings_ if user_items is None else as_rows(user_items, len(self.items_), "user")
+        if code < 0 and rows.shape[0] != 1:
+            raise DataError(f"user {userid!r} is not known; give the row of this user alone as user_items.")
         row = rows[[code if rows.shape[0] > 1 else 0]]
         liked, c = row.indices, self._confidence(row.data).astype(np.float64)
         V = self.item_factors_.astype(np.float64)

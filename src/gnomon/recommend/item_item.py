@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import codes_of, is_many
@@ -145,35 +144,7 @@ class ItemItemRecommender(ImplicitRecommender, OneStep):
             found[here] = self._score_rows(np.array([a]), self.ratings_[[a]], False)[0, items[here]]
         return found
 
-    def similar_items(
-        self,
-        itemid: Any,
-        N: int = 10,
-        recalculate_item: bool = False,
-        item_users: Any = None,
-        filter_items: Any = None,
-        items: Any = None,
-    ) -> tuple[Array, Array]:
-        """Return the items most like one or several (itself first) and how alike they are.
-
-        Parameters
-        ----------
-        itemid : id, or list or array of ids
-            Like what; several give one row each.
-        N : int
-            How many; fewer where an item is like fewer. Rows of several are filled up with scores of −inf.
-        recalculate_item, item_users
-            Kept for implicit; likenesses are those of the fit.
-        filter_items, items : ids, optional
-            Leave these out; choose only of these.
-
-        Returns
-        -------
-        ids, scores : arrays
-        """
-        check_is_fitted(self)
-        if recalculate_item:
-            raise NotImplementedError("the likenesses of ItemItemRecommender are those of the fit.")
+    def _items_like(self, itemid: Any, N: int, allowed: Array, asked: Any) -> tuple[Array, Array]:
         many = is_many(itemid)
         codes = codes_of(itemid if many else [itemid], self.items_)
         if (codes < 0).any():
@@ -181,7 +152,7 @@ class ItemItemRecommender(ImplicitRecommender, OneStep):
         table = self.similarity_[codes]
         scores = np.full(table.shape, -np.inf)
         scores[np.repeat(np.arange(len(codes)), np.diff(table.indptr)), table.indices] = table.data
-        scores[:, ~self._allowed(filter_items, items)] = -np.inf
+        scores[:, ~allowed] = -np.inf
         found, values = largest(scores, N)
         if many:
             return self.items_[found], values

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import codes_of
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
@@ -19,6 +20,7 @@ from gnomon.recommend.base import RatingRecommender, largest
 from gnomon.recommend.similarities import KINDS, similarity_table
 
 PIECE = 4096  # pairs at a time
+MOST_COMPARED = 50_000  # users or items: a table of 20 GB
 
 
 class KNNRecommender(RatingRecommender, OneStep):
@@ -93,12 +95,24 @@ class KNNRecommender(RatingRecommender, OneStep):
 
     def _solve(self, R: RatingMatrix) -> dict[str, Any]:
         table = R.to_csr() if self.mode == "user" else sparse.csr_array(R.to_csr().T)
+        if table.shape[0] > MOST_COMPARED:
+            raise DataError(
+                f"mode={self.mode!r} compares {table.shape[0]} {self.mode}s; their table of similarities would take "
+                f"{8e-9 * table.shape[0] ** 2:.0f} GB; at most {MOST_COMPARED} are compared. Try the other mode, or "
+                "MatrixFactorization."
+            )
         return {
             "similarities_": similarity_table(
                 table, self.similarity, int(self.min_common), float(self.shrinkage)
             ),
             "means_": R.user_mean() if self.mode == "user" else R.item_mean(),
         }
+
+    def _check_arrays(self) -> None:
+        super()._check_arrays()
+        n = len(self.users_ if self.mode == "user" else self.items_)
+        if self.similarities_.shape != (n, n) or self.means_.shape != (n,):
+            raise ModelFileError("its similarities do not fit its users and items; save the model again.")
 
     def _scores(self, users: Array, items: Array) -> Array:
         from gnomon.loops.neighbors import neighbor_means
