@@ -8,19 +8,17 @@ from numbers import Integral
 from typing import Any
 
 from gnomon.association.baskets import baskets_of
+from gnomon.association.found import Found, frame_of, without_lineage
 from gnomon.association.search import (
     MAX_SETS,
-    Found,
     Ranked,
     check_size,
-    frame_of,
     least_count,
     ranked,
     search_apriori,
     search_closed,
     search_eclat,
     search_fpgrowth,
-    without_lineage,
 )
 from gnomon.core.errors import DataError
 from gnomon.core.threads import threads

@@ -12,6 +12,7 @@ import numpy as np
 from gnomon.association.measures import rule_measures
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.threads import in_order
 
 METRICS = [
     "antecedent support",
@@ -27,7 +28,7 @@ METRICS = [
     "certainty",
     "kulczynski",
 ]
-CHUNK_RULES = 2_000_000  # rules before they are filtered, at a time
+CHUNK_RULES = 200_000  # rules before they are filtered, at a time
 LONGEST = 24  # items of a set that is split
 
 
@@ -212,7 +213,7 @@ def _kept(
     sets: Sets, counts: Array, score: Any, metric: str, threshold: float, pruning: float, most: int | None
 ) -> tuple[Split, int]:
     """Return the rules that reach the threshold, and how many there were."""
-    from gnomon.loops.rules import hash_table, set_keys, split_sets
+    from gnomon.loops.rules import hash_table, set_keys, split_sets, without_one
 
     lengths = np.diff(sets.starts)
     if lengths.max(initial=0) > LONGEST:
@@ -224,9 +225,12 @@ def _kept(
     table = hash_table(keys)
     most = LONGEST if most is None else int(most)
     number = np.array([float(_rules_of(size, most)) for size in range(LONGEST + 1)])[lengths]
-    kept = [Split(*(np.zeros(0, dtype=np.int64),) * 3)]
-    for low, high in _chunks(number):
-        *found, missing = split_sets(low, high, sets.starts, sets.items, counts, keys, table, pruning, most)
+    links = without_one(sets.starts, sets.items, keys, table)
+
+    def piece(edges: tuple[int, int]) -> Split:
+        *found, missing = split_sets(
+            *edges, sets.starts, sets.items, counts, keys, table, links, pruning, most
+        )
         if missing >= 0:
             raise DataError(
                 f"a part of {set(sets.objects[missing])} is not among the itemsets, so its support is not known; "
@@ -234,8 +238,11 @@ def _kept(
             )
         part = Split(*found)
         if pruning < 0 and len(part.whole):
-            part = Split(*(column[score(part)[metric] >= threshold] for column in part))
-        kept.append(part)
+            keep = score(part)[metric] >= threshold
+            part = Split(*(column[keep] for column in part))
+        return part
+
+    kept = [Split(*(np.zeros(0, dtype=np.int64),) * 3), *in_order(piece, _chunks(number))]
     return Split(*(np.concatenate(column) for column in zip(*kept))), int(number.sum())
 
 

@@ -8,11 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.association.baskets import Baskets, baskets_of
+from gnomon.association.found import Found, frame_of
 from gnomon.association.search import (
     MAX_SETS,
-    Found,
     count_in_blocks,
-    frame_of,
     least_count,
     ranked,
     search_fpgrowth,
