@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gnomon.association.mining import apriori, eclat, fpgrowth, fpmax
 from gnomon.association.rules import association_rules
 from gnomon.association.work import estimate_work
@@ -12,5 +14,6 @@ def warm_up() -> None:
     baskets = [["a", "b", "c"], ["a", "b"], ["b", "c"], ["a", "c", "b"]]
     for function in (apriori, fpgrowth, eclat, fpmax):
         function(baskets, 0.5)
+        function(np.eye(3, dtype=bool, order="F"), 0.3)
     association_rules(eclat(baskets, 0.5), min_threshold=0.5)
     estimate_work(baskets, 0.5)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from itertools import chain, combinations
+from collections import defaultdict
+from itertools import chain, combinations, count
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -181,12 +182,13 @@ def _check(df: Any, metric: str, null_values: bool, df_orig: Any, num_itemsets: 
 def _sets_of(df: Any) -> Sets:
     from gnomon.loops.rules import sort_sets
 
-    objects = np.empty(len(df), dtype=object)
-    objects[:] = [one if isinstance(one, frozenset) else frozenset(one) for one in df["itemsets"]]
-    flat = list(chain.from_iterable(objects))
-    names = list(dict.fromkeys(flat))
-    code = {name: i for i, name in enumerate(names)}
-    items = np.fromiter(map(code.__getitem__, flat), dtype=np.int64, count=len(flat))
+    objects = df["itemsets"].to_numpy(dtype=object)
+    if set(map(type, objects)) != {frozenset}:
+        given, objects = objects, np.empty(len(df), dtype=object)
+        objects[:] = [frozenset(one) for one in given]
+    code: dict[Any, int] = defaultdict(count().__next__)
+    items = np.fromiter(map(code.__getitem__, chain.from_iterable(objects)), dtype=np.int64)
+    names = list(code)
     lengths = np.fromiter(map(len, objects), dtype=np.int64, count=len(objects))
     starts = np.concatenate([[0], np.cumsum(lengths)])
     sort_sets(starts, items)
@@ -222,15 +224,12 @@ def _kept(
             f"set max_len={LONGEST} at most."
         )
     keys = set_keys(sets.starts, sets.items)
-    table = hash_table(keys)
+    links = without_one(sets.starts, sets.items, keys, hash_table(keys))
     most = LONGEST if most is None else int(most)
     number = np.array([float(_rules_of(size, most)) for size in range(LONGEST + 1)])[lengths]
-    links = without_one(sets.starts, sets.items, keys, table)
 
     def piece(edges: tuple[int, int]) -> Split:
-        *found, missing = split_sets(
-            *edges, sets.starts, sets.items, counts, keys, table, links, pruning, most
-        )
+        *found, missing = split_sets(*edges, sets.starts, counts, links, pruning, most)
         if missing >= 0:
             raise DataError(
                 f"a part of {set(sets.objects[missing])} is not among the itemsets, so its support is not known; "

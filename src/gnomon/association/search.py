@@ -41,10 +41,10 @@ class Ranked(NamedTuple):
 def least_count(n: int, min_support: Any, min_count: Any) -> int:
     """Return the smallest count that is frequent: ⌈N t⌉, decided so that 7 of 100 is 0.07."""
     if min_count is not None:
-        if not isinstance(min_count, Integral) or min_count < 1:
+        if not isinstance(min_count, Integral) or isinstance(min_count, bool) or min_count < 1:
             raise DataError(f"min_count must be a positive integer; got {min_count!r}.")
         return int(min_count)
-    if not isinstance(min_support, Real) or not 0 < min_support <= 1:
+    if not isinstance(min_support, Real) or isinstance(min_support, bool) or not 0 < min_support <= 1:
         raise DataError(f"min_support must lie in (0, 1]; got {min_support!r}. Use min_count for counts.")
     return max(1, math.ceil(n * float(min_support) - 1e-9))
 

@@ -95,7 +95,7 @@ def parts_of(s, k, starts, links, parts):
 
 
 @compiled
-def split_sets(first, last, starts, items, counts, keys, table, links, threshold, most):
+def split_sets(first, last, starts, counts, links, threshold, most):
     """Rules (whole, antecedent, consequent) of the sets first..last-1 with count ≥ threshold · antecedent's count.
 
     At most `most` items are in a consequent. threshold < 0 keeps every rule. A part that is not there ends the
@@ -122,22 +122,8 @@ def split_sets(first, last, starts, items, counts, keys, table, links, threshold
                 continue
             a, b = parts[full ^ mask], parts[mask]
             if a < 0 or b < 0:
-                a = part_at(full ^ mask, s, k, starts, items, keys, table)
-                b = part_at(mask, s, k, starts, items, keys, table)
-                if a < 0 or b < 0:
-                    return wholes[:n], left[:n], right[:n], s
-            if counts[s] >= threshold * counts[a] - 1e-9:
+                return wholes[:n], left[:n], right[:n], s
+            if threshold < 0 or counts[s] >= threshold * counts[a] - 1e-9:
                 wholes[n], left[n], right[n] = s, a, b
                 n += 1
     return wholes[:n], left[:n], right[:n], -1
-
-
-@compiled
-def part_at(mask, s, k, starts, items, keys, table):
-    """The number of the set at the bits of mask in set s, by its hash; -1 when it is not there."""
-    size, key = 0, np.uint64(0)
-    for i in range(k):
-        if (mask >> i) & 1:
-            size += 1
-            key ^= mix(np.uint64(items[starts[s] + i]))
-    return look_up(table, keys, starts, items, key, s, mask, size)
