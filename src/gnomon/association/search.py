@@ -140,13 +140,12 @@ def search_apriori(
         level = np.ascontiguousarray(found[-1].sets)
         if (
             candidates == "prefix" and len(found) == 1
-        ):  # pairs have no parts to look at, and are not written down
+        ):  # all pairs are candidates: none has to be written down
             generated = counted = math.comb(len(singles), 2)
             new = frequent_pairs(data, columns, limit)
         else:
-            tried, generated = (
-                joined(level, limit) if candidates == "prefix" else extended(level, singles[:, 0])
-            )
+            by_prefix = candidates == "prefix"
+            tried, generated = joined(level, limit) if by_prefix else extended(level, singles[:, 0])
             check_limit(total + len(tried) if len(tried) > limit else total, limit)
             counts, counted = count_in_blocks(data.starts, items, len(singles), tried), len(tried)
             new = Found(tried[counts >= data.least], counts[counts >= data.least])
