@@ -159,10 +159,8 @@ def _true_cells(table: Array) -> tuple[Array, Array]:
     by_column = table.flags.f_contiguous and not table.flags.c_contiguous
     lines = np.ascontiguousarray(table.T if by_column else table)
     cells = lines.reshape(-1).view(np.uint8)
-    whole = len(cells) // 8 * 8
-    starts, found = true_cells(
-        cells[:whole].view(np.uint64), cells[whole:], *lines.shape, int(np.count_nonzero(lines))
-    )
+    words = cells[: len(cells) // 8 * 8].view(np.uint64)
+    starts, found = true_cells(cells, words, *lines.shape, int(np.count_nonzero(lines)))
     if not by_column:
         return starts, found
     _, _, row_starts, columns, _ = turned(starts, found, len(table), np.arange(len(table), dtype=np.int32))

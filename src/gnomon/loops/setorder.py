@@ -160,34 +160,23 @@ def tidied(lengths, codes, p):
 
 
 @compiled
-def true_cells(words, tail, n_lines, width, total):
-    """Positions that are set in the lines of a table of bytes, eight to a word: starts and positions."""
+def true_cells(cells, words, n_lines, width, total):
+    """Positions that are set in the lines of a table of bytes: starts and positions. words are the bytes by eights."""
     starts = np.zeros(n_lines + 1, dtype=np.int64)
     found = np.empty(total, dtype=np.int32)
     n = 0
     line, end = 0, width  # where the line ends among the cells
-    for w in range(len(words)):
-        word = words[w]
-        if word == 0:
+    for w in range(len(words) + 1):
+        if w < len(words) and words[w] == 0:
             continue
-        for b in range(8):
-            if (word >> np.uint64(8 * b)) & np.uint64(255):
-                cell = 8 * w + b
+        for cell in range(8 * w, min(8 * w + 8, len(cells))):
+            if cells[cell]:
                 while cell >= end:
                     line += 1
                     starts[line] = n
                     end += width
                 found[n] = cell - (end - width)
                 n += 1
-    for b in range(len(tail)):
-        if tail[b]:
-            cell = 8 * len(words) + b
-            while cell >= end:
-                line += 1
-                starts[line] = n
-                end += width
-            found[n] = cell - (end - width)
-            n += 1
     while line < n_lines:
         line += 1
         starts[line] = n
