@@ -3,10 +3,13 @@
 The baskets are generated in the likeness of the field's usual data: mushroom and chess (dense), retail and
 kosarak (sparse), accidents and webdocs (long). Everybody's whole call is timed, from the caller's baskets to
 the answer in Python: PyFIM reads lists and returns tuples, mlxtend reads a boolean table and returns a frame of
-frozensets, so lists go with the former and tables with the latter.
+frozensets, so lists go with the former and tables with the latter. Where the answer is large, making its
+objects is most of the time: a frozenset of nine items takes six times the memory of a tuple.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -135,7 +138,8 @@ def mine(library, name, support):
         if library == "pyfim":
             import fim
 
-            return getattr(fim, name)(baskets, supp=100 * support, zmin=1, report="a")
+            least = math.ceil(len(baskets) * support - 1e-9)  # as a count: percentages are rounded there
+            return getattr(fim, name)(baskets, supp=-least, zmin=1, report="a")
         if library == "mlxtend":
             import mlxtend.frequent_patterns as module
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gnomon.association.found import in_lexicographic_order
 from gnomon.association.mining import apriori, eclat, fpgrowth, fpmax
 from gnomon.association.rules import association_rules
 from gnomon.association.work import estimate_work
@@ -16,4 +17,5 @@ def warm_up() -> None:
         function(baskets, 0.5)
         function(np.eye(3, dtype=bool, order="F"), 0.3)
     association_rules(eclat(baskets, 0.5), min_threshold=0.5)
+    in_lexicographic_order(np.arange(40, dtype=np.int32).reshape(2, 20), np.arange(2))
     estimate_work(baskets, 0.5)

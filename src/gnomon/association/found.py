@@ -83,8 +83,7 @@ def frame_of(found: Iterable[Found], baskets: Baskets, named: bool, **attributes
         for one in found:
             sets.extend(map(frozenset, zip(*(names[column].tolist() for column in one.sets.T))))
             counts.append(one.counts)
-        column = np.empty(len(sets), dtype=object)
-        column[:] = sets
+        column = np.fromiter(sets, dtype=object, count=len(sets))
     count = np.concatenate(counts).astype(np.int64)
     frame = pd.DataFrame({"support": count / max(1, baskets.n), "itemsets": column, "count": count})
     frame.attrs.update({"n_baskets": baskets.n, **attributes})
