@@ -176,7 +176,7 @@ BASKETS = {
     "sparse retail-like 88k x 16k": (retail, 0.001),
     "sparse kosarak-like 200k x 40k": (kosarak, 0.005),
     "long accidents-like 30k x 40 of 460": (accidents, 0.45),
-    "long webdocs-like 5k x 176 of 40k": (webdocs, 0.25),
+    "long webdocs-like 5k x 173 of 40k": (webdocs, 0.35),
     "long noise 1k x 200 of 2k": (wide, 0.02),
     "market 20k x 14 of 500": (market, 0.01),
 }
