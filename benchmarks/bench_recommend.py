@@ -1,4 +1,4 @@
-"""Recommenders and item sets against Surprise, implicit, mlxtend and PyFIM: same data, same or better quality."""
+"""Recommenders against Surprise and implicit: same data, same or better quality."""
 
 from __future__ import annotations
 
@@ -216,105 +216,6 @@ def mean_score(result, data):
     return float(np.mean(result[1]))
 
 
-# item sets
-
-
-def baskets(n=20_000, p=500, mean=13.8, seed=0):
-    """Baskets made of overlapping patterns."""
-    rng = np.random.default_rng(seed)
-    patterns = [rng.choice(p, rng.integers(2, 7), replace=False) for _ in range(200)]
-    weight = rng.exponential(size=len(patterns))
-    lengths = rng.poisson(mean, size=n)
-    made = []
-    for length in lengths:
-        basket: set[int] = set()
-        while len(basket) < length:
-            one = patterns[rng.choice(len(patterns), p=weight / weight.sum())]
-            basket.update(one[rng.random(len(one)) < 0.85].tolist())
-        made.append(sorted(basket))
-    return made
-
-
-def framed(made):
-    import pandas as pd
-
-    from gnomon.association import TransactionEncoder
-
-    encoder = TransactionEncoder().fit(made)
-    return pd.DataFrame(encoder.transform(made), columns=encoder.columns_)
-
-
-def set_data():
-    made = baskets()
-    return made, framed(made)
-
-
-def dense_data():
-    rng = np.random.default_rng(0)
-    table = rng.random((3000, 40)) < np.linspace(0.2, 0.9, 40)
-    made = [np.flatnonzero(row).tolist() for row in table]
-    return made, framed(made)
-
-
-def sparse_data():
-    """Many short baskets of many items, a few of them popular."""
-    rng = np.random.default_rng(0)
-    weight = (1.0 + np.arange(3000)) ** -1.0
-    made = [
-        np.unique(rng.choice(3000, size=1 + rng.poisson(5), p=weight / weight.sum())).tolist()
-        for _ in range(50_000)
-    ]
-    return made, framed(made)
-
-
-def long_data():
-    """Few long baskets."""
-    rng = np.random.default_rng(0)
-    made = [np.flatnonzero(rng.random(2000) < 0.1).tolist() for _ in range(1000)]
-    return made, framed(made)
-
-
-def mine(library, name, support):
-    def run(data):
-        if library == "gnomon":
-            import gnomon.association as module
-
-            return getattr(module, name)(data[1], support)
-        if library == "mlxtend":
-            import mlxtend.frequent_patterns as module
-
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return getattr(module, name)(data[1], support)
-        import fim
-
-        return getattr(fim, name)(data[0], supp=100 * support, zmin=1, report="a")
-
-    return run
-
-
-def our_rules(sets):
-    from gnomon.association import association_rules
-
-    return association_rules(sets, min_threshold=0.5)
-
-
-def their_rules(sets):
-    from mlxtend.frequent_patterns import association_rules
-
-    return association_rules(sets, metric="confidence", min_threshold=0.5)
-
-
-def sets_for_rules():
-    from gnomon.association import eclat
-
-    return eclat(set_data()[1], 0.004)
-
-
-def size(result, data):
-    return float(len(result))
-
-
 CASES = [
     *(
         Case(
@@ -399,36 +300,5 @@ CASES = [
         better="higher",
         tolerance=1e-4,
         goal=1,
-    ),
-    *(
-        Case(
-            f"frequent sets {kind} ({name})",
-            data=data,
-            ours=mine("gnomon", name, support),
-            peers={
-                **({"mlxtend": mine("mlxtend", name, support)} if name != "eclat" else {}),
-                "pyfim": mine("fim", name, support),
-            },
-            quality=size,
-            better="higher",
-            goal=1.5,
-            note="PyFIM reads lists, the others a table",
-        )
-        for kind, data, support in (
-            ("20k x 500, 1 %", set_data, 0.01),
-            ("dense 3k x 40, 30 %", dense_data, 0.3),
-            ("sparse 50k x 3k, 0.1 %", sparse_data, 0.001),
-            ("long 1k x 2k, 200 a basket, 2 %", long_data, 0.02),
-        )
-        for name in ("eclat", "fpgrowth", "apriori")
-    ),
-    Case(
-        "rules of frequent sets, confidence 0.5",
-        data=sets_for_rules,
-        ours=our_rules,
-        peers={"mlxtend": their_rules},
-        quality=size,
-        better="higher",
-        goal=20,
     ),
 ]

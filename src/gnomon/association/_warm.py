@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from gnomon.association.found import in_lexicographic_order
 from gnomon.association.mining import apriori, eclat, fpgrowth, fpmax
 from gnomon.association.rules import association_rules
 from gnomon.association.work import estimate_work
@@ -12,5 +15,7 @@ def warm_up() -> None:
     baskets = [["a", "b", "c"], ["a", "b"], ["b", "c"], ["a", "c", "b"]]
     for function in (apriori, fpgrowth, eclat, fpmax):
         function(baskets, 0.5)
+        function(np.eye(3, dtype=bool, order="F"), 0.3)
     association_rules(eclat(baskets, 0.5), min_threshold=0.5)
+    in_lexicographic_order(np.arange(40, dtype=np.int32).reshape(2, 20), np.arange(2))
     estimate_work(baskets, 0.5)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -62,44 +63,42 @@ def codes_of(transactions: Any, names: Any = None) -> tuple[list[Any], Array, Ar
 
     With `names` given, an item that is not among them is an error.
     """
+    from gnomon.loops.setorder import tidied
+
     lists = _lists(transactions)
+    lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    seen: dict[Any, int] = defaultdict(count().__next__)  # item -> number, in order of appearance
+    try:
+        codes = np.fromiter(map(seen.__getitem__, chain.from_iterable(lists)), np.int64, int(lengths.sum()))
+    except TypeError as error:
+        raise DataError(f"items must be strings, numbers or the like: {error}.") from None
     if names is None:
-        distinct = _distinct(lists)
-        missing = [item for item in distinct if item is None or item != item]
+        missing = [item for item in seen if item is None or item != item]
         if missing:
             i = next(i for i, one in enumerate(lists) if any(item is None or item != item for item in one))
             raise DataError(f"basket {i} holds {missing[0]}, which is no item; leave missing entries out.")
-        names = _sorted(distinct)
+        names = _sorted(set(seen))
     place = {name: code for code, name in enumerate(names)}
-    lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     try:
-        codes = np.fromiter(map(place.__getitem__, chain.from_iterable(lists)), np.int64, int(lengths.sum()))
+        new = np.fromiter(map(place.__getitem__, seen), dtype=np.int64, count=len(seen))
     except KeyError as error:
         i = next(i for i, one in enumerate(lists) if any(item not in place for item in one))
         raise DataError(
             f"basket {i} holds {error.args[0]!r}, which was not among the items of fit; fit again."
         ) from None
-    width = max(1, len(place))
-    cells = np.unique(np.repeat(np.arange(len(lists)), lengths) * width + codes)
-    rows = np.bincount(cells // width, minlength=len(lists))
-    return list(names), np.concatenate([[0], np.cumsum(rows)]), (cells % width).astype(np.int32)
+    return list(names), *tidied(lengths, new[codes], len(place))
 
 
 def _lists(transactions: Any) -> list[Any]:
     if isinstance(transactions, str | bytes) or not isinstance(transactions, Iterable):
         raise DataError(f"baskets must be a list of lists of items; got {type(transactions).__name__}.")
     lists = list(transactions)
+    if set(map(type, lists)) <= {list, tuple, set, frozenset}:
+        return lists
     for i, one in enumerate(lists):
         if isinstance(one, str | bytes) or not isinstance(one, Iterable):
             raise DataError(f"basket {i} must be a list or set of items; it is {one!r}.")
     return [one if isinstance(one, list | tuple | set | frozenset) else list(one) for one in lists]
-
-
-def _distinct(lists: list[Any]) -> set[Any]:
-    try:
-        return set(chain.from_iterable(lists))
-    except TypeError as error:
-        raise DataError(f"items must be strings, numbers or the like: {error}.") from None
 
 
 def _sorted(items: set[Any]) -> list[Any]:
@@ -150,9 +149,22 @@ def _from_table(table: Array, names: list[Any], null_values: bool, *, named: boo
             value = table[other[:, column], column][0]
             raise DataError(f"column {names[column]!r} must hold True/False or 0/1; it holds {value}.")
         table = table != 0
-    rows, columns = np.nonzero(table)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(table)))]).astype(np.int64)
-    return Baskets(starts, columns.astype(np.int32), names, named, unknown)
+    return Baskets(*_true_cells(table), names, named, unknown)
+
+
+def _true_cells(table: Array) -> tuple[Array, Array]:
+    """Return where each row begins and the columns that are true in it; memory is read in the order it lies in."""
+    from gnomon.loops.setorder import true_cells, turned
+
+    by_column = table.flags.f_contiguous and not table.flags.c_contiguous
+    lines = np.ascontiguousarray(table.T if by_column else table)
+    cells = lines.reshape(-1).view(np.uint8)
+    words = cells[: len(cells) // 8 * 8].view(np.uint64)
+    starts, found = true_cells(cells, words, *lines.shape, int(np.count_nonzero(lines)))
+    if not by_column:
+        return starts, found
+    _, _, row_starts, columns, _ = turned(starts, found, len(table), np.arange(len(table), dtype=np.int32))
+    return row_starts, columns
 
 
 def _from_matrix(matrix: Any, names: Iterable[Any], *, named: bool = True) -> Baskets:

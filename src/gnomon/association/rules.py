@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from itertools import chain, combinations
+from collections import defaultdict
+from itertools import chain, combinations, count
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 from gnomon.association.measures import rule_measures
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.threads import in_order
 
 METRICS = [
     "antecedent support",
@@ -27,7 +29,7 @@ METRICS = [
     "certainty",
     "kulczynski",
 ]
-CHUNK_RULES = 2_000_000  # rules before they are filtered, at a time
+CHUNK_RULES = 200_000  # rules before they are filtered, at a time
 LONGEST = 24  # items of a set that is split
 
 
@@ -180,12 +182,13 @@ def _check(df: Any, metric: str, null_values: bool, df_orig: Any, num_itemsets: 
 def _sets_of(df: Any) -> Sets:
     from gnomon.loops.rules import sort_sets
 
-    objects = np.empty(len(df), dtype=object)
-    objects[:] = [one if isinstance(one, frozenset) else frozenset(one) for one in df["itemsets"]]
-    flat = list(chain.from_iterable(objects))
-    names = list(dict.fromkeys(flat))
-    code = {name: i for i, name in enumerate(names)}
-    items = np.fromiter(map(code.__getitem__, flat), dtype=np.int64, count=len(flat))
+    objects = df["itemsets"].to_numpy(dtype=object)
+    if set(map(type, objects)) != {frozenset}:
+        given, objects = objects, np.empty(len(df), dtype=object)
+        objects[:] = [frozenset(one) for one in given]
+    code: dict[Any, int] = defaultdict(count().__next__)
+    items = np.fromiter(map(code.__getitem__, chain.from_iterable(objects)), dtype=np.int64)
+    names = list(code)
     lengths = np.fromiter(map(len, objects), dtype=np.int64, count=len(objects))
     starts = np.concatenate([[0], np.cumsum(lengths)])
     sort_sets(starts, items)
@@ -212,7 +215,7 @@ def _kept(
     sets: Sets, counts: Array, score: Any, metric: str, threshold: float, pruning: float, most: int | None
 ) -> tuple[Split, int]:
     """Return the rules that reach the threshold, and how many there were."""
-    from gnomon.loops.rules import hash_table, set_keys, split_sets
+    from gnomon.loops.rules import hash_table, set_keys, split_sets, without_one
 
     lengths = np.diff(sets.starts)
     if lengths.max(initial=0) > LONGEST:
@@ -221,12 +224,12 @@ def _kept(
             f"set max_len={LONGEST} at most."
         )
     keys = set_keys(sets.starts, sets.items)
-    table = hash_table(keys)
+    links = without_one(sets.starts, sets.items, keys, hash_table(keys))
     most = LONGEST if most is None else int(most)
     number = np.array([float(_rules_of(size, most)) for size in range(LONGEST + 1)])[lengths]
-    kept = [Split(*(np.zeros(0, dtype=np.int64),) * 3)]
-    for low, high in _chunks(number):
-        *found, missing = split_sets(low, high, sets.starts, sets.items, counts, keys, table, pruning, most)
+
+    def piece(edges: tuple[int, int]) -> Split:
+        *found, missing = split_sets(*edges, sets.starts, counts, links, pruning, most)
         if missing >= 0:
             raise DataError(
                 f"a part of {set(sets.objects[missing])} is not among the itemsets, so its support is not known; "
@@ -234,8 +237,11 @@ def _kept(
             )
         part = Split(*found)
         if pruning < 0 and len(part.whole):
-            part = Split(*(column[score(part)[metric] >= threshold] for column in part))
-        kept.append(part)
+            keep = score(part)[metric] >= threshold
+            part = Split(*(column[keep] for column in part))
+        return part
+
+    kept = [Split(*(np.zeros(0, dtype=np.int64),) * 3), *in_order(piece, _chunks(number))]
     return Split(*(np.concatenate(column) for column in zip(*kept))), int(number.sum())
 
 

@@ -8,18 +8,16 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.association.baskets import Baskets, baskets_of
+from gnomon.association.found import Found, frame_of
 from gnomon.association.search import (
-    MAX_SETS,
-    Found,
     count_in_blocks,
-    frame_of,
     least_count,
     ranked,
     search_fpgrowth,
 )
 
 
-def mine_with_unknown(df: Any, min_support: float, use_colnames: bool, max_len: int | None) -> Any:
+def mine_with_unknown(df: Any, min_support: float, use_colnames: bool, longest: int, limit: int) -> Any:
     """Return the frequent sets of a table with NaN cells, in the way of mlxtend.
 
     A set is looked at when it is frequent with every unknown cell taken as true, and its items are each
@@ -35,11 +33,10 @@ def mine_with_unknown(df: Any, min_support: float, use_colnames: bool, max_len: 
     least = least_count(baskets.n, min_support, None)
     hopeful = _as_baskets(known + unknown, baskets)
     data = ranked(hopeful, least)
-    longest = 2**31 if max_len is None else int(max_len)
     knowing = baskets.n - unknown.sum(axis=0)
     good = known.sum(axis=0) >= min_support * knowing - 1e-9
     kept, shares = [], []
-    for one in search_fpgrowth(data, longest, MAX_SETS):
+    for one in search_fpgrowth(data, longest, limit):
         sets = one.sets[good[one.sets].all(axis=1)]
         counts = _count(known, sets)
         aware = _count(sparse.csr_array(1 - unknown.toarray()), sets)  # as large as the table that was given

@@ -66,7 +66,7 @@ def estimate_work(
     >>> work.at_least, work.longest, 500 < work.sets < 2000
     (1023, 10, True)
     """
-    from gnomon.loops.itemsets import greedy_length, probes
+    from gnomon.loops.closedsets import greedy_length, probes
 
     if n_probes < 1:
         raise DataError(f"n_probes must be at least 1; got {n_probes}.")

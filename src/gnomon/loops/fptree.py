@@ -1,161 +1,148 @@
-"""FP-growth: prefix trees of baskets and of the baskets that hold an item. Ranks as in `itemsets`.
+"""FP-growth: a prefix tree of the baskets, and the paths above an item's nodes. Ranks and answers as in `setsearch`.
 
-A tree is a run of nodes in shared arrays: item, count, parent, first child, next sibling, next node of the same
-item. Its root is the first node of the run. Trees of deeper conditions follow one another, like a stack.
+The tree is three arrays: item, parent and count of every node; the root is node 0. Paths start with the most
+frequent item, so what is above a node are its more frequent items.
 """
 
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.itemsets import doubled, doubled_rows
+from gnomon.loops.setsearch import search_below, with_room
 
 
 @compiled
-def insert(nodes, top, root, path, length, weight, heads):
-    """Put path[0:length] (largest rank first) below the root with its weight; return the new end of the nodes."""
-    at = root
-    for i in range(length):
-        item = path[i]
-        child, last = nodes[at, 3], -1
-        while child >= 0 and nodes[child, 0] != item:
-            last, child = child, nodes[child, 4]
-        if child < 0:
-            child = top
-            top += 1
-            nodes[child, 0], nodes[child, 1], nodes[child, 2] = item, 0, at
-            nodes[child, 3], nodes[child, 4] = -1, -1
-            nodes[child, 5] = heads[item]
-            heads[item] = child
-            if last < 0:
-                nodes[at, 3] = child
-            else:
-                nodes[last, 4] = child
-        nodes[child, 1] += weight
-        at = child
-    return top
-
-
-@compiled
-def fp_growth(starts, items, p, least, longest, limit):
-    """Every frequent set, as `itemsets.frequent_sets` tells them."""
-    parents = np.empty(1024, dtype=np.int64)
-    added = np.empty(1024, dtype=np.int32)
-    sizes = np.empty(1024, dtype=np.int64)
-    nodes = np.empty((max(1024, len(items) + 1), 6), dtype=np.int64)
-    path = np.empty(p + 1, dtype=np.int64)
-    heads = np.full((4, p), -1, dtype=np.int64)  # per depth: the first node of every item
-    n = 0
-    nodes[0] = -1
+def prefix_tree(starts, items):
+    """Item, parent and count of the nodes; a child is found by hashing its parent and item."""
+    size = 64
+    while size < 2 * len(items) + 2:
+        size *= 2
+    table = np.zeros(size, dtype=np.int32)
+    shift = np.uint64(64)
+    while size > 1:
+        size >>= 1
+        shift -= np.uint64(1)
+    last = len(table) - 1
+    names, parents = np.empty(len(items) + 1, dtype=np.int32), np.empty(len(items) + 1, dtype=np.int64)
+    counts = np.zeros(len(items) + 1, dtype=np.int64)
+    names[0], parents[0] = -1, -1
     top = 1
     for basket in range(len(starts) - 1):
-        length = starts[basket + 1] - starts[basket]
-        for i in range(length):
-            path[i] = items[starts[basket + 1] - 1 - i]
-        top = insert(nodes, top, 0, path, length, 1, heads[0])
-    total = np.zeros(p, dtype=np.int64)
-    roots, tops = np.zeros(p + 2, np.int64), np.zeros(p + 2, np.int64)
-    at, above = np.zeros(p + 2, np.int64), np.full(p + 2, -1, np.int64)
-    untouched = np.ones(p + 2, np.uint8)
-    tops[0] = top
-    depth = 0
-    while depth >= 0:
-        root = roots[depth]
-        # a tree that is one path: every choice of its items
-        if untouched[depth]:
-            untouched[depth] = 0
-            node, one_path = root, True
-            while nodes[node, 3] >= 0:
-                node = nodes[node, 3]
-                if nodes[node, 4] >= 0:
-                    one_path = False
-                    break
-            if one_path:
-                base = n
-                node = nodes[root, 3]
-                while node >= 0:
-                    made = n
-                    for s in range(base - 1, made):
-                        origin = above[depth] if s < base else s
-                        length = depth + 1
-                        up = s
-                        while up >= base:
-                            length += 1
-                            up = parents[up]
-                        if length > longest:
-                            continue
-                        if n == len(parents):
-                            parents, added, sizes = doubled(parents), doubled(added), doubled(sizes)
-                        parents[n], added[n], sizes[n] = origin, nodes[node, 0], nodes[node, 1]
-                        n += 1
-                    if n > limit:
-                        return parents[:n], added[:n], sizes[:n]
-                    node = nodes[node, 3]
-                node = nodes[root, 3]
-                while node >= 0:
-                    heads[depth, nodes[node, 0]] = -1
-                    node = nodes[node, 3]
-                depth -= 1
-                continue
-        item = at[depth]
-        if item >= p:
-            depth -= 1
+        at = 0
+        counts[0] += 1
+        for e in range(starts[basket + 1] - 1, starts[basket] - 1, -1):
+            item = items[e]
+            key = (np.uint64(at) << np.uint64(24)) ^ np.uint64(item)
+            slot = np.int64((key * np.uint64(0x9E3779B97F4A7C15)) >> shift)
+            child = table[slot]
+            while child > 0 and (parents[child] != at or names[child] != item):
+                slot = (slot + 1) & last
+                child = table[slot]
+            if child == 0:
+                child = top
+                table[slot] = top
+                names[top], parents[top] = item, at
+                top += 1
+            counts[child] += 1
+            at = child
+    return names[:top], parents[:top], counts[:top]
+
+
+@compiled
+def nodes_by_item(names, p):
+    """Where the nodes of each item begin in an array of nodes, and the array."""
+    starts = np.zeros(p + 1, dtype=np.int64)
+    for node in range(1, len(names)):
+        starts[names[node] + 1] += 1
+    for item in range(p):
+        starts[item + 1] += starts[item]
+    cursor = starts.copy()
+    nodes = np.empty(len(names) - 1, dtype=np.int64)
+    for node in range(1, len(names)):
+        nodes[cursor[names[node]]] = node
+        cursor[names[node]] += 1
+    return starts, nodes
+
+
+@compiled
+def planes_of(weights):
+    """The weights beyond one, bit by bit: planes over the paths, and how many words of each are not empty."""
+    most = 0
+    for weight in weights:
+        most = max(most, weight - 1)
+    n_planes = 0
+    while most >> n_planes:
+        n_planes += 1
+    planes = np.zeros((n_planes, (len(weights) + 63) >> 6), dtype=np.uint64)
+    ends = np.zeros(n_planes, dtype=np.int64)
+    for b in range(n_planes):
+        for i in range(len(weights)):
+            if (weights[i] - 1) >> b & 1:
+                planes[b, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+                ends[b] = (i >> 6) + 1
+    return planes, ends
+
+
+@compiled
+def paths_above(nodes, tree, least, counts):
+    """The items frequent on the paths above some nodes, their counts, a row of bits each; counts is zero around."""
+    names, parents, weights = tree
+    touched = 0
+    for node in nodes:
+        up, weight = parents[node], weights[node]
+        while up > 0:
+            counts[names[up]] += weight
+            touched += 1
+            up = parents[up]
+    seen = np.empty(min(touched, len(counts)), dtype=np.int64)
+    found = np.empty(len(seen), dtype=np.int64)
+    kept = 0
+    for node in nodes:
+        up = parents[node]
+        while up > 0:
+            item = names[up]
+            if counts[item] >= least:
+                seen[kept], found[kept] = item, counts[item]
+                kept += 1
+                counts[item] = -kept  # from here on: where its row is
+            elif counts[item] > 0:
+                counts[item] = 0
+            up = parents[up]
+    bits = np.zeros((kept, (len(nodes) + 63) >> 6), dtype=np.uint64)
+    for t in range(len(nodes) if kept else 0):
+        word, bit = t >> 6, np.uint64(1) << np.uint64(t & 63)
+        up = parents[nodes[t]]
+        while up > 0:
+            if counts[names[up]] < 0:
+                bits[-counts[names[up]] - 1, word] |= bit
+            up = parents[up]
+    for s in range(kept):
+        counts[seen[s]] = 0
+    return seen[:kept], found[:kept], bits
+
+
+@compiled
+def fp_growth(begin, step, tree, starts, nodes, sizes, least, longest, limit):
+    """Every frequent set whose rarest item is begin, begin + step, ..., and how many; above `limit` it ends early."""
+    p = len(sizes)
+    found = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int32), np.empty(1024, dtype=np.int64)
+    counts = np.zeros(p, dtype=np.int64)
+    n = 0
+    for first in range(begin, p, step):
+        found = with_room(found, n, 1)
+        found[0][n], found[1][n], found[2][n] = -1, first, sizes[first]
+        if longest < 2:
+            n += 1
             continue
-        at[depth] += 1
-        link = heads[depth, item]
-        heads[depth, item] = -1
-        if link < 0:
+        mine = nodes[starts[first] : starts[first + 1]]
+        weights = tree[2][mine]
+        order = np.argsort(-weights)
+        mine = mine[order]
+        projection = paths_above(mine, tree, least, counts)
+        if len(projection[0]) == 0:
+            n += 1
             continue
-        count, node = 0, link
-        while node >= 0:
-            count += nodes[node, 1]
-            node = nodes[node, 5]
-        if count < least:
-            continue
-        if n == len(parents):
-            parents, added, sizes = doubled(parents), doubled(added), doubled(sizes)
-        parents[n], added[n], sizes[n] = above[depth], item, count
-        n += 1
+        planes = planes_of(weights[order])
+        found, n = search_below(found, n, first, sizes[first], projection, planes, least, longest, limit)
         if n > limit:
-            return parents[:n], added[:n], sizes[:n]
-        if depth + 2 > longest:
-            continue
-        node, needed = link, 0
-        while node >= 0:
-            up = nodes[node, 2]
-            while up > root:
-                total[nodes[up, 0]] += nodes[node, 1]
-                needed += 1
-                up = nodes[up, 2]
-            node = nodes[node, 5]
-        while tops[depth] + needed + 1 > len(nodes):
-            nodes = doubled_rows(nodes)
-        fresh = tops[depth]
-        nodes[fresh] = -1
-        top = fresh + 1
-        if depth + 1 == len(heads):
-            heads = doubled_rows(heads)
-            heads[depth + 1 :] = -1
-        node = link
-        while node >= 0:
-            length, up = 0, nodes[node, 2]
-            while up > root:
-                if total[nodes[up, 0]] >= least:
-                    path[length] = nodes[up, 0]
-                    length += 1
-                up = nodes[up, 2]
-            for i in range(length // 2):  # the walk up meets small ranks first
-                path[i], path[length - 1 - i] = path[length - 1 - i], path[i]
-            top = insert(nodes, top, fresh, path, length, nodes[node, 1], heads[depth + 1])
-            node = nodes[node, 5]
-        node = link
-        while node >= 0:
-            up = nodes[node, 2]
-            while up > root:
-                total[nodes[up, 0]] = 0
-                up = nodes[up, 2]
-            node = nodes[node, 5]
-        if top > fresh + 1:
-            depth += 1
-            roots[depth], tops[depth], at[depth], above[depth] = fresh, top, item + 1, n - 1
-            untouched[depth] = 1
-    return parents[:n], added[:n], sizes[:n]
+            break
+    return found[0][:n], found[1][:n], found[2][:n], n

@@ -3,7 +3,9 @@
 import numpy as np
 
 from gnomon.loops._compile import PART, compiled
-from gnomon.loops.itemsets import both, doubled_rows
+from gnomon.loops.draws import mix
+from gnomon.loops.rules import hash_table
+from gnomon.loops.setsearch import doubled_rows, meet
 
 
 @compiled(**PART)
@@ -15,19 +17,31 @@ def before(a, b):
     return 0
 
 
+@compiled
+def row_keys(level):
+    """A 64-bit key of every row; the key of a union of disjoint sets is the exclusive or of theirs."""
+    keys = np.zeros(len(level), dtype=np.uint64)
+    for s in range(len(level)):
+        for column in range(level.shape[1]):
+            keys[s] ^= mix(np.uint64(level[s, column]))
+    return keys
+
+
 @compiled(**PART)
-def contains(table, row):
-    """Whether a sorted table has the row."""
-    low, high = 0, len(table)
-    while low < high:
-        middle = (low + high) >> 1
-        order = before(table[middle], row)
-        if order == 0:
-            return True
-        if order < 0:
-            low = middle + 1
-        else:
-            high = middle
+def contains(level, keys, table, key, candidate, dropped):
+    """Whether a level has the candidate without the item at `dropped`, whose key is given."""
+    at = np.int64(key & np.uint64(len(table) - 1))
+    while table[at] >= 0:
+        s = table[at]
+        if keys[s] == key:
+            same = True
+            for column in range(level.shape[1]):
+                if level[s, column] != candidate[column if column < dropped else column + 1]:
+                    same = False
+                    break
+            if same:
+                return True
+        at = (at + 1) & (len(table) - 1)
     return False
 
 
@@ -39,7 +53,8 @@ def joined(level, limit):
     """
     n, k = level.shape
     out = np.empty((1024, k + 1), dtype=level.dtype)
-    part = np.empty(k, dtype=level.dtype)
+    keys = row_keys(level)
+    table = hash_table(keys)
     kept = generated = 0
     low = 0
     while low < n:
@@ -49,22 +64,19 @@ def joined(level, limit):
         for i in range(low, high):
             for j in range(i + 1, high):
                 generated += 1
+                if kept == len(out):
+                    out = doubled_rows(out)
+                candidate = out[kept]
+                candidate[:k] = level[i]
+                candidate[k] = level[j, k - 1]
+                key = keys[i] ^ mix(np.uint64(candidate[k]))
                 whole = True
                 for dropped in range(k - 1):  # the two parents are frequent
-                    at = 0
-                    for column in range(k):
-                        if column != dropped:
-                            part[at] = level[i, column]
-                            at += 1
-                    part[at] = level[j, k - 1]
-                    if not contains(level, part):
+                    part = key ^ mix(np.uint64(candidate[dropped]))
+                    if not contains(level, keys, table, part, candidate, dropped):
                         whole = False
                         break
                 if whole:
-                    if kept == len(out):
-                        out = doubled_rows(out)
-                    out[kept, :k] = level[i]
-                    out[kept, k] = level[j, k - 1]
                     kept += 1
                     if kept > limit:
                         return out[:kept], generated
@@ -96,9 +108,9 @@ def count_sets(bits, sets, counts):
             if column == 0:
                 rows[0] = bits[sets[s, 0]]
                 if k == 1:
-                    count = both(rows[0], rows[0], rows[0])
+                    count = meet(rows[0], rows[0], rows[0])
             else:
-                count = both(rows[column - 1], bits[sets[s, column]], rows[column])
+                count = meet(rows[column - 1], bits[sets[s, column]], rows[column])
         if count < 0:  # the same set again
-            count = both(rows[k - 1], rows[k - 1], rows[k - 1])
+            count = meet(rows[k - 1], rows[k - 1], rows[k - 1])
         counts[s] += count

@@ -1,4 +1,4 @@
-"""Rules from frequent sets: parts are found by a hash of their items and compared item by item.
+"""Rules from frequent sets: a set is found by a hash of its items, and its parts by leaving one item out at a time.
 
 Sets are runs of ascending codes: set s is items[starts[s]:starts[s + 1]].
 """
@@ -7,7 +7,7 @@ import numpy as np
 
 from gnomon.loops._compile import PART, compiled
 from gnomon.loops.draws import mix
-from gnomon.loops.itemsets import doubled
+from gnomon.loops.setsearch import doubled, ones
 
 
 @compiled
@@ -69,45 +69,61 @@ def look_up(table, keys, starts, items, key, whole, mask, length):
 
 
 @compiled
-def split_sets(first, last, starts, items, counts, keys, table, threshold, most):
+def without_one(starts, items, keys, table):
+    """For every item of every set, the number of the set without that item; -1 when it is not there (or is empty)."""
+    links = np.full(len(items), -1, dtype=np.int64)
+    for s in range(len(starts) - 1):
+        k = starts[s + 1] - starts[s]
+        for i in range(k if k > 1 else 0):
+            e = starts[s] + i
+            key = keys[s] ^ mix(np.uint64(items[e]))
+            links[e] = look_up(table, keys, starts, items, key, s, ((1 << k) - 1) ^ (1 << i), k - 1)
+    return links
+
+
+@compiled(**PART)
+def parts_of(s, k, starts, links, parts):
+    """parts[mask] = the number of the set at the bits of mask in set s; -1 where a set on the way to it is missing."""
+    full = (1 << k) - 1
+    parts[full] = s
+    for mask in range(full - 1, 0, -1):
+        i = 0
+        while (mask >> i) & 1:  # the lowest item that is not in the part: all before it are
+            i += 1
+        above = parts[mask | (1 << i)]
+        parts[mask] = links[starts[above] + i] if above >= 0 else -1
+
+
+@compiled
+def split_sets(first, last, starts, counts, links, threshold, most):
     """Rules (whole, antecedent, consequent) of the sets first..last-1 with count ≥ threshold · antecedent's count.
 
-    Consequents grow: one that fails takes those around it with it. threshold < 0 keeps every rule. A part that is
-    not there ends the search: its set is returned last, else -1.
+    At most `most` items are in a consequent. threshold < 0 keeps every rule. A part that is not there ends the
+    search: its set is returned last, else -1.
     """
     wholes = np.empty(1024, dtype=np.int64)
     left = np.empty(1024, dtype=np.int64)
     right = np.empty(1024, dtype=np.int64)
+    longest = 0
+    for s in range(first, last):
+        longest = max(longest, starts[s + 1] - starts[s])
+    parts = np.empty(1 << longest, dtype=np.int64)
     n = 0
     for s in range(first, last):
         k = starts[s + 1] - starts[s]
         if k < 2:
             continue
         full = (1 << k) - 1
-        fails = np.zeros(full + 1 if threshold >= 0 else 1, dtype=np.uint8)
+        parts_of(s, k, starts, links, parts)
+        while n + full > len(wholes):
+            wholes, left, right = doubled(wholes), doubled(left), doubled(right)
         for mask in range(1, full):
-            size, key, below = 0, np.uint64(0), False
-            for i in range(k):
-                if (mask >> i) & 1:
-                    size += 1
-                    key ^= mix(np.uint64(items[starts[s] + i]))
-                    if threshold >= 0 and fails[mask & ~(1 << i)]:
-                        below = True
-            if below or size > most:
-                if threshold >= 0:
-                    fails[mask] = 1
+            if most < k and ones(np.uint64(mask)) > most:
                 continue
-            a = look_up(table, keys, starts, items, keys[s] ^ key, s, full & ~mask, k - size)
-            if a < 0:
+            a, b = parts[full ^ mask], parts[mask]
+            if a < 0 or b < 0:
                 return wholes[:n], left[:n], right[:n], s
-            if threshold >= 0 and counts[s] < threshold * counts[a] - 1e-9:
-                fails[mask] = 1
-                continue
-            b = look_up(table, keys, starts, items, key, s, mask, size)
-            if b < 0:
-                return wholes[:n], left[:n], right[:n], s
-            if n == len(wholes):
-                wholes, left, right = doubled(wholes), doubled(left), doubled(right)
-            wholes[n], left[n], right[n] = s, a, b
-            n += 1
+            if threshold < 0 or counts[s] >= threshold * counts[a] - 1e-9:
+                wholes[n], left[n], right[n] = s, a, b
+                n += 1
     return wholes[:n], left[:n], right[:n], -1

@@ -1,33 +1,13 @@
-"""Frequent sets of items: depth-first search on bit sets. Arrays in, arrays out; baskets are read-only.
+"""Closed and maximal sets of items, and how many sets there are. Arrays in, arrays out; baskets are read-only.
 
-Baskets hold the ranks of their frequent items, ascending; rank 0 is the rarest item. A found set is a node of a
-tree: the index of the set it extends (-1: none), the item it adds and its count.
+Baskets hold the ranks of their frequent items, ascending; rank 0 is the rarest item.
 """
 
 import numpy as np
 
 from gnomon.loops._compile import PART, compiled
 from gnomon.loops.draws import uniform
-
-
-@compiled(**PART)
-def ones(word):
-    """How many bits of a 64-bit word are set."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@compiled(**PART)
-def both(a, b, out):
-    """out = a & b; how many bits are set in it."""
-    count = 0
-    for w in range(len(a)):
-        word = a[w] & b[w]
-        out[w] = word
-        count += ones(word)
-    return count
+from gnomon.loops.setsearch import doubled, meet
 
 
 @compiled(**PART)
@@ -37,22 +17,6 @@ def within(a, b):
         if a[w] & ~b[w]:
             return False
     return True
-
-
-@compiled
-def doubled(values):
-    """The same entries in an array twice as long."""
-    longer = np.empty(2 * len(values), dtype=values.dtype)
-    longer[: len(values)] = values
-    return longer
-
-
-@compiled
-def doubled_rows(values):
-    """The same rows in a table twice as long."""
-    longer = np.empty((2 * len(values), values.shape[1]), dtype=values.dtype)
-    longer[: len(values)] = values
-    return longer
 
 
 @compiled
@@ -106,68 +70,6 @@ def projected(first, everything, starts, items, basket_starts, baskets, least, c
 
 
 @compiled
-def frequent_sets(begin, step, starts, items, basket_starts, baskets, least, longest, limit):
-    """Every frequent set whose rarest item is begin, begin + step, ...; it ends early above `limit` sets."""
-    p = len(basket_starts) - 1
-    parents = np.empty(1024, dtype=np.int64)
-    added = np.empty(1024, dtype=np.int32)
-    sizes = np.empty(1024, dtype=np.int64)
-    counts = np.zeros(p, dtype=np.int64)
-    n = 0
-    for first in range(begin, p, step):
-        if n == len(parents):
-            parents, added, sizes = doubled(parents), doubled(added), doubled(sizes)
-        root = n
-        parents[n], added[n], sizes[n] = -1, first, basket_starts[first + 1] - basket_starts[first]
-        n += 1
-        if longest < 2:
-            continue
-        ranks, found, bits = projected(first, False, starts, items, basket_starts, baskets, least, counts)
-        m = len(ranks)
-        if m == 0:
-            continue
-        rows = np.empty((2 * m + 16, bits.shape[1]), dtype=np.uint64)
-        rows[:m] = bits
-        local = np.empty(2 * m + 16, dtype=np.int64)  # which of `ranks` an entry of the stack adds
-        nodes = np.empty(2 * m + 16, dtype=np.int64)  # and which set it is
-        for i in range(m):
-            if n == len(parents):
-                parents, added, sizes = doubled(parents), doubled(added), doubled(sizes)
-            parents[n], added[n], sizes[n] = root, ranks[i], found[i]
-            local[i], nodes[i] = i, n
-            n += 1
-        lows, highs, at = np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64)
-        highs[0], depth = m, 0
-        while depth >= 0:
-            i = at[depth]
-            if i >= highs[depth] or depth + 3 > longest:
-                depth -= 1
-                continue
-            at[depth] += 1
-            top = highs[depth]
-            while top + highs[depth] - i > len(rows):
-                rows, local, nodes = doubled_rows(rows), doubled(local), doubled(nodes)
-            kept = 0
-            for j in range(i + 1, highs[depth]):
-                count = both(rows[i], rows[j], rows[top + kept])
-                if count >= least:
-                    if n == len(parents):
-                        parents, added, sizes = doubled(parents), doubled(added), doubled(sizes)
-                    parents[n], added[n], sizes[n] = nodes[i], ranks[local[j]], count
-                    local[top + kept], nodes[top + kept] = local[j], n
-                    n += 1
-                    kept += 1
-            if n > limit:
-                return parents[:n], added[:n], sizes[:n]
-            if kept > 1:
-                depth += 1
-                lows[depth], highs[depth], at[depth] = top, top + kept, top
-        if n > limit:
-            break
-    return parents[:n], added[:n], sizes[:n]
-
-
-@compiled
 def closed_sets(begin, step, starts, items, basket_starts, baskets, least, maximal, limit):
     """Closed (or maximal) sets by prefix-preserving extension: lengths, ranks one after another, counts.
 
@@ -207,7 +109,7 @@ def closed_sets(begin, step, starts, items, basket_starts, baskets, least, maxim
                 grows = False
                 if maximal:
                     for i in range(m):
-                        if not inside[depth, i] and both(rows[depth], bits[i], trial) >= least:
+                        if not inside[depth, i] and meet(rows[depth], bits[i], trial) >= least:
                             grows = True
                             break
                 if not grows:
@@ -241,7 +143,7 @@ def closed_sets(begin, step, starts, items, basket_starts, baskets, least, maxim
             at[depth] += 1
             if inside[depth, i]:
                 continue
-            count = both(rows[depth], bits[i], rows[depth + 1])
+            count = meet(rows[depth], bits[i], rows[depth + 1])
             if count < least:
                 continue
             keeps = True
@@ -283,7 +185,7 @@ def probes(seed, n_probes, starts, items, basket_starts, baskets, least, longest
                 kept = 0
                 chosen = rows[i].copy()
                 for j in range(i + 1, left):
-                    if both(chosen, rows[j], rows[kept]) >= least:
+                    if meet(chosen, rows[j], rows[kept]) >= least:
                         kept += 1
                 left = kept
         deepest = max(deepest, size)
@@ -306,7 +208,7 @@ def greedy_length(first, starts, items, basket_starts, baskets, least):
         kept = 0
         for j in range(left):
             if j != best:
-                count = both(chosen, rows[j], rows[kept])
+                count = meet(chosen, rows[j], rows[kept])
                 if count >= least:
                     found[kept] = count
                     kept += 1

@@ -1,0 +1,122 @@
+"""What a search found, put in order and handed out."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon.association.baskets import Baskets, ancestors_of
+from gnomon.core.linalg import Array
+from gnomon.core.threads import in_order
+
+
+class Found(NamedTuple):
+    """Sets of one size and their counts."""
+
+    sets: Array  # (n, k) columns, ascending in a row; rows in lexicographic order
+    counts: Array
+
+
+def by_size(parents: Array, items: Array, sizes: Array) -> dict[int, Found]:
+    """Return the sets of a search tree, size by size, in the order of the tree."""
+    from gnomon.loops.setorder import lay_out, lengths_of
+
+    lengths = lengths_of(parents)
+    number = np.bincount(lengths)
+    begins, flat, places, counts = lay_out(parents, items.astype(np.int32), sizes, lengths, number)
+    return {
+        k: Found(flat[begins[k] : begins[k + 1]].reshape(-1, k), counts[places[k] : places[k + 1]])
+        for k in range(1, len(number))
+    }
+
+
+def sorted_sizes(parts: list[dict[int, Found]]) -> Iterator[Found]:
+    """Yield the sets of several parts of a search, size by size, each in lexicographic order."""
+    longest = max((max(part, default=0) for part in parts), default=0)
+
+    def of_size(k: int) -> Found:
+        mine = [part[k] for part in parts if k in part]
+        return in_lexicographic_order(*(np.concatenate(column) for column in zip(*mine)))
+
+    return in_order(of_size, range(1, longest + 1))
+
+
+def of_lengths(lengths: Any, members: Any, counts: Any, columns: Array) -> list[Found]:
+    """Return sets that lie one after another, size by size and in lexicographic order."""
+    found: list[Found] = []
+    if not len(lengths):
+        return found
+    begins = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    for k in np.unique(lengths):
+        chosen = np.flatnonzero(lengths == k)
+        sets = columns[members[begins[chosen][:, None] + np.arange(k)]]
+        found.append(in_lexicographic_order(np.sort(sets, axis=1), counts[chosen]))
+    return found
+
+
+def in_lexicographic_order(sets: Array, counts: Array) -> Found:
+    """Return sets, each with ascending columns, in sorted order."""
+    from gnomon.loops.setorder import pack, refine
+
+    bits = max(1, int(sets.max(initial=0)).bit_length())
+    words = np.empty((-(-sets.shape[1] // (64 // bits)), len(sets)), dtype=np.uint64)
+    pack(sets, bits, words)
+    order = np.argsort(words[0])
+    for w in range(1, len(words)):
+        refine(order, words[:w], words[w])
+    return Found(sets[order], counts[order])
+
+
+def frame_of(found: Iterable[Found], baskets: Baskets, named: bool, **attributes: Any) -> Any:
+    """Return the sets as mlxtend's frame, with their counts."""
+    import pandas as pd
+
+    names = np.empty(len(baskets.names), dtype=object)
+    names[:] = baskets.names if named else range(len(names))
+    sets: list[frozenset[Any]] = []
+    counts = [np.zeros(0, dtype=np.int64)]
+    with collector_paused():
+        for one in found:
+            sets.extend(map(frozenset, zip(*(names[column].tolist() for column in one.sets.T))))
+            counts.append(one.counts)
+        column = np.fromiter(sets, dtype=object, count=len(sets))
+    count = np.concatenate(counts).astype(np.int64)
+    frame = pd.DataFrame({"support": count / max(1, baskets.n), "itemsets": column, "count": count})
+    frame.attrs.update({"n_baskets": baskets.n, **attributes})
+    return frame
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Make many objects that hold no cycles without the collector looking through them again and again."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+
+
+def without_lineage(found: Iterable[Found], baskets: Baskets, hierarchy: Any) -> list[Found]:
+    """Drop sets that hold an item together with what is above it: their support says nothing new."""
+    above = ancestors_of(hierarchy)
+    place = {name: code for code, name in enumerate(baskets.names)}
+    pairs = np.zeros((len(place), len(place)), dtype=bool)
+    for name, others in above.items():
+        for other in others:
+            if name in place and other in place:
+                pairs[place[name], place[other]] = pairs[place[other], place[name]] = True
+    kept = []
+    for one in found:
+        k = one.sets.shape[1]
+        kin = np.zeros(len(one.sets), dtype=bool)
+        for i in range(k):
+            for j in range(i):
+                kin |= pairs[one.sets[:, i], one.sets[:, j]]
+        kept.append(Found(one.sets[~kin], one.counts[~kin]))
+    return [one for one in kept if len(one.sets)]
