@@ -1,7 +1,8 @@
 """The commands. Each reads its arguments, calls the library, and shows what came of it.
 
 Exit codes: 0 all is well, 2 wrong use (an unknown option, model, task or column), 3 bad data (a file that is
-missing or malformed, a target with nothing to predict), 130 stopped by Ctrl-C.
+missing or malformed, a target with nothing to predict), 130 stopped by Ctrl-C or a signal to terminate: a
+comparison then writes the report of what it knows, if it knows anything.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gnomon.cli.screen import Screen, guarded
+from gnomon.cli.screen import STOPPED, Screen, guarded, stoppable
 
 app = typer.Typer(
     name="gnomon",
@@ -36,6 +37,10 @@ Task = Annotated[
     typer.Option(
         help="What is asked, where the target does not tell: cluster, density, sequence, recommend, rules."
     ),
+]
+Missing = Annotated[
+    str | None,
+    typer.Option(help="More words for a missing value, with commas.", metavar="WORDS", show_default=False),
 ]
 Sequence = Annotated[str | None, typer.Option(help="Task sequence: the column that names a row's sequence.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same answer.", min=0)]
@@ -73,6 +78,25 @@ def compare(
         str | None,
         typer.Option(help="Names with commas between them; else all on the menu.", show_default=False),
     ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="What decides: accuracy, balanced_accuracy, auc, average_precision, log_loss, brier, f1; "
+            "rmse, mae, r2, pinball@0.9, poisson. Else what suits the target.",
+            show_default=False,
+        ),
+    ] = None,
+    exclude: Annotated[
+        str | None, typer.Option(help="Columns that no model may see, with commas.", show_default=False)
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(help="A column whose rows of one value stay together.", show_default=False)
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(help="A column of dates: learn from earlier rows, test on later.", show_default=False),
+    ] = None,
+    missing: Missing = None,
     sequence: Sequence = None,
     min_support: Annotated[
         float | None,
@@ -81,7 +105,9 @@ def compare(
     min_confidence: Annotated[
         float, typer.Option(help="Task rules: least confidence.", min=0.0, max=1.0)
     ] = 0.5,
-    time_budget: Annotated[float, typer.Option(help="Seconds after which no fit begins.", min=0)] = 300.0,
+    time_budget: Annotated[
+        float, typer.Option(help="Seconds in all; the strongest models go first.", min=0)
+    ] = 300.0,
     folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for report.html and best.gnomon.")] = Path(
@@ -104,13 +130,15 @@ def compare(
             found = find_rules(data, min_support=min_support, min_confidence=min_confidence, watch=watch)
         show_rules(screen, found, found.write(out))
         return
-    names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
-    with screen.progress("reading") as watch:
+    with stoppable(), screen.progress("reading") as watch:
         result = run(
-            data, target, task=task, models=names, sequence=sequence, time_budget=time_budget,
-            folds=folds, random_state=seed, watch=watch,
+            data, target, task=task, models=listed(models), metric=metric, exclude=listed(exclude), group=group,
+            time_column=time, missing=listed(missing), sequence=sequence, time_budget=time_budget, folds=folds,
+            random_state=seed, watch=watch,
         )  # fmt: skip
     show_comparison(screen, result, result.write(out))
+    if result.interrupted:
+        raise typer.Exit(STOPPED)
 
 
 @app.command()
@@ -262,6 +290,15 @@ def warm_up(
         spent |= gnomon.warm_up(name)
         screen.say(f"{name:15} {spent[name]:6.1f} s")
     screen.result({"seconds": spent})
+
+
+def listed(words: str | None) -> list[str] | None:
+    """Return words with commas between them as a list.
+
+    >>> listed("a, b")
+    ['a', 'b']
+    """
+    return None if words is None else [word.strip() for word in words.split(",") if word.strip()]
 
 
 def check_folder(out: Path | None) -> None:

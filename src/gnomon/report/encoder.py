@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -169,8 +170,11 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.model, self.encoder, self.target, self.sequence = model, encoder, target, sequence
 
-    def fit(self, frame: Any, y: Any = None) -> Self:
-        """Learn from the rows of a table, and from the target where there is one."""
+    def fit(self, frame: Any, y: Any = None, stop: Callable[[Any], Any] | None = None) -> Self:
+        """Learn from the rows of a table, and from the target where there is one.
+
+        `stop` is told of the model before it learns, to give it a time budget.
+        """
         self.encoder_ = clone(self.encoder).fit(frame)
         self.n_rows_, self.target_center_, self.target_scale_ = len(frame), 0.0, 1.0
         if y is not None and is_regressor(self.model) and not get_tags(self.model).target_tags.positive_only:
@@ -179,7 +183,12 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
             y = (y - self.target_center_) / self.target_scale_
         X = self.encoder_.transform(frame)
         given = {} if y is None else {"y": y}
-        self.model_ = clone(self.model).fit(X, **given, **self._lengths(frame))
+        model = clone(self.model)
+        if stop is not None:
+            stop(model)
+        self.model_ = model.fit(X, **given, **self._lengths(frame))
+        if stop is not None and hasattr(model, "set_callbacks"):
+            model.set_callbacks()
         return self
 
     def _lengths(self, frame: Any) -> dict[str, Any]:
@@ -201,6 +210,10 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, frame: Any) -> Any:
         """Return the probability of every class or group, row by row."""
         return self.model_.predict_proba(self.matrix(frame), **self._lengths(frame))
+
+    def decision_function(self, frame: Any) -> Any:
+        """Return the scores of the classes, row by row."""
+        return self.model_.decision_function(self.matrix(frame))
 
     def predict_interval(self, frame: Any, level: float = 0.9) -> Any:
         """Return two arrays between which the target lies with probability `level`."""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from gnomon.report import pictures
 from gnomon.report.columns import OUT
-from gnomon.report.contest import Comparison, Entry
+from gnomon.report.contest import Comparison
+from gnomon.report.entries import Entry
 from gnomon.report.markup import Html, joined, table, tag
 from gnomon.report.words import answer, how, number, p_value, score, settings, versions
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from gnomon import plot
 from gnomon.plot import style
-from gnomon.report.contest import Comparison, Entry
+from gnomon.report.contest import Comparison
+from gnomon.report.entries import Entry
 from gnomon.report.words import bounds, number, score
 from gnomon.selection import confusion_table
 

@@ -11,9 +11,9 @@ from sklearn.utils import get_tags
 import gnomon
 from gnomon.core.errors import DataError, nearest
 from gnomon.report.columns import QuestionError
-from gnomon.report.contest import table_model
 from gnomon.report.encoder import TableModel
 from gnomon.report.menu import find_model, make
+from gnomon.report.models import table_model
 from gnomon.report.tasks import PART, Problem, pose
 
 KINDS = {

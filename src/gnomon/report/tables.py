@@ -26,7 +26,13 @@ class Shape(NamedTuple):
     blank: int
 
 
-def read_table(path: str | Path, *, max_cell: int = MAX_CELL, max_line: int = MAX_LINE) -> Any:
+def read_table(
+    path: str | Path,
+    *,
+    missing: list[str] | None = None,
+    max_cell: int = MAX_CELL,
+    max_line: int = MAX_LINE,
+) -> Any:
     r"""Read a table from a CSV, TSV, Parquet or Arrow file.
 
     Text must be UTF-8 with one header line. Numbers, dates and truth values are recognized by column; empty
@@ -38,6 +44,8 @@ def read_table(path: str | Path, *, max_cell: int = MAX_CELL, max_line: int = MA
     ----------
     path : str or Path
         The file; its ending says what it is.
+    missing : list of str, optional
+        More words that mean that a value is missing.
     max_cell, max_line : int
         The longest cell and the longest line that are accepted, in characters.
 
@@ -59,7 +67,7 @@ def read_table(path: str | Path, *, max_cell: int = MAX_CELL, max_line: int = MA
         raise DataError(f"{path} {what}. Give the path of a CSV, TSV, Parquet or Arrow file.")
     ending = path.suffix.lower()
     if ending in TEXT:
-        frame = _read_text(path, TEXT[ending], max_cell, max_line)
+        frame = _read_text(path, TEXT[ending], max_cell, max_line, [*MISSING, *(missing or [])])
     elif ending in BINARY:
         frame = _read_binary(path, ending)
     else:
@@ -87,7 +95,7 @@ def _read_binary(path: Path, ending: str) -> Any:
     return frame
 
 
-def _read_text(path: Path, separator: str, max_cell: int, max_line: int) -> Any:
+def _read_text(path: Path, separator: str, max_cell: int, max_line: int, missing: list[str]) -> Any:
     import polars as pl
 
     separator = separator or _separator(path, max_line)
@@ -100,7 +108,7 @@ def _read_text(path: Path, separator: str, max_cell: int, max_line: int) -> Any:
         raise DataError(f"{path.name} cannot be read ({error}). Look for a quote inside a cell.") from None
     if words.height != shape.rows + shape.blank:
         raise DataError(f"{path.name} has a quote in the wrong place. Double the quotes inside a cell.")
-    words = words.with_columns(pl.all().str.strip_chars().replace(MISSING, [None] * len(MISSING)))
+    words = words.with_columns(pl.all().str.strip_chars().replace(missing, [None] * len(missing)))
     if shape.blank and len(shape.names) > 1:
         words = words.filter(~pl.all_horizontal(pl.all().is_null()))
     return pl.DataFrame([_typed(column) for column in words])

@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import silhouette_score
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.report.columns import (
@@ -20,6 +26,7 @@ from gnomon.report.columns import (
     column_named,
     describe,
 )
+from gnomon.report.metrics import AMOUNTS, CLASSES, Metric, choose_metric
 
 MOST_CLASSES = 10  # a whole number with at most so many values is taken for a class
 PART = "(part)"  # the column that cuts a single sequence into parts, to learn from some and test on others
@@ -38,14 +45,6 @@ class Task(NamedTuple):
     limits: tuple[float, float] = (-np.inf, np.inf)  # of the metric as it is shown
 
 
-def _accuracy(model: Any, frame: Any, y: Any) -> float:
-    return float((model.predict(frame) == y).mean())
-
-
-def _negative_error(model: Any, frame: Any, y: Any) -> float:
-    return -float(np.sqrt(np.mean((model.predict(frame) - y) ** 2)))
-
-
 def _silhouette(model: Any, frame: Any, y: Any) -> float:
     """Return the mean silhouette of rows that the model did not learn from; 0 when all fall into one group."""
     labels, X = np.asarray(model.predict(frame)), model.matrix(frame)
@@ -61,12 +60,29 @@ def _log_density(model: Any, frame: Any, y: Any) -> float:
 TASKS = {
     task.name: task
     for task in (
-        Task("classification", "accuracy", _accuracy, "predicts {target} best", 1, True, (0, 1)),
-        Task("regression", "error (RMSE)", _negative_error, "predicts {target} best", -1, True, (0, np.inf)),
+        Task(
+            "classification", "accuracy", CLASSES["accuracy"].score, "predicts {target} best", 1, True, (0, 1)
+        ),
+        Task(
+            "regression",
+            "error (RMSE)",
+            AMOUNTS["rmse"].score,
+            "predicts {target} best",
+            -1,
+            True,
+            (0, np.inf),
+        ),
         Task("cluster", "silhouette", _silhouette, "finds the clearest groups", limits=(-1, 1)),
         Task("density", "log density of a row", _log_density, "describes the rows best"),
         Task("sequence", "log likelihood of a row", _log_density, "describes the sequences best"),
-        Task("recommend", "error (RMSE)", _negative_error, "predicts {target} best", -1, limits=(0, np.inf)),
+        Task(
+            "recommend",
+            "error (RMSE)",
+            AMOUNTS["rmse"].score,
+            "predicts {target} best",
+            -1,
+            limits=(0, np.inf),
+        ),
     )
 }
 
@@ -82,33 +98,81 @@ class Problem(NamedTuple):
     target: str | None
     sequence: str | None
     said: list[str]  # what was inferred, in sentences
+    metric: Metric | None = None
+    group: Any = None  # of every row: rows of one group are never on both sides
+    time: str | None = None  # the column by which the rows are sorted: the past learns, the future tests
+    missing: tuple[str, ...] = ()
 
-    def splitter(self, folds: int, seed: int | None) -> Any:
+    def splitter(self, folds: int, seed: int | None, y: Any = None) -> Any:
         """Return how rows are divided into those to learn from and those to test on."""
-        if self.sequence is not None:
-            return GroupKFold(
-                min(folds, self.frame[self.sequence].n_unique()), shuffle=True, random_state=seed
-            )
+        if self.time is not None:
+            return TimeSeriesSplit(folds)
+        named = self.groups()
+        if named is not None:
+            most = min(folds, len(np.unique(named)))
+            if self.task.name == "classification":
+                return StratifiedGroupKFold(most, shuffle=True, random_state=seed)
+            return GroupKFold(most, shuffle=True, random_state=seed)
         kind = StratifiedKFold if self.task.name == "classification" else KFold
-        return kind(min(folds, self._most_folds()), shuffle=True, random_state=seed)
+        return kind(min(folds, self._most_folds(self.y if y is None else y)), shuffle=True, random_state=seed)
 
-    def _most_folds(self) -> int:
+    def _most_folds(self, y: Any) -> int:
         if self.task.name != "classification":
             return len(self.frame)
-        return max(2, int(np.unique(self.y, return_counts=True)[1].min()))
+        return max(2, int(np.unique(y, return_counts=True)[1].min()))
 
     def groups(self, rows: Any = None) -> Any:
-        """Return the sequence of every row, where rows form sequences."""
-        if self.sequence is None:
+        """Return the sequence or group of every row, where rows belong together."""
+        if self.sequence is None and self.group is None:
             return None
-        named = self.frame[self.sequence].to_numpy()
+        named = self.group if self.sequence is None else self.frame[self.sequence].to_numpy()
         return named if rows is None else named[rows]
 
 
 def pose(
-    frame: Any, target: str | None = None, task: str | None = None, sequence: str | None = None
+    frame: Any,
+    target: str | None = None,
+    task: str | None = None,
+    sequence: str | None = None,
+    *,
+    metric: str | None = None,
+    exclude: list[str] | None = None,
+    group: str | None = None,
+    time: str | None = None,
+    missing: list[str] | None = None,
 ) -> Problem:
     """Return the question that a table and a target pose, with what was inferred on the way."""
+    _check_question(target, task)
+    for name in exclude or []:
+        column_named(frame, name, "one to exclude")
+    if target in (exclude or []):
+        raise QuestionError(f"{target!r} cannot be the target and excluded.")
+    frame = frame.drop(exclude or [])
+    if target is None and (group or time):
+        raise QuestionError("--group and --time are for tables with a --target.")
+    if task == "recommend":
+        problem = _ratings(frame, target)
+    elif target is not None:
+        problem = _with_target(frame, target, task, group, time, missing or [])
+    elif task == "sequence":
+        problem = _sequences(frame, sequence)
+    else:
+        problem = _without_target(frame, TASKS[str(task)])
+    return judged_by(problem, metric)
+
+
+def judged_by(problem: Problem, name: str | None) -> Problem:
+    """Return the problem with the metric of a name, or the one that suits its target."""
+    metric, why = choose_metric(name, problem.task.name, problem.y)
+    if metric is None:
+        return problem
+    task = problem.task._replace(
+        metric=metric.label, score=metric.score, sign=metric.sign, limits=metric.limits
+    )
+    return problem._replace(task=task, metric=metric, said=[*problem.said, *([why] if why else [])])
+
+
+def _check_question(target: str | None, task: str | None) -> None:
     if task == "rules":
         raise QuestionError(
             "rules are not compared; `gnomon compare FILE --task rules` looks for them, in Python gnomon.association."
@@ -119,32 +183,64 @@ def pose(
         raise QuestionError(
             "name the column to predict with --target, or a task: cluster, density, sequence, recommend or rules."
         )
-    if task == "recommend":
-        return _ratings(frame, target)
-    if target is not None and task not in (None, "classification", "regression"):
+    if target is not None and task not in (None, "classification", "regression", "recommend"):
         raise QuestionError(f"the task {task!r} has no target; leave out --target {target}.")
     if target is None and task is not None and TASKS[task].needs_target:
         raise QuestionError(f"the task {task!r} needs the column to predict: --target.")
-    if target is not None:
-        return _with_target(frame, target, task)
-    return _sequences(frame, sequence) if task == "sequence" else _without_target(frame, TASKS[str(task)])
 
 
-def _with_target(frame: Any, target: str, task: str | None) -> Problem:
+def _with_target(
+    frame: Any, target: str, task: str | None, group: str | None, time: str | None, missing: list[str]
+) -> Problem:
     column_named(frame, target, "target")
-    said = []
-    missing = frame[target].null_count()
-    if missing:
-        said.append(f"{missing} rows without {target} were left out.")
-        frame = frame.filter(frame[target].is_not_null())
+    said: list[str] = []
+    frame = _rows_with(frame, target, said)
+    if time is not None:
+        frame = _in_order_of(frame, column_named(frame, time, "time"), said)
     _enough(frame)
     found, why = _infer(frame[target], task)
     said.insert(0, why)
     y = _labels(frame[target]) if found == "classification" else _numbers(frame[target])
-    rest = frame.drop(target)
+    rest, members = frame.drop(target), None
+    if group is not None:
+        rest, members = _grouped(rest, group, said)
     columns = describe(rest)
     _usable(columns)
-    return Problem(TASKS[found], found, rest, y, columns, target, None, said)
+    return Problem(
+        TASKS[found], found, rest, y, columns, target, None, said, None, members, time, tuple(missing)
+    )
+
+
+def _rows_with(frame: Any, target: str, said: list[str]) -> Any:
+    count = frame[target].null_count()
+    if not count:
+        return frame
+    said.append(f"{count} rows without {target} were left out.")
+    return frame.filter(frame[target].is_not_null())
+
+
+def _in_order_of(frame: Any, column: Any, said: list[str]) -> Any:
+    """Return the rows in the order of time, for folds that test on what comes later."""
+    if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
+        raise DataError(f"the time {column.name!r} must hold dates or numbers; it is {column.dtype}.")
+    if column.null_count():
+        said.append(f"{column.null_count()} rows without {column.name} were left out.")
+        frame = frame.filter(column.is_not_null())
+    said.append(
+        f"Rows are in the order of {column.name}: models learn from earlier rows and are tested on later ones."
+    )
+    return frame.sort(column.name, maintain_order=True)
+
+
+def _grouped(frame: Any, group: str, said: list[str]) -> tuple[Any, Any]:
+    """Return the table without the column of groups, and the group of every row."""
+    column = column_named(frame, group, "group")
+    members = column.cast(str).fill_null("(missing)").to_numpy().astype(str)
+    count = len(np.unique(members))
+    if count < 2:
+        raise DataError(f"the group {group!r} has one value; rows of one group cannot be on both sides.")
+    said.append(f"All rows of one {group} are in the same fold ({count} groups); no model sees {group}.")
+    return frame.drop(group), members
 
 
 def _infer(y: Any, task: str | None) -> tuple[str, str]:

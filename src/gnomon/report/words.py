@@ -8,7 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from gnomon import __version__
-from gnomon.report.contest import IMPORTANCE_COLUMNS, INNER, Comparison, Entry
+from gnomon.report.contest import Comparison
+from gnomon.report.entries import Entry
+from gnomon.report.race import IMPORTANCE_COLUMNS, INNER, NO_TIME, STOPPED
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -65,7 +67,30 @@ def answer(result: Comparison) -> str:
         lead += f"; not distinguishable from {listed([entry.name for entry in equal])}"
     elif len(result.ranked) > 1:
         lead += "; better than every other model tried"
-    return f"{lead}. {_against_baseline(result)}".strip()
+    return " ".join(part for part in (f"{lead}.", _against_baseline(result), untried(result)) if part)
+
+
+def untried(result: Comparison) -> str:
+    """Say how many models were not tried, and why."""
+    late = [entry for entry in result.entries if entry.failure.startswith((NO_TIME, STOPPED))]
+    failed = [entry for entry in result.entries if not entry.finished and entry not in late]
+    few = [entry for entry in result.ranked if not entry.complete]
+    when = "before it was stopped" if result.interrupted else f"within {_seconds(result.time_budget)}"
+    parts = [f"{_models(len(late))} could not be measured {when}"] if late else []
+    parts += [f"{_models(len(result.too_large))} stayed away from {len(result.problem.frame)} rows"] * bool(
+        result.too_large
+    )
+    parts += [f"{_models(len(failed))} failed"] if failed else []
+    parts += [f"{_models(len(few))} did not get through all folds"] if few else []
+    return listed(parts) + "." if parts else ""
+
+
+def _models(count: int) -> str:
+    return f"{count} model{'s' * (count != 1)}"
+
+
+def _seconds(budget: float | None) -> str:
+    return "the time" if budget is None else f"{budget:g} s"
 
 
 def _against_baseline(result: Comparison) -> str:
