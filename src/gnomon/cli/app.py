@@ -184,27 +184,52 @@ def predict(
     interval: Annotated[
         float | None, typer.Option(help="Add the ends of an interval of this level.", min=0.0, max=1.0)
     ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Two classes: the probability from which on a row is positive.", min=0.0, max=1.0),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Predict for the rows of a table with a saved model."""
-    from gnomon.cli.showing import show_predictions
+    """Predict for the rows of a table with a saved model; to a CSV file a part at a time, however large."""
+    from gnomon.cli.showing import show_predictions, show_written
+    from gnomon.report.serving import can_stream, predict_file
     from gnomon.report.single import load_model, predictions
     from gnomon.report.tables import read_table
 
     check_folder(out)
     loaded = load_model(model)
-    table, remarks = predictions(loaded, read_table(data), proba=proba, interval=interval)
+    options = {"proba": proba, "interval": interval, "threshold": threshold}
+    if can_stream(loaded, data, out):
+        show_written(Screen(json), *predict_file(loaded, data, out, **options), out)
+        return
+    missing = list(getattr(getattr(loaded, "encoder_", None), "missing", None) or ())
+    table, remarks = predictions(loaded, read_table(data, missing=missing), **options)
     show_predictions(Screen(json), table, remarks, out)
 
 
 @app.command()
 @guarded
-def explain(model: ModelFile, json: Json = False) -> None:
-    """Show the card of a saved model: formula, parameters, certificate, trace, data it saw."""
-    from gnomon.cli.showing import show_card
+def explain(
+    model: ModelFile,
+    data: Annotated[Path | None, typer.Argument(help="A table, to explain the answer for one row.")] = None,
+    row: Annotated[int | None, typer.Option(help="Which row of the table; the first is 1.", min=1)] = None,
+    json: Json = False,
+) -> None:
+    """Show the card of a saved model; with a table, what each column adds to the answer for one row."""
+    from gnomon.cli.showing import show_card, show_row
     from gnomon.report.card import card
     from gnomon.report.single import load_model
 
+    if data is not None:
+        from gnomon.report.serving import explain_row
+        from gnomon.report.tables import read_table
+
+        loaded = load_model(model)
+        missing = list(getattr(getattr(loaded, "encoder_", None), "missing", None) or ())
+        show_row(Screen(json), explain_row(loaded, read_table(data, missing=missing), row or 1), row or 1)
+        return
+    if row is not None:
+        raise typer.BadParameter("give the table too: gnomon explain MODEL TABLE --row 3", param_hint="--row")
     show_card(Screen(json), card(load_model(model)))
 
 

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.core.saving import save, write_atomically
+from gnomon.report.after import importance, keep_residuals, learning_curve, refit
 from gnomon.report.clock import Clock
 from gnomon.report.encoder import TableModel
 from gnomon.report.entries import Entry, rank
+from gnomon.report.looks import Dependence, partial_dependence
 from gnomon.report.menu import candidates, too_many_rows
 from gnomon.report.race import Race, Watch
+from gnomon.report.stacking import combine
 from gnomon.report.tables import read_table
 from gnomon.report.tasks import Problem, pose
 from gnomon.selection.intervals import Interval
@@ -37,6 +40,11 @@ class Comparison:
     too_large: dict[str, int] = field(
         default_factory=dict
     )  # models that stay away from so many rows, and their limit
+    curve: dict[int, list[float]] = field(default_factory=dict)  # scores of the best by training rows
+    dependence: dict[str, Dependence] = field(
+        default_factory=dict
+    )  # of what the best says, on its chief columns
+    options: dict[str, Any] = field(default_factory=dict)  # what was asked for beside the target
 
     @property
     def best(self) -> Entry:
@@ -168,12 +176,22 @@ def compare(
     rows = len(problem.frame)
     repeats = 1 if problem.time is not None else repeats or (2 if rows <= 1000 else 1)
     race = Race(problem, folds, repeats, random_state, Clock(begin, time_budget), watch)
-    entries = rank(race.run(candidates(problem.menu, models, random_state, rows)), race.ratio)
-    model, settings = race.refit(entries[0])
-    importance = {} if race.interrupted else race.importance()
+    race.run(candidates(problem.menu, models, random_state, rows))
+    stacked = combine(race) if models is None or len(models) > 1 else None
+    entries = rank([*race.entries, *([stacked] if stacked else [])], race.ratio)
+    model, settings = refit(race, entries[0])
+    keep_residuals(race, entries[0], model)
+    losses = importance(race) if race.leader is entries[0] else {}
+    spare = 30.0 if time_budget is None else 0.1 * time_budget
+    curve = learning_curve(race, entries[0], settings, spare)
     return Comparison(
-        problem, entries, model, settings, importance, folds, repeats, random_state, time.monotonic() - begin,
+        problem, entries, model, settings, losses, folds, repeats, random_state, time.monotonic() - begin,
         source, time_budget, race.interrupted, too_many_rows(problem.menu, rows) if models is None else {},
+        curve, partial_dependence(race, list(losses)) if losses else {},
+        {
+            "task": task, "exclude": exclude, "group": group, "time": time_column, "missing": missing,
+            "sequence": sequence,
+        },
     )  # fmt: skip
 
 

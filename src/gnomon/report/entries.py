@@ -29,7 +29,7 @@ class Entry:
     seconds: float = 0.0
     warned: list[str] = field(default_factory=list)
     failure: str = ""
-    looks: list[tuple[int, list[float]]] = field(default_factory=list)  # (rows, scores) of first looks
+    looks: list[tuple[int, float]] = field(default_factory=list)  # (rows, score) of first looks
     searched: bool = False  # whether settings were chosen by an inner loop
     n_folds: int = 0  # outer folds that were meant to be done
     interval: Interval | None = None
@@ -54,12 +54,8 @@ class Entry:
 
     @property
     def looked(self) -> float:
-        """Mean score of the latest first look."""
-        return float(np.mean(self.looks[-1][1])) if self.looks else -np.inf
-
-    def reset(self) -> None:
-        """Forget the scores, before they are measured anew."""
-        self.scores, self.chosen, self.beside, self.told = [], [], {}, None
+        """Score of the latest first look."""
+        return self.looks[-1][1] if self.looks else -np.inf
 
 
 def rank(entries: list[Entry], ratio: float) -> list[Entry]:
@@ -79,13 +75,13 @@ def rank(entries: list[Entry], ratio: float) -> list[Entry]:
 
 
 def _level(entry: Entry, done: list[Entry]) -> float:
-    """Return the mean score; with fewer folds than others the difference on the same folds, never the best."""
+    """Return the mean score; with fewer folds than others the difference on the same folds."""
     whole = [other for other in done if other.complete]
     if entry.complete or not whole:
         return float(np.mean(entry.scores))
     best = max(whole, key=lambda other: float(np.mean(other.scores)))
     gap = float(np.mean(entry.scores)) - float(np.mean(best.scores[: len(entry.scores)]))
-    return float(np.mean(best.scores)) + min(gap, -1e-12)
+    return float(np.mean(best.scores)) + gap
 
 
 def _p_value(one: Any, other: Any, ratio: float) -> float:

@@ -13,7 +13,7 @@ from gnomon.selection import confusion_table, proper_score
 from gnomon.selection.areas import delong_parts
 
 LABELS, ORDER, PROBABILITIES, NUMBERS = "labels", "order", "probabilities", "numbers"
-UNEVEN = 0.2  # a smallest of two classes below this share, or half of an even share of more, is uneven
+UNEVEN = 0.15  # a smallest of two classes below this share, or half of an even share of more, is uneven
 TINY = 1e-15  # a probability of 0 for what happened costs as much as this one
 
 

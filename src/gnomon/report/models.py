@@ -21,5 +21,7 @@ def table_model(model: Any, problem: Problem) -> TableModel:
         problem.columns,
         scale=not (counts or tags.input_tags.positive_only),
         fill=problem.task.name != "sequence",
+        forms=problem.forms,
+        missing=problem.missing,
     )
     return TableModel(model, encoder, target=problem.target, sequence=problem.sequence)

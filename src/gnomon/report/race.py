@@ -22,17 +22,13 @@ from gnomon.report.menu import Candidate
 from gnomon.report.metrics import Answers, ask_all, beside
 from gnomon.report.models import table_model
 from gnomon.report.tasks import Problem
-from gnomon.selection.intervals import Interval, score_interval
 
 Watch = Callable[[str, int, int], None]  # what is going on, steps done, steps in all
 INNER = 3  # folds of the inner loop
 SEARCH_ROWS = 10_000  # settings are chosen on at most so many rows
-LOOKS = (2_000, 8_000)  # training rows of the first looks at a table that is much larger
-LOOK_FOLDS = 2
-LOOK_SHARE = (0.35, 0.15)  # of the budget
+LOOKS = (1_000, 4_000)  # training rows of the first looks, one fold each, at a table that is much larger
+LOOK_SHARE = (0.3, 0.15)  # of the budget
 TUNED_FIRST = 3  # so many of the best have their settings chosen before the weak half is measured
-IMPORTANCE_COLUMNS = 40  # shuffling takes time; later columns of a wide table are not shuffled
-IMPORTANCE_ROWS = 2_000  # of a fold
 NO_TIME = "not done within the time budget"
 STOPPED = "not done before it was stopped"
 
@@ -83,7 +79,8 @@ class Race:
         first, rest = rivals, list[Entry]()
         if self.clock.limited and self._large() and len(rivals) > 1:
             first, rest = self._look_at(rivals)
-        for entry in first:
+        slow = [entry for entry in first if not self._measure_in_time(entry, 0.5)]
+        for entry in slow:
             self._measure_in_time(entry)
         ranked = sorted((e for e in first if e.scores), key=lambda e: -float(np.mean(e.scores)))
         if rest:
@@ -94,20 +91,21 @@ class Race:
         self._tune_all([entry for entry in ranked if not entry.searched])
 
     def _large(self) -> bool:
-        return len(self.splits[0][0]) > 2 * LOOKS[0]
+        return len(self.splits[0][0]) > 2 * LOOKS[-1]
 
     def _look_at(self, rivals: list[Entry]) -> tuple[list[Entry], list[Entry]]:
-        """Return who goes on first, the best look first, and who has to wait."""
+        """Return who goes on first, the best look first, and who has to wait: at each look the weaker half."""
         going = rivals
-        for rows, share in zip(LOOKS, LOOK_SHARE):
-            if len(self.splits[0][0]) <= 2 * rows:
-                break
+        for look, share in enumerate(LOOK_SHARE):
             until = self.clock.elapsed() + share * self.clock.budget
             for entry in going:
-                if self.clock.elapsed() < until and self.clock.fits(entry.name, rows, LOOK_FOLDS):
-                    self._look(entry, rows)
-            going = sorted((e for e in going if e.looks and not e.failure), key=lambda e: -e.looked)
-            going = going[: max(3, (len(going) + 1) // 2)]
+                if self.clock.elapsed() < until and self.clock.fits(entry.name, LOOKS[look]):
+                    self._look(entry, look)
+            seen = sorted(
+                (e for e in going if len(e.looks) > look and not e.failure), key=lambda e: -e.looked
+            )
+            if seen:
+                going = seen[: max(3, (len(going) + 1) // 2)]
         return going, [entry for entry in rivals if entry not in going and not entry.failure]
 
     def _close(self) -> None:
@@ -119,8 +117,8 @@ class Race:
             if not entry.failure and len(entry.scores) < least:
                 entry.failure = STOPPED if self.interrupted else NO_TIME
                 if entry.looks:
-                    rows, scores = entry.looks[-1]
-                    shown = self.problem.task.sign * float(np.mean(scores))
+                    rows, score = entry.looks[-1]
+                    shown = self.problem.task.sign * score
                     entry.failure += (
                         f"; {self.problem.task.metric} {shown:.3f} at a first look with {rows} rows"
                     )
@@ -129,14 +127,13 @@ class Race:
             raise NothingFinishedError(f"no model finished ({reasons}).")
 
     def _promote_looks(self) -> None:
-        """Take the scores of the latest look for the scores, where no model was measured on all rows."""
-        most = max((entry.looks[-1][0] for entry in self.entries if entry.looks), default=0)
-        for entry in self.entries:
-            if most and entry.looks and entry.looks[-1][0] == most:
-                entry.scores, entry.told = list(entry.looks[-1][1]), None
-                entry.chosen = [{} for _ in entry.scores]
-                if self.leader is None or self.leader.baseline or entry.looked > self.leader.looked:
-                    self.leader, self.fitted = entry, []
+        """Take the scores of the looks for the scores, where no model was measured on all rows."""
+        twice = [entry for entry in self.entries if len(entry.looks) == len(LOOKS) and not entry.failure]
+        for entry in twice:
+            entry.scores, entry.told = [score for _, score in entry.looks], None
+            entry.chosen, entry.n_folds = [{} for _ in entry.scores], len(self.splits)
+        if twice:
+            self.leader, self.fitted = max(twice, key=lambda e: e.looked), []
 
     # One model
 
@@ -170,18 +167,18 @@ class Race:
         if entry.name in self.clock.spent or entry.baseline:
             return
         self._tell(entry, "is compiled")
-        rows = self._some(self.splits[0][0], WARM_ROWS)
+        rows = self.some(self.splits[0][0], WARM_ROWS)
         begin = time.monotonic()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                model = self._fit(entry, rows, {})
+                model = self.fit(entry, rows, {})
                 ask_all(model, self.problem.frame[rows[:10]], self._numbers()) if self._asked() else None
             except Exception:
                 pass
         self.clock.compiled(time.monotonic() - begin)
 
-    def _some(self, rows: Any, count: int) -> Any:
+    def some(self, rows: Any, count: int) -> Any:
         """Return at most so many of the rows: whole sequences and groups, or drawn by the seed; every class is kept."""
         if len(rows) <= count:
             return rows
@@ -195,30 +192,29 @@ class Race:
             kept = np.union1d(kept, order[first])
         return np.sort(kept)
 
-    def _look(self, entry: Entry, count: int) -> None:
-        """Measure a model on part of the training rows of two folds."""
+    def _look(self, entry: Entry, look: int) -> None:
+        """Measure a model on part of the training rows of one fold."""
+        (train, test), count = self.splits[look], LOOKS[look]
         with self._listening(entry):
             self._warm(entry)
-            scores = []
-            for fold, (train, test) in enumerate(self.splits[:LOOK_FOLDS]):
-                self.clock.check()
-                self._tell(entry, f"on {count} rows, fold {fold + 1} of {LOOK_FOLDS}")
-                begin = time.monotonic()
-                rows, asked = self._some(train, count), self._some(test, 2 * count)
-                model = self._fit(entry, rows, usual(entry.candidate))
-                truth = None if self.problem.y is None else self.problem.y[asked]
-                scores.append(float(self.problem.task.score(model, self.problem.frame[asked], truth)))
-                self.clock.note(entry.name, len(rows), time.monotonic() - begin)
-            if np.isfinite(scores).all():
-                entry.looks.append((count, scores))
+            self.clock.check()
+            self._tell(entry, f"on {count} rows")
+            begin = time.monotonic()
+            rows, asked = self.some(train, count), self.some(test, LOOKS[-1])
+            model = self.fit(entry, rows, usual(entry.candidate))
+            truth = None if self.problem.y is None else self.problem.y[asked]
+            score = float(self.problem.task.score(model, self.problem.frame[asked], truth))
+            self.clock.note(entry.name, len(rows), time.monotonic() - begin)
+            if np.isfinite(score):
+                entry.looks.append((count, score))
 
-    def _measure_in_time(self, entry: Entry) -> None:
-        folds = len(self.splits)
-        if entry.failure or (not entry.looks and not self.clock.fits(entry.name, len(self.splits[0][0]))):
-            return
-        if entry.looks and not self.clock.fits(entry.name, len(self.splits[0][0]), min(2, folds)):
-            return
-        self._measure(entry, usual(entry.candidate))
+    def _measure_in_time(self, entry: Entry, share: float = 1.0) -> bool:
+        """Measure a model if two folds of it are likely to end within a share of the time; tell whether."""
+        rows, folds = len(self.splits[0][0]), min(2, len(self.splits))
+        if not entry.failure and self.clock.fits(entry.name, rows, (folds if entry.looks else 1) / share):
+            self._measure(entry, usual(entry.candidate))
+            return True
+        return bool(entry.failure)
 
     def _measure(self, entry: Entry, settings: dict[str, Any] | None) -> None:
         """Measure a model in every outer fold, with given settings or (None) those that an inner loop chooses."""
@@ -240,17 +236,17 @@ class Race:
             self._maybe_leads(entry, fitted)
 
     def _maybe_leads(self, entry: Entry, fitted: list[TableModel]) -> None:
-        top = -np.inf if self.leader is None else float(np.mean(self.leader.scores))
-        if self.leader is None or float(np.mean(entry.scores)) > top:
+        same = 0 if self.leader is None else min(len(entry.scores), len(self.leader.scores))
+        if self.leader is None or np.mean(entry.scores[:same]) > np.mean(self.leader.scores[:same]):
             self.leader, self.fitted = entry, fitted
             rows = len(self.problem.frame)
             self.clock.reserve = 1.0 + 2.0 * (0.0 if entry.baseline else self.clock.guess(entry.name, rows))
 
     def _fold(self, entry: Entry, train: Any, test: Any, settings: dict[str, Any] | None) -> TableModel:
         problem, begin = self.problem, time.monotonic()
-        chosen = self._search(entry, train) if settings is None else settings
+        chosen = self.search(entry, train) if settings is None else settings
         fitting = time.monotonic()
-        model = self._fit(entry, train, chosen)
+        model = self.fit(entry, train, chosen)
         if self.clock.limited and not entry.baseline and self.clock.left() <= 0 and len(entry.scores) >= 2:
             raise OutOfTimeError  # the fit was cut short; there are folds enough without it
         unseen = problem.frame[test]
@@ -294,7 +290,8 @@ class Race:
                 continue
             entry.beside.setdefault(metric.label, []).append(value)
 
-    def _fit(self, entry: Entry, rows: Any, settings: dict[str, Any]) -> TableModel:
+    def fit(self, entry: Entry, rows: Any, settings: dict[str, Any]) -> TableModel:
+        """Return a model that learned from these rows, with these settings, in the time that is left."""
         problem = self.problem
         model = table_model(entry.candidate.model, problem).set_params(
             **{f"model__{k}": v for k, v in settings.items()}
@@ -336,10 +333,10 @@ class Race:
         if self.leader is better:
             self.leader = entry
 
-    def _search(self, entry: Entry, rows: Any) -> dict[str, Any]:
+    def search(self, entry: Entry, rows: Any) -> dict[str, Any]:
         """Return the settings that do best in an inner loop over these rows."""
         problem = self.problem
-        rows = self._some(rows, SEARCH_ROWS)
+        rows = self.some(rows, SEARCH_ROWS)
         y = None if problem.y is None else problem.y[rows]
         pairs = list(
             problem.splitter(INNER, self.seed, y).split(np.empty(len(rows)), y, problem.groups(rows))
@@ -361,51 +358,9 @@ class Race:
 
     def _inner(self, entry: Entry, train: Any, test: Any, settings: dict[str, Any]) -> float:
         self.clock.check()
-        model = self._fit(entry, train, {**fixed(entry.candidate), **settings})
+        model = self.fit(entry, train, {**fixed(entry.candidate), **settings})
         truth = None if self.problem.y is None else self.problem.y[test]
         return float(self.problem.task.score(model, self.problem.frame[test], truth))
-
-    # After the race
-
-    def refit(self, winner: Entry) -> tuple[TableModel, dict[str, Any]]:
-        """Return the best model, its settings chosen and its parameters learned on all rows."""
-        if self.interrupted and self.fitted and winner is self.leader:
-            return self.fitted[0], winner.chosen[0] or usual(winner.candidate)
-        tuned = any(winner.chosen)
-        settings = usual(winner.candidate)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            rows = np.arange(len(self.problem.frame))
-            if tuned and self._time_to_search(winner):
-                self.clock.budget = np.inf
-                settings = self._search(winner, rows)
-            elif tuned:
-                words = [repr(chosen) for chosen in winner.chosen]
-                settings = winner.chosen[words.index(max(dict.fromkeys(words), key=words.count))]
-            self.clock.budget = np.inf
-            return self._fit(winner, rows, settings), settings
-
-    def _time_to_search(self, winner: Entry) -> bool:
-        fits = len(ParameterGrid(settings_of(winner.candidate))) * INNER
-        return self.clock.fits(winner.name, min(len(self.problem.frame), SEARCH_ROWS), fits)
-
-    def importance(self, shuffles: int = 2, most: int = IMPORTANCE_COLUMNS) -> dict[str, Interval]:
-        """Return how much score the best model loses on unseen rows when a column is shuffled."""
-        if self.problem.y is None or len(self.fitted) < 2:
-            return {}
-        names = self.fitted[0].encoder_.columns()[:most]
-        losses: dict[str, list[float]] = {name: [] for name in names}
-        for fold, (model, (_, test)) in enumerate(zip(self.fitted, self.splits)):
-            rows = self._some(test, IMPORTANCE_ROWS)
-            frame, y = self.problem.frame[rows], self.problem.y[rows]
-            whole = self.problem.task.score(model, frame, y)
-            rng = np.random.default_rng([self.seed, fold])
-            for name in names:
-                orders = [rng.permutation(len(frame)) for _ in range(shuffles)]
-                shuffled = [frame.with_columns(frame[name][order]) for order in orders]
-                losses[name].append(whole - np.mean([self.problem.task.score(model, s, y) for s in shuffled]))
-        found = {name: score_interval(values, self.ratio) for name, values in losses.items()}
-        return dict(sorted(found.items(), key=lambda item: -item[1].mean))
 
 
 def fixed(candidate: Any) -> dict[str, Any]:

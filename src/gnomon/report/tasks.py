@@ -21,11 +21,13 @@ from gnomon.report.columns import (
     DATE,
     NUMBER,
     OUT,
+    TEXT,
     Column,
     QuestionError,
     column_named,
     describe,
 )
+from gnomon.report.forms import understand
 from gnomon.report.metrics import AMOUNTS, CLASSES, Metric, choose_metric
 
 MOST_CLASSES = 10  # a whole number with at most so many values is taken for a class
@@ -102,6 +104,8 @@ class Problem(NamedTuple):
     group: Any = None  # of every row: rows of one group are never on both sides
     time: str | None = None  # the column by which the rows are sorted: the past learns, the future tests
     missing: tuple[str, ...] = ()
+    warned: tuple[str, ...] = ()  # about leaks
+    forms: dict[str, str] | None = None  # how the numbers and dates of some columns were written
 
     def splitter(self, folds: int, seed: int | None, y: Any = None) -> Any:
         """Return how rows are divided into those to learn from and those to test on."""
@@ -147,18 +151,20 @@ def pose(
         column_named(frame, name, "one to exclude")
     if target in (exclude or []):
         raise QuestionError(f"{target!r} cannot be the target and excluded.")
-    frame = frame.drop(exclude or [])
+    frame, forms, written = understand(frame.drop(exclude or []))
     if target is None and (group or time):
         raise QuestionError("--group and --time are for tables with a --target.")
     if task == "recommend":
         problem = _ratings(frame, target)
     elif target is not None:
-        problem = _with_target(frame, target, task, group, time, missing or [])
+        problem = _with_target(frame, target, task, group, time, written)
     elif task == "sequence":
-        problem = _sequences(frame, sequence)
+        problem = _sequences(frame, sequence, written)
     else:
-        problem = _without_target(frame, TASKS[str(task)])
-    return judged_by(problem, metric)
+        problem = _without_target(frame, TASKS[str(task)], written)
+    used = {column.name for column in problem.columns}
+    forms = {name: form for name, form in forms.items() if name in used}
+    return judged_by(problem._replace(forms=forms, missing=tuple(missing or ())), metric)
 
 
 def judged_by(problem: Problem, name: str | None) -> Problem:
@@ -190,7 +196,7 @@ def _check_question(target: str | None, task: str | None) -> None:
 
 
 def _with_target(
-    frame: Any, target: str, task: str | None, group: str | None, time: str | None, missing: list[str]
+    frame: Any, target: str, task: str | None, group: str | None, time: str | None, written: dict[str, str]
 ) -> Problem:
     column_named(frame, target, "target")
     said: list[str] = []
@@ -204,11 +210,9 @@ def _with_target(
     rest, members = frame.drop(target), None
     if group is not None:
         rest, members = _grouped(rest, group, said)
-    columns = describe(rest)
+    columns = describe(rest, written)
     _usable(columns)
-    return Problem(
-        TASKS[found], found, rest, y, columns, target, None, said, None, members, time, tuple(missing)
-    )
+    return Problem(TASKS[found], found, rest, y, columns, target, None, said, group=members, time=time)
 
 
 def _rows_with(frame: Any, target: str, said: list[str]) -> Any:
@@ -309,9 +313,9 @@ def _usable(columns: list[Column]) -> None:
         raise DataError(f"no column is left to learn from ({reasons}).")
 
 
-def _without_target(frame: Any, task: Task) -> Problem:
+def _without_target(frame: Any, task: Task, written: dict[str, str]) -> Problem:
     _enough(frame)
-    columns, said = describe(frame), []
+    columns, said = describe(frame, written), []
     menu = task.name
     if task.name == "density":
         columns = _only_numbers(columns)
@@ -326,7 +330,7 @@ def _without_target(frame: Any, task: Task) -> Problem:
     return Problem(task, menu, frame, None, columns, None, None, said)
 
 
-def _sequences(frame: Any, sequence: str | None) -> Problem:
+def _sequences(frame: Any, sequence: str | None, written: dict[str, str]) -> Problem:
     _enough(frame)
     said = []
     if sequence is None:
@@ -339,7 +343,7 @@ def _sequences(frame: Any, sequence: str | None) -> Problem:
         said.append(f"The rows of one {sequence} form one sequence, in the order of the file.")
     if frame[sequence].n_unique() < 4:
         raise DataError(f"column {sequence!r} names fewer than four sequences; too few to learn and to test.")
-    columns = _only_numbers(describe(frame.drop(sequence)))
+    columns = _only_numbers(describe(frame.drop(sequence), written))
     _usable(columns)
     menu = _of_counts("sequence", frame, [c.name for c in columns if c.kind != OUT], said)
     columns = [column._replace(done=_shown_as(menu, column)) for column in columns]
@@ -366,7 +370,7 @@ def _only_numbers(columns: list[Column]) -> list[Column]:
     """Leave out what has no density: words, dates, and numbers that are a yes or no."""
     return [
         c._replace(kind=OUT, done="densities are of numbers")
-        if c.kind in (CATEGORY, DATE) or c.distinct <= 2
+        if c.kind in (CATEGORY, DATE, TEXT) or c.distinct <= 2
         else c
         for c in columns
     ]
