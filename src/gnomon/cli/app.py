@@ -35,7 +35,7 @@ Target = Annotated[str | None, typer.Option(help="The column to predict.", show_
 Task = Annotated[
     str | None,
     typer.Option(
-        help="What is asked, where the target does not tell: cluster, density, sequence, recommend, rules."
+        help="What is asked, where the target does not tell: cluster, density, sequence, topics, recommend, rules."
     ),
 ]
 Missing = Annotated[

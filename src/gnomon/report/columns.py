@@ -83,7 +83,7 @@ def _kind(values: Any) -> tuple[str, str]:
 
 
 def _kind_of_words(given: Any, distinct: int) -> tuple[str, str]:
-    if distinct > MOST_VALUES and 5 * distinct > len(given) and _words_in(given) >= WORDS_OF_A_TEXT:
+    if distinct > MOST_VALUES and 5 * distinct > len(given) and words_in(given) >= WORDS_OF_A_TEXT:
         return TEXT, "a text: its most frequent words have a column each, weighted by how rare they are"
     if distinct > MOST_VALUES and 2 * distinct > len(given):
         return OUT, "nearly every row has a value of its own"
@@ -95,7 +95,8 @@ def _kind_of_words(given: Any, distinct: int) -> tuple[str, str]:
     return CATEGORY, "a column of 0 and 1 for every value but the most frequent"
 
 
-def _words_in(given: Any) -> float:
+def words_in(given: Any) -> float:
+    """Return how many words the texts of a column have on average."""
     return float(given.cast(str).str.strip_chars().str.count_matches(r"\s+").mean()) + 1
 
 

@@ -131,7 +131,7 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
         if name not in frame.columns:
             raise DataError(f"the table has no column {name!r}, which the model needs. Add it.")
         column, form = frame[name], (self.forms or {}).get(name)
-        return column if form is None or column.dtype != str else read_form(column, form)
+        return read_form(column, form) if form is not None and _is_words(column) else column
 
     def _numbers(self, frame: Any) -> Any:
         columns = [_as_numbers(self._column(frame, name)) for name in self.numbers]
@@ -152,6 +152,12 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
         return dict(zip(counts["value"].to_list(), (counts["count"] / len(column)).to_list()))
 
 
+def _is_words(column: Any) -> bool:
+    import polars as pl
+
+    return bool(column.dtype == pl.String)
+
+
 def _varying(parts: Any) -> list[int]:
     """Return which parts of a date are not the same in every row."""
     return [j for j, part in enumerate(parts.T) if len(np.unique(part[~np.isnan(part)])) > 1]
@@ -164,7 +170,7 @@ def _column_medians(X: Any) -> Any:
 def _as_numbers(column: Any) -> Any:
     import polars as pl
 
-    if column.dtype == pl.String:
+    if _is_words(column):
         column = without_unknown(column)
     numbers = column.cast(pl.Float64, strict=False)
     if numbers.null_count() > column.null_count():
@@ -245,6 +251,8 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
 
     def predict(self, frame: Any) -> Any:
         """Return the prediction for every row."""
+        if hasattr(self.model_, "topic_word_"):  # the topic of most of a document's words
+            return np.asarray(self.model_.transform(self.matrix(frame))).argmax(axis=1)
         if not hasattr(self.model_, "predict"):
             raise DataError(f"{type(self.model_).__name__} says nothing about new rows: it has no predict.")
         answer = self.model_.predict(self.matrix(frame), **self._lengths(frame))

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.report.columns import CATEGORY, OUT, Column
+from gnomon.report.columns import CATEGORY, OUT, TEXT, Column
 
 NEAR_PERFECT = 0.05  # of the baseline's error is left by a single column: too good
-MOST_BINS = 50
 MANY_COPIES = 0.01  # share of the rows
 
 
@@ -27,13 +26,12 @@ def find_leaks(frame: Any, y: Any, columns: list[Column], target: str, classes: 
     for column in columns:
         if column.kind == OUT:
             continue
-        codes = _binned(frame[column.name], column.kind)
         if _same(frame[column.name], y, column.distinct):
             said.append(
                 f"{column.name} is {target} under another name: every value of one goes with one value of the other. "
                 f"Leave it out: --exclude {column.name!r}."
             )
-        elif _left_over(codes, y, classes) <= NEAR_PERFECT:
+        elif _left_over(frame[column.name], column.kind, y, classes) <= NEAR_PERFECT:
             said.append(
                 f"{column.name} alone predicts {target} almost perfectly. Is it known before {target} is? If not, "
                 f"leave it out: --exclude {column.name!r}."
@@ -61,33 +59,48 @@ def _same(column: Any, y: Any, distinct: int) -> bool:
     return len(np.unique(codes * len(labels) + places)) == len(labels)
 
 
-def _binned(column: Any, kind: str) -> Any:
-    """Return every value as one of a few numbers: categories as they are, numbers and dates in bins of equal count."""
-    if kind == CATEGORY or not (column.dtype.is_numeric() or column.dtype.is_temporal()):
-        return _codes(column) if kind == CATEGORY else np.zeros(len(column), dtype=np.int64)
-    x = column.to_physical().cast(float).to_numpy()
-    edges = np.unique(np.nanquantile(x, np.linspace(0, 1, MOST_BINS + 1)[1:-1]))
-    return np.where(np.isnan(x), len(edges) + 1, np.searchsorted(edges, x))
+def _left_over(column: Any, kind: str, y: Any, classes: bool) -> float:
+    """Return the error that a single column leaves on one half of the rows, over the baseline's.
 
-
-def _left_over(codes: Any, y: Any, classes: bool) -> float:
-    """Return the error of the best guess by bin on one half of the rows, from the other half, over the baseline's."""
+    What is said of a row is learned from the other half: the answer for its category, or of the nearest number.
+    """
     half = np.random.default_rng(0).permutation(len(y)) % 2 == 0
-    if len(y) < 40 or codes.max() == 0:
+    if len(y) < 40 or kind == TEXT:
         return 1.0
+    z = np.unique(y, return_inverse=True)[1] if classes else y
+    usual = np.bincount(z[half]).argmax() if classes else z[half].mean()
+    said = (
+        _of_category(_codes(column), z, half, classes, usual)
+        if kind == CATEGORY
+        else _of_nearest(column, z, half)
+    )
     if classes:
-        labels, places = np.unique(y, return_inverse=True)
-        table = np.zeros((codes.max() + 1, len(labels)))
-        np.add.at(table, (codes[half], places[half]), 1)
-        table += 1e-6 * np.bincount(places[half], minlength=len(labels))
-        wrong = float((table.argmax(axis=1)[codes[~half]] != places[~half]).mean())
-        base = float((np.bincount(places[half]).argmax() != places[~half]).mean())
-        return wrong / base if base > 0 else 1.0
-    count = np.bincount(codes[half], minlength=codes.max() + 1)
-    mean = np.bincount(codes[half], y[half], minlength=codes.max() + 1) / np.maximum(count, 1)
-    said = np.where(count > 0, mean, y[half].mean())[codes[~half]]
-    base = float(((y[~half] - y[half].mean()) ** 2).sum())
-    return (float(((y[~half] - said) ** 2).sum()) / base) ** 0.5 if base > 0 else 1.0
+        wrong, base = float((said != z[~half]).mean()), float((usual != z[~half]).mean())
+    else:
+        wrong, base = (float(((a - z[~half]) ** 2).mean() ** 0.5) for a in (said, usual))
+    return wrong / base if base > 0 else 1.0
+
+
+def _of_category(codes: Any, z: Any, half: Any, classes: bool, usual: Any) -> Any:
+    k = int(codes.max()) + 1
+    count = np.bincount(codes[half], minlength=k)
+    if classes:
+        table = np.zeros((k, int(z.max()) + 1))
+        np.add.at(table, (codes[half], z[half]), 1)
+        answers = table.argmax(axis=1)
+    else:
+        answers = np.bincount(codes[half], z[half], minlength=k) / np.maximum(count, 1)
+    return np.where(count > 0, answers, usual)[codes[~half]]
+
+
+def _of_nearest(column: Any, z: Any, half: Any) -> Any:
+    x = column.to_physical().cast(float).to_numpy()
+    x = np.where(np.isnan(x), np.nanmin(x) - 1.0, x)
+    order = np.argsort(x[half], kind="stable")
+    known, answers = x[half][order], z[half][order]
+    right = np.clip(np.searchsorted(known, x[~half]), 1, len(known) - 1)
+    left = right - 1
+    return answers[np.where(x[~half] - known[left] <= known[right] - x[~half], left, right)]
 
 
 def _copies(frame: Any, y: Any) -> list[str]:

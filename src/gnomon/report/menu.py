@@ -35,6 +35,13 @@ FLOORS = {
 FLOORS |= {"losses", "loops", "core"}
 
 
+# What families bring to a kind of question that their own files do not name.
+MORE: dict[str, dict[str, dict[str, dict[str, list[Any]]]]] = {
+    "topics": {
+        "topics": {"LatentDirichletAllocation": {"n_components": [2, 3, 5, 8, 12], "max_iter": [30]}},
+    },
+}
+
 # The models that most often win on tables go first, at equal cost of a look; then the families by their cost.
 STRONG = (
     "HistGradientBoostingClassifier",
@@ -122,7 +129,7 @@ def _served(family: str, menu: str) -> Iterator[tuple[type, dict[str, list[Any]]
     """Yield what a family brings to one kind of problem."""
     module = f"gnomon.{family}"
     if find_spec(f"{module}._menu"):
-        grids = import_module(f"{module}._menu").MENU.get(menu, {})
+        grids = {**import_module(f"{module}._menu").MENU, **MORE.get(family, {})}.get(menu, {})
         yield from ((getattr(import_module(module), name), grid) for name, grid in grids.items())
     else:
         yield from ((cls, {}) for cls in _models(family) if suits(cls, menu))

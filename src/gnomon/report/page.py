@@ -52,6 +52,7 @@ def page(result: Comparison) -> str:
             _left_out(result),
         ),
         section("The best model, up close", _best(result)),
+        _topics(result),
         _decision(result),
         _columns_matter(result),
         _groups(result),
@@ -186,6 +187,16 @@ def _decision(result: Comparison) -> Html:
             figure(drawings.roc(result), "True against false positives"),
         ),
     )
+
+
+def _topics(result: Comparison) -> Html:
+    """Return what the topics of documents are."""
+    if result.problem.task.name != "topics":
+        return Html()
+    from gnomon.report.documents import topics
+
+    rows, head = topics(result.model), ["topic", "share", "words"]
+    return section("The topics", table("The most frequent words of every topic", head, rows, numeric=1))
 
 
 def _columns_matter(result: Comparison) -> Html:

@@ -152,9 +152,10 @@ def trace(entry: Entry) -> str:
 def groups(result: Comparison) -> str:
     """Draw the rows in the plane in which they differ most, or along time, colored by group or state."""
     model, frame = result.model, result.problem.frame
-    if not hasattr(model.model_, "predict"):
+    if not (hasattr(model.model_, "predict") or hasattr(model.model_, "topic_word_")):
         return ""
     labels, X = np.asarray(model.predict(frame)), model.matrix(frame)
+    X = X.toarray() if hasattr(X, "toarray") else X
     if result.problem.sequence is not None:
         return _states(result, labels)
     shown = np.linspace(0, len(X) - 1, min(len(X), 1500)).astype(int)

@@ -29,10 +29,19 @@ from gnomon.report.columns import (
 )
 from gnomon.report.forms import understand
 from gnomon.report.metrics import AMOUNTS, CLASSES, Metric, choose_metric
+from gnomon.report.targets import (
+    enough,
+    grouped,
+    in_order_of,
+    infer,
+    labels,
+    numbers,
+    rows_with,
+    usable,
+    without_lonely,
+)
 
-MOST_CLASSES = 10  # a whole number with at most so many values is taken for a class
 PART = "(part)"  # the column that cuts a single sequence into parts, to learn from some and test on others
-MIN_ROWS = 10
 
 
 class Task(NamedTuple):
@@ -59,6 +68,13 @@ def _log_density(model: Any, frame: Any, y: Any) -> float:
     return float(model.log_density(frame))
 
 
+def _perplexity(model: Any, frame: Any, y: Any) -> float:
+    """Return minus the perplexity: half of each unseen document predicts the other half."""
+    from gnomon.topics import perplexity
+
+    return -float(perplexity(model.model_, model.matrix(frame)))
+
+
 TASKS = {
     task.name: task
     for task in (
@@ -76,6 +92,7 @@ TASKS = {
         ),
         Task("cluster", "silhouette", _silhouette, "finds the clearest groups", limits=(-1, 1)),
         Task("density", "log density of a row", _log_density, "describes the rows best"),
+        Task("topics", "perplexity", _perplexity, "describes the documents best", -1, limits=(1, np.inf)),
         Task("sequence", "log likelihood of a row", _log_density, "describes the sequences best"),
         Task(
             "recommend",
@@ -158,6 +175,8 @@ def pose(
         problem = _ratings(frame, target)
     elif target is not None:
         problem = _with_target(frame, target, task, group, time, written)
+    elif task == "topics":
+        problem = _documents(frame)
     elif task == "sequence":
         problem = _sequences(frame, sequence, written)
     else:
@@ -187,7 +206,7 @@ def _check_question(target: str | None, task: str | None) -> None:
         raise QuestionError(f"there is no task {task!r}.{nearest(task, TASKS)} There are {', '.join(TASKS)}.")
     if task is None and target is None:
         raise QuestionError(
-            "name the column to predict with --target, or a task: cluster, density, sequence, recommend or rules."
+            "name the column to predict with --target, or a task: cluster, density, sequence, topics, recommend or rules."
         )
     if target is not None and task not in (None, "classification", "regression", "recommend"):
         raise QuestionError(f"the task {task!r} has no target; leave out --target {target}.")
@@ -200,121 +219,25 @@ def _with_target(
 ) -> Problem:
     column_named(frame, target, "target")
     said: list[str] = []
-    frame = _rows_with(frame, target, said)
+    frame = rows_with(frame, target, said)
     if time is not None:
-        frame = _in_order_of(frame, column_named(frame, time, "time"), said)
-    _enough(frame)
-    found, why = _infer(frame[target], task)
+        frame = in_order_of(frame, column_named(frame, time, "time"), said)
+    enough(frame)
+    found, why = infer(frame[target], task)
     said.insert(0, why)
-    y = _labels(frame[target]) if found == "classification" else _numbers(frame[target])
+    if found == "classification":
+        frame = without_lonely(frame, target, said)
+    y = labels(frame[target]) if found == "classification" else numbers(frame[target])
     rest, members = frame.drop(target), None
     if group is not None:
-        rest, members = _grouped(rest, group, said)
+        rest, members = grouped(rest, group, said)
     columns = describe(rest, written)
-    _usable(columns)
+    usable(columns)
     return Problem(TASKS[found], found, rest, y, columns, target, None, said, group=members, time=time)
 
 
-def _rows_with(frame: Any, target: str, said: list[str]) -> Any:
-    count = frame[target].null_count()
-    if not count:
-        return frame
-    said.append(f"{count} rows without {target} were left out.")
-    return frame.filter(frame[target].is_not_null())
-
-
-def _in_order_of(frame: Any, column: Any, said: list[str]) -> Any:
-    """Return the rows in the order of time, for folds that test on what comes later."""
-    if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
-        raise DataError(f"the time {column.name!r} must hold dates or numbers; it is {column.dtype}.")
-    if column.null_count():
-        said.append(f"{column.null_count()} rows without {column.name} were left out.")
-        frame = frame.filter(column.is_not_null())
-    said.append(
-        f"Rows are in the order of {column.name}: models learn from earlier rows and are tested on later ones."
-    )
-    return frame.sort(column.name, maintain_order=True)
-
-
-def _grouped(frame: Any, group: str, said: list[str]) -> tuple[Any, Any]:
-    """Return the table without the column of groups, and the group of every row."""
-    column = column_named(frame, group, "group")
-    members = column.cast(str).fill_null("(missing)").to_numpy().astype(str)
-    count = len(np.unique(members))
-    if count < 2:
-        raise DataError(f"the group {group!r} has one value; rows of one group cannot be on both sides.")
-    said.append(f"All rows of one {group} are in the same fold ({count} groups); no model sees {group}.")
-    return frame.drop(group), members
-
-
-def _infer(y: Any, task: str | None) -> tuple[str, str]:
-    """Return whether a target holds classes or numbers, and the sentence that says why."""
-    distinct = y.n_unique()
-    if distinct < 2:
-        raise DataError(
-            f"the target {y.name!r} has the same value, {y[0]!r}, in every row: there is nothing to predict. "
-            "Choose another column."
-        )
-    number = y.dtype.is_numeric()
-    whole = number and bool((y.round() == y).all())
-    if task is None:
-        task = "classification" if not number or (whole and distinct <= MOST_CLASSES) else "regression"
-        why = (
-            "whole numbers"
-            if whole
-            else "numbers"
-            if number
-            else "words"
-            if y.dtype != bool
-            else "truth values"
-        )
-        other = {"classification": "regression", "regression": "classification"}[task]
-        hint = f" (--task {other} if not)" if number else ""
-        return task, f"{y.name} holds {distinct} different {why}, so this is {task}{hint}."
-    if task == "regression" and not number:
-        raise DataError(f"the target {y.name!r} holds words, and regression predicts numbers.")
-    return task, f"{y.name} holds {distinct} different values; {task} was asked for."
-
-
-def _labels(y: Any) -> Any:
-    """Return the classes of the rows, after checking that each can be learned and tested."""
-    labels = y.to_numpy() if y.dtype.is_numeric() else y.cast(str).to_numpy().astype(str)
-    classes, counts = np.unique(labels, return_counts=True)
-    if 2 * len(classes) > len(labels):
-        raise DataError(
-            f"the target {y.name!r} has {len(classes)} different values in {len(labels)} rows: these are no "
-            "classes. Choose another column."
-        )
-    if counts.min() < 2:
-        raise DataError(
-            f"the class {classes[counts.argmin()]!r} of {y.name!r} has a single row, which cannot be learned "
-            "from and tested on. Join it with another class or remove the row."
-        )
-    return labels
-
-
-def _numbers(y: Any) -> Any:
-    numbers = y.cast(float).to_numpy()
-    if not np.isfinite(numbers).all():
-        raise DataError(
-            f"the target {y.name!r} is infinite in row {np.isinf(numbers).argmax() + 1}. Mend it."
-        )
-    return numbers
-
-
-def _enough(frame: Any) -> None:
-    if len(frame) < MIN_ROWS:
-        raise DataError(f"the table has {len(frame)} usable rows; a comparison needs at least {MIN_ROWS}.")
-
-
-def _usable(columns: list[Column]) -> None:
-    if all(column.kind == OUT for column in columns):
-        reasons = "; ".join(f"{column.name}: {column.done}" for column in columns[:5])
-        raise DataError(f"no column is left to learn from ({reasons}).")
-
-
 def _without_target(frame: Any, task: Task, written: dict[str, str]) -> Problem:
-    _enough(frame)
+    enough(frame)
     columns, said = describe(frame, written), []
     menu = task.name
     if task.name == "density":
@@ -324,14 +247,14 @@ def _without_target(frame: Any, task: Task, written: dict[str, str]) -> Problem:
         if len(whole) < len(frame):
             said.append(f"{len(frame) - len(whole)} rows with missing values were left out.")
         frame, menu = whole, _of_counts("density", whole, used, said)
-        _enough(frame)
+        enough(frame)
         columns = [column._replace(done=_shown_as(menu, column)) for column in columns]
-    _usable(columns)
+    usable(columns)
     return Problem(task, menu, frame, None, columns, None, None, said)
 
 
 def _sequences(frame: Any, sequence: str | None, written: dict[str, str]) -> Problem:
-    _enough(frame)
+    enough(frame)
     said = []
     if sequence is None:
         sequence, parts = PART, min(10, len(frame) // 5)
@@ -344,17 +267,26 @@ def _sequences(frame: Any, sequence: str | None, written: dict[str, str]) -> Pro
     if frame[sequence].n_unique() < 4:
         raise DataError(f"column {sequence!r} names fewer than four sequences; too few to learn and to test.")
     columns = _only_numbers(describe(frame.drop(sequence), written))
-    _usable(columns)
+    usable(columns)
     menu = _of_counts("sequence", frame, [c.name for c in columns if c.kind != OUT], said)
     columns = [column._replace(done=_shown_as(menu, column)) for column in columns]
     return Problem(TASKS["sequence"], menu, frame, None, columns, None, sequence, said)
+
+
+def _documents(frame: Any) -> Problem:
+    from gnomon.report.documents import pose_documents
+
+    enough(frame)
+    held, columns, _, said = pose_documents(frame, describe(frame))
+    enough(held)
+    return Problem(TASKS["topics"], "topics", held, None, columns, None, None, said)
 
 
 def _ratings(frame: Any, target: str | None) -> Problem:
     from gnomon.report.ratings import pose_ratings
 
     pairs, y, columns, rating, said = pose_ratings(frame, target)
-    _enough(pairs)
+    enough(pairs)
     if len(np.unique(y)) < 2:
         raise DataError(f"all ratings are {y[0]:g}: there is nothing to predict.")
     return Problem(TASKS["recommend"], "recommend", pairs, y, columns, rating, None, said)
