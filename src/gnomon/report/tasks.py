@@ -206,7 +206,8 @@ def _check_question(target: str | None, task: str | None) -> None:
         raise QuestionError(f"there is no task {task!r}.{nearest(task, TASKS)} There are {', '.join(TASKS)}.")
     if task is None and target is None:
         raise QuestionError(
-            "name the column to predict with --target, or a task: cluster, density, sequence, topics, recommend or rules."
+            "name the column to predict with --target, or a task: cluster, density, sequence, topics, recommend or "
+            "rules."
         )
     if target is not None and task not in (None, "classification", "regression", "recommend"):
         raise QuestionError(f"the task {task!r} has no target; leave out --target {target}.")
