@@ -3,19 +3,26 @@
 python benchmarks/bench_compare.py                 every table, 60 s for each contender
 python benchmarks/bench_compare.py --tables wine,fair --seconds 20
 
-Two thirds of the rows are given to the contenders, each with the same budget; the score is that on the last third. Of ours it
-is also told whether the report's 95% interval covers that score.
+Two thirds of the rows are given to the contenders, each with the same budget; the score is that on the last third.
+Of ours it is also told whether the report's 95% interval covers that score.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from typing import Any
 
 import numpy as np
 
 CASES: list[Any] = []  # one long run each, not repeated short ones: this file is a script of its own
+
+
+def tell(line: str) -> None:
+    """Write a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def bundled(name: str) -> tuple[Any, str]:
@@ -94,9 +101,8 @@ def main() -> None:
         found = score(y, said, task)
         own = "covered" if low <= found <= high else "not covered"
         own = own if metric in ("accuracy", "rmse") else f"judged by {metric}"
-        print(
+        tell(
             f"{name:15} gnomon {found:.4f}  {best}, {low:.4f} to {high:.4f}: {own}, {time.monotonic() - begin:.0f} s",
-            flush=True,
         )
         for label, run in {
             "FLAML": lambda: flaml(train, test, target, chosen.seconds, task),  # noqa: B023
@@ -104,12 +110,11 @@ def main() -> None:
         }.items():
             begin = time.monotonic()
             try:
-                print(
+                tell(
                     f"{name:15} {label} {score(y, run(), task):.4f}  {time.monotonic() - begin:.0f} s",
-                    flush=True,
                 )
             except Exception as error:  # a contender that does not install or fails is said so
-                print(f"{name:15} {label} failed: {type(error).__name__}: {error}", flush=True)
+                tell(f"{name:15} {label} failed: {type(error).__name__}: {error}")
 
 
 if __name__ == "__main__":
