@@ -56,7 +56,15 @@ def test_forms_are_found_and_read(name):
 
 
 @pytest.mark.parametrize(
-    "words", [["a", "b"], ["0123", "0456"], ["1,23,4", "5"], ["v1.2", "v1.3"], ["12/13/14/15", "2"]]
+    "words",
+    [
+        ["a", "b"],
+        ["0123", "0456"],
+        ["1,23,4", "5"],
+        ["v1.2", "v1.3"],
+        ["12/13/14/15", "2"],
+        ["555 1234", "555 9876"],
+    ],
 )
 def test_words_stay_words(words):
     assert find_form(pl.Series("x", words)) is None
@@ -151,3 +159,9 @@ def test_copies_of_rows_are_counted():
     assert find_leaks(twice, np.append(y, y[:10]), describe(twice), "y", False)[0].startswith(
         "20 rows are there more"
     )
+
+
+def test_classes_keep_their_words():
+    table = pl.DataFrame({"x": np.arange(20.0) ** 2, "member": ["yes", "no"] * 10, "y": ["Yes", "No"] * 10})
+    problem = pose(table, "y")
+    assert set(problem.y) == {"Yes", "No"} and problem.frame["member"].to_list()[:2] == [True, False]

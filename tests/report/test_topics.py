@@ -6,9 +6,9 @@ import polars as pl
 import gnomon as library
 
 SUBJECTS = {
-    "sea": "boat sail wind wave harbor anchor fish tide".split(),
-    "oven": "flour sugar bake oven butter dough cake yeast".split(),
-    "law": "court judge verdict lawyer appeal witness jury trial".split(),
+    "sea": ["boat", "sail", "wind", "wave", "harbor", "anchor", "fish", "tide"],
+    "oven": ["flour", "sugar", "bake", "oven", "butter", "dough", "cake", "yeast"],
+    "law": ["court", "judge", "verdict", "lawyer", "appeal", "witness", "jury", "trial"],
 }
 
 

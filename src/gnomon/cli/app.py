@@ -155,7 +155,7 @@ def fit(
 ) -> None:
     """Fit one model to a table and save it."""
     import gnomon
-    from gnomon.cli.showing import show_card
+    from gnomon.cli.showing import show_card, treatment
     from gnomon.report.card import card
     from gnomon.report.single import prepare
     from gnomon.report.tables import read_table
@@ -165,7 +165,7 @@ def fit(
     job = prepare(model, read_table(data), target, sequence=sequence, settings=parse(set), random_state=seed)
     fitted = job.model.fit(job.problem.frame, job.problem.y)
     gnomon.save(fitted, out)
-    for line in job.problem.said:
+    for line in [*job.problem.said, *treatment(job.problem)]:
         screen.say(line)
     show_card(screen, {**card(fitted), "file": str(out)})
 

@@ -15,7 +15,7 @@ def show_comparison(screen: Screen, result: Any, paths: dict[str, Path]) -> None
     """Show what was inferred, the ranking, the answer, and where the files are."""
     from gnomon.report.words import answer, bounds, p_value, score
 
-    for line in [*result.problem.said, *_treatment(result)]:
+    for line in [*result.problem.said, *treatment(result.problem)]:
         screen.say(line)
     for line in result.problem.warned:
         screen.say(f"warning: {line}", style="yellow")
@@ -60,12 +60,12 @@ def intervals(ends: list[tuple[float, float, float]], width: int = 28) -> list[s
     return drawn
 
 
-def _treatment(result: Any) -> list[str]:
+def treatment(problem: Any) -> list[str]:
     """Say what was done with missing values, categories and unused columns."""
     from gnomon.report.columns import CATEGORY, DATE, NUMBER, OUT, TEXT
     from gnomon.report.words import listed
 
-    columns = result.problem.columns
+    columns = problem.columns
     out = [f"{c.name} ({c.done})" for c in columns if c.kind == OUT]
     holes = {
         what: [f"{c.name} ({c.missing})" for c in columns if c.missing and c.kind in kinds]

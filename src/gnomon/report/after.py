@@ -33,7 +33,7 @@ def refit(race: Race, winner: Entry) -> tuple[TableModel, dict[str, Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows = np.arange(len(race.problem.frame))
-        if any(winner.chosen) and _time_to_search(race, winner):
+        if winner.tuned and _time_to_search(race, winner):
             race.clock.budget = np.inf
             settings = race.search(winner, rows)
         race.clock.budget = np.inf

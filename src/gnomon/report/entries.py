@@ -30,7 +30,8 @@ class Entry:
     warned: list[str] = field(default_factory=list)
     failure: str = ""
     looks: list[tuple[int, float]] = field(default_factory=list)  # (rows, score) of first looks
-    searched: bool = False  # whether settings were chosen by an inner loop
+    searched: bool = False  # whether an inner loop looked for settings
+    tuned: bool = False  # whether the scores are those of settings that it chose
     n_folds: int = 0  # outer folds that were meant to be done
     interval: Interval | None = None
     p_value: float | None = (

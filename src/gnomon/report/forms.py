@@ -22,6 +22,7 @@ NUMERIC = {
     POINT: r"^[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?$",
     COMMA: r"^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)?(?:,\d*)?$",
 }
+SPACED = r"\d[\s\u00a0\u202f'’](?:\d{1,2}(?:\D|$)|\d{4})"  # digits that are apart, and not by thousands
 DAYS = (
     "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d %b %Y", "%d %B %Y",
     "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%d-%b-%y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y",
@@ -49,6 +50,8 @@ def find_form(column: Any) -> str | None:
         if lower.is_in([true, false]).all():
             return TRUTH
     if given.str.contains(r"\d").all():
+        if given.str.contains(SPACED).any():
+            return _find_date(given)
         bare = _bare(given)
         if bare.str.contains(r"^[\d.,+eE-]+$").all() and not given.str.contains(r"^\s*0\d+\s*$").any():
             for form in (POINT, COMMA):
@@ -177,14 +180,17 @@ def _other_order(column: Any, form: str) -> bool:
     return not _dates(words, form.replace("%d/%m", "%m/%d")).null_count()
 
 
-def understand(frame: Any) -> tuple[Any, dict[str, str], dict[str, str]]:
-    """Return a table whose columns of words are read, the form of each such column, and the forms in words."""
+def understand(frame: Any, target: str | None = None) -> tuple[Any, dict[str, str], dict[str, str]]:
+    """Return a table whose columns of words are read, the form of each such column, and the forms in words.
+
+    A target is read only where it holds numbers: classes keep their words.
+    """
     import polars as pl
 
     forms, said, read = {}, {}, []
     for column in frame:
         form = find_form(column) if column.dtype == pl.String else None
-        if form is not None:
+        if form is not None and (column.name != target or form in NUMERIC):
             forms[column.name], said[column.name] = form, in_words(column, form)
             read.append(read_form(column, form))
     return frame.with_columns(read), forms, said

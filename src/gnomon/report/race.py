@@ -219,21 +219,23 @@ class Race:
     def _measure(self, entry: Entry, settings: dict[str, Any] | None) -> None:
         """Measure a model in every outer fold, with given settings or (None) those that an inner loop chooses."""
         begin, fitted = time.monotonic(), list[TableModel]()
-        with self._listening(entry):
-            if not entry.baseline:
-                self.clock.check()
-                self._warm(entry)
-            entry.seconds -= time.monotonic() - begin  # compiling is not the model's time
-            for fold, (train, test) in enumerate(self.splits):
+        try:
+            with self._listening(entry):
                 if not entry.baseline:
                     self.clock.check()
-                self._tell(entry, f"fold {fold + 1} of {len(self.splits)}")
-                fitted.append(self._fold(entry, train, test, settings))
-                self.done += settings is not None
-        entry.seconds += time.monotonic() - begin
-        entry.trace = getattr(fitted[-1].model_, "trace_", None) if fitted else None
-        if not entry.failure and len(entry.scores) >= min(2, len(self.splits)):
-            self._maybe_leads(entry, fitted)
+                    self._warm(entry)
+                begin = time.monotonic()  # compiling is not the model's time
+                for fold, (train, test) in enumerate(self.splits):
+                    if not entry.baseline:
+                        self.clock.check()
+                    self._tell(entry, f"fold {fold + 1} of {len(self.splits)}")
+                    fitted.append(self._fold(entry, train, test, settings))
+                    self.done += settings is not None
+        finally:  # what is known is kept, however it ends
+            entry.seconds += time.monotonic() - begin
+            entry.trace = getattr(fitted[-1].model_, "trace_", None) if fitted else None
+            if not entry.failure and len(entry.scores) >= min(2, len(self.splits)):
+                self._maybe_leads(entry, fitted)
 
     def _maybe_leads(self, entry: Entry, fitted: list[TableModel]) -> None:
         same = 0 if self.leader is None else min(len(entry.scores), len(self.leader.scores))
@@ -260,7 +262,7 @@ class Race:
         if not np.isfinite(score):
             raise DataError(f"its {problem.task.metric} on unseen rows is {score}")
         entry.scores.append(score)
-        entry.chosen.append({} if settings is not None else chosen)
+        entry.chosen.append(chosen)
         self.clock.note(entry.name, len(train), time.monotonic() - (fitting if settings is None else begin))
         return model
 
@@ -316,7 +318,11 @@ class Race:
     def _tune(self, entry: Entry) -> None:
         better = Entry(entry.name, False, entry.candidate, n_folds=entry.n_folds, warned=entry.warned)
         before, held = self.leader, self.fitted
-        self._measure(better, None)
+        try:
+            self._measure(better, None)
+        except KeyboardInterrupt:
+            self.leader, self.fitted = before, held
+            raise
         entry.searched = True
         entry.seconds += better.seconds
         if (
@@ -329,6 +335,7 @@ class Race:
             return
         for name in ("scores", "chosen", "beside", "told", "tested", "trace", "warned"):
             setattr(entry, name, getattr(better, name))
+        entry.tuned = True
         entry.n_folds = better.n_folds
         if self.leader is better:
             self.leader = entry

@@ -168,7 +168,7 @@ def pose(
         column_named(frame, name, "one to exclude")
     if target in (exclude or []):
         raise QuestionError(f"{target!r} cannot be the target and excluded.")
-    frame, forms, written = understand(frame.drop(exclude or []))
+    frame, forms, written = understand(frame.drop(exclude or []), target)
     if target is None and (group or time):
         raise QuestionError("--group and --time are for tables with a --target.")
     if task == "recommend":
