@@ -69,7 +69,11 @@ class Browser:
     def resize(self, width, height):
         """Give the page another size."""
         self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
         )
 
     def call(self, method, **parameters):

@@ -29,6 +29,10 @@ BROKEN = {
         r"class .*1.* of 'y' has a single row.*--missing",
     ),
     "nothing to learn from": ("x,y\n" + "1,0\n1,1\n" * 10, r"no column is left to learn from"),
+    "too large to be squared": (
+        "x,y\n" + "\n".join(f"{i * i},{i}e200" for i in range(30)) + "\n",
+        r"the target 'y' is 2.9e\+201 in row 30, too large",
+    ),
     "names for classes": (
         "x,y\n" + "\n".join(f"{i * i},n{i}" for i in range(30)) + "\n",
         r"30 different values in 30 rows",

@@ -7,6 +7,7 @@ comparison then writes the report of what it knows, if it knows anything.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -122,6 +123,7 @@ def compare(
     screen = Screen(json)
     if out.exists() and not out.is_dir():
         raise typer.BadParameter(f"{out} is a file; give a folder", param_hint="--out")
+    check_writable(out)
     if task == "rules":
         from gnomon.cli.showing import show_rules
         from gnomon.report.rules import find_rules
@@ -330,6 +332,13 @@ def check_folder(out: Path | None) -> None:
     """Refuse a file in a folder that does not exist before any work is done."""
     if out is not None and not out.absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
+
+
+def check_writable(out: Path) -> None:
+    """Refuse a folder in which nothing can be written before any work is done."""
+    there = next(folder for folder in [out.absolute(), *out.absolute().parents] if folder.exists())
+    if not os.access(there, os.W_OK):
+        raise typer.BadParameter(f"nothing can be written in {there}", param_hint="--out")
 
 
 def parse(settings: list[str] | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from gnomon.core.errors import GnomonError, nearest
 
 NUMBER, CATEGORY, DATE, TEXT, OUT = "number", "category", "date", "text", "left out"
 MOST_VALUES = 20  # of a category that have a column each
+LARGEST = 1e150
 WORDS_OF_A_TEXT = 3.5  # on average, from which on a column of words is a text
 ID_NAME = re.compile(
     r"(?:^|[_ .-])(?:id|key|uuid|guid|nr|no|number|index|row)$|[a-z]I[dD]$|^id(?:$|[_ .-])", re.I
@@ -75,6 +76,8 @@ def _kind(values: Any) -> tuple[str, str]:
             return OUT, "it counts the rows"
         if ID_NAME.search(values.name) or int(given.max()) - int(given.min()) == len(given) - 1:
             return OUT, "an id: every row has a whole number of its own"
+    if dtype.is_float() and float(given.abs().max()) > LARGEST:
+        return OUT, f"numbers beyond {LARGEST:g} cannot be squared; write them in other units"
     if dtype.is_numeric() or dtype == pl.Boolean:
         return NUMBER, "standardized"
     if dtype.is_temporal():

@@ -35,8 +35,14 @@ FLOORS = {
 FLOORS |= {"losses", "loops", "core"}
 
 
-# What families bring to a kind of question that their own files do not name.
+# Settings that are chosen when there is time for it, and models for questions that the families' files do not name.
+BOOSTING: dict[str, list[Any]] = {"learning_rate": [0.1, 0.04], "max_leaf_nodes": [31, 8]}
+FOREST: dict[str, list[Any]] = {"min_samples_leaf": [1, 5]}
 MORE: dict[str, dict[str, dict[str, dict[str, list[Any]]]]] = {
+    "ensemble": {
+        "classification": {"HistGradientBoostingClassifier": BOOSTING, "RandomForestClassifier": FOREST},
+        "regression": {"HistGradientBoostingRegressor": BOOSTING, "RandomForestRegressor": FOREST},
+    },
     "topics": {
         "topics": {"LatentDirichletAllocation": {"n_components": [2, 3, 5, 8, 12], "max_iter": [30]}},
     },
@@ -129,7 +135,8 @@ def _served(family: str, menu: str) -> Iterator[tuple[type, dict[str, list[Any]]
     """Yield what a family brings to one kind of problem."""
     module = f"gnomon.{family}"
     if find_spec(f"{module}._menu"):
-        grids = {**import_module(f"{module}._menu").MENU, **MORE.get(family, {})}.get(menu, {})
+        own = import_module(f"{module}._menu").MENU.get(menu, {})
+        grids = {**own, **MORE.get(family, {}).get(menu, {})}
         yield from ((getattr(import_module(module), name), grid) for name, grid in grids.items())
     else:
         yield from ((cls, {}) for cls in _models(family) if suits(cls, menu))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import DataError
-from gnomon.report.columns import OUT, Column, column_named
+from gnomon.report.columns import LARGEST, OUT, Column, column_named
 
 MOST_CLASSES = 10  # a whole number with at most so many values is taken for a class
 MIN_ROWS = 10
@@ -105,13 +105,16 @@ def labels(y: Any) -> Any:
 
 
 def numbers(y: Any) -> Any:
-    """Return the numbers of the rows, after checking that they are finite."""
-    numbers = y.cast(float).to_numpy()
-    if not np.isfinite(numbers).all():
+    """Return the numbers of the rows, after checking that they are finite and can be squared."""
+    values = y.cast(float).to_numpy()
+    if not np.isfinite(values).all():
+        raise DataError(f"the target {y.name!r} is infinite in row {np.isinf(values).argmax() + 1}. Mend it.")
+    if np.abs(values).max() > LARGEST:
+        row = int(np.abs(values).argmax())
         raise DataError(
-            f"the target {y.name!r} is infinite in row {np.isinf(numbers).argmax() + 1}. Mend it."
+            f"the target {y.name!r} is {values[row]:g} in row {row + 1}, too large to be squared. Write it in other units."
         )
-    return numbers
+    return values
 
 
 def enough(frame: Any) -> None:
