@@ -112,7 +112,8 @@ def numbers(y: Any) -> Any:
     if np.abs(values).max() > LARGEST:
         row = int(np.abs(values).argmax())
         raise DataError(
-            f"the target {y.name!r} is {values[row]:g} in row {row + 1}, too large to be squared. Write it in other units."
+            f"the target {y.name!r} is {values[row]:g} in row {row + 1}, too large to be squared. Write it in "
+            "other units."
         )
     return values
 
