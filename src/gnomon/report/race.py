@@ -68,8 +68,10 @@ class Race:
             self._course([e for e in self.entries if e.baseline], [e for e in self.entries if not e.baseline])
         except KeyboardInterrupt:
             self.interrupted = True
-            if self.leader is None and not any(entry.looks for entry in self.entries):
-                raise
+            if not any(
+                len(e.scores) >= 2 or len(e.looks) == len(LOOKS) for e in self.entries if not e.baseline
+            ):
+                raise  # a baseline alone is no news
         self._close()
         return self.entries
 
@@ -172,7 +174,7 @@ class Race:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                model = self.fit(entry, rows, {})
+                model = self.fit(entry, rows, usual(entry.candidate))
                 ask_all(model, self.problem.frame[rows[:10]], self._numbers()) if self._asked() else None
             except Exception:
                 pass
