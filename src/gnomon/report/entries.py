@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.report.menu import Candidate
 from gnomon.report.metrics import Answers
 from gnomon.selection import adjust_p_values, compare_scores
 from gnomon.selection.intervals import Interval, score_interval
@@ -19,7 +18,7 @@ class Entry:
 
     name: str
     baseline: bool
-    candidate: Candidate | None = None
+    candidate: Any = None  # a Candidate of the menu, or of a combination
     scores: list[float] = field(default_factory=list)  # of the outer folds, larger is better
     chosen: list[dict[str, Any]] = field(default_factory=list)  # settings of each fold that are not the usual
     beside: dict[str, list[float]] = field(default_factory=dict)  # other metrics, as they are shown

@@ -187,7 +187,9 @@ def understand(frame: Any, target: str | None = None) -> tuple[Any, dict[str, st
     """
     import polars as pl
 
-    forms, said, read = {}, {}, []
+    forms: dict[str, str] = {}
+    said: dict[str, str] = {}
+    read = []
     for column in frame:
         form = find_form(column) if column.dtype == pl.String else None
         if form is not None and (column.name != target or form in NUMERIC):

@@ -287,6 +287,7 @@ class Race:
             places = np.searchsorted(np.unique(problem.y), told.classes)
             entry.told.scores[test] = 0.0
             entry.told.scores[np.ix_(test, places)] = told.scores
+        assert problem.metric is not None
         for metric in beside(problem.task.name, problem.metric):
             try:
                 value = float(metric.value(truth, told))

@@ -27,6 +27,7 @@ def combine(race: Race) -> Entry | None:
     if len(members) < 2:
         return None
     problem, numbers = race.problem, race.problem.task.name != "classification"
+    assert problem.metric is not None and members[0].tested is not None
     said = np.stack([_said(entry, numbers) for entry in members])  # (members, rows[, classes])
     entry = Entry("", False, n_folds=len(race.splits), tested=members[0].tested)
     blended = np.zeros_like(said[0])
@@ -100,6 +101,7 @@ def _loss(mean: Any, y: Any, place: Any) -> float:
 
 
 def _note(entry: Entry, race: Race, told: Answers, truth: Any) -> None:
+    assert race.problem.metric is not None
     for metric in beside(race.problem.task.name, race.problem.metric):
         try:
             entry.beside.setdefault(metric.label, []).append(float(metric.value(truth, told)))
@@ -118,7 +120,6 @@ def _named(entry: Entry, members: list[Entry], weights: Any, numbers: bool) -> E
         return None
     parts = []
     for member, _ in kept:
-        assert member.candidate is not None
         settings = {**usual(member.candidate), **often(member)}
         parts.append((member.name, clone(member.candidate.model).set_params(**settings)))
     voted = [w for _, w in kept]
