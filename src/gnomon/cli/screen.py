@@ -69,7 +69,9 @@ class Screen:
             return
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (
+            BarColumn(bar_width=12), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
+        )  # fmt: skip
         with Progress(*columns, console=self.side, transient=True) as bar:
             task = bar.add_task(label, total=None)
 

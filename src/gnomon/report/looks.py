@@ -92,7 +92,7 @@ def errors_by_group(problem: Problem, entry: Entry, names: list[str]) -> list[Gr
 def _groups(column: Any, kind: str) -> list[tuple[str, Any]]:
     if kind == CATEGORY or column.n_unique() <= GROUP_VALUES:
         words = column.cast(str).fill_null("(missing)")
-        top = words.value_counts(sort=True)[column.name].to_list()[:GROUP_VALUES]
+        top = words.value_counts(sort=True, name="(rows)")[column.name].to_list()[:GROUP_VALUES]
         return [(value, (words == value).to_numpy()) for value in sorted(top)]
     x = column.cast(float).to_numpy()
     low, high = np.nanquantile(x, [1 / 3, 2 / 3])
@@ -146,7 +146,7 @@ def partial_dependence(race: Any, names: list[str]) -> dict[str, Dependence]:
 def _settings(column: Any, kind: str) -> list[Any]:
     given = column.drop_nulls()
     if kind == CATEGORY:
-        return sorted(given.value_counts(sort=True)[column.name].to_list()[:8], key=str)
+        return sorted(given.value_counts(sort=True, name="(rows)")[column.name].to_list()[:8], key=str)
     if given.n_unique() <= DEPENDENCE_POINTS:
         return given.unique().sort().to_list()
     quantiles = np.quantile(given.cast(float).to_numpy(), np.linspace(0.02, 0.98, DEPENDENCE_POINTS))

@@ -157,11 +157,11 @@ class Race:
     def _tell(self, entry: Entry, what: str) -> None:
         """Tell the watcher what runs, what leads and how much time is left."""
         words = f"{entry.name} {what}"
+        if self.clock.limited:
+            words += f" · {max(0.0, self.clock.left()):.0f} s left"
         if self.leader is not None and self.leader.scores:
             shown = self.problem.task.sign * float(np.mean(self.leader.scores))
             words += f" · leading: {self.leader.name} {shown:.4g}"
-        if self.clock.limited:
-            words += f" · {max(0.0, self.clock.left()):.0f} s left"
         self.watch(words, self.done, len(self.entries) * len(self.splits))
 
     def _warm(self, entry: Entry) -> None:

@@ -15,7 +15,16 @@ from gnomon.core.errors import DataError
 from gnomon.report.columns import QuestionError
 from gnomon.report.encoder import TableModel
 from gnomon.report.single import predictions
-from gnomon.report.tables import BINARY, MISSING, TEXT, look_through, open_lines, separator_of, typed_words
+from gnomon.report.tables import (
+    BINARY,
+    MAX_CELL,
+    MISSING,
+    TEXT,
+    look_through,
+    open_lines,
+    separator_of,
+    typed_words,
+)
 
 CHUNK = 50_000  # rows at a time
 DRAWS, BACKGROUND = 60, 100  # orders of the columns, and rows that stand for the usual
@@ -77,6 +86,7 @@ def read_chunks(path: Path, chunk: int, missing: list[str]) -> Iterator[tuple[An
         return
     mark = separator_of(path, TEXT[path.suffix.lower()])
     names = look_through(path, mark).names
+    csv.field_size_limit(MAX_CELL)
     with path.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.reader(open_lines(stream, path.name), delimiter=mark, strict=True)
         next(reader)

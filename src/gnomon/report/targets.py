@@ -15,8 +15,8 @@ MIN_ROWS = 10
 
 def without_lonely(frame: Any, target: str, said: list[str]) -> Any:
     """Leave out classes of a single row, which cannot be learned from and tested on; not where many are such."""
-    counts = frame[target].value_counts()
-    lonely = counts.filter(counts["count"] == 1)[target].to_list()
+    counts = frame[target].value_counts(name="(rows)")
+    lonely = counts.filter(counts["(rows)"] == 1)[target].to_list()
     if not lonely or len(lonely) > 0.05 * len(frame) or counts.height - len(lonely) < 2:
         return frame
     shown = ", ".join(map(repr, sorted(lonely, key=str)[:5]))

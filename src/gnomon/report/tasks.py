@@ -168,7 +168,9 @@ def pose(
         column_named(frame, name, "one to exclude")
     if target in (exclude or []):
         raise QuestionError(f"{target!r} cannot be the target and excluded.")
-    frame, forms, written = understand(frame.drop(exclude or []), target)
+    frame, forms, written = frame.drop(exclude or []), {}, {}
+    if task != "recommend":  # ids are names, however they look
+        frame, forms, written = understand(frame, target)
     if target is None and (group or time):
         raise QuestionError("--group and --time are for tables with a --target.")
     if task == "recommend":
