@@ -168,7 +168,9 @@ def pose(
         column_named(frame, name, "one to exclude")
     if target in (exclude or []):
         raise QuestionError(f"{target!r} cannot be the target and excluded.")
-    frame, forms, written = frame.drop(exclude or []), {}, {}
+    frame = frame.drop(exclude or [])
+    forms: dict[str, str] = {}
+    written: dict[str, str] = {}
     if task != "recommend":  # ids are names, however they look
         frame, forms, written = understand(frame, target)
     if target is None and (group or time):
