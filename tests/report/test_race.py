@@ -12,6 +12,7 @@ from gnomon.report.clock import Clock, OutOfTimeError
 from gnomon.report.entries import Entry, rank
 from gnomon.report.menu import STRONG, Candidate, candidates
 from gnomon.report.stacking import learn_weights
+from gnomon.report.tasks import pose
 
 
 def two_moons(n, seed=0):
@@ -109,6 +110,16 @@ def test_settings_are_chosen_where_they_help():
     result = compare(table, "y", models=["DecisionTreeRegressor"], repeats=1)
     assert result.best.searched and result.settings == {"max_depth": 8}
     assert result.model.model_.max_depth == 8
+
+
+def test_a_candidate_stays_as_it_was():
+    table = two_moons(120)
+    chosen = candidates("classification", ["DecisionTreeClassifier"])[1]
+    before = repr(chosen.model.get_params())
+    problem = pose(table, "y")
+    run = race.Race(problem, 3, 1, 0, Clock(time.monotonic(), None), None)
+    run.run([chosen])
+    assert run.entries[0].searched and repr(chosen.model.get_params()) == before
 
 
 def test_the_clock_guesses_from_what_fits_took():

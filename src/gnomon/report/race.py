@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from gnomon.core.errors import DataError, GnomonError
@@ -298,7 +299,7 @@ class Race:
     def fit(self, entry: Entry, rows: Any, settings: dict[str, Any]) -> TableModel:
         """Return a model that learned from these rows, with these settings, in the time that is left."""
         problem = self.problem
-        model = table_model(entry.candidate.model, problem).set_params(
+        model = table_model(clone(entry.candidate.model), problem).set_params(
             **{f"model__{k}": v for k, v in settings.items()}
         )
         seconds = np.inf if entry.baseline else max(self.clock.left(), 0.05)
