@@ -66,6 +66,16 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call("Emulation.setEmulatedMedia", features=features)
 
+    def resize(self, width, height):
+        """Give the page another size."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+
     def call(self, method, **parameters):
         self.last += 1
         message = {"id": self.last, "method": method, "params": parameters}

@@ -18,7 +18,8 @@ def test_classification_from_file_to_files(gnomon, flowers, tmp_path):
     done = gnomon("compare", flowers, "--target", "kind", *QUICK, "--out", "made")
     assert done.code == 0, done.err
     assert "kind holds 3 different words, so this is classification." in done.out
-    assert "Missing values in height (5) and color (4)" in done.out
+    assert "Missing values in height (5) are filled with the median" in done.out
+    assert "Missing values in color (4) are a value of their own." in done.out
     assert "Categories become columns of 0 and 1: color." in done.out
     assert "predicts kind best: accuracy 0." in done.out
     lines = [line.split()[0] for line in done.out.splitlines() if " ± " in line][:3]
@@ -165,7 +166,10 @@ def test_rare_values_share_a_column():
     table = pl.DataFrame({"c": list("aaabbbccdef")})
     encoder = TableEncoder(categories=["c"], max_values=3).fit(table)
     assert encoder.values_ == {"c": ["a", "b", "(rare)"]}
-    assert encoder.transform(table).sum(axis=0).tolist() == [3, 5]
+    found = encoder.transform(table)
+    assert encoder.names() == ["c = b", "c = (rare)", "how frequent c is"]
+    assert found[:, :2].sum(axis=0).tolist() == [3, 5]
+    np.testing.assert_allclose(found[:, 2] * 11, [3, 3, 3, 3, 3, 3, 2, 2, 1, 1, 1])
 
 
 def test_columns_that_say_nothing_are_left_out():

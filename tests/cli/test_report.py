@@ -50,7 +50,7 @@ def test_page_can_be_read_aloud(made):
     assert len(pictures) >= 3
     assert all(picture.get("role") == "img" and len(picture.get("aria-label")) > 20 for picture in pictures)
     tables = list(root.iter("table"))
-    assert len(tables) == 2
+    assert len(tables) == 4
     for table in tables:
         assert table.find("caption").text
         assert {th.get("scope") for th in table.iter("th")} == {"row", "col"}
@@ -122,7 +122,13 @@ def test_page_in_a_browser(made):
             })"""
         )
         assert len(seen["pictures"]) >= 3 and all(w > 200 and h > 80 for w, h in seen["pictures"])
-        assert seen["rows"] == [3, 2] and seen["wide"] == 0
+        assert seen["rows"] == [3, 3, 2, 7] and seen["wide"] == 0
+        for width in (360, 800, 1400):
+            browser.resize(width, 800)
+            assert (
+                browser.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                == 0
+            )
         browser.prefer("dark")
         paper, ink = browser.ask(
             "[getComputedStyle(document.body).backgroundColor,"

@@ -24,8 +24,15 @@ BROKEN = {
     "zero byte": (GOOD + "7,\0\n", r"line 22 of .* zero byte"),
     "one value": (GOOD.replace(",1\n", ",0\n"), r"target 'y' has the same value"),
     "few rows": ("x,y\n1,0\n2,1\n", r"has 2 usable rows"),
-    "lonely class": (GOOD + "7,2\n", r"class .*2.* of 'y' has a single row"),
+    "lonely class": (
+        "x,y\n" + "1,0\n2,0\n3,0\n" * 4 + "9,1\n",
+        r"class .*1.* of 'y' has a single row.*--missing",
+    ),
     "nothing to learn from": ("x,y\n" + "1,0\n1,1\n" * 10, r"no column is left to learn from"),
+    "too large to be squared": (
+        "x,y\n" + "\n".join(f"{i * i},{i}e200" for i in range(30)) + "\n",
+        r"the target 'y' is 2.9e\+201 in row 30, too large",
+    ),
     "names for classes": (
         "x,y\n" + "\n".join(f"{i * i},n{i}" for i in range(30)) + "\n",
         r"30 different values in 30 rows",
@@ -43,6 +50,17 @@ def test_broken_tables_give_code_3_a_clear_message_and_no_file(gnomon, tmp_path,
     assert re.search(message, done.err), done.err
     assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
     assert (tmp_path / "bad.csv").read_bytes() == text.encode()
+
+
+def test_what_can_go_on_goes_on(gnomon, tmp_path):
+    (tmp_path / "lonely.csv").write_text(GOOD.replace("0,0", "0,0\n3,7", 1))
+    done = gnomon("compare", "lonely.csv", "--target", "y", "--models", "GaussianNB")
+    assert done.code == 0 and "a class of one row cannot be learned and tested: 7 of y" in done.out, done.err
+    (tmp_path / "stray.csv").write_text(GOOD + "unknown,1\nseven,0\n")
+    done = gnomon("compare", "stray.csv", "--target", "y", "--models", "GaussianNB")
+    assert done.code == 3 and "--missing 'seven'" in done.err
+    done = gnomon("compare", "stray.csv", "--target", "y", "--models", "GaussianNB", "--missing", "seven")
+    assert done.code == 0, done.err
 
 
 def test_missing_and_foreign_files(gnomon, tmp_path):

@@ -104,7 +104,6 @@ def test_ctrl_c_leaves_the_folder_as_it_was(terminal, slow_table, tmp_path):
     (kept / "report.html").write_text("an earlier report")
     shown = terminal("compare", slow_table, "--target", "y", "--models", "GradientBoostingClassifier")
     assert shown.read(until="GradientBoostingClassifier"), shown.seen
-    time.sleep(1.0)
     assert shown.process.poll() is None, "it was over before it could be stopped"
     shown.process.send_signal(signal.SIGINT)
     shown.read(seconds=60)
@@ -112,6 +111,22 @@ def test_ctrl_c_leaves_the_folder_as_it_was(terminal, slow_table, tmp_path):
     assert "stopped; no file was written" in shown.seen and "Traceback" not in shown.seen
     assert [path.name for path in kept.iterdir()] == ["report.html"]
     assert (kept / "report.html").read_text() == "an earlier report"
+
+
+@pytest.mark.parametrize("mark", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_half_way_the_report_says_what_is_known(terminal, slow_table, tmp_path, mark):
+    shown = terminal(
+        "compare", slow_table, "--target", "y", "--models", "GaussianNB,GradientBoostingClassifier"
+    )
+    assert shown.read(until="GradientBoostingClassifier fold"), shown.seen
+    shown.process.send_signal(mark)
+    shown.read(seconds=60)
+    assert shown.process.wait(timeout=60) == 130, shown.seen
+    assert "GaussianNB predicts y best" in shown.seen and "before it was stopped" in shown.seen
+    assert sorted(path.name for path in (tmp_path / "gnomon-report").iterdir()) == [
+        "best.gnomon",
+        "report.html",
+    ]
 
 
 def test_ctrl_c_inside_a_callback_is_not_lost():

@@ -1,11 +1,13 @@
 """The commands. Each reads its arguments, calls the library, and shows what came of it.
 
 Exit codes: 0 all is well, 2 wrong use (an unknown option, model, task or column), 3 bad data (a file that is
-missing or malformed, a target with nothing to predict), 130 stopped by Ctrl-C.
+missing or malformed, a target with nothing to predict), 130 stopped by Ctrl-C or a signal to terminate: a
+comparison then writes the report of what it knows, if it knows anything.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gnomon.cli.screen import Screen, guarded
+from gnomon.cli.screen import STOPPED, Screen, guarded, stoppable
 
 app = typer.Typer(
     name="gnomon",
@@ -34,8 +36,12 @@ Target = Annotated[str | None, typer.Option(help="The column to predict.", show_
 Task = Annotated[
     str | None,
     typer.Option(
-        help="What is asked, where the target does not tell: cluster, density, sequence, recommend, rules."
+        help="What is asked, where the target does not tell: cluster, density, sequence, topics, recommend, rules."
     ),
+]
+Missing = Annotated[
+    str | None,
+    typer.Option(help="More words for a missing value, with commas.", metavar="WORDS", show_default=False),
 ]
 Sequence = Annotated[str | None, typer.Option(help="Task sequence: the column that names a row's sequence.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same answer.", min=0)]
@@ -73,6 +79,25 @@ def compare(
         str | None,
         typer.Option(help="Names with commas between them; else all on the menu.", show_default=False),
     ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="What decides: accuracy, balanced_accuracy, auc, average_precision, log_loss, brier, f1; "
+            "rmse, mae, r2, pinball@0.9, poisson. Else what suits the target.",
+            show_default=False,
+        ),
+    ] = None,
+    exclude: Annotated[
+        str | None, typer.Option(help="Columns that no model may see, with commas.", show_default=False)
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(help="A column whose rows of one value stay together.", show_default=False)
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(help="A column of dates: learn from earlier rows, test on later.", show_default=False),
+    ] = None,
+    missing: Missing = None,
     sequence: Sequence = None,
     min_support: Annotated[
         float | None,
@@ -81,7 +106,9 @@ def compare(
     min_confidence: Annotated[
         float, typer.Option(help="Task rules: least confidence.", min=0.0, max=1.0)
     ] = 0.5,
-    time_budget: Annotated[float, typer.Option(help="Seconds after which no fit begins.", min=0)] = 300.0,
+    time_budget: Annotated[
+        float, typer.Option(help="Seconds in all; the strongest models go first.", min=0)
+    ] = 300.0,
     folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for report.html and best.gnomon.")] = Path(
@@ -96,6 +123,7 @@ def compare(
     screen = Screen(json)
     if out.exists() and not out.is_dir():
         raise typer.BadParameter(f"{out} is a file; give a folder", param_hint="--out")
+    check_writable(out)
     if task == "rules":
         from gnomon.cli.showing import show_rules
         from gnomon.report.rules import find_rules
@@ -104,13 +132,15 @@ def compare(
             found = find_rules(data, min_support=min_support, min_confidence=min_confidence, watch=watch)
         show_rules(screen, found, found.write(out))
         return
-    names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
-    with screen.progress("reading") as watch:
+    with stoppable(), screen.progress("reading") as watch:
         result = run(
-            data, target, task=task, models=names, sequence=sequence, time_budget=time_budget,
-            folds=folds, random_state=seed, watch=watch,
+            data, target, task=task, models=listed(models), metric=metric, exclude=listed(exclude), group=group,
+            time_column=time, missing=listed(missing), sequence=sequence, time_budget=time_budget, folds=folds,
+            random_state=seed, watch=watch,
         )  # fmt: skip
     show_comparison(screen, result, result.write(out))
+    if result.interrupted:
+        raise typer.Exit(STOPPED)
 
 
 @app.command()
@@ -127,7 +157,7 @@ def fit(
 ) -> None:
     """Fit one model to a table and save it."""
     import gnomon
-    from gnomon.cli.showing import show_card
+    from gnomon.cli.showing import show_card, treatment
     from gnomon.report.card import card
     from gnomon.report.single import prepare
     from gnomon.report.tables import read_table
@@ -137,7 +167,7 @@ def fit(
     job = prepare(model, read_table(data), target, sequence=sequence, settings=parse(set), random_state=seed)
     fitted = job.model.fit(job.problem.frame, job.problem.y)
     gnomon.save(fitted, out)
-    for line in job.problem.said:
+    for line in [*job.problem.said, *treatment(job.problem)]:
         screen.say(line)
     show_card(screen, {**card(fitted), "file": str(out)})
 
@@ -156,27 +186,52 @@ def predict(
     interval: Annotated[
         float | None, typer.Option(help="Add the ends of an interval of this level.", min=0.0, max=1.0)
     ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Two classes: the probability from which on a row is positive.", min=0.0, max=1.0),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Predict for the rows of a table with a saved model."""
-    from gnomon.cli.showing import show_predictions
+    """Predict for the rows of a table with a saved model; to a CSV file a part at a time, however large."""
+    from gnomon.cli.showing import show_predictions, show_written
+    from gnomon.report.serving import can_stream, predict_file
     from gnomon.report.single import load_model, predictions
     from gnomon.report.tables import read_table
 
     check_folder(out)
     loaded = load_model(model)
-    table, remarks = predictions(loaded, read_table(data), proba=proba, interval=interval)
+    options = {"proba": proba, "interval": interval, "threshold": threshold}
+    if can_stream(loaded, data, out):
+        show_written(Screen(json), *predict_file(loaded, data, out, **options), out)
+        return
+    missing = list(getattr(getattr(loaded, "encoder_", None), "missing", None) or ())
+    table, remarks = predictions(loaded, read_table(data, missing=missing), **options)
     show_predictions(Screen(json), table, remarks, out)
 
 
 @app.command()
 @guarded
-def explain(model: ModelFile, json: Json = False) -> None:
-    """Show the card of a saved model: formula, parameters, certificate, trace, data it saw."""
-    from gnomon.cli.showing import show_card
+def explain(
+    model: ModelFile,
+    data: Annotated[Path | None, typer.Argument(help="A table, to explain the answer for one row.")] = None,
+    row: Annotated[int | None, typer.Option(help="Which row of the table; the first is 1.", min=1)] = None,
+    json: Json = False,
+) -> None:
+    """Show the card of a saved model; with a table, what each column adds to the answer for one row."""
+    from gnomon.cli.showing import show_card, show_row
     from gnomon.report.card import card
     from gnomon.report.single import load_model
 
+    if data is not None:
+        from gnomon.report.serving import explain_row
+        from gnomon.report.tables import read_table
+
+        loaded = load_model(model)
+        missing = list(getattr(getattr(loaded, "encoder_", None), "missing", None) or ())
+        show_row(Screen(json), explain_row(loaded, read_table(data, missing=missing), row or 1), row or 1)
+        return
+    if row is not None:
+        raise typer.BadParameter("give the table too: gnomon explain MODEL TABLE --row 3", param_hint="--row")
     show_card(Screen(json), card(load_model(model)))
 
 
@@ -264,10 +319,26 @@ def warm_up(
     screen.result({"seconds": spent})
 
 
+def listed(words: str | None) -> list[str] | None:
+    """Return words with commas between them as a list.
+
+    >>> listed("a, b")
+    ['a', 'b']
+    """
+    return None if words is None else [word.strip() for word in words.split(",") if word.strip()]
+
+
 def check_folder(out: Path | None) -> None:
     """Refuse a file in a folder that does not exist before any work is done."""
     if out is not None and not out.absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
+
+
+def check_writable(out: Path) -> None:
+    """Refuse a folder in which nothing can be written before any work is done."""
+    there = next(folder for folder in [out.absolute(), *out.absolute().parents] if folder.exists())
+    if not os.access(there, os.W_OK):
+        raise typer.BadParameter(f"nothing can be written in {there}", param_hint="--out")
 
 
 def parse(settings: list[str] | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import functools
 import json
+import signal
 import sys
 import threading
 import warnings
@@ -68,7 +69,9 @@ class Screen:
             return
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (
+            BarColumn(bar_width=12), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
+        )  # fmt: skip
         with Progress(*columns, console=self.side, transient=True) as bar:
             task = bar.add_task(label, total=None)
 
@@ -130,6 +133,19 @@ def _no_interrupt_lost() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = before
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Take a signal to terminate for a Ctrl-C: what is known is written."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _note(message: Any, *_: Any, **__: Any) -> None:

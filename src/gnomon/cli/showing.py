@@ -15,8 +15,10 @@ def show_comparison(screen: Screen, result: Any, paths: dict[str, Path]) -> None
     """Show what was inferred, the ranking, the answer, and where the files are."""
     from gnomon.report.words import answer, bounds, p_value, score
 
-    for line in [*result.problem.said, *_treatment(result)]:
+    for line in [*result.problem.said, *treatment(result.problem)]:
         screen.say(line)
+    for line in result.problem.warned:
+        screen.say(f"warning: {line}", style="yellow")
     screen.say("")
     head = ["model", result.problem.task.metric, "95% interval", "p (best)", "time"]
     width = max(8, min(28, screen.out.width - 68))
@@ -29,6 +31,10 @@ def show_comparison(screen: Screen, result: Any, paths: dict[str, Path]) -> None
     for entry in result.entries:
         if not entry.finished:
             screen.say(f"left out: {entry.name} ({entry.failure})")
+    for name, limit in result.too_large.items():
+        screen.say(
+            f"left out: {name} (takes at most {limit} rows; name it in --models to try it all the same)"
+        )
     screen.say("")
     screen.say(answer(result), style="bold")
     screen.say("")
@@ -54,22 +60,29 @@ def intervals(ends: list[tuple[float, float, float]], width: int = 28) -> list[s
     return drawn
 
 
-def _treatment(result: Any) -> list[str]:
+def treatment(problem: Any) -> list[str]:
     """Say what was done with missing values, categories and unused columns."""
-    from gnomon.report.columns import CATEGORY, OUT
+    from gnomon.report.columns import CATEGORY, DATE, NUMBER, OUT, TEXT
     from gnomon.report.words import listed
 
-    columns = result.problem.columns
+    columns = problem.columns
     out = [f"{c.name} ({c.done})" for c in columns if c.kind == OUT]
-    holes = [f"{c.name} ({c.missing})" for c in columns if c.missing and c.kind != OUT]
+    holes = {
+        what: [f"{c.name} ({c.missing})" for c in columns if c.missing and c.kind in kinds]
+        for what, kinds in {"numbers": (NUMBER, DATE), "words": (CATEGORY,)}.items()
+    }
     words = [c.name for c in columns if c.kind == CATEGORY]
     lines = []
-    if holes:
+    if holes["numbers"]:
         lines.append(
-            f"Missing values in {listed(holes)} are filled with the median of the training rows, and marked."
+            f"Missing values in {listed(holes['numbers'])} are filled with the median of the training rows, and marked."
         )
+    if holes["words"]:
+        lines.append(f"Missing values in {listed(holes['words'])} are a value of their own.")
     if words:
         lines.append(f"Categories become columns of 0 and 1: {listed(words)}.")
+    written = [f"{c.name}: {c.done}." for c in columns if c.kind in (DATE, TEXT) or " written " in c.done]
+    lines += [line for line in written if line not in lines]
     if out:
         lines.append(f"Left out: {listed(out)}.")
     return lines
@@ -127,6 +140,27 @@ def show_predictions(screen: Screen, table: Any, remarks: list[str], out: Path |
         screen.result({"rows": len(table), "table": table.to_dict(as_series=False), "remarks": remarks})
     else:
         print(as_csv(table), end="")
+
+
+def show_written(screen: Screen, rows: int, remarks: list[str], out: Path) -> None:
+    """Say where predictions were written."""
+    for line in remarks:
+        screen.side.print(line, markup=False)
+    screen.say(f"{rows} rows with predictions: {out}")
+    screen.result({"rows": rows, "file": str(out), "remarks": remarks})
+
+
+def show_row(screen: Screen, found: Any, row: int) -> None:
+    """Show what every column adds to one answer."""
+    screen.say(f"row {row}: {found.answer}", style="bold")
+    screen.say(
+        f"{found.label} is {found.value:.4g}; for other rows of the table it is {found.usual:.4g} on average."
+    )
+    screen.say("")
+    rows = [[part.column, part.value, f"{part.moves:+.4g}"] for part in found.parts]
+    screen.table(["column", "value", "moves it by"], rows, numeric=(2,))
+    parts = [part._asdict() for part in found.parts]
+    screen.result({"row": row, **found._asdict(), "parts": parts})
 
 
 def show_topics(screen: Screen, words: str, found: list[Any]) -> None:

@@ -71,6 +71,9 @@ BASELINES = {
     "classification": Baseline("always the most frequent class", "report.baselines", "MajorityClass", {}),
     "regression": Baseline("always the mean", "report.baselines", "MeanValue", {}),
     "recommend": Baseline("always the mean", "recommend", "MeanRecommender", {"level": "global"}),
+    "topics": Baseline(
+        "one topic for all", "topics", "LatentDirichletAllocation", {"n_components": 1, "random_state": 0}
+    ),
     "density": Baseline("one normal per column", "mixture", "GaussianMixture", {"covariance_type": "diag"}),
     "density of counts": Baseline("one Poisson per column", "mixture", "PoissonMixture", {"n_components": 1}),
     "sequence": Baseline("no memory: one normal", "sequence", "GaussianHMM", {"n_components": 1}),

@@ -97,7 +97,7 @@ def _data(model: Any, inner: Any) -> dict[str, Any]:
     if isinstance(model, TableModel):
         told |= {"rows": model.n_rows_, "columns": model.encoder_.columns(), "target": model.target}
         told["sees"] = model.encoder_.names()
-        told["units"] = "standardized" if model.encoder_.scale else "as in the table"
+        told["units"] = "standardized" if getattr(model.encoder_, "scale", False) else "as in the table"
     elif hasattr(inner, "feature_names_in_"):
         told["columns"] = [str(name) for name in inner.feature_names_in_]
     if hasattr(inner, "classes_"):

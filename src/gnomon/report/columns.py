@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from gnomon.core.errors import GnomonError, nearest
 
-NUMBER, CATEGORY, DATE, OUT = "number", "category", "date", "left out"
+NUMBER, CATEGORY, DATE, TEXT, OUT = "number", "category", "date", "text", "left out"
+MOST_VALUES = 20  # of a category that have a column each
+LARGEST = 1e150
+WORDS_OF_A_TEXT = 3.5  # on average, from which on a column of words is a text
+ID_NAME = re.compile(
+    r"(?:^|[_ .-])(?:id|key|uuid|guid|nr|no|number|index|row)$|[a-z]I[dD]$|^id(?:$|[_ .-])", re.I
+)
 
 
 class QuestionError(GnomonError, ValueError):
@@ -23,8 +30,8 @@ class Column(NamedTuple):
     done: str
 
 
-def describe(frame: Any) -> list[Column]:
-    """Return what every column of a table is.
+def describe(frame: Any, written: dict[str, str] | None = None) -> list[Column]:
+    """Return what every column of a table is; `written` says of some how their values were written.
 
     >>> import polars as pl
     >>> for column in describe(
@@ -35,17 +42,21 @@ def describe(frame: Any) -> list[Column]:
     kind - category - a column of 0 and 1 for every value but the most frequent
     x - left out - the same value in every row
     """
-    return [_describe(frame[name]) for name in frame.columns]
+    return [_describe(column, (written or {}).get(column.name, "")) for column in frame]
 
 
-def _describe(values: Any) -> Column:
+def _describe(values: Any, written: str) -> Column:
     kind, done = _kind(values)
     missing = values.null_count()
     distinct = 0 if values.dtype.is_nested() else values.drop_nulls().n_unique()
+    if written and kind != OUT:
+        done = f"{written}; {done}"
     if missing and kind in (NUMBER, DATE):
         done += f"; {missing} missing: the median, and a column that says so"
     elif missing and kind == CATEGORY:
         done += f"; {missing} missing: a value of their own"
+    elif missing and kind == TEXT:
+        done += f"; {missing} missing: no words"
     return Column(values.name, kind, missing, distinct, done)
 
 
@@ -60,15 +71,36 @@ def _kind(values: Any) -> tuple[str, str]:
     distinct = given.n_unique()
     if distinct == 1 and not values.null_count():
         return OUT, "the same value in every row"
-    if dtype.is_integer() and len(given) > 20 and (given.diff().drop_nulls() == 1).all():
-        return OUT, "it counts the rows"
+    if dtype.is_integer() and len(given) > 20 and distinct == len(given):
+        if (given.diff().drop_nulls() == 1).all():
+            return OUT, "it counts the rows"
+        if ID_NAME.search(values.name) or int(given.max()) - int(given.min()) == len(given) - 1:
+            return OUT, "an id: every row has a whole number of its own"
+    if dtype.is_float() and float(given.abs().max()) > LARGEST:
+        return OUT, f"numbers beyond {LARGEST:g} cannot be squared; write them in other units"
     if dtype.is_numeric() or dtype == pl.Boolean:
         return NUMBER, "standardized"
     if dtype.is_temporal():
-        return DATE, "days since 1970, standardized"
-    if distinct > 20 and 2 * distinct > len(given):
+        return DATE, "days since 1970, month, weekday and hour where they differ, standardized"
+    return _kind_of_words(given, distinct)
+
+
+def _kind_of_words(given: Any, distinct: int) -> tuple[str, str]:
+    if distinct > MOST_VALUES and 5 * distinct > len(given) and words_in(given) >= WORDS_OF_A_TEXT:
+        return TEXT, "a text: its most frequent words have a column each, weighted by how rare they are"
+    if distinct > MOST_VALUES and 2 * distinct > len(given):
         return OUT, "nearly every row has a value of its own"
+    if distinct > MOST_VALUES:
+        return CATEGORY, (
+            f"a column of 0 and 1 for each of the {MOST_VALUES - 1} most frequent values, one for the other "
+            f"{distinct - MOST_VALUES + 1}, and one that says how frequent a value is"
+        )
     return CATEGORY, "a column of 0 and 1 for every value but the most frequent"
+
+
+def words_in(given: Any) -> float:
+    """Return how many words the texts of a column have on average."""
+    return float(given.cast(str).str.strip_chars().str.count_matches(r"\s+").mean()) + 1
 
 
 def column_named(frame: Any, name: str, role: str) -> Any:

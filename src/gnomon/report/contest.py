@@ -3,57 +3,22 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from sklearn.model_selection import GridSearchCV
-from sklearn.utils import get_tags
-
-from gnomon.core.errors import DataError, GnomonError
 from gnomon.core.saving import save, write_atomically
-from gnomon.report.encoder import TableEncoder, TableModel
-from gnomon.report.menu import Candidate, candidates
-from gnomon.report.ratings import PairEncoder
+from gnomon.report.after import importance, keep_residuals, learning_curve, refit
+from gnomon.report.clock import Clock
+from gnomon.report.encoder import TableModel
+from gnomon.report.entries import Entry, rank
+from gnomon.report.looks import Dependence, partial_dependence
+from gnomon.report.menu import candidates, too_many_rows
+from gnomon.report.race import Race, Watch
+from gnomon.report.stacking import combine
 from gnomon.report.tables import read_table
 from gnomon.report.tasks import Problem, pose
-from gnomon.selection import adjust_p_values, compare_scores
-from gnomon.selection.intervals import Interval, score_interval
-
-Watch = Callable[[str, int, int], None]  # name of the model, steps done, steps in all
-INNER = 3  # folds of the inner loop
-IMPORTANCE_COLUMNS = 40  # shuffling takes time; later columns of a wide table are not shuffled
-
-
-class NothingFinishedError(GnomonError):
-    """No model could be compared."""
-
-
-@dataclass
-class Entry:
-    """One model in a comparison."""
-
-    name: str
-    baseline: bool
-    scores: list[float] = field(default_factory=list)  # of the outer folds, larger is better
-    chosen: list[dict[str, Any]] = field(default_factory=list)  # the settings that each inner loop chose
-    answers: Any = None  # what was said of every row by a model that had not seen it
-    trace: Any = None
-    seconds: float = 0.0
-    warned: list[str] = field(default_factory=list)
-    failure: str = ""
-    interval: Interval | None = None
-    p_value: float | None = (
-        None  # against the best, adjusted for the number of models (the baseline's is not)
-    )
-
-    @property
-    def finished(self) -> bool:
-        """Whether the model has a score in every fold."""
-        return not self.failure
+from gnomon.selection.intervals import Interval
 
 
 @dataclass
@@ -70,6 +35,16 @@ class Comparison:
     random_state: int
     seconds: float
     source: str = ""
+    time_budget: float | None = None
+    interrupted: bool = False
+    too_large: dict[str, int] = field(
+        default_factory=dict
+    )  # models that stay away from so many rows, and their limit
+    curve: dict[int, list[float]] = field(default_factory=dict)  # scores of the best by training rows
+    dependence: dict[str, Dependence] = field(
+        default_factory=dict
+    )  # of what the best says, on its chief columns
+    options: dict[str, Any] = field(default_factory=dict)  # what was asked for beside the target
 
     @property
     def best(self) -> Entry:
@@ -123,6 +98,11 @@ def compare(
     *,
     task: str | None = None,
     models: list[str] | None = None,
+    metric: str | None = None,
+    exclude: list[str] | None = None,
+    group: str | None = None,
+    time_column: str | None = None,
+    missing: list[str] | None = None,
     sequence: str | None = None,
     time_budget: float | None = None,
     folds: int = 5,
@@ -132,8 +112,10 @@ def compare(
 ) -> Comparison:
     """Compare models of the library on a table by nested cross-validation.
 
-    The inner loop chooses the settings of a model, the outer loop measures what it then says of rows that it has
-    not seen. Medians, scales and categories are learned from the training rows of each fold alone.
+    Every model is measured on rows that it has not seen, first with its usual settings, then with settings that an
+    inner loop chooses. Medians, scales and categories are learned from the training rows of each fold alone. With a
+    time budget and many rows the strongest families go first, on few rows and folds; the better half is measured on
+    all rows, then the settings of the best, then the others. What is known can be reported at any moment.
 
     Parameters
     ----------
@@ -146,16 +128,28 @@ def compare(
         and the target, if any, is the column of the ratings.
     models : list of str, optional
         Names of models; all on the families' menus when left out. Baselines always take part.
+    metric : str, optional
+        What decides: "accuracy", "balanced_accuracy", "auc", "average_precision", "log_loss", "brier" or "f1" for
+        classes; "rmse", "mae", "r2", "pinball" ("pinball@0.9") or "poisson" for numbers. When left out: accuracy, or
+        for uneven classes the area under the curve (two) or the log loss (more); the root mean squared error.
+    exclude : list of str, optional
+        Columns that no model may see.
+    group : str, optional
+        A column such as a person or a household: all rows of one value are in the same fold.
+    time_column : str, optional
+        A column of dates or numbers: models learn from earlier rows and are tested on later ones.
+    missing : list of str, optional
+        Words that mean that a value is missing, besides the usual ones.
     sequence : str, optional
         For the task "sequence": the column that says which sequence a row belongs to.
     time_budget : float, optional
-        Seconds after which no further fit begins; models that are not done by then are left out and named.
+        Seconds. Models that are not done by then are left out and named; none by default.
     folds, repeats : int
         Outer folds, and how often they are drawn anew: twice for up to 1000 rows, else once.
     random_state : int
         Seed of the folds and of the models.
-    watch : function (name, done, total), optional
-        Told of every finished fold.
+    watch : function (words, done, total), optional
+        Told of every step: what runs, what leads, how much time is left.
 
     Returns
     -------
@@ -174,186 +168,36 @@ def compare(
     array([65.7])
     """
     begin = time.monotonic()
-    source, frame = _open(table)
-    problem = pose(frame, target, task, sequence)
-    repeats = repeats or (2 if len(problem.frame) <= 1000 else 1)
-    contest = _Contest(problem, folds, repeats, random_state, begin, time_budget, watch)
-    winner, entries = contest.run(candidates(problem.menu, models, random_state, len(problem.frame)))
-    model, settings = contest.refit(winner)
-    importance = contest.importance()
-    seconds = time.monotonic() - begin
+    source, frame = _open(table, missing)
+    problem = pose(
+        frame, target, task, sequence, metric=metric, exclude=exclude, group=group, time=time_column,
+        missing=missing,
+    )  # fmt: skip
+    rows = len(problem.frame)
+    repeats = 1 if problem.time is not None else repeats or (2 if rows <= 1000 else 1)
+    race = Race(problem, folds, repeats, random_state, Clock(begin, time_budget), watch)
+    race.run(candidates(problem.menu, models, random_state, rows))
+    stacked = combine(race) if models is None or len(models) > 1 else None
+    entries = rank([*race.entries, *([stacked] if stacked else [])], race.ratio)
+    model, settings = refit(race, entries[0])
+    keep_residuals(race, entries[0], model)
+    losses = importance(race) if race.leader is entries[0] else {}
+    spare = 30.0 if time_budget is None else 0.1 * time_budget
+    curve = learning_curve(race, entries[0], settings, spare)
     return Comparison(
-        problem, entries, model, settings, importance, folds, repeats, random_state, seconds, source
-    )
+        problem, entries, model, settings, losses, folds, repeats, random_state, time.monotonic() - begin,
+        source, time_budget, race.interrupted, too_many_rows(problem.menu, rows) if models is None else {},
+        curve, partial_dependence(race, list(losses)) if losses else {},
+        {
+            "task": task, "exclude": exclude, "group": group, "time": time_column, "missing": missing,
+            "sequence": sequence,
+        },
+    )  # fmt: skip
 
 
-def _open(table: Any) -> tuple[str, Any]:
+def _open(table: Any, missing: list[str] | None) -> tuple[str, Any]:
     import polars as pl
 
     if isinstance(table, str | Path):
-        return str(table), read_table(table)
+        return str(table), read_table(table, missing=missing)
     return "", table if isinstance(table, pl.DataFrame) else pl.from_pandas(table)
-
-
-class _OutOfTimeError(Exception):
-    """The time is over."""
-
-
-class _Contest:
-    """The loops of a comparison."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        folds: int,
-        repeats: int,
-        seed: int,
-        begin: float,
-        budget: float | None,
-        watch: Watch | None,
-    ) -> None:
-        self.problem, self.seed = problem, seed
-        self.deadline = np.inf if budget is None else begin + budget
-        self.watch = watch or (lambda name, done, total: None)
-        self.splits = [pair for repeat in range(repeats) for pair in self._split(folds, seed + repeat)]
-        self.ratio = float(np.mean([len(test) / len(train) for train, test in self.splits]))
-        self.fitted: list[TableModel] = []  # the best model so far, fold by fold
-
-    def _split(self, folds: int, seed: int) -> list[tuple[Any, Any]]:
-        problem = self.problem
-        splitter = problem.splitter(folds, seed)
-        pairs = splitter.split(np.empty(len(problem.frame)), problem.y, problem.groups())
-        return [(np.sort(train), np.sort(test)) for train, test in pairs]
-
-    def run(self, entrants: list[Candidate]) -> tuple[Candidate, list[Entry]]:
-        """Return the best candidate and all entries, ranked."""
-        entries, winner, top = [], None, -np.inf
-        total = len(entrants) * len(self.splits)
-        for place, candidate in enumerate(entrants):
-            entry, fitted = self._enter(candidate, place * len(self.splits), total)
-            entries.append(entry)
-            if entry.finished and np.mean(entry.scores) > top:
-                winner, top, self.fitted = candidate, float(np.mean(entry.scores)), fitted
-        if winner is None:
-            reasons = "; ".join(f"{entry.name}: {entry.failure}" for entry in entries)
-            raise NothingFinishedError(f"no model finished ({reasons}).")
-        return winner, self._rank(entries)
-
-    def _enter(self, candidate: Candidate, done: int, total: int) -> tuple[Entry, list[TableModel]]:
-        """Measure one candidate in every outer fold."""
-        entry, fitted = Entry(candidate.name, candidate.baseline), []
-        begin = time.monotonic()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                for fold, (train, test) in enumerate(self.splits):
-                    self.watch(candidate.name, done + fold, total)
-                    fitted.append(self._fold(candidate, entry, train, test))
-            except _OutOfTimeError:
-                entry.failure = "not done within the time budget"
-            except Exception as error:  # a model that cannot take this table must not stop the others
-                entry.failure = f"{type(error).__name__}: {error}".partition("\n")[0]
-        self.watch(candidate.name, done + len(self.splits), total)
-        entry.seconds = time.monotonic() - begin
-        entry.warned = sorted({str(w.message).partition("\n")[0] for w in caught if _matters(w.category)})
-        entry.trace = getattr(fitted[-1].model_, "trace_", None) if fitted else None
-        return entry, fitted
-
-    def _fold(self, candidate: Candidate, entry: Entry, train: Any, test: Any) -> TableModel:
-        problem = self.problem
-        model, settings = self._search(candidate, train)
-        unseen = problem.frame[test]
-        truth = None if problem.y is None else problem.y[test]
-        entry.scores.append(float(problem.task.score(model, unseen, truth)))
-        if not np.isfinite(entry.scores[-1]):
-            raise DataError(f"its {problem.task.metric} on unseen rows is {entry.scores[-1]}")
-        entry.chosen.append(settings)
-        if problem.y is not None:
-            answers = np.asarray(model.predict(unseen))
-            if entry.answers is None:
-                entry.answers = np.empty(len(problem.frame), dtype=np.result_type(answers, problem.y))
-            entry.answers[test] = answers
-        return model
-
-    def _search(self, candidate: Candidate, rows: Any) -> tuple[TableModel, dict[str, Any]]:
-        """Return the candidate fitted to these rows, with the settings that an inner loop over them chose."""
-        if time.monotonic() > self.deadline and not candidate.baseline:
-            raise _OutOfTimeError
-        problem = self.problem
-        model = table_model(candidate.model, problem)
-        frame, y = problem.frame[rows], None if problem.y is None else problem.y[rows]
-        if not any(len(values) > 1 for values in candidate.grid.values()):
-            fixed = {f"model__{name}": values[0] for name, values in candidate.grid.items()}
-            return model.set_params(**fixed).fit(frame, y), {}
-        grid = {f"model__{name}": values for name, values in candidate.grid.items()}
-        inner = problem.splitter(INNER, self.seed)
-        search = GridSearchCV(model, grid, scoring=self._scored_in_time, cv=inner, error_score="raise")
-        search.fit(frame, y, groups=problem.groups(rows))
-        return search.best_estimator_, {k.removeprefix("model__"): v for k, v in search.best_params_.items()}
-
-    def _scored_in_time(self, model: TableModel, frame: Any, y: Any = None) -> float:
-        if time.monotonic() > self.deadline:
-            raise _OutOfTimeError
-        return self.problem.task.score(model, frame, y)
-
-    def _rank(self, entries: list[Entry]) -> list[Entry]:
-        done = [entry for entry in entries if entry.finished]
-        done.sort(key=lambda entry: -float(np.mean(entry.scores)))  # of equals the one tried first
-        for entry in done:
-            entry.interval = score_interval(entry.scores, self.ratio)
-        for entry in done[1:]:
-            entry.p_value = self._p_value(done[0].scores, entry.scores)
-        rivals = [entry for entry in done[1:] if not entry.baseline]
-        for entry, p in zip(rivals, adjust_p_values([entry.p_value for entry in rivals])):
-            entry.p_value = float(p)
-        return done + [entry for entry in entries if not entry.finished]
-
-    def _p_value(self, one: Any, other: Any) -> float:
-        """Return how surprising the difference is; NaN where a score is infinite."""
-        if not (np.isfinite(one).all() and np.isfinite(other).all()):
-            return float("nan")
-        return compare_scores(one, other, n_train=1.0, n_test=self.ratio).p_value
-
-    def refit(self, winner: Candidate) -> tuple[TableModel, dict[str, Any]]:
-        """Return the best model, its settings chosen and its parameters learned on all rows."""
-        self.deadline = np.inf
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return self._search(winner, np.arange(len(self.problem.frame)))
-
-    def importance(self, shuffles: int = 2, most: int = IMPORTANCE_COLUMNS) -> dict[str, Interval]:
-        """Return how much score the best model loses on unseen rows when a column is shuffled."""
-        if self.problem.y is None:
-            return {}
-        names = self.fitted[0].encoder_.columns()[:most]
-        losses: dict[str, list[float]] = {name: [] for name in names}
-        for fold, (model, (_, test)) in enumerate(zip(self.fitted, self.splits)):
-            frame, y = self.problem.frame[test], self.problem.y[test]
-            whole = self.problem.task.score(model, frame, y)
-            rng = np.random.default_rng([self.seed, fold])
-            for name in names:
-                orders = [rng.permutation(len(frame)) for _ in range(shuffles)]
-                shuffled = [frame.with_columns(frame[name][order]) for order in orders]
-                losses[name].append(whole - np.mean([self.problem.task.score(model, s, y) for s in shuffled]))
-        found = {name: score_interval(values, self.ratio) for name, values in losses.items()}
-        return dict(sorted(found.items(), key=lambda item: -item[1].mean))
-
-
-def table_model(model: Any, problem: Problem) -> TableModel:
-    """Return a model with the encoder that suits it and the problem."""
-    if problem.task.name == "recommend":
-        return TableModel(model, PairEncoder(*problem.frame.columns), target=problem.target)
-    tags = get_tags(model)
-    counts = problem.menu.endswith("of counts")
-    encoder = TableEncoder.of(
-        problem.columns,
-        scale=not (counts or tags.input_tags.positive_only),
-        fill=problem.task.name != "sequence",
-    )
-    return TableModel(model, encoder, target=problem.target, sequence=problem.sequence)
-
-
-def _matters(category: type) -> bool:
-    from sklearn.exceptions import ConvergenceWarning
-
-    return issubclass(category, ConvergenceWarning | RuntimeWarning)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +10,10 @@ from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.utils import get_tags
 
 from gnomon.core.errors import DataError
-from gnomon.report.columns import CATEGORY, DATE, NUMBER, Column
+from gnomon.report.columns import CATEGORY, DATE, MOST_VALUES, NUMBER, TEXT, Column
+from gnomon.report.features import PARTS, Bag, as_days, date_parts
+from gnomon.report.forms import read_form, without_unknown
+from gnomon.selection.held_out import rank_of
 
 RARE = "(rare)"  # all values of a category but the most frequent ones
 ABSENT = "(missing)"
@@ -19,18 +23,22 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
     """Numbers standardized, missing ones filled with the median and marked, categories as columns of 0 and 1.
 
     The most frequent value of a category is the reference: it has no column, and a value that was never seen
-    is taken for it.
+    is taken for it. Dates become days and the parts that differ, texts their most frequent words.
 
     Parameters
     ----------
-    numbers, dates, categories : sequences of str
+    numbers, dates, categories, texts : sequences of str
         The columns to use.
     scale : bool
         Whether numbers are standardized; counts are not.
     fill : bool
         Whether missing numbers are filled; a model that integrates them out gets NaN.
     max_values : int
-        How many values of a category have a column; the rest share one.
+        How many values of a category have a column; the rest share one, and one more says how frequent a value is.
+    forms : dict, optional
+        How numbers and dates of some columns are written.
+    missing : sequence of str
+        Words that mean missing, besides the usual ones.
     """
 
     def __init__(
@@ -39,30 +47,43 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
         dates: Any = (),
         categories: Any = (),
         *,
+        texts: Any = (),
         scale: bool = True,
         fill: bool = True,
-        max_values: int = 20,
+        max_values: int = MOST_VALUES,
+        forms: Any = None,
+        missing: Any = (),
     ) -> None:
-        self.numbers, self.dates, self.categories = numbers, dates, categories
+        self.numbers, self.dates, self.categories, self.texts = numbers, dates, categories, texts
         self.scale, self.fill, self.max_values = scale, fill, max_values
+        self.forms, self.missing = forms, missing
 
     @classmethod
     def of(cls, columns: list[Column], **options: Any) -> Self:
         """Return an encoder for the columns that are not left out."""
-        named = {kind: [c.name for c in columns if c.kind == kind] for kind in (NUMBER, DATE, CATEGORY)}
-        return cls(named[NUMBER], named[DATE], named[CATEGORY], **options)
+        named = {k: [c.name for c in columns if c.kind == k] for k in (NUMBER, DATE, CATEGORY, TEXT)}
+        return cls(named[NUMBER], named[DATE], named[CATEGORY], texts=named[TEXT], **options)
 
     def fit(self, frame: Any, y: Any = None) -> Self:
-        """Learn medians, means, scales and values from these rows."""
+        """Learn medians, means, scales, values and words from these rows."""
+        self.parts_ = [_varying(date_parts(self._column(frame, name))) for name in self.dates]
         X = self._numbers(frame)
         holes = np.isnan(X)
         self.median_ = _column_medians(X)
-        self.marked_ = np.flatnonzero(holes.any(axis=0)) if self.fill else np.empty(0, dtype=int)
+        self.marked_ = (
+            np.flatnonzero(holes.any(axis=0)[: self._plain()]) if self.fill else np.empty(0, dtype=int)
+        )
         filled = np.where(holes, self.median_, X)
         spread = filled.std(axis=0)
         self.center_ = filled.mean(axis=0) if self.scale else np.zeros(X.shape[1])
         self.spread_ = np.where(spread > 0, spread, 1.0) if self.scale else np.ones(X.shape[1])
         self.values_ = {name: self._values(frame[name]) for name in self.categories}
+        self.frequent_ = {
+            name: self._frequencies(frame[name]) for name in self.categories if RARE in self.values_[name]
+        }
+        bags = {name: Bag.learned(self._column(frame, name)) for name in self.texts}
+        self.words_ = {name: bag.words for name, bag in bags.items()}
+        self.weights_ = {name: bag.weights for name, bag in bags.items()}
         return self
 
     def transform(self, frame: Any) -> Any:
@@ -71,18 +92,30 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
         holes = np.isnan(X)
         filled = np.where(holes, self.median_, X) if self.fill else X
         parts = [(filled - self.center_) / self.spread_, holes[:, self.marked_].astype(float)]
-        parts += [_indicators(_words(self._column(frame, name)), v) for name, v in self.values_.items()]
+        for name, values in self.values_.items():
+            words = _words(self._column(frame, name))
+            parts.append(_indicators(words, values))
+            if name in self.frequent_:
+                parts.append(_frequency(words, self.frequent_[name]))
+        parts += [
+            Bag(w, self.weights_[name]).matrix(self._column(frame, name)) for name, w in self.words_.items()
+        ]
         return np.ascontiguousarray(np.hstack(parts))
 
     def names(self) -> list[str]:
         """Return the names of the columns of the matrix."""
         numbers = [*self.numbers, *self.dates]
         marks = [f"{numbers[j]} is missing" for j in self.marked_]
-        return numbers + marks + [f"{name} = {v}" for name, vs in self.values_.items() for v in vs[1:]]
+        parts = [f"{PARTS[j]} of {name}" for name, kept in zip(self.dates, self.parts_) for j in kept]
+        names = numbers + parts + marks
+        for name, values in self.values_.items():
+            names += [f"{name} = {value}" for value in values[1:]]
+            names += [f"how frequent {name} is"] if name in self.frequent_ else []
+        return names + [f"{name} has {word}" for name, words in self.words_.items() for word in words]
 
     def columns(self) -> list[str]:
         """Return the names of the columns that are read."""
-        return [*self.numbers, *self.dates, *self.categories]
+        return [*self.numbers, *self.dates, *self.categories, *self.texts]
 
     def unseen(self, frame: Any) -> dict[str, int]:
         """Return how many cells of each category hold a value that was not there when the encoder learned."""
@@ -90,14 +123,21 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
         counts = {name: int((~_words(frame[name]).is_in(values)).sum()) for name, values in closed.items()}
         return {name: count for name, count in counts.items() if count}
 
+    def _plain(self) -> int:
+        return len(self.numbers) + len(self.dates)
+
     def _column(self, frame: Any, name: str) -> Any:
+        """Return a column, read in the form in which the model learned it."""
         if name not in frame.columns:
             raise DataError(f"the table has no column {name!r}, which the model needs. Add it.")
-        return frame[name]
+        column, form = frame[name], (self.forms or {}).get(name)
+        return read_form(column, form) if form is not None and _is_words(column) else column
 
     def _numbers(self, frame: Any) -> Any:
         columns = [_as_numbers(self._column(frame, name)) for name in self.numbers]
-        columns += [_as_days(self._column(frame, name)) for name in self.dates]
+        dates = [self._column(frame, name) for name in self.dates]
+        columns += [as_days(column) for column in dates]
+        columns += [part for column, kept in zip(dates, self.parts_) for part in date_parts(column).T[kept]]
         return np.column_stack(columns) if columns else np.empty((len(frame), 0))
 
     def _values(self, column: Any) -> list[str]:
@@ -105,6 +145,22 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
         counts = _words(column).alias("value").value_counts(name="count")
         ranked = counts.sort(["count", "value"], descending=[True, False])["value"].to_list()
         return ranked if len(ranked) <= self.max_values else [*ranked[: self.max_values - 1], RARE]
+
+    def _frequencies(self, column: Any) -> dict[str, float]:
+        """Return the share of the rows that have each value."""
+        counts = _words(column).alias("value").value_counts(name="count")
+        return dict(zip(counts["value"].to_list(), (counts["count"] / len(column)).to_list()))
+
+
+def _is_words(column: Any) -> bool:
+    import polars as pl
+
+    return bool(column.dtype == pl.String)
+
+
+def _varying(parts: Any) -> list[int]:
+    """Return which parts of a date are not the same in every row."""
+    return [j for j, part in enumerate(parts.T) if len(np.unique(part[~np.isnan(part)])) > 1]
 
 
 def _column_medians(X: Any) -> Any:
@@ -114,6 +170,8 @@ def _column_medians(X: Any) -> Any:
 def _as_numbers(column: Any) -> Any:
     import polars as pl
 
+    if _is_words(column):
+        column = without_unknown(column)
     numbers = column.cast(pl.Float64, strict=False)
     if numbers.null_count() > column.null_count():
         row = int((numbers.is_null() & column.is_not_null()).arg_true()[0])
@@ -123,22 +181,14 @@ def _as_numbers(column: Any) -> Any:
     return numbers.to_numpy()
 
 
-def _as_days(column: Any) -> Any:
-    import polars as pl
-
-    if not column.dtype.is_temporal():
-        raise DataError(f"column {column.name!r} must hold dates, such as 2024-03-31; it is {column.dtype}.")
-    if column.dtype == pl.Date:
-        return _as_numbers(column.to_physical())
-    if column.dtype == pl.Datetime:
-        return _as_numbers(column.dt.epoch("us")) / 86_400e6
-    return _as_numbers(column.to_physical())
-
-
 def _words(column: Any) -> Any:
     import polars as pl
 
     return column.cast(pl.String).fill_null(ABSENT)
+
+
+def _frequency(words: Any, known: dict[str, float]) -> Any:
+    return np.array([[known.get(word, 0.0)] for word in words.to_list()])
 
 
 def _indicators(words: Any, values: list[str]) -> Any:
@@ -169,8 +219,11 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.model, self.encoder, self.target, self.sequence = model, encoder, target, sequence
 
-    def fit(self, frame: Any, y: Any = None) -> Self:
-        """Learn from the rows of a table, and from the target where there is one."""
+    def fit(self, frame: Any, y: Any = None, stop: Callable[[Any], Any] | None = None) -> Self:
+        """Learn from the rows of a table, and from the target where there is one.
+
+        `stop` is told of the model before it learns, to give it a time budget.
+        """
         self.encoder_ = clone(self.encoder).fit(frame)
         self.n_rows_, self.target_center_, self.target_scale_ = len(frame), 0.0, 1.0
         if y is not None and is_regressor(self.model) and not get_tags(self.model).target_tags.positive_only:
@@ -179,7 +232,12 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
             y = (y - self.target_center_) / self.target_scale_
         X = self.encoder_.transform(frame)
         given = {} if y is None else {"y": y}
-        self.model_ = clone(self.model).fit(X, **given, **self._lengths(frame))
+        model = clone(self.model)
+        if stop is not None:
+            stop(model)
+        self.model_ = model.fit(X, **given, **self._lengths(frame))
+        if stop is not None and hasattr(model, "set_callbacks"):
+            model.set_callbacks()
         return self
 
     def _lengths(self, frame: Any) -> dict[str, Any]:
@@ -193,6 +251,8 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
 
     def predict(self, frame: Any) -> Any:
         """Return the prediction for every row."""
+        if hasattr(self.model_, "topic_word_"):  # the topic of most of a document's words
+            return np.asarray(self.model_.transform(self.matrix(frame))).argmax(axis=1)
         if not hasattr(self.model_, "predict"):
             raise DataError(f"{type(self.model_).__name__} says nothing about new rows: it has no predict.")
         answer = self.model_.predict(self.matrix(frame), **self._lengths(frame))
@@ -202,10 +262,22 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         """Return the probability of every class or group, row by row."""
         return self.model_.predict_proba(self.matrix(frame), **self._lengths(frame))
 
+    def decision_function(self, frame: Any) -> Any:
+        """Return the scores of the classes, row by row."""
+        return self.model_.decision_function(self.matrix(frame))
+
     def predict_interval(self, frame: Any, level: float = 0.9) -> Any:
-        """Return two arrays between which the target lies with probability `level`."""
-        low, high = self.model_.predict_interval(self.matrix(frame), level=level)
-        return self._back(low), self._back(high)
+        """Return two arrays between which the target lies with probability `level`.
+
+        A model that was compared goes by how far it was off on rows that it had not seen (conformal intervals), another
+        one by its own.
+        """
+        if not hasattr(self, "residuals_"):
+            low, high = self.model_.predict_interval(self.matrix(frame), level=level)
+            return self._back(low), self._back(high)
+        said, rank = self.predict(frame), rank_of(len(self.residuals_), level)
+        q = self.residuals_[rank - 1] if rank <= len(self.residuals_) else np.inf
+        return said - q, said + q
 
     def log_density(self, frame: Any) -> float:
         """Return the mean log density of the rows, in the units of the table."""

@@ -35,6 +35,34 @@ FLOORS = {
 FLOORS |= {"losses", "loops", "core"}
 
 
+# Settings that are chosen when there is time for it, and models for questions that the families' files do not name.
+BOOSTING: dict[str, list[Any]] = {"learning_rate": [0.1, 0.04], "max_leaf_nodes": [31, 8]}
+FOREST: dict[str, list[Any]] = {"min_samples_leaf": [1, 5]}
+MORE: dict[str, dict[str, dict[str, dict[str, list[Any]]]]] = {
+    "ensemble": {
+        "classification": {"HistGradientBoostingClassifier": BOOSTING, "RandomForestClassifier": FOREST},
+        "regression": {"HistGradientBoostingRegressor": BOOSTING, "RandomForestRegressor": FOREST},
+    },
+    "topics": {
+        "topics": {"LatentDirichletAllocation": {"n_components": [2, 3, 5, 8, 12], "max_iter": [30]}},
+    },
+}
+
+# The models that most often win on tables go first, at equal cost of a look; then the families by their cost.
+STRONG = (
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
+    "LogisticRegression",
+    "Ridge",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "LinearDiscriminantAnalysis",
+    "LinearRegression",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+)
+
+
 class Candidate(NamedTuple):
     """A model that takes part: its name, one of it, and the settings among which the inner loop chooses."""
 
@@ -67,9 +95,29 @@ def candidates(
             for pair in _served(family, menu)
             if n_rows is None or n_rows <= _most_rows(family).get(pair[0].__name__, n_rows)
         ]
+        chosen.sort(key=_strength)
     else:
         chosen = [_named(name, menu) for name in names]
     return first + [Candidate(cls.__name__, make(cls, random_state), grid) for cls, grid in chosen]
+
+
+def _strength(pair: tuple[type, Any]) -> int:
+    name = pair[0].__name__
+    return STRONG.index(name) if name in STRONG else len(STRONG)
+
+
+def too_many_rows(menu: str, n_rows: int) -> dict[str, int]:
+    """Return the models of a menu that stay away from so many rows, with their limits.
+
+    >>> too_many_rows("classification", 5_000)
+    {'GaussianProcessClassifier': 300}
+    """
+    found = {}
+    for family in families():
+        limits = _most_rows(family)
+        names = [cls.__name__ for cls, _ in _served(family, menu)] if limits else []
+        found |= {name: limits[name] for name in names if limits.get(name, n_rows) < n_rows}
+    return found
 
 
 def _cost(family: str) -> int:
@@ -87,7 +135,8 @@ def _served(family: str, menu: str) -> Iterator[tuple[type, dict[str, list[Any]]
     """Yield what a family brings to one kind of problem."""
     module = f"gnomon.{family}"
     if find_spec(f"{module}._menu"):
-        grids = import_module(f"{module}._menu").MENU.get(menu, {})
+        own = import_module(f"{module}._menu").MENU.get(menu, {})
+        grids = {**own, **MORE.get(family, {}).get(menu, {})}
         yield from ((getattr(import_module(module), name), grid) for name, grid in grids.items())
     else:
         yield from ((cls, {}) for cls in _models(family) if suits(cls, menu))

@@ -6,11 +6,25 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 
-from gnomon.report import pictures
+from gnomon.report import drawings, looks, pictures
+from gnomon.report.card import card
 from gnomon.report.columns import OUT
-from gnomon.report.contest import Comparison, Entry
+from gnomon.report.contest import Comparison
+from gnomon.report.entries import Entry
 from gnomon.report.markup import Html, joined, table, tag
-from gnomon.report.words import answer, how, number, p_value, score, settings, versions
+from gnomon.report.snippet import snippet
+from gnomon.report.words import (
+    answer,
+    curve_in_words,
+    decision_in_words,
+    groups_in_words,
+    how,
+    number,
+    p_value,
+    score,
+    settings,
+    versions,
+)
 
 HEAD = (
     '<meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" />'
@@ -29,12 +43,25 @@ def page(result: Comparison) -> str:
     return document(
         f"{result.best.name}: {_source(result)}",
         _header(result),
-        section("The ranking", figure(pictures.ranking(result)), _ranking(result), _left_out(result)),
+        _warnings(result),
+        section(
+            "The ranking",
+            figure(pictures.ranking(result)),
+            _ranking(result),
+            _beside(result),
+            _left_out(result),
+        ),
         section("The best model, up close", _best(result)),
+        _topics(result),
+        _decision(result),
+        _columns_matter(result),
+        _groups(result),
+        _more_rows(result),
         section("What the table holds", *paragraphs(result.problem.said), _columns(result)),
         section("Every model", *[_details(result, entry) for entry in result.ranked]),
         section("How it was done", *paragraphs(how(result)), _versions(result)),
-        section("Use the model", code(SHELL), tag("p", "or in Python:"), code(PYTHON)),
+        section("Use the model", code(SHELL), tag("p", "or in Python:"), code(PYTHON), *_again(result)),
+        section("Model card", *model_card(result)),
     )
 
 
@@ -124,6 +151,113 @@ def _best(result: Comparison) -> Html:
             figure(pictures.trace(best), "The objective while it learned (last fold)"),
         ),
     )
+
+
+def _warnings(result: Comparison) -> Html:
+    """Return what should be looked at before anything is believed."""
+    lines = [tag("li", line) for line in result.problem.warned]
+    return section("Look at this first", tag("ul", *lines, class_="warned")) if lines else Html()
+
+
+def _beside(result: Comparison) -> Html:
+    """Return what other metrics make of the models."""
+    labels = list(dict.fromkeys(label for entry in result.ranked for label in entry.beside))
+    if not labels:
+        return Html()
+
+    def mean(entry: Entry, label: str) -> str:
+        values = entry.beside.get(label, [])
+        return number(sum(values) / len(values)) if values else "–"
+
+    rows = [[entry.name, *[mean(entry, label) for label in labels]] for entry in result.ranked]
+    return table("Other metrics on the same unseen rows", ["model", *labels], rows, numeric=len(labels))
+
+
+def _decision(result: Comparison) -> Html:
+    """Return the threshold and the calibration of two classes."""
+    found = looks.decide(result.problem, result.best)
+    if found is None or result.best.baseline:
+        return Html()
+    return section(
+        "Where to decide, and whether probabilities can be believed",
+        *paragraphs(decision_in_words(found)),
+        pair(
+            figure(drawings.thresholds(found), "What a threshold gives"),
+            figure(drawings.calibrated(found), "Predicted probability against what happened"),
+            figure(drawings.roc(result), "True against false positives"),
+        ),
+    )
+
+
+def _topics(result: Comparison) -> Html:
+    """Return what the topics of documents are."""
+    if result.problem.task.name != "topics":
+        return Html()
+    from gnomon.report.documents import topics
+
+    rows, head = topics(result.model), ["topic", "share", "words"]
+    return section("The topics", table("The most frequent words of every topic", head, rows, numeric=1))
+
+
+def _columns_matter(result: Comparison) -> Html:
+    figures = [figure(drawings.dependence(name, found), name) for name, found in result.dependence.items()]
+    if not figures:
+        return Html()
+    text = (
+        "What the models of the folds say on average when one column is set to a value and the others stay as they "
+        "are, with 95% intervals over the folds. It is what the model does, not what the world would do."
+    )
+    return section("What the columns do", tag("p", text), pair(*figures))
+
+
+def _groups(result: Comparison) -> Html:
+    names = list(result.importance) or [column.name for column in result.problem.columns]
+    found = looks.errors_by_group(result.problem, result.best, names)
+    if not found:
+        return Html()
+    best, y = result.best, result.problem.y
+    classes = result.problem.task.name == "classification"
+    wrong = (best.answers != y) if classes else abs(best.answers - y)
+    label = "share of wrong rows" if classes else "mean absolute error"
+    return section(
+        "Where it errs",
+        tag("p", groups_in_words(found)),
+        figure(drawings.groups(found, float(wrong[best.tested].mean()), label)),
+    )
+
+
+def _more_rows(result: Comparison) -> Html:
+    if not result.curve:
+        return Html()
+    return section(
+        "Would more rows help?", tag("p", curve_in_words(result)), figure(drawings.learning(result))
+    )
+
+
+def _again(result: Comparison) -> list[Html]:
+    lines = snippet(result)
+    return [tag("p", "This gives the same model again, exactly:"), code(lines)] if lines else []
+
+
+def model_card(result: Comparison) -> list[Html]:
+    """Return the card of the best model: what it is, what it learned from, how good it is, what to beware of."""
+    told = card(result.model)
+    rows = [
+        ["model", f"{told['model']}: {told['about']}"],
+        ["settings", settings(result.settings)],
+        [
+            "learned from",
+            f"{told['data'].get('rows', 0)} rows of {_source(result)}, {told['data']['features']} features",
+        ],
+        ["predicts", result.problem.target or "groups or densities of rows"],
+        ["quality", f"{result.problem.task.metric} {score(result, result.best)} on rows it had not seen"],
+        ["not for", "rows of another kind than those of the table, or of another time"],
+        [
+            "beware",
+            " ".join(result.problem.warned) or "no leak was found; that is no proof that there is none",
+        ],
+    ]
+    return [table("The best model", ["", ""], rows)]
 
 
 def _columns(result: Comparison) -> Html:

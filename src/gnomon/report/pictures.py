@@ -12,7 +12,8 @@ import numpy as np
 
 from gnomon import plot
 from gnomon.plot import style
-from gnomon.report.contest import Comparison, Entry
+from gnomon.report.contest import Comparison
+from gnomon.report.entries import Entry
 from gnomon.report.words import bounds, number, score
 from gnomon.selection import confusion_table
 
@@ -102,12 +103,12 @@ def close_up(result: Comparison, entry: Entry) -> str:
     if entry.answers is None:
         return ""
     if result.problem.task.name == "classification":
-        return _confusion(result.problem.y, entry)
+        return _confusion(result.problem.y[entry.tested], entry)
     return _predicted(result, entry)
 
 
 def _confusion(truth: Any, entry: Entry) -> str:
-    found = confusion_table(truth, entry.answers)
+    found = confusion_table(truth, entry.answers[entry.tested])
     classes, table = found.labels, found.counts
     if len(classes) > 20:
         return ""
@@ -124,7 +125,7 @@ def _confusion(truth: Any, entry: Entry) -> str:
 
 
 def _predicted(result: Comparison, entry: Entry) -> str:
-    truth, answers = result.problem.y, entry.answers
+    truth, answers = result.problem.y[entry.tested], entry.answers[entry.tested]
     shown = np.linspace(0, len(truth) - 1, min(len(truth), 1500)).astype(int)
 
     def draw(ax: Any) -> None:
@@ -151,9 +152,10 @@ def trace(entry: Entry) -> str:
 def groups(result: Comparison) -> str:
     """Draw the rows in the plane in which they differ most, or along time, colored by group or state."""
     model, frame = result.model, result.problem.frame
-    if not hasattr(model.model_, "predict"):
+    if not (hasattr(model.model_, "predict") or hasattr(model.model_, "topic_word_")):
         return ""
     labels, X = np.asarray(model.predict(frame)), model.matrix(frame)
+    X = X.toarray() if hasattr(X, "toarray") else X
     if result.problem.sequence is not None:
         return _states(result, labels)
     shown = np.linspace(0, len(X) - 1, min(len(X), 1500)).astype(int)

@@ -11,9 +11,10 @@ from sklearn.utils import get_tags
 import gnomon
 from gnomon.core.errors import DataError, nearest
 from gnomon.report.columns import QuestionError
-from gnomon.report.contest import table_model
 from gnomon.report.encoder import TableModel
+from gnomon.report.forms import check_plain
 from gnomon.report.menu import find_model, make
+from gnomon.report.models import table_model
 from gnomon.report.tasks import PART, Problem, pose
 
 KINDS = {
@@ -39,8 +40,13 @@ def prepare(
     sequence: str | None = None,
     settings: dict[str, Any] | None = None,
     random_state: int = 0,
+    task: str | None = None,
+    **options: Any,
 ) -> Job:
-    """Return a model by name, with the encoder for a table, ready to be fitted."""
+    """Return a model by name, with the encoder for a table, ready to be fitted.
+
+    `options` are those of a comparison: exclude, group, time, missing.
+    """
     cls = find_model(name)
     try:
         model = make(cls, random_state, **(settings or {}))
@@ -48,7 +54,7 @@ def prepare(
         known = cls._get_param_names() if hasattr(cls, "_get_param_names") else []
         wrong = next((word for word in settings or {} if word not in known), "")
         raise QuestionError(f"{name}: {error}.{nearest(wrong, known)}") from None
-    problem = pose(frame, target, _task(model, name), sequence)
+    problem = pose(frame, target, task or _task(model, name), sequence, **options)
     if problem.sequence == PART:  # nothing is tested here, so the one sequence need not be cut
         problem = problem._replace(sequence=None, frame=problem.frame.drop(PART), said=problem.said[1:])
     return Job(table_model(model, problem), problem)
@@ -76,25 +82,48 @@ def load_model(path: str | Path) -> Any:
 
 
 def predictions(
-    model: Any, frame: Any, *, proba: bool = False, interval: float | None = None
+    model: Any,
+    frame: Any,
+    *,
+    proba: bool = False,
+    interval: float | None = None,
+    threshold: float | None = None,
 ) -> tuple[Any, list[str]]:
     """Return the table with predictions added to it, and what is worth a remark."""
     import polars as pl
 
     name = _free_name(frame, f"predicted {model.target}" if getattr(model, "target", None) else "predicted")
     rows = frame if isinstance(model, TableModel) else _matrix(model, frame)
-    found = [pl.Series(name, np.asarray(model.predict(rows)))]
+    for column, form in (getattr(getattr(model, "encoder_", None), "forms", None) or {}).items():
+        if column in frame.columns:
+            check_plain(frame[column], form)
     inner = getattr(model, "model_", model)
+    said = np.asarray(model.predict(rows)) if threshold is None else _decided(model, inner, rows, threshold)
+    found = [pl.Series(name, said)]
     if proba:
         _has(inner, "predict_proba", "--proba")
         P = np.asarray(model.predict_proba(rows))
         labels = getattr(inner, "classes_", range(P.shape[1]))
         found += [pl.Series(f"P({label})", column) for label, column in zip(labels, P.T)]
     if interval is not None:
-        _has(inner, "predict_interval", "--interval")
+        if not hasattr(model, "residuals_"):
+            _has(inner, "predict_interval", "--interval")
         ends = model.predict_interval(rows, level=interval)
         found += [pl.Series(f"{name} {end}", column) for end, column in zip(("low", "high"), ends)]
     return frame.with_columns(found), _remarks(model, frame)
+
+
+def _decided(model: Any, inner: Any, rows: Any, threshold: float) -> Any:
+    """Return one of two classes for every row: the positive one from a probability on."""
+    _has(inner, "predict_proba", "--threshold")
+    classes = np.asarray(getattr(inner, "classes_", ()))
+    if len(classes) != 2:
+        raise QuestionError(f"--threshold parts two classes; the model has {len(classes)}.")
+    positive = getattr(model, "positive_", classes[1])
+    place = int(np.flatnonzero(classes == positive)[0])
+    return np.where(
+        np.asarray(model.predict_proba(rows))[:, place] >= threshold, classes[place], classes[1 - place]
+    )
 
 
 def _has(model: Any, method: str, option: str) -> None:

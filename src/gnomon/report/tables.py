@@ -10,6 +10,7 @@ from typing import IO, Any, NamedTuple
 
 from gnomon.core.errors import DataError
 from gnomon.report.columns import QuestionError
+from gnomon.report.forms import find_form, without_unknown
 
 TEXT = {".csv": "", ".tsv": "\t", ".tab": "\t", ".txt": ""}  # ending -> separator; none: look at the header
 BINARY = (".parquet", ".arrow", ".feather", ".ipc")
@@ -26,7 +27,13 @@ class Shape(NamedTuple):
     blank: int
 
 
-def read_table(path: str | Path, *, max_cell: int = MAX_CELL, max_line: int = MAX_LINE) -> Any:
+def read_table(
+    path: str | Path,
+    *,
+    missing: list[str] | None = None,
+    max_cell: int = MAX_CELL,
+    max_line: int = MAX_LINE,
+) -> Any:
     r"""Read a table from a CSV, TSV, Parquet or Arrow file.
 
     Text must be UTF-8 with one header line. Numbers, dates and truth values are recognized by column; empty
@@ -38,6 +45,8 @@ def read_table(path: str | Path, *, max_cell: int = MAX_CELL, max_line: int = MA
     ----------
     path : str or Path
         The file; its ending says what it is.
+    missing : list of str, optional
+        More words that mean that a value is missing.
     max_cell, max_line : int
         The longest cell and the longest line that are accepted, in characters.
 
@@ -59,7 +68,7 @@ def read_table(path: str | Path, *, max_cell: int = MAX_CELL, max_line: int = MA
         raise DataError(f"{path} {what}. Give the path of a CSV, TSV, Parquet or Arrow file.")
     ending = path.suffix.lower()
     if ending in TEXT:
-        frame = _read_text(path, TEXT[ending], max_cell, max_line)
+        frame = _read_text(path, TEXT[ending], max_cell, max_line, [*MISSING, *(missing or [])])
     elif ending in BINARY:
         frame = _read_binary(path, ending)
     else:
@@ -87,11 +96,11 @@ def _read_binary(path: Path, ending: str) -> Any:
     return frame
 
 
-def _read_text(path: Path, separator: str, max_cell: int, max_line: int) -> Any:
+def _read_text(path: Path, separator: str, max_cell: int, max_line: int, missing: list[str]) -> Any:
     import polars as pl
 
-    separator = separator or _separator(path, max_line)
-    shape = _look_through(path, separator, max_cell, max_line)
+    separator = separator_of(path, separator, max_line)
+    shape = look_through(path, separator, max_cell, max_line)
     if not shape.rows:
         return pl.DataFrame(schema=dict.fromkeys(shape.names, pl.String))
     try:
@@ -100,25 +109,35 @@ def _read_text(path: Path, separator: str, max_cell: int, max_line: int) -> Any:
         raise DataError(f"{path.name} cannot be read ({error}). Look for a quote inside a cell.") from None
     if words.height != shape.rows + shape.blank:
         raise DataError(f"{path.name} has a quote in the wrong place. Double the quotes inside a cell.")
-    words = words.with_columns(pl.all().str.strip_chars().replace(MISSING, [None] * len(MISSING)))
     if shape.blank and len(shape.names) > 1:
-        words = words.filter(~pl.all_horizontal(pl.all().is_null()))
+        blank = pl.all().is_null() | pl.all().str.strip_chars().is_in(missing)
+        words = words.filter(~pl.all_horizontal(blank))
+    return typed_words(words, missing)
+
+
+def typed_words(words: Any, missing: list[str]) -> Any:
+    """Return a table of words with its numbers, truth values and dates read, column by column."""
+    import polars as pl
+
+    words = words.with_columns(pl.all().str.strip_chars().replace(missing, [None] * len(missing)))
     return pl.DataFrame([_typed(column) for column in words])
 
 
-def _separator(path: Path, max_line: int) -> str:
+def separator_of(path: Path, separator: str = "", max_line: int = MAX_LINE) -> str:
     """Return the separator that the header uses most; a comma when it uses none."""
+    if separator:
+        return separator
     with path.open("rb") as file:
         header = file.readline(max_line)
     return max([",", ";", "\t", "|"], key=lambda mark: header.count(mark.encode()))
 
 
-def _look_through(path: Path, separator: str, max_cell: int, max_line: int) -> Shape:
+def look_through(path: Path, separator: str, max_cell: int = MAX_CELL, max_line: int = MAX_LINE) -> Shape:
     """Check every line of a text file without keeping any of them."""
     before = csv.field_size_limit(max_cell)
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(_lines(stream, path.name, max_line), delimiter=separator, strict=True)
+            reader = csv.reader(open_lines(stream, path.name, max_line), delimiter=separator, strict=True)
             return _check_rows(reader, path.name)
     except UnicodeDecodeError:
         raise _encoding_trouble(path, max_line) from None
@@ -128,7 +147,7 @@ def _look_through(path: Path, separator: str, max_cell: int, max_line: int) -> S
         csv.field_size_limit(before)
 
 
-def _lines(stream: IO[str], name: str, limit: int) -> Iterator[str]:
+def open_lines(stream: IO[str], name: str, limit: int = MAX_LINE) -> Iterator[str]:
     """Yield the lines of a file, none of them longer than the limit, and never hold more than one."""
     number = 0
     while line := stream.readline(limit + 1):
@@ -205,12 +224,15 @@ def _typed(column: Any) -> Any:
     if given == 0:
         return column
     numbers = column.cast(pl.Float64, strict=False)
+    if numbers.null_count() > column.null_count() and 2 * (column.len() - numbers.null_count()) > given:
+        column = without_unknown(column)
+        given = column.len() - column.null_count()
     read = given - (numbers.null_count() - column.null_count())
     if read == given:
         _refuse_infinite(column, numbers)
         whole = column.cast(pl.Int64, strict=False)
         return whole if whole.null_count() == column.null_count() else numbers
-    if 2 * read > given:
+    if 2 * read > given and find_form(column) is None:
         raise _mixed(column, numbers)
     lower = column.str.to_lowercase()
     if lower.is_in(["true", "false"]).sum() == given:
@@ -249,8 +271,8 @@ def _mixed(column: Any, numbers: Any) -> DataError:
     row = _first(odd)
     return DataError(
         f"column {column.name!r} mixes numbers and words: row {row + 1} has {column[row][:40]!r}, and so have "
-        f"{int(odd.sum()) - 1} more rows something that is no number. Mend them, leave them empty, or write the "
-        "numbers as words."
+        f"{int(odd.sum()) - 1} more rows something that is no number. Mend them, leave them empty, or go on with "
+        f"--missing {column[row][:40]!r}, which takes them for missing."
     )
 
 

@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import silhouette_score
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.report.columns import (
@@ -15,15 +21,27 @@ from gnomon.report.columns import (
     DATE,
     NUMBER,
     OUT,
+    TEXT,
     Column,
     QuestionError,
     column_named,
     describe,
 )
+from gnomon.report.forms import understand
+from gnomon.report.metrics import AMOUNTS, CLASSES, Metric, choose_metric
+from gnomon.report.targets import (
+    enough,
+    grouped,
+    in_order_of,
+    infer,
+    labels,
+    numbers,
+    rows_with,
+    usable,
+    without_lonely,
+)
 
-MOST_CLASSES = 10  # a whole number with at most so many values is taken for a class
 PART = "(part)"  # the column that cuts a single sequence into parts, to learn from some and test on others
-MIN_ROWS = 10
 
 
 class Task(NamedTuple):
@@ -38,14 +56,6 @@ class Task(NamedTuple):
     limits: tuple[float, float] = (-np.inf, np.inf)  # of the metric as it is shown
 
 
-def _accuracy(model: Any, frame: Any, y: Any) -> float:
-    return float((model.predict(frame) == y).mean())
-
-
-def _negative_error(model: Any, frame: Any, y: Any) -> float:
-    return -float(np.sqrt(np.mean((model.predict(frame) - y) ** 2)))
-
-
 def _silhouette(model: Any, frame: Any, y: Any) -> float:
     """Return the mean silhouette of rows that the model did not learn from; 0 when all fall into one group."""
     labels, X = np.asarray(model.predict(frame)), model.matrix(frame)
@@ -58,15 +68,40 @@ def _log_density(model: Any, frame: Any, y: Any) -> float:
     return float(model.log_density(frame))
 
 
+def _perplexity(model: Any, frame: Any, y: Any) -> float:
+    """Return minus the perplexity: half of each unseen document predicts the other half."""
+    from gnomon.topics import perplexity
+
+    return -float(perplexity(model.model_, model.matrix(frame)))
+
+
 TASKS = {
     task.name: task
     for task in (
-        Task("classification", "accuracy", _accuracy, "predicts {target} best", 1, True, (0, 1)),
-        Task("regression", "error (RMSE)", _negative_error, "predicts {target} best", -1, True, (0, np.inf)),
+        Task(
+            "classification", "accuracy", CLASSES["accuracy"].score, "predicts {target} best", 1, True, (0, 1)
+        ),
+        Task(
+            "regression",
+            "error (RMSE)",
+            AMOUNTS["rmse"].score,
+            "predicts {target} best",
+            -1,
+            True,
+            (0, np.inf),
+        ),
         Task("cluster", "silhouette", _silhouette, "finds the clearest groups", limits=(-1, 1)),
         Task("density", "log density of a row", _log_density, "describes the rows best"),
+        Task("topics", "perplexity", _perplexity, "describes the documents best", -1, limits=(1, np.inf)),
         Task("sequence", "log likelihood of a row", _log_density, "describes the sequences best"),
-        Task("recommend", "error (RMSE)", _negative_error, "predicts {target} best", -1, limits=(0, np.inf)),
+        Task(
+            "recommend",
+            "error (RMSE)",
+            AMOUNTS["rmse"].score,
+            "predicts {target} best",
+            -1,
+            limits=(0, np.inf),
+        ),
     )
 }
 
@@ -82,33 +117,91 @@ class Problem(NamedTuple):
     target: str | None
     sequence: str | None
     said: list[str]  # what was inferred, in sentences
+    metric: Metric | None = None
+    group: Any = None  # of every row: rows of one group are never on both sides
+    time: str | None = None  # the column by which the rows are sorted: the past learns, the future tests
+    missing: tuple[str, ...] = ()
+    warned: tuple[str, ...] = ()  # about leaks
+    forms: dict[str, str] | None = None  # how the numbers and dates of some columns were written
 
-    def splitter(self, folds: int, seed: int | None) -> Any:
+    def splitter(self, folds: int, seed: int | None, y: Any = None) -> Any:
         """Return how rows are divided into those to learn from and those to test on."""
-        if self.sequence is not None:
-            return GroupKFold(
-                min(folds, self.frame[self.sequence].n_unique()), shuffle=True, random_state=seed
-            )
+        if self.time is not None:
+            return TimeSeriesSplit(folds)
+        named = self.groups()
+        if named is not None:
+            most = min(folds, len(np.unique(named)))
+            if self.task.name == "classification":
+                return StratifiedGroupKFold(most, shuffle=True, random_state=seed)
+            return GroupKFold(most, shuffle=True, random_state=seed)
         kind = StratifiedKFold if self.task.name == "classification" else KFold
-        return kind(min(folds, self._most_folds()), shuffle=True, random_state=seed)
+        return kind(min(folds, self._most_folds(self.y if y is None else y)), shuffle=True, random_state=seed)
 
-    def _most_folds(self) -> int:
+    def _most_folds(self, y: Any) -> int:
         if self.task.name != "classification":
             return len(self.frame)
-        return max(2, int(np.unique(self.y, return_counts=True)[1].min()))
+        return max(2, int(np.unique(y, return_counts=True)[1].min()))
 
     def groups(self, rows: Any = None) -> Any:
-        """Return the sequence of every row, where rows form sequences."""
-        if self.sequence is None:
+        """Return the sequence or group of every row, where rows belong together."""
+        if self.sequence is None and self.group is None:
             return None
-        named = self.frame[self.sequence].to_numpy()
+        named = self.group if self.sequence is None else self.frame[self.sequence].to_numpy()
         return named if rows is None else named[rows]
 
 
 def pose(
-    frame: Any, target: str | None = None, task: str | None = None, sequence: str | None = None
+    frame: Any,
+    target: str | None = None,
+    task: str | None = None,
+    sequence: str | None = None,
+    *,
+    metric: str | None = None,
+    exclude: list[str] | None = None,
+    group: str | None = None,
+    time: str | None = None,
+    missing: list[str] | None = None,
 ) -> Problem:
     """Return the question that a table and a target pose, with what was inferred on the way."""
+    _check_question(target, task)
+    for name in exclude or []:
+        column_named(frame, name, "one to exclude")
+    if target in (exclude or []):
+        raise QuestionError(f"{target!r} cannot be the target and excluded.")
+    frame = frame.drop(exclude or [])
+    forms: dict[str, str] = {}
+    written: dict[str, str] = {}
+    if task != "recommend":  # ids are names, however they look
+        frame, forms, written = understand(frame, target)
+    if target is None and (group or time):
+        raise QuestionError("--group and --time are for tables with a --target.")
+    if task == "recommend":
+        problem = _ratings(frame, target)
+    elif target is not None:
+        problem = _with_target(frame, target, task, group, time, written)
+    elif task == "topics":
+        problem = _documents(frame)
+    elif task == "sequence":
+        problem = _sequences(frame, sequence, written)
+    else:
+        problem = _without_target(frame, TASKS[str(task)], written)
+    used = {column.name for column in problem.columns}
+    forms = {name: form for name, form in forms.items() if name in used}
+    return judged_by(problem._replace(forms=forms, missing=tuple(missing or ())), metric)
+
+
+def judged_by(problem: Problem, name: str | None) -> Problem:
+    """Return the problem with the metric of a name, or the one that suits its target."""
+    metric, why = choose_metric(name, problem.task.name, problem.y)
+    if metric is None:
+        return problem
+    task = problem.task._replace(
+        metric=metric.label, score=metric.score, sign=metric.sign, limits=metric.limits
+    )
+    return problem._replace(task=task, metric=metric, said=[*problem.said, *([why] if why else [])])
+
+
+def _check_question(target: str | None, task: str | None) -> None:
     if task == "rules":
         raise QuestionError(
             "rules are not compared; `gnomon compare FILE --task rules` looks for them, in Python gnomon.association."
@@ -117,105 +210,40 @@ def pose(
         raise QuestionError(f"there is no task {task!r}.{nearest(task, TASKS)} There are {', '.join(TASKS)}.")
     if task is None and target is None:
         raise QuestionError(
-            "name the column to predict with --target, or a task: cluster, density, sequence, recommend or rules."
+            "name the column to predict with --target, or a task: cluster, density, sequence, topics, recommend or "
+            "rules."
         )
-    if task == "recommend":
-        return _ratings(frame, target)
-    if target is not None and task not in (None, "classification", "regression"):
+    if target is not None and task not in (None, "classification", "regression", "recommend"):
         raise QuestionError(f"the task {task!r} has no target; leave out --target {target}.")
     if target is None and task is not None and TASKS[task].needs_target:
         raise QuestionError(f"the task {task!r} needs the column to predict: --target.")
-    if target is not None:
-        return _with_target(frame, target, task)
-    return _sequences(frame, sequence) if task == "sequence" else _without_target(frame, TASKS[str(task)])
 
 
-def _with_target(frame: Any, target: str, task: str | None) -> Problem:
+def _with_target(
+    frame: Any, target: str, task: str | None, group: str | None, time: str | None, written: dict[str, str]
+) -> Problem:
     column_named(frame, target, "target")
-    said = []
-    missing = frame[target].null_count()
-    if missing:
-        said.append(f"{missing} rows without {target} were left out.")
-        frame = frame.filter(frame[target].is_not_null())
-    _enough(frame)
-    found, why = _infer(frame[target], task)
+    said: list[str] = []
+    frame = rows_with(frame, target, said)
+    if time is not None:
+        frame = in_order_of(frame, column_named(frame, time, "time"), said)
+    enough(frame)
+    found, why = infer(frame[target], task)
     said.insert(0, why)
-    y = _labels(frame[target]) if found == "classification" else _numbers(frame[target])
-    rest = frame.drop(target)
-    columns = describe(rest)
-    _usable(columns)
-    return Problem(TASKS[found], found, rest, y, columns, target, None, said)
+    if found == "classification":
+        frame = without_lonely(frame, target, said)
+    y = labels(frame[target]) if found == "classification" else numbers(frame[target])
+    rest, members = frame.drop(target), None
+    if group is not None:
+        rest, members = grouped(rest, group, said)
+    columns = describe(rest, written)
+    usable(columns)
+    return Problem(TASKS[found], found, rest, y, columns, target, None, said, group=members, time=time)
 
 
-def _infer(y: Any, task: str | None) -> tuple[str, str]:
-    """Return whether a target holds classes or numbers, and the sentence that says why."""
-    distinct = y.n_unique()
-    if distinct < 2:
-        raise DataError(
-            f"the target {y.name!r} has the same value, {y[0]!r}, in every row: there is nothing to predict. "
-            "Choose another column."
-        )
-    number = y.dtype.is_numeric()
-    whole = number and bool((y.round() == y).all())
-    if task is None:
-        task = "classification" if not number or (whole and distinct <= MOST_CLASSES) else "regression"
-        why = (
-            "whole numbers"
-            if whole
-            else "numbers"
-            if number
-            else "words"
-            if y.dtype != bool
-            else "truth values"
-        )
-        other = {"classification": "regression", "regression": "classification"}[task]
-        hint = f" (--task {other} if not)" if number else ""
-        return task, f"{y.name} holds {distinct} different {why}, so this is {task}{hint}."
-    if task == "regression" and not number:
-        raise DataError(f"the target {y.name!r} holds words, and regression predicts numbers.")
-    return task, f"{y.name} holds {distinct} different values; {task} was asked for."
-
-
-def _labels(y: Any) -> Any:
-    """Return the classes of the rows, after checking that each can be learned and tested."""
-    labels = y.to_numpy() if y.dtype.is_numeric() else y.cast(str).to_numpy().astype(str)
-    classes, counts = np.unique(labels, return_counts=True)
-    if 2 * len(classes) > len(labels):
-        raise DataError(
-            f"the target {y.name!r} has {len(classes)} different values in {len(labels)} rows: these are no "
-            "classes. Choose another column."
-        )
-    if counts.min() < 2:
-        raise DataError(
-            f"the class {classes[counts.argmin()]!r} of {y.name!r} has a single row, which cannot be learned "
-            "from and tested on. Join it with another class or remove the row."
-        )
-    return labels
-
-
-def _numbers(y: Any) -> Any:
-    numbers = y.cast(float).to_numpy()
-    if not np.isfinite(numbers).all():
-        raise DataError(
-            f"the target {y.name!r} is infinite in row {np.isinf(numbers).argmax() + 1}. Mend it."
-        )
-    return numbers
-
-
-def _enough(frame: Any) -> None:
-    if len(frame) < MIN_ROWS:
-        raise DataError(f"the table has {len(frame)} usable rows; a comparison needs at least {MIN_ROWS}.")
-
-
-def _usable(columns: list[Column]) -> None:
-    if all(column.kind == OUT for column in columns):
-        reasons = "; ".join(f"{column.name}: {column.done}" for column in columns[:5])
-        raise DataError(f"no column is left to learn from ({reasons}).")
-
-
-def _without_target(frame: Any, task: Task) -> Problem:
-    _enough(frame)
-    columns, said = describe(frame), []
+def _without_target(frame: Any, task: Task, written: dict[str, str]) -> Problem:
+    enough(frame)
+    columns, said = describe(frame, written), []
     menu = task.name
     if task.name == "density":
         columns = _only_numbers(columns)
@@ -224,14 +252,14 @@ def _without_target(frame: Any, task: Task) -> Problem:
         if len(whole) < len(frame):
             said.append(f"{len(frame) - len(whole)} rows with missing values were left out.")
         frame, menu = whole, _of_counts("density", whole, used, said)
-        _enough(frame)
+        enough(frame)
         columns = [column._replace(done=_shown_as(menu, column)) for column in columns]
-    _usable(columns)
+    usable(columns)
     return Problem(task, menu, frame, None, columns, None, None, said)
 
 
-def _sequences(frame: Any, sequence: str | None) -> Problem:
-    _enough(frame)
+def _sequences(frame: Any, sequence: str | None, written: dict[str, str]) -> Problem:
+    enough(frame)
     said = []
     if sequence is None:
         sequence, parts = PART, min(10, len(frame) // 5)
@@ -243,18 +271,27 @@ def _sequences(frame: Any, sequence: str | None) -> Problem:
         said.append(f"The rows of one {sequence} form one sequence, in the order of the file.")
     if frame[sequence].n_unique() < 4:
         raise DataError(f"column {sequence!r} names fewer than four sequences; too few to learn and to test.")
-    columns = _only_numbers(describe(frame.drop(sequence)))
-    _usable(columns)
+    columns = _only_numbers(describe(frame.drop(sequence), written))
+    usable(columns)
     menu = _of_counts("sequence", frame, [c.name for c in columns if c.kind != OUT], said)
     columns = [column._replace(done=_shown_as(menu, column)) for column in columns]
     return Problem(TASKS["sequence"], menu, frame, None, columns, None, sequence, said)
+
+
+def _documents(frame: Any) -> Problem:
+    from gnomon.report.documents import pose_documents
+
+    enough(frame)
+    held, columns, _, said = pose_documents(frame, describe(frame))
+    enough(held)
+    return Problem(TASKS["topics"], "topics", held, None, columns, None, None, said)
 
 
 def _ratings(frame: Any, target: str | None) -> Problem:
     from gnomon.report.ratings import pose_ratings
 
     pairs, y, columns, rating, said = pose_ratings(frame, target)
-    _enough(pairs)
+    enough(pairs)
     if len(np.unique(y)) < 2:
         raise DataError(f"all ratings are {y[0]:g}: there is nothing to predict.")
     return Problem(TASKS["recommend"], "recommend", pairs, y, columns, rating, None, said)
@@ -270,7 +307,7 @@ def _only_numbers(columns: list[Column]) -> list[Column]:
     """Leave out what has no density: words, dates, and numbers that are a yes or no."""
     return [
         c._replace(kind=OUT, done="densities are of numbers")
-        if c.kind in (CATEGORY, DATE) or c.distinct <= 2
+        if c.kind in (CATEGORY, DATE, TEXT) or c.distinct <= 2
         else c
         for c in columns
     ]

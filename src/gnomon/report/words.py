@@ -7,8 +7,16 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import numpy as np
+
 from gnomon import __version__
-from gnomon.report.contest import IMPORTANCE_COLUMNS, INNER, Comparison, Entry
+from gnomon.report.after import IMPORTANCE_COLUMNS
+from gnomon.report.contest import Comparison
+from gnomon.report.entries import Entry
+from gnomon.report.looks import Decision, Group
+from gnomon.report.race import INNER, NO_TIME, SEARCH_ROWS, STOPPED
+
+CHANCE = "Many groups were looked at; some stand out by chance."
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -65,7 +73,30 @@ def answer(result: Comparison) -> str:
         lead += f"; not distinguishable from {listed([entry.name for entry in equal])}"
     elif len(result.ranked) > 1:
         lead += "; better than every other model tried"
-    return f"{lead}. {_against_baseline(result)}".strip()
+    return " ".join(part for part in (f"{lead}.", _against_baseline(result), untried(result)) if part)
+
+
+def untried(result: Comparison) -> str:
+    """Say how many models were not tried, and why."""
+    late = [entry for entry in result.entries if entry.failure.startswith((NO_TIME, STOPPED))]
+    failed = [entry for entry in result.entries if not entry.finished and entry not in late]
+    few = [entry for entry in result.ranked if not entry.complete]
+    when = "before it was stopped" if result.interrupted else f"within {_seconds(result.time_budget)}"
+    parts = [f"{_models(len(late))} could not be measured {when}"] if late else []
+    parts += [f"{_models(len(result.too_large))} stayed away from {len(result.problem.frame)} rows"] * bool(
+        result.too_large
+    )
+    parts += [f"{_models(len(failed))} failed"] if failed else []
+    parts += [f"{_models(len(few))} did not get through all folds"] if few else []
+    return listed(parts) + "." if parts else ""
+
+
+def _models(count: int) -> str:
+    return f"{count} model{'s' * (count != 1)}"
+
+
+def _seconds(budget: float | None) -> str:
+    return "the time" if budget is None else f"{budget:g} s"
 
 
 def _against_baseline(result: Comparison) -> str:
@@ -91,23 +122,73 @@ def settings(values: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in values.items()) or "defaults"
 
 
+def decision_in_words(found: Decision) -> list[str]:
+    """Say from which probability on to decide, and whether probabilities mean what they say."""
+    threshold, best = found.best["f1"]
+    lines = [
+        f"A row is called {found.positive} from probability 0.5 on. F1 would be best from {threshold:.2f} on "
+        f"({best:.3f} instead of {found.usual['f1']:.3f}): gnomon predict best.gnomon new.csv --threshold "
+        f"{threshold:.2f}."
+    ]
+    off, chance = found.calibration.ece, found.calibration.ece_if_calibrated
+    fine = (
+        "which is about what chance gives: they can be taken at their word"
+        if off < 2 * chance
+        else (
+            "more than chance gives: do not take them at their word without calibrating them "
+            "(gnomon.selection.CalibratedClassifier)"
+        )
+    )
+    return [*lines, f"Probabilities are off by {off:.3f} on average ({chance:.3f} by chance), {fine}."]
+
+
+def groups_in_words(found: list[Group]) -> str:
+    """Say in which groups of rows a model is worse than elsewhere."""
+    worse = [f"{group.column} {group.value}" for group in found if group.worse]
+    if not worse:
+        return "No group of rows stands out: every interval reaches down to the error of all rows (the line)."
+    return f"It is worse than on average (the line) where {listed(worse)}. " + CHANCE
+
+
+def curve_in_words(result: Comparison) -> str:
+    """Say whether more rows would help: by what the last doubling gave."""
+    sizes = list(result.curve)
+    last, before = (np.asarray(result.curve[size]) for size in (sizes[-1], sizes[-2]))
+    gain, error = float((last - before).mean()), float((last - before).std(ddof=1) / np.sqrt(len(last)))
+    step = f"From {sizes[-2]} to {sizes[-1]} rows the {result.problem.task.metric} changed by {number(abs(gain), 2)}"
+    if gain > 2 * error and gain > 0:
+        return f"{step} for the better, so more rows are likely to help."
+    return f"{step}, no more than the folds differ, so more rows alone would probably not help much."
+
+
 def how(result: Comparison) -> list[str]:
     """Return how the comparison was made, in sentences."""
     times = "" if result.repeats == 1 else f", drawn {result.repeats} times"
     splits = len(result.best.scores)
     wide = result.importance and len(result.model.encoder_.columns()) > IMPORTANCE_COLUMNS
     return [
-        f"Nested cross-validation: {splits // result.repeats} outer folds{times} measure a model on rows it has not "
-        f"seen; inside each, {INNER} inner folds choose its settings. Medians, scales and categories are "
-        "learned from the training rows of a fold alone.",
+        f"{_folds(result, splits)}{times} measure a model on rows it has not seen, first with its usual settings; then "
+        f"inside each, {INNER} inner folds (of at most {SEARCH_ROWS} rows) choose its settings, and the better of the "
+        "two is kept. Medians, scales and categories are learned from the training rows of a fold alone.",
         "Intervals (95%) and p-values use the corrected resampled t of Nadeau and Bengio, because folds share "
         "training rows. P-values of models against the best are adjusted by Holm's method for their number; the "
         "baseline has a test of its own.",
         "The best of several scores is a little too good: expect slightly less on new rows.",
-        f"Seed {result.random_state}. The saved model was fitted again, settings included, on all "
-        f"{len(result.problem.frame)} rows.",
+        f"Seed {result.random_state}. {_saved(result)}",
         *([f"Importance was measured for the first {IMPORTANCE_COLUMNS} columns only."] if wide else []),
     ]
+
+
+def _folds(result: Comparison, splits: int) -> str:
+    if result.problem.time is not None:
+        return f"{splits} steps through time, in the order of {result.problem.time}, each tested on what comes next,"
+    return f"Nested cross-validation: {splits // result.repeats or 1} outer folds"
+
+
+def _saved(result: Comparison) -> str:
+    if result.interrupted:
+        return "It was stopped: the saved model learned from the training rows of the first fold."
+    return f"The saved model was fitted again, settings included, on all {len(result.problem.frame)} rows."
 
 
 def versions() -> dict[str, str]:
@@ -132,6 +213,12 @@ def as_dict(result: Comparison) -> dict[str, Any]:
         "better": "lower" if problem.task.sign < 0 else "higher",
         "rows": len(problem.frame),
         "said": problem.said,
+        "warnings": list(problem.warned),
+        "interrupted": result.interrupted,
+        "not_tried": {
+            **{e.name: e.failure for e in result.entries if not e.finished},
+            **{name: f"takes at most {limit} rows" for name, limit in result.too_large.items()},
+        },
         "columns": [column._asdict() for column in problem.columns],
         "ranking": [_entry(result, entry) for entry in result.ranked],
         "left_out": {entry.name: entry.failure for entry in result.entries if not entry.finished},
@@ -157,6 +244,8 @@ def _entry(result: Comparison, entry: Entry) -> dict[str, Any]:
         "p_value": entry.p_value,
         "folds": [result.shown(value) for value in entry.scores],
         "chosen": entry.chosen,
+        "beside": {label: sum(values) / len(values) for label, values in entry.beside.items()},
+        "complete": entry.complete,
         "seconds": round(entry.seconds, 3),
         "warnings": entry.warned,
     }

@@ -1,0 +1,82 @@
+"""Time in a comparison: how much is left, what a fit is going to take, and what compiling took."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+WARM_ROWS = 60  # a first fit to so few rows compiles the loops; it is not counted as the model's time
+MOST_RESERVE = 0.25  # share of the budget that is kept for the last fit, the importances and the page
+
+
+class OutOfTimeError(Exception):
+    """The time is over."""
+
+
+class Clock:
+    """The time of a comparison: a deadline for new work, with a reserve for what comes after it."""
+
+    def __init__(self, begin: float, budget: float | None) -> None:
+        self.begin, self.budget = begin, np.inf if budget is None else budget
+        self.reserve = 0.0
+        self.compiling = 0.0  # the longest that a model's loops took so far: the next ones may take as long
+        self.spent: dict[str, list[tuple[int, float]]] = {}  # model -> (rows, seconds) of its fits
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a deadline at all."""
+        return bool(np.isfinite(self.budget))
+
+    def elapsed(self) -> float:
+        """Return the seconds since the begin."""
+        return time.monotonic() - self.begin
+
+    def left(self) -> float:
+        """Return the seconds in which something new may still begin and end."""
+        return float(self.budget - self.elapsed() - min(self.reserve, MOST_RESERVE * self.budget))
+
+    def check(self) -> None:
+        """Raise when the time is over."""
+        if self.left() <= 0:
+            raise OutOfTimeError
+
+    def compiled(self, seconds: float) -> None:
+        """Note what a first fit to a few rows took."""
+        self.compiling = max(self.compiling, seconds)
+
+    def note(self, name: str, rows: int, seconds: float) -> None:
+        """Note what a fit took."""
+        self.spent.setdefault(name, []).append((rows, seconds))
+
+    def guess(self, name: str, rows: int) -> float:
+        """Return what a fit of a model to so many rows is going to take: from its own, or from compiling.
+
+        >>> clock = Clock(0.0, 60.0)
+        >>> clock.note("KMeans", 1000, 2.0)
+        >>> clock.guess("KMeans", 4000)
+        8.0
+        """
+        known = self.spent.get(name)
+        if not known:
+            return self.compiling
+        last_rows, last = known[-1]
+        power = 1.0
+        first_rows, first = known[0]
+        if last_rows > first_rows and first > 0.05:
+            power = float(np.clip(np.log(last / first) / np.log(last_rows / first_rows), 0.5, 2.5))
+        return float(last * (rows / last_rows) ** power)
+
+    def fits(self, name: str, rows: int, times: float = 1.0) -> bool:
+        """Tell whether so many fits of a model are likely to end in time."""
+        return not self.limited or self.guess(name, rows) * times < self.left()
+
+
+def stop_in(model: Any, seconds: float) -> Any:
+    """Return the model, told to stop learning after so many seconds where it can."""
+    if np.isfinite(seconds) and hasattr(model, "set_callbacks"):
+        from gnomon.core.callbacks import TimeBudget
+
+        model.set_callbacks(TimeBudget(max(seconds, 1e-3)))
+    return model

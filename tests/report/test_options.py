@@ -1,0 +1,139 @@
+"""Groups stay together, time goes one way, excluded columns are not seen; what was found can be served."""
+
+import datetime
+
+import numpy as np
+import polars as pl
+import pytest
+
+import gnomon as library
+from gnomon.core.errors import DataError
+from gnomon.report import compare, read_table
+from gnomon.report.columns import QuestionError
+from gnomon.report.looks import decide, errors_by_group
+from gnomon.report.serving import explain_row, predict_file
+from gnomon.report.snippet import snippet
+from gnomon.report.tasks import pose
+
+
+def table(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    return pl.DataFrame(
+        {
+            "x": x,
+            "who": [f"p{i % 12}" for i in range(n)],
+            "day": [datetime.date(2024, 1, 1) + datetime.timedelta(days=int(k)) for k in rng.permutation(n)],
+            "y": 2 * x + 0.1 * rng.normal(size=n),
+        }
+    )
+
+
+def test_rows_of_one_group_are_never_on_both_sides():
+    problem = pose(table(), "y", group="who")
+    assert (
+        "who" not in problem.frame.columns
+        and "All rows of one who are in the same fold (12 groups)" in str(problem.said)
+    )
+    for train, test in problem.splitter(4, 0).split(problem.frame, problem.y, problem.groups()):
+        assert not set(problem.group[train]) & set(problem.group[test])
+
+
+def test_time_goes_one_way():
+    problem = pose(table(), "y", time="day")
+    days = problem.frame["day"].to_numpy()
+    for train, test in problem.splitter(4, 0).split(problem.frame):
+        assert days[train].max() < days[test].min()
+    result = compare(table(), "y", models=["LinearRegression"], time_column="day")
+    assert result.best.tested.sum() < len(table()) and "steps through time" in result.to_html()
+
+
+def test_excluded_columns_are_not_seen():
+    problem = pose(table(), "y", exclude=["day", "who"])
+    assert problem.frame.columns == ["x"]
+    with pytest.raises(QuestionError, match="no column 'dya' to be the one to exclude. Did you mean 'day'"):
+        pose(table(), "y", exclude=["dya"])
+
+
+def test_an_uneven_target_is_not_won_by_the_baseline(gnomon, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    y = np.where(x + rng.normal(size=600) > 2.3, "ill", "well")
+    pl.DataFrame({"x": x, "z": rng.normal(size=600), "y": y}).write_csv(tmp_path / "rare.csv")
+    told = gnomon("compare", "rare.csv", "--target", "y", "--models", "GaussianNB", "--json").json()
+    assert told["metric"] == "AUC" and told["best"]["model"] == "GaussianNB"
+    assert set(told["ranking"][0]["beside"]) == {"accuracy", "balanced accuracy", "log loss"}
+    page = (tmp_path / "gnomon-report" / "report.html").read_text()
+    assert "Where to decide" in page and "--threshold" in page and len(page) < 2_000_000
+    few = gnomon("predict", "gnomon-report/best.gnomon", "rare.csv", "--json").json()["table"]["predicted y"]
+    many = gnomon("predict", "gnomon-report/best.gnomon", "rare.csv", "--threshold", "0.05", "--json").json()
+    assert many["table"]["predicted y"].count("ill") > few.count("ill")
+
+
+def test_thresholds_and_errors_by_group_by_hand():
+    rng = np.random.default_rng(0)
+    x, side = rng.normal(size=300), rng.choice(["l", "r"], 300)
+    noise = np.where(side == "r", 3.0, 0.1)
+    data = pl.DataFrame({"x": x, "side": side, "y": np.where(x + noise * rng.normal(size=300) > 0, 1, 0)})
+    result = compare(data, "y", models=["LogisticRegression"], repeats=1)
+    found = decide(result.problem, result.best)
+    p = result.best.told.scores[:, list(np.unique(result.problem.y)).index(found.positive)]
+    threshold, value = found.best["accuracy"]
+    assert value == np.mean((p >= threshold) == (result.problem.y == found.positive))
+    groups = {g.value: g for g in errors_by_group(result.problem, result.best, ["side"])}
+    mine = side == "r"
+    assert groups["r"].rows == mine.sum() and groups["r"].worse and not groups["l"].worse
+    assert groups["r"].error.mean == np.mean(result.best.answers[mine] != result.problem.y[mine])
+
+
+def test_the_snippet_gives_the_winner_again(tmp_path):
+    path = tmp_path / "t.csv"
+    table().write_csv(path)
+    result = compare(path, "y", models=["Ridge", "DecisionTreeRegressor"], exclude=["who"], repeats=1)
+    space = {}
+    exec(snippet(result), space)
+    data = read_table(path)
+    np.testing.assert_array_equal(space["model"].predict(data), result.model.predict(data))
+
+
+def test_intervals_of_a_winner_cover_as_promised():
+    result = compare(table(400), "y", models=["DecisionTreeRegressor"], repeats=1, exclude=["who", "day"])
+    new = table(400, seed=1)
+    low, high = result.model.predict_interval(new, level=0.9)
+    assert 0.84 < np.mean((low <= new["y"]) & (new["y"] <= high)) < 0.96
+
+
+def test_large_files_are_predicted_in_parts_and_cells_stay_as_they_were(tmp_path):
+    data = pl.DataFrame(
+        {"x": ["1,50", "2,25", "0,75", "1.000,00"] * 10, "note": ['a "b"', "c, d", "z", "e"] * 10}
+    )
+    data = data.with_columns(y=pl.Series(np.arange(40.0) % 4))
+    result = compare(data, "y", task="regression", models=["LinearRegression"], repeats=1, folds=2)
+    data.drop("y").write_csv(tmp_path / "new.csv", separator=";")
+    rows, _ = predict_file(result.model, tmp_path / "new.csv", tmp_path / "said.csv", chunk=7)
+    said = pl.read_csv(tmp_path / "said.csv", infer_schema=False)
+    assert rows == 40 and said["x"].to_list() == data["x"].to_list()
+    np.testing.assert_allclose(
+        said["predicted y"].cast(float).to_numpy(), result.model.predict(data), rtol=1e-12
+    )
+    (tmp_path / "bad.csv").write_text("x;note\n" + "1,5;a\n" * 9 + "seven;b\n")
+    with pytest.raises(DataError, match="rows 8 to 10: column 'x', row 3: 'seven'"):
+        predict_file(result.model, tmp_path / "bad.csv", tmp_path / "other.csv", chunk=7)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.csv", "new.csv", "said.csv"]
+
+
+def test_one_row_taken_apart_adds_up(gnomon, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2))
+    data = pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": 3 * x[:, 0] - x[:, 1]})
+    data.write_csv(tmp_path / "t.csv")
+    gnomon("fit", "LinearRegression", "t.csv", "--target", "y")
+    found = explain_row(library.load(tmp_path / "model.gnomon"), data, 5)
+    assert found.usual + sum(part.moves for part in found.parts) == pytest.approx(found.value)
+    assert found.value == pytest.approx(data["y"][4])
+    told = gnomon("explain", "model.gnomon", "t.csv", "--row", "5", "--json").json()
+    assert {part["column"]: part["moves"] for part in told["parts"]} == {
+        p.column: p.moves for p in found.parts
+    }
+    assert gnomon("explain", "model.gnomon", "t.csv", "--row", "900").code == 2
+    assert gnomon("explain", "model.gnomon", "--row", "1").code == 2
