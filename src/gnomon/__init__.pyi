@@ -36,6 +36,7 @@ from .core.callbacks import Checkpoint as Checkpoint
 from .core.callbacks import StopRequest as StopRequest
 from .core.callbacks import TimeBudget as TimeBudget
 from .core.callbacks import TraceLog as TraceLog
+from .core.progress import progress as progress
 from .core.saving import load as load
 from .core.saving import save as save
 from .core.threads import threads as threads

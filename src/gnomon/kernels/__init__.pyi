@@ -2,7 +2,12 @@
 from .algebra import Exponentiation as Exponentiation
 from .algebra import Product as Product
 from .algebra import Sum as Sum
+from .approximations import Nystroem as Nystroem
+from .approximations import PivotedMap as PivotedMap
+from .approximations import RBFSampler as RBFSampler
 from .base import Kernel as Kernel
+from .constant import ConstantKernel as ConstantKernel
+from .constant import WhiteKernel as WhiteKernel
 from .given import FeatureMapKernel as FeatureMapKernel
 from .given import FunctionKernel as FunctionKernel
 from .given import Precomputed as Precomputed
@@ -15,27 +20,20 @@ from .inner import Polynomial as Polynomial
 from .inner import PolynomialSum as PolynomialSum
 from .inner import Sigmoid as Sigmoid
 from .maps import KernelExpansion as KernelExpansion
-from .maps import Nystroem as Nystroem
-from .maps import PivotedMap as PivotedMap
-from .maps import RBFSampler as RBFSampler
 from .maps import TruncatedRBFMap as TruncatedRBFMap
-from .mistakes import KernelPassiveAggressiveClassifier as KernelPassiveAggressiveClassifier
-from .mistakes import KernelPassiveAggressiveRegressor as KernelPassiveAggressiveRegressor
-from .mistakes import KernelPerceptron as KernelPerceptron
+from .passive_aggressive import KernelPassiveAggressiveClassifier as KernelPassiveAggressiveClassifier
+from .passive_aggressive import KernelPassiveAggressiveRegressor as KernelPassiveAggressiveRegressor
+from .perceptron import KernelPerceptron as KernelPerceptron
 from .ridge import KernelRidge as KernelRidge
-from .stationary import ConstantKernel as ConstantKernel
 from .stationary import ExpSineSquared as ExpSineSquared
 from .stationary import Laplacian as Laplacian
 from .stationary import Matern as Matern
 from .stationary import RBF as RBF
 from .stationary import RationalQuadratic as RationalQuadratic
-from .stationary import WhiteKernel as WhiteKernel
 from .validity import center_gram as center_gram
-from .validity import check_kernel as check_kernel
 from .validity import check_psd as check_psd
 from .validity import gram as gram
 from .validity import kernel_alignment as kernel_alignment
 from .validity import nearest_psd as nearest_psd
-from .validity import normalize_gram as normalize_gram
 
-__all__ = ["Chi2", "ConstantKernel", "Cosine", "DotProduct", "ExpSineSquared", "Exponential", "Exponentiation", "FeatureMapKernel", "FunctionKernel", "Kernel", "KernelExpansion", "KernelPassiveAggressiveClassifier", "KernelPassiveAggressiveRegressor", "KernelPerceptron", "KernelRidge", "Laplacian", "Linear", "Matern", "Nystroem", "PivotedMap", "Polynomial", "PolynomialSum", "Precomputed", "Product", "RBF", "RBFSampler", "RationalQuadratic", "Sigmoid", "Sum", "TruncatedRBFMap", "WhiteKernel", "center_gram", "check_kernel", "check_psd", "gram", "kernel_alignment", "nearest_psd", "normalize_gram"]
+__all__ = ["Chi2", "ConstantKernel", "Cosine", "DotProduct", "ExpSineSquared", "Exponential", "Exponentiation", "FeatureMapKernel", "FunctionKernel", "Kernel", "KernelExpansion", "KernelPassiveAggressiveClassifier", "KernelPassiveAggressiveRegressor", "KernelPerceptron", "KernelRidge", "Laplacian", "Linear", "Matern", "Nystroem", "PivotedMap", "Polynomial", "PolynomialSum", "Precomputed", "Product", "RBF", "RBFSampler", "RationalQuadratic", "Sigmoid", "Sum", "TruncatedRBFMap", "WhiteKernel", "center_gram", "check_psd", "gram", "kernel_alignment", "nearest_psd"]

@@ -9,7 +9,6 @@ from .comparing import compare_predictions as compare_predictions
 from .comparing import compare_scores as compare_scores
 from .conformal import ConformalRegressor as ConformalRegressor
 from .conformal_sets import ConformalClassifier as ConformalClassifier
-from .criteria import average_models as average_models
 from .criteria import criteria_table as criteria_table
 from .criteria import information_criteria as information_criteria
 from .criteria import model_weights as model_weights
@@ -33,4 +32,4 @@ from .tradeoff import bias_variance as bias_variance
 from .tradeoff import bootstrap_error as bootstrap_error
 from .tradeoff import winner_bias as winner_bias
 
-__all__ = ["AdaptiveConformal", "CalibratedClassifier", "ConformalClassifier", "ConformalRegressor", "LockedTestSet", "adjust_p_values", "auc_bounds", "auc_interval", "audit", "average_models", "bias_variance", "bootstrap", "bootstrap_error", "calibrate", "calibration", "choose_order", "compare_many", "compare_predictions", "compare_scores", "confusion_table", "criteria_table", "error_interval", "evaluate", "information_criteria", "jackknife", "model_map", "model_weights", "n_parameters", "one_standard_error", "proper_score", "stability_selection", "three_way_split", "winner_bias"]
+__all__ = ["AdaptiveConformal", "CalibratedClassifier", "ConformalClassifier", "ConformalRegressor", "LockedTestSet", "adjust_p_values", "auc_bounds", "auc_interval", "audit", "bias_variance", "bootstrap", "bootstrap_error", "calibrate", "calibration", "choose_order", "compare_many", "compare_predictions", "compare_scores", "confusion_table", "criteria_table", "error_interval", "evaluate", "information_criteria", "jackknife", "model_map", "model_weights", "n_parameters", "one_standard_error", "proper_score", "stability_selection", "three_way_split", "winner_bias"]

@@ -1,5 +1,4 @@
 # Written by scripts/stubs from the package's `attach` call; do not edit.
-from .bounds import Bound as Bound
 from .bounds import finite_class_bound as finite_class_bound
 from .bounds import vc_bound as vc_bound
 from .capacity import structural_risk as structural_risk
@@ -13,18 +12,13 @@ from .concentration import concentration_bound as concentration_bound
 from .concentration import simulate_deviation as simulate_deviation
 from .concepts import ConceptClass as ConceptClass
 from .concepts import FiniteTable as FiniteTable
-from .concepts import true_error as true_error
 from .counting import sauer_bound as sauer_bound
 from .duality import ConstrainedProblem as ConstrainedProblem
-from .experiments import ghost_sample as ghost_sample
-from .experiments import rectangle_game as rectangle_game
-from .experiments import shattered_adversary as shattered_adversary
 from .learners import ConjunctionLearner as ConjunctionLearner
 from .learners import RectangleLearner as RectangleLearner
-from .perceptron import longest_mistake_sequence as longest_mistake_sequence
 from .perceptron import perceptron_bound as perceptron_bound
 from .regions import Discs as Discs
 from .regions import HalfSpaces as HalfSpaces
 from .regions import Rectangles as Rectangles
 
-__all__ = ["Bound", "ConceptClass", "ConjunctionLearner", "Conjunctions", "ConstrainedProblem", "Discs", "FiniteTable", "HalfSpaces", "Intervals", "RectangleLearner", "Rectangles", "SignPolynomials", "Sine", "Thresholds", "concentration_bound", "finite_class_bound", "ghost_sample", "longest_mistake_sequence", "perceptron_bound", "rectangle_game", "sauer_bound", "shattered_adversary", "simulate_deviation", "structural_risk", "svm_capacity", "true_error", "vc_bound"]
+__all__ = ["ConceptClass", "ConjunctionLearner", "Conjunctions", "ConstrainedProblem", "Discs", "FiniteTable", "HalfSpaces", "Intervals", "RectangleLearner", "Rectangles", "SignPolynomials", "Sine", "Thresholds", "concentration_bound", "finite_class_bound", "perceptron_bound", "sauer_bound", "simulate_deviation", "structural_risk", "svm_capacity", "vc_bound"]
