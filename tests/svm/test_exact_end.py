@@ -30,9 +30,9 @@ def test_a_pair_of_classes_is_a_machine_of_its_own(slack):
             pair += 1
 
 
-@pytest.mark.parametrize(("n", "C", "many"), [(150, 1.0, False), (400, 1e4, True)])
-def test_nothing_but_rounding_is_left_of_the_violation(n, C, many):
-    X, y = cloud(n)
+@pytest.mark.parametrize(("n", "d", "C", "many"), [(150, 3, 1.0, False), (400, 10, 1e3, True)])
+def test_nothing_but_rounding_is_left_of_the_violation(n, d, C, many):
+    X, y = cloud(n, d)
     model = SVC(gamma=0.7, C=C, cache_size=1000).fit(X, y)
     assert (np.sum(model.point_types_ == "on_margin") > FEW) == many
     assert model.kkt_violation_ <= 1e-9
@@ -67,7 +67,9 @@ def test_nearer_to_the_solution_than_libsvm_at_the_same_tolerance(classes):
     exact = peer.SVC(gamma=0.5, tol=1e-10, decision_function_shape="ovo").fit(X, y).decision_function(X)
     ours = SVC(gamma=0.5, decision_function_shape="ovo").fit(X, y).decision_function(X)
     theirs = peer.SVC(gamma=0.5, decision_function_shape="ovo").fit(X, y).decision_function(X)
-    assert np.abs(ours - exact).max() < 1e-7 < np.abs(theirs - exact).max()
+    # libsvm keeps kernel values in single precision, so even its tightest solution is some 1e-7 off
+    assert np.abs(ours - exact).max() < 2e-6
+    assert np.abs(theirs - exact).max() > 1e-5
 
 
 def test_one_thread_and_two_give_the_same_bits():
