@@ -70,7 +70,10 @@ def test_stopped_in_the_middle_it_reports_what_it_knows(tmp_path):
             raise KeyboardInterrupt
 
     names = ["GaussianNB", "LinearDiscriminantAnalysis", "LogisticRegression"]
-    result = compare(two_moons(200), "y", models=names, repeats=1, watch=stop)
+    easy = two_moons(200).with_columns(
+        y=pl.when(pl.col("a") > 0.2).then(pl.lit("in")).otherwise(pl.lit("out"))
+    )
+    result = compare(easy, "y", models=names, repeats=1, watch=stop)
     assert result.interrupted and result.best.name == "GaussianNB"
     assert {entry.name: entry.failure for entry in result.entries if not entry.finished} == {
         "LinearDiscriminantAnalysis": "not done before it was stopped",

@@ -54,7 +54,7 @@ class Watch:
         callbacks = getattr(learner, "_skl_callbacks", [])
         self.active = bool(callbacks)
         self.checkpoint = next((one for one in callbacks if isinstance(one, Checkpoint)), None)
-        self.logs = [one for one in callbacks if isinstance(one, TraceLog)]
+        self.logs: list[Any] = [one for one in callbacks if isinstance(one, TraceLog)]
         if getattr(learner, "verbose", None):
             self.logs.append(Printed(int(getattr(learner, "verbose_interval", 1))))
         self.stopped = False

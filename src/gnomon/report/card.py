@@ -89,6 +89,8 @@ def _size(value: Any) -> str:
         return np.array2string(value, precision=4, separator=", ").replace("\n", "")
     if isinstance(value, bool | int | float | str | None):
         return repr(value)
+    if hasattr(value, "shape"):
+        return f"{type(value).__name__} {tuple(value.shape)}"
     return f"{type(value).__name__}" + (f" of {len(value)}" if hasattr(value, "__len__") else "")
 
 

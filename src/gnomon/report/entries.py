@@ -60,8 +60,8 @@ class Entry:
 
 def rank(entries: list[Entry], ratio: float) -> list[Entry]:
     """Return the entries with intervals and p-values: the best first, then those that did not finish."""
-    done = [entry for entry in entries if entry.finished]
-    done.sort(key=lambda entry: -_level(entry, done))  # of equals the one tried first
+    finished = [entry for entry in entries if entry.finished]
+    done = sorted(finished, key=lambda entry: -_level(entry, finished))  # of equals the one tried first
     for entry in done:
         entry.interval = score_interval(entry.scores, ratio)
     for entry in done[1:]:

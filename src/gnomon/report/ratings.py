@@ -56,6 +56,10 @@ class PairEncoder(BaseEstimator):  # type: ignore[misc]
         """Return the names of the columns that are read."""
         return [self.user, self.item]
 
+    def names(self) -> list[str]:
+        """Return what the models see: the two ids."""
+        return self.columns()
+
     def unseen(self, frame: Any) -> dict[str, int]:
         """Return how many cells hold an id that was not there: the models answer them by a mean."""
         counts = {
