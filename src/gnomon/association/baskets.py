@@ -324,8 +324,9 @@ class TransactionEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names, starts, items = codes_of(X)
         if self.hierarchy:
             names = with_ancestors(Baskets(starts, items, names, named=True), self.hierarchy).names
-        self.columns_ = _sorted(set(names))
-        self.columns_mapping_ = {name: column for column, name in enumerate(self.columns_)}
+        columns = _sorted(set(names))
+        mapping = {name: column for column, name in enumerate(columns)}
+        vars(self).update(columns_=columns, columns_mapping_=mapping)  # both or neither
         return self
 
     def transform(self, X: Any, sparse: bool = False) -> Any:

@@ -20,7 +20,7 @@ from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, Reads, encode
 from gnomon.gp.ascent import Ascent, Objective, begin, climb, slope
 from gnomon.gp.laplace import Laplace, approximate, evidence_gradient, latent, probability
-from gnomon.gp.process import Process, default_kernel
+from gnomon.gp.process import GaussianProcess, default_kernel
 from gnomon.gp.work import warn_at_bounds
 from gnomon.kernels.base import things
 
@@ -40,7 +40,7 @@ class Work(NamedTuple):
     questions: list[Question]
 
 
-class GaussianProcessClassifier(ClassifierMixin, Process):  # type: ignore[misc]
+class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):  # type: ignore[misc]
     r"""Classification by a Gaussian process: probabilities that know how far the data are.
 
     .. math:: P(y=1\mid x) = \int \sigma(f)\,N(f \mid \bar f(x), \operatorname{var} f(x))\,df,\qquad f\sim GP(0, k)

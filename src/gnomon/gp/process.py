@@ -20,7 +20,7 @@ def default_kernel() -> Any:
     return ConstantKernel(1.0, "fixed") * RBF(1.0, "fixed")
 
 
-class Process(Learner):
+class GaussianProcess(Learner):
     """A model that climbs the evidence of a kernel's hyper-parameters. Subclasses write `_codes(y)`."""
 
     _sense: ClassVar[str] = "max"

@@ -18,12 +18,12 @@ from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, Reads
 from gnomon.gp import exact, inducing
 from gnomon.gp.ascent import Ascent, begin, climb, slope
-from gnomon.gp.process import Process, default_kernel
+from gnomon.gp.process import GaussianProcess, default_kernel
 from gnomon.gp.queries import Queries
 from gnomon.gp.work import Work, outside_optimum, prepared, variances, warn_at_bounds
 
 
-class GaussianProcessRegressor(Queries, RegressorMixin, Process):  # type: ignore[misc]
+class GaussianProcessRegressor(Queries, RegressorMixin, GaussianProcess):  # type: ignore[misc]
     r"""Regression by a Gaussian process: a distribution over functions, conditioned on the data.
 
     .. math:: f \sim GP(0, k),\quad y = f(x) + \varepsilon,\qquad

@@ -60,7 +60,10 @@ def dealt_out(R: RatingMatrix) -> Any:
     table = np.column_stack([R.users, R.items, R.values])
     size = -(-len(table) // R.n_parts)
     from_array: Any = dask.array.from_array
-    return DaskRows(from_array(table, chunks=(size, 3)).persist())
+    there = from_array(table, chunks=(size, 3)).persist()
+    rows: Any = DaskRows(there)
+    rows.kept = there  # workers forget what nobody here holds
+    return rows
 
 
 def normal_equations(

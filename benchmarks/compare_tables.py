@@ -1,7 +1,7 @@
 """The comparison against FLAML and scikit-learn's gradient boosting, on public tables that other packages bundle.
 
-python benchmarks/bench_compare.py                 every table, 60 s for each contender
-python benchmarks/bench_compare.py --tables wine,fair --seconds 20
+python benchmarks/compare_tables.py                 every table, 60 s for each contender
+python benchmarks/compare_tables.py --tables wine,fair --seconds 20
 
 Two thirds of the rows are given to the contenders, each with the same budget; the score is that on the last third.
 Of ours it is also told whether the report's 95% interval covers that score.
