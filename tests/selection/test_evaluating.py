@@ -330,7 +330,7 @@ def test_scores_of_quantiles_and_intervals():
     assert proper_score(y, stats.norm(0, 1), "log") == near(-stats.norm.logpdf(y))
     assert proper_score([3], stats.poisson([2.0]), "log") == near(-stats.poisson.logpmf(3, 2.0))
     for call, message in (
-        (lambda: proper_score(y, (np.ones(3), np.zeros(3)), "interval"), "lower ends"),
+        (lambda: proper_score(y, (np.array([0.0, 1.0, 0.0]), np.full(3, 0.5)), "interval"), "lower ends"),
         (lambda: proper_score([0, 1], [[0.5, 0.6], [0.5, 0.5]], "brier"), "sum one"),
         (lambda: proper_score([5], [[0.5, 0.5]], "log"), "codes"),
         (lambda: proper_score([0], [0.5], "brir"), "Did you mean"),
