@@ -16,6 +16,7 @@ JITTER = (
     1e-10  # of the mean diagonal: where the factorization fails, so much is added, then ten times more, ...
 )
 QUERIES = 1024  # rows predicted at once
+BLOCK = 256  # rows of a large matrix that are changed together
 
 
 class Exact(NamedTuple):
@@ -84,8 +85,8 @@ def inverse(L: Array) -> Array:
     found, info = lapack.dpotri(L, lower=1)
     if info:
         raise DegenerateError("the covariance of the rows is singular; raise alpha.")
-    for start in range(0, len(found), 256):  # mirror the lower half in place, block by block
-        stop = min(start + 256, len(found))
+    for start in range(0, len(found), BLOCK):  # mirror the lower half in place, block by block
+        stop = min(start + BLOCK, len(found))
         found[start:stop, stop:] = found[stop:, start:stop].T
         corner = np.tril(found[start:stop, start:stop])
         found[start:stop, start:stop] = corner + np.tril(corner, -1).T
@@ -94,9 +95,11 @@ def inverse(L: Array) -> Array:
 
 def evidence_gradient(fit: Exact) -> Array:
     """Return ∂ ln p(y)/∂θ = ½ tr((aaᵀ − A⁻¹) ∂A/∂θ), without a matrix for each θ where the kernel is ours."""
-    W = inverse(fit.factor)
-    W *= -0.5 * fit.y.shape[1]
-    W += 0.5 * (fit.dual @ fit.dual.T)
+    W, half = inverse(fit.factor), 0.5 * fit.dual
+    for start in range(0, len(W), BLOCK):  # some rows at a time, while they are near
+        rows = W[start : start + BLOCK]
+        rows *= -0.5 * fit.y.shape[1]
+        rows += half[start : start + BLOCK] @ fit.dual.T
     return weighted_gradient(fit.kernel, fit.X, W)
 
 

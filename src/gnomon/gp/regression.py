@@ -175,7 +175,9 @@ class GaussianProcessRegressor(Queries, RegressorMixin, GaussianProcess):  # typ
 
     def _first_state(self, work: Work, seed: int, index: int) -> Ascent:
         theta = self._start(work.kernel, stream(seed, index) if index else None)
-        return begin(work.objective(self._climbs(work.kernel)), theta)
+        if not self._climbs(work.kernel) or callable(self.optimizer):
+            return begin(work.objective(self._climbs(work.kernel)), theta)
+        return work.start(theta, self._bounds(work.kernel))
 
     def _step(self, work: Work, state: Ascent) -> tuple[Ascent, Report]:
         if not self._climbs(work.kernel):

@@ -13,6 +13,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.kernels.base import Kernel
+from gnomon.kernels.constant import ConstantKernel
 from gnomon.kernels.tiles import dense
 
 
@@ -166,7 +167,9 @@ class Product(Combined):
     def _weighted(self, A: Any, W: Array) -> Array:
         found = [np.zeros(0)]
         for part, other in ((self.k1, self.k2), (self.k2, self.k1)):
-            if part.n_dims:
+            if part.n_dims and isinstance(other, ConstantKernel):
+                found.append(weighted_of(part, A, W) * float(other.constant_value))
+            elif part.n_dims:
                 found.append(weighted_of(part, A, W * tile_of(other, A, A, True)))
         return np.concatenate(found)
 

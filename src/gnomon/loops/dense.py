@@ -302,37 +302,58 @@ def back_one_layer(below, plan, l, m, Z, H, E, seed, row):
                 free = False
 
 
-@compiled(**PART)
+@compiled(fastmath=True, **PART)
+def sum_of_squares(values):
+    """Σ v², summed in double precision."""
+    total = 0.0
+    for i in range(values.size):
+        v = float(values[i])
+        total += v * v
+    return total
+
+
+@compiled(fastmath=True, **PART)
 def add_penalty(plan, params, grads, mass, alpha, weight_decay):
     """Divide the sums by `mass`, add the slope of ½(alpha/mass + weight_decay)‖W‖²; return its value."""
     strength, squares = alpha / mass + weight_decay, 0.0
+    share, pull = grads.dtype.type(1.0 / mass), grads.dtype.type(strength)
     for i in range(grads.size):
-        grads[i] /= mass
+        grads[i] *= share
     if strength == 0.0:
         return 0.0
     for l in range(plan.n_in.size):
-        for i in range(plan.w_at[l], plan.w_at[l] + plan.n_in[l] * plan.width[l] * plan.pieces[l]):
-            squares += params[i] * params[i]
-            grads[i] += strength * params[i]
+        end = plan.w_at[l] + plan.n_in[l] * plan.width[l] * plan.pieces[l]
+        squares += sum_of_squares(params[plan.w_at[l] : end])
+        for i in range(plan.w_at[l], end):
+            grads[i] += pull * params[i]
     return 0.5 * strength * squares
+
+
+@compiled(fastmath={"nnan", "nsz"}, **PART)
+def largest_of_numbers(values):
+    """The largest size of an entry, where none is NaN."""
+    top = abs(values[0])
+    for i in range(1, values.size):
+        top = max(top, abs(values[i]))
+    return float(top)
 
 
 @compiled(**PART)
 def largest(values):
     """The largest size of an entry; NaN where there is one."""
+    if np.isfinite(sum_of_squares(values)):
+        return largest_of_numbers(values)
     top = 0.0
     for i in range(values.size):
         if not abs(values[i]) <= top:
-            top = abs(values[i])
+            top = float(abs(values[i]))
     return top
 
 
 @compiled(**PART)
 def clip(grads, limit):
     """Shrink the gradient to the norm `limit` where it is longer."""
-    squares = 0.0
-    for i in range(grads.size):
-        squares += grads[i] * grads[i]
+    squares = sum_of_squares(grads)
     if squares > limit * limit:
         factor = limit / sqrt(squares)
         for i in range(grads.size):
@@ -343,12 +364,15 @@ def clip(grads, limit):
 def move(plan, rule, params, grads, first, second, rate, step):
     """One update of the weights; `first` and `second` are what the rule remembers; steps count from 1."""
     if rule.solver == ADAM:
-        scaled = rate * sqrt(1.0 - rule.beta_2**step) / (1.0 - rule.beta_1**step)
+        kind = params.dtype.type  # single precision stays single
+        scaled = kind(rate * sqrt(1.0 - rule.beta_2**step) / (1.0 - rule.beta_1**step))
+        keep, new = kind(rule.beta_1), kind(1.0 - rule.beta_1)
+        keep_squares, new_squares, least = kind(rule.beta_2), kind(1.0 - rule.beta_2), kind(rule.epsilon)
         for i in range(params.size):
             g = grads[i]
-            first[i] = rule.beta_1 * first[i] + (1.0 - rule.beta_1) * g
-            second[i] = rule.beta_2 * second[i] + (1.0 - rule.beta_2) * g * g
-            params[i] -= scaled * first[i] / (sqrt(second[i]) + rule.epsilon)
+            first[i] = keep * first[i] + new * g
+            second[i] = keep_squares * second[i] + new_squares * g * g
+            params[i] -= scaled * first[i] / (np.sqrt(second[i]) + least)
     elif rule.solver == ADAGRAD and not rule.by_node:
         for i in range(params.size):
             second[i] += grads[i] * grads[i]
@@ -384,10 +408,8 @@ def move(plan, rule, params, grads, first, second, rate, step):
 def note_norms(plan, grads, norms):
     """norms[l] += ‖∂/∂W_l‖."""
     for l in range(plan.n_in.size):
-        squares = 0.0
-        for i in range(plan.w_at[l], plan.w_at[l] + plan.n_in[l] * plan.width[l] * plan.pieces[l]):
-            squares += grads[i] * grads[i]
-        norms[l] += sqrt(squares)
+        end = plan.w_at[l] + plan.n_in[l] * plan.width[l] * plan.pieces[l]
+        norms[l] += sqrt(sum_of_squares(grads[plan.w_at[l] : end]))
 
 
 @compiled
