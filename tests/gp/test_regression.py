@@ -375,6 +375,52 @@ def test_rows_from_a_file(tmp_path):
     np.testing.assert_allclose(there.predict(X[:5]), here.predict(X[:5]), rtol=1e-7)
 
 
+# A climb over many rows begins on some of them
+
+
+@pytest.fixture
+def small_sample(monkeypatch):
+    monkeypatch.setattr("gnomon.gp.work.SAMPLE", 60)
+
+
+@pytest.mark.parametrize("inducing", [None, 40])
+def test_a_climb_on_a_sample_saves_steps_and_loses_no_evidence(inducing, monkeypatch):
+    X, y = wavy(300)
+    k = ConstantKernel(1.0) * RBF([1.0, 1.0]) + WhiteKernel(0.1)
+    alone = GaussianProcessRegressor(k, inducing=inducing).fit(X, y)
+    monkeypatch.setattr("gnomon.gp.work.SAMPLE", 60)
+    ahead = GaussianProcessRegressor(k, inducing=inducing).fit(X, y)
+    assert ahead.n_iter_ < alone.n_iter_
+    assert ahead.log_marginal_likelihood_value_ >= alone.log_marginal_likelihood_value_ - 1e-3
+    assert ahead.trace_.objective[0] > alone.trace_.objective[0]
+
+
+def test_the_sample_is_the_same_from_a_file_and_keeps_the_noise_of_its_rows(tmp_path, small_sample):
+    import polars
+
+    X, y = wavy(200)
+    path = tmp_path / "rows.parquet"
+    polars.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).write_parquet(path)
+    k = ConstantKernel(1.0) * RBF([1.0, 1.0]) + WhiteKernel(0.1)
+    model = GaussianProcessRegressor(k, inducing=20, alpha=np.linspace(0.01, 0.02, 200))
+    works = [model._prepare(model._read(*data)) for data in ((X, y), (path, "y"))]
+    here, there = (work._sampled() for work in works)
+    assert len(here.data) == 60 and np.array_equal(here.data.X, there.data.X)
+    assert np.array_equal(here.y, there.y) and np.array_equal(here.noise, there.noise)
+    row = np.flatnonzero((X == here.data.X[7]).all(axis=1))[0]
+    assert here.noise[7] == model.alpha[row] and here.y[7, 0] == y[row]
+
+
+def test_inducing_points_of_a_very_smooth_kernel(small_sample):
+    X, y = wavy(400)
+    k = ConstantKernel(100.0) * RBF([3.0, 4.0]) + WhiteKernel(0.01)
+    model = GaussianProcessRegressor(k, inducing=100, optimizer=None).fit(X, y)
+    exact = GaussianProcessRegressor(k, optimizer=None).fit(X, y)
+    assert len(model.inducing_points_) < 100  # the others would be nothing but rounding
+    lost = exact.log_marginal_likelihood_value_ - model.log_marginal_likelihood_value_
+    assert -1e-3 < lost < 0.5
+
+
 # Errors and files
 
 

@@ -45,7 +45,8 @@ def cholesky(A: Array, *, jitter: float = 0.0, what: str = "matrix") -> tuple[Ar
     for relative in tries:
         shifted = A + relative * diagonal * np.eye(len(A), dtype=A.dtype) if relative else A
         try:
-            return linalg.cholesky(shifted, lower=True), float(relative * diagonal)
+            U = linalg.cholesky(shifted.T, lower=False)  # LAPACK reads columns: no copy of a C-ordered matrix
+            return U.T, float(relative * diagonal)
         except linalg.LinAlgError:
             continue
         except ValueError as error:

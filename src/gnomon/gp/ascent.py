@@ -17,8 +17,9 @@ Objective = Callable[[Array], tuple[float, Array, Any]]  # value, gradient, and 
 
 LONGEST = 3.0  # change of one logarithm in a step, at most
 FLAT = 1e-9  # relative gain below which a step counts as none
+LOST = 1e-12  # relative gain that rounding hides
 SLOPE = 1e-5  # largest slope that counts as none
-TRIES = 25  # shortenings of a step
+TRIES = 12  # shortenings of a step
 
 
 class Ascent(NamedTuple):
@@ -91,8 +92,8 @@ def _line(objective: Objective, bounds: Array, state: Ascent, direction: Array) 
     for _ in range(TRIES):
         theta = np.clip(state.theta + t * direction, bounds[:, 0], bounds[:, 1])
         promised = float(state.gradient @ (theta - state.theta))
-        if promised <= 0 or np.array_equal(theta, state.theta):
-            return None
+        if promised <= LOST * max(1.0, abs(state.value)) or np.array_equal(theta, state.theta):
+            return None  # what is left to gain is lost in rounding
         value, gradient, fit = objective(theta)
         if np.isfinite(value) and value >= state.value + 1e-4 * promised:
             return theta, value, gradient, fit

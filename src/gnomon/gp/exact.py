@@ -48,7 +48,7 @@ def posterior(kernel: Any, X: Any, y: Array, noise: Array) -> Exact:
 
 def solved(kernel: Any, X: Any, y: Array, noise: Array, L: Array, jitter: float) -> Exact:
     """Return the process whose covariance has the factor L."""
-    dual = linalg.cho_solve((L, True), y, check_finite=False)
+    dual = linalg.cho_solve((L.T, False), y, check_finite=False)
     fits = -0.5 * float(np.einsum("ij,ij->", y, dual))
     volume = float(np.log(np.diagonal(L)).sum()) + 0.5 * len(L) * LOG_2PI
     return Exact(kernel, X, y, noise, L, dual, jitter, fits - y.shape[1] * volume)
@@ -82,9 +82,10 @@ def contradiction(X: Any, y: Array, noise: Array) -> None:
 
 def inverse(L: Array) -> Array:
     """Return (L Lᵀ)⁻¹ as a full symmetric matrix."""
-    found, info = lapack.dpotri(L, lower=1)
+    found, info = lapack.dpotri(L.T, lower=0)
     if info:
         raise DegenerateError("the covariance of the rows is singular; raise alpha.")
+    found = found.T
     for start in range(0, len(found), BLOCK):  # mirror the lower half in place, block by block
         stop = min(start + BLOCK, len(found))
         found[start:stop, stop:] = found[stop:, start:stop].T

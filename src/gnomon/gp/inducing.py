@@ -20,7 +20,8 @@ from gnomon.core.sums import Chunk, per_row, total
 from gnomon.gp.slopes import cross_gradient, diagonal_gradient, noise_gradient, noise_level, signal_diagonal
 
 LOG_2PI = float(np.log(2.0 * np.pi))
-JITTER = 1e-9
+JITTER = 1e-9  # of the mean of K_uu's diagonal
+KNOWN = 1e-8  # of the largest prior variance: a point of which less is left adds nothing but rounding
 SAMPLE = 20_000  # rows among which the inducing points are chosen
 
 
@@ -43,10 +44,10 @@ class Plan(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What the bound needs of the rows."""
+    """What the bound needs of the rows; a = L⁻¹k_u of a row, L Lᵀ = K_uu."""
 
-    products: Array  # Σ k_u k_uᵀ/λ, (m, m)
-    targets: Array  # Σ k_u y/λ, (m, t)
+    products: Array  # Σ a aᵀ/λ, (m, m)
+    targets: Array  # Σ a y/λ, (m, t)
     squares: float  # Σ y²/λ
     logs: float  # Σ ln λ
     diagonal: float  # Σ k_ii/λ
@@ -65,13 +66,13 @@ class Sparse(NamedTuple):
     jitter: float
 
 
-def row_sums(chunk: Chunk, kernel: Any, Z: Array, plan: Plan) -> Sums:
+def row_sums(chunk: Chunk, kernel: Any, Z: Array, L: Array, plan: Plan) -> Sums:
     """The sums over a chunk of rows."""
     variance = plan.variances(chunk, kernel)
-    K, y = kernel(Z, chunk.X), plan.targets(chunk)
-    scaled = K / variance
+    a, y = _solve(L, kernel(Z, chunk.X)), plan.targets(chunk)
+    scaled = a / variance
     return Sums(
-        scaled @ K.T,
+        scaled @ a.T,
         scaled @ y,
         float((y**2 / variance[:, None]).sum()),
         float(np.log(variance).sum()),
@@ -87,17 +88,17 @@ class Slopes(NamedTuple):
     noise: float
 
 
-def row_slopes(chunk: Chunk, kernel: Any, Z: Array, plan: Plan, G: Array, v: Array) -> Slopes:
+def row_slopes(chunk: Chunk, kernel: Any, Z: Array, L: Array, plan: Plan, S: Array, w: Array) -> Slopes:
     """How the bound changes with k(z, x), k(x, x) and λ of a chunk of rows."""
-    t = v.shape[1]
+    t = w.shape[1]
     variance = plan.variances(chunk, kernel)
-    K, y = kernel(Z, chunk.X), plan.targets(chunk)
-    GK = G @ K
-    W = (2.0 * GK + v @ y.T) / variance
+    a, y = _solve(L, kernel(Z, chunk.X)), plan.targets(chunk)
+    Sa = S @ a
+    W = _solve(L, 2.0 * Sa + w @ y.T, transposed=True) / variance
     diagonal = signal_diagonal(kernel, chunk.X)
     by_noise = (
-        -np.einsum("ij,ij->j", K, GK)
-        - np.einsum("jt,jt->j", K.T @ v, y)
+        -np.einsum("ij,ij->j", a, Sa)
+        - np.einsum("jt,jt->j", a.T @ w, y)
         + 0.5 * (y**2).sum(axis=1)
         + 0.5 * t * diagonal
     ) / variance**2 - 0.5 * t / variance
@@ -106,45 +107,44 @@ def row_slopes(chunk: Chunk, kernel: Any, Z: Array, plan: Plan, G: Array, v: Arr
     return Slopes(by_kernel, float(by_noise.sum()))
 
 
-def own_matrix(kernel: Any, Z: Array) -> tuple[Array, Array, float]:
-    """Return K_uu without noise, its factor and what was added to its diagonal."""
+def _solve(L: Array, B: Array, *, transposed: bool = False) -> Array:
+    """Return L⁻¹B, or L⁻ᵀB."""
+    return linalg.solve_triangular(L, B, lower=True, trans=int(transposed), check_finite=False)
+
+
+def own_factor(kernel: Any, Z: Array) -> tuple[Array, float]:
+    """Return the factor of K_uu without noise, and what was added to its diagonal."""
     K = kernel(Z, Z.copy())
     K = 0.5 * (K + K.T)
     added = JITTER * float(np.diagonal(K).mean())
     K[np.diag_indices_from(K)] += added
     L, more = cholesky(K, jitter=10 * JITTER, what="covariance of the inducing points")
-    if more:
-        K[np.diag_indices_from(K)] += more
-    return K, L, added + more
+    return L, added + more
 
 
 def bound(rows: Any, kernel: Any, Z: Array, plan: Plan, *, gradient: bool) -> tuple[float, Array, Sparse]:
     """Return the bound, its gradient by θ, and the process."""
     if not noise_level(kernel) + float(np.min(plan.noise)) > 0:
         raise DataError("inducing points need noise: raise alpha, or add a WhiteKernel.")
-    K, L, jitter = own_matrix(kernel, Z)
-    sums = total(row_sums, rows, kernel, Z, plan)
-    t = sums.targets.shape[1]
-    half = linalg.solve_triangular(L, sums.products, lower=True)
-    inner = linalg.solve_triangular(L, half.T, lower=True)
-    inner = 0.5 * (inner + inner.T)
-    share = float(np.trace(inner))
-    inner[np.diag_indices_from(inner)] += 1.0
-    LB, _ = cholesky(inner, jitter=1e-12, what="precision of the inducing points")
-    c = linalg.solve_triangular(LB, linalg.solve_triangular(L, sums.targets, lower=True), lower=True)
-    v = linalg.solve_triangular(L, linalg.solve_triangular(LB, c, lower=True, trans=1), lower=True, trans=1)
+    L, jitter = own_factor(kernel, Z)
+    sums = total(row_sums, rows, kernel, Z, L, plan)
+    t, products = sums.targets.shape[1], 0.5 * (sums.products + sums.products.T)
+    B = products + np.eye(len(L))  # of eigenvalues from 1 on, however alike the inducing points are
+    LB, _ = cholesky(B, jitter=1e-12, what="precision of the inducing points")
+    c = _solve(LB, sums.targets)
+    w = _solve(LB, c, transposed=True)
     volume = sums.n * LOG_2PI + 2.0 * float(np.log(np.diagonal(LB)).sum()) + sums.logs
-    value = -0.5 * (t * volume + sums.squares - float((c**2).sum())) - 0.5 * t * (sums.diagonal - share)
-    fit = Sparse(kernel, Z, L, LB, v, value, jitter)
+    left = sums.diagonal - float(np.trace(products))
+    value = -0.5 * (t * volume + sums.squares - float((c**2).sum())) - 0.5 * t * left
+    fit = Sparse(kernel, Z, L, LB, _solve(L, w, transposed=True), value, jitter)
     if not gradient:
         return value, np.zeros(0), fit
-    inverse = linalg.cho_solve((L, True), np.eye(len(L)))
-    middle = linalg.solve_triangular(LB, linalg.solve_triangular(L, np.eye(len(L)), lower=True), lower=True)
-    outer = middle.T @ middle  # (K_uu + Φ)⁻¹
-    G = 0.5 * t * (inverse - outer) - 0.5 * (v @ v.T)
-    own = -0.5 * t * (outer - inverse) - 0.5 * (v @ v.T) - 0.5 * t * (inverse @ sums.products @ inverse)
-    slopes = total(row_slopes, rows, kernel, Z, plan, G, v)
+    half = _solve(LB, np.eye(len(L)))
+    S = 0.5 * t * (np.eye(len(L)) - half.T @ half) - 0.5 * (w @ w.T)
+    own = _solve(L, _solve(L, S - 0.5 * t * products, transposed=True).T, transposed=True)
+    slopes = total(row_slopes, rows, kernel, Z, L, plan, S, w)
     by_theta = slopes.kernel + cross_gradient(kernel, Z, Z, own) + slopes.noise * noise_gradient(kernel)
+    by_theta += diagonal_gradient(kernel, Z, np.full(len(Z), JITTER * np.trace(own) / len(Z)))
     return value, by_theta, fit
 
 
@@ -158,7 +158,7 @@ def choose(rows: Any, kernel: Any, m: int) -> Array:
     basis, chosen = np.zeros((m, len(sample))), []
     for i in range(m):
         place = int(rest.argmax())
-        if rest[place] <= 1e-10 * top:
+        if rest[place] <= KNOWN * top:
             break
         column = kernel(sample[place : place + 1], sample)[0] - basis[:i, place] @ basis[:i]
         basis[i] = column / np.sqrt(rest[place])

@@ -18,8 +18,8 @@ from gnomon.gp import exact, inducing
 from gnomon.gp.ascent import Ascent, Objective, begin, climb
 
 SAMPLE = 750  # rows on which a climb over many rows begins
-SAMPLE_STEPS = 60
-SAMPLE_GAIN = 0.1  # of the log evidence: a step on the sample that gains less is the last
+SAMPLE_STEPS = 100
+SAMPLE_GAIN = 1e-3  # of the log evidence: a step on the sample that gains less is the last
 
 
 class TargetSums(NamedTuple):
@@ -110,8 +110,10 @@ class Work:
                     break
         except DegenerateError:
             return state
+        points, self.points = self.points, None  # chosen anew, for another kernel
         told = begin(self.objective(True), ahead.theta)
         if not told.value > state.value:
+            self.points = points
             return state
         return told._replace(bend=ahead.bend * (len(self.data) / SAMPLE), steps=ahead.steps)
 

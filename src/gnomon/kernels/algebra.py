@@ -169,6 +169,8 @@ class Product(Combined):
         for part, other in ((self.k1, self.k2), (self.k2, self.k1)):
             if part.n_dims and isinstance(other, ConstantKernel):
                 found.append(weighted_of(part, A, W) * float(other.constant_value))
+            elif part.n_dims and isinstance(part, ConstantKernel):
+                found.append(np.array([float(part.constant_value * np.vdot(W, other(A)))]))
             elif part.n_dims:
                 found.append(weighted_of(part, A, W * tile_of(other, A, A, True)))
         return np.concatenate(found)

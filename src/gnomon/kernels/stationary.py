@@ -14,10 +14,11 @@ from sklearn.gaussian_process.kernels import Hyperparameter
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.threads import shared
 from gnomon.kernels.algebra import needed
 from gnomon.kernels.base import WIDE, Kernel, is_free, numeric, positive
 from gnomon.kernels.monomials import exponents, monomials
-from gnomon.kernels.tiles import dense, scaled, square_norms, squared_distances
+from gnomon.kernels.tiles import dense, scaled, square_norms, squared_distances, tiled
 
 
 class Radial(Kernel):
@@ -100,17 +101,28 @@ class Radial(Kernel):
         yield from self._length_gradients(A)
 
     def _length_weighted(self, A: Any, W: Array) -> Array:
-        """Σ_ij M_ij (x_i − x_j)² of every column is 2(Σ_i r_i x_i² − xᵀM x), r the row sums of M."""
+        """Σ_ij M_ij (x_i − x_j)² of every column, tile by tile: Σ_i r_i x_i² + Σ_j c_j x_j² − 2 xᵀM x."""
         if not is_free(self, "length_scale"):
             return np.zeros(0)
-        s = self._squares(A, A, True)
-        if np.size(self.length_scale) == 1:
-            return np.array([float(np.vdot(W, self._slope(s.copy()) * s))])
-        M = self._slope(s)
-        M *= W
-        x = dense(self._scaled(A))
-        x = x - x.mean(axis=0)
-        return 2.0 * (M.sum(axis=1) @ x**2 - np.einsum("ij,ij->j", x, M @ x))
+        one = np.size(self.length_scale) == 1
+        x = np.zeros((A.shape[0], 1)) if one else dense(self._scaled(A))
+        squares = (x := x - x.mean(axis=0)) ** 2
+        height, width, corners = tiled(A)
+
+        def part(corner: tuple[int, int]) -> Array:
+            i, j = (slice(corner[0], corner[0] + height), slice(corner[1], corner[1] + width))
+            same = i == j
+            s = self._squares(A[i], A[i] if same else A[j], same)
+            M = self._slope(s.copy() if one else s)
+            M *= W[i, j]
+            if one:
+                found = np.array([float(np.vdot(M, s))])
+            else:
+                found = M.sum(axis=1) @ squares[i] + M.sum(axis=0) @ squares[j]
+                found -= 2.0 * np.einsum("ij,ij->j", x[i], M @ x[j])
+            return found if same else 2.0 * found
+
+        return np.sum(shared(part, corners), axis=0)
 
     def _weighted(self, A: Any, W: Array) -> Array:
         return self._length_weighted(A, W)

@@ -34,10 +34,7 @@ def fill(tile: Tile, X: Any, Z: Any | None, out: Array | None = None) -> Array:
         found = tile(X, other, Z is None)
         return mirrored(found) if Z is None else found
     K = np.empty((n, m)) if out is None else out
-    height, width = _shape(X, Z is None)
-    corners = [
-        (i, j) for i in range(0, n, height) for j in range(0, m, width) if Z is not None or j + width > i
-    ]
+    height, width, corners = tiled(X, Z)
 
     def work(corner: tuple[int, int]) -> None:
         i, j = corner
@@ -50,6 +47,14 @@ def fill(tile: Tile, X: Any, Z: Any | None, out: Array | None = None) -> Array:
 
     shared(work, corners)
     return K
+
+
+def tiled(X: Any, Z: Any | None = None) -> tuple[int, int, list[tuple[int, int]]]:
+    """Return height and width of the tiles and where each begins; on and above the diagonal where Z is None."""
+    n, m = X.shape[0], (X if Z is None else Z).shape[0]
+    height, width = (n, m) if n * m <= SMALL else _shape(X, Z is None)
+    starts = [(i, j) for i in range(0, n, height) for j in range(0, m, width)] if n * m else []
+    return height, width, [(i, j) for i, j in starts if Z is not None or j + width > i]
 
 
 def mirrored(K: Array) -> Array:
