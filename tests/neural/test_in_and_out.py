@@ -117,7 +117,7 @@ def test_a_module_of_ones_own_has_no_account_and_must_fit_the_classes():
 def test_a_warm_start_with_other_words_is_refused():
     pytest.importorskip("torch")
     model = RecurrentLanguageModel(state_size=3, max_iter=1, warm_start=True, random_state=0).fit(["a b"])
-    with pytest.raises(DataError, match="whose vocabulary was"):
+    with pytest.raises(DataError, match="same vocabulary as"):
         model.fit(["c d"])
     with pytest.raises(ValueError, match="n must not be negative"):
         model.generate(-1)

@@ -22,9 +22,10 @@ def check_same_kind(model: Any, facts: dict[str, Any]) -> None:
         if name in facts and hasattr(model, name):
             old, new = getattr(model, name), facts[name]
             if np.shape(old) != np.shape(new) or not np.array_equal(np.asarray(old), np.asarray(new)):
+                whose = "`y` has" if name == "classes_" else "X has"
                 raise DataError(
-                    f"warm_start=True goes on from the fit before, whose {word} was {_short(old)}; these data have "
-                    f"{_short(new)}. Set warm_start=False to begin anew."
+                    f"warm_start can only be used where {whose} the same {word} as in the previous call to fit. "
+                    f"Previously got {_short(old)}, {whose} {_short(new)}. Set warm_start=False to begin anew."
                 )
 
 
