@@ -98,6 +98,8 @@ def codes_of(transactions: Any, names: Any = None) -> tuple[list[Any], Array, Ar
 
 def _integers(lists: list[Any]) -> tuple[list[Any], Array] | None:
     """Return the sorted items and the codes of all entries where items are integers close together; else None."""
+    from gnomon.loops.setorder import numbered
+
     flat = array("q")
     try:
         for one in lists:
@@ -110,10 +112,8 @@ def _integers(lists: list[Any]) -> tuple[list[Any], Array] | None:
     low, high = int(values.min()), int(values.max())
     if high - low > SPREAD * len(values):
         return None
-    values = values - low
-    there = np.zeros(high - low + 1, dtype=bool)
-    there[values] = True
-    return (np.flatnonzero(there) + low).tolist(), (np.cumsum(there) - 1)[values]
+    found, codes = numbered(values, low, high)
+    return found.tolist(), codes
 
 
 def _lists(transactions: Any) -> list[Any]:
