@@ -103,7 +103,7 @@ class ItemsetDtype(ExtensionDtype):  # type: ignore[misc]
     na_value = np.nan
 
     @classmethod
-    def construct_array_type(cls) -> type[ItemsetArray]:
+    def construct_array_type(cls) -> Any:
         """Return the array that holds such a column."""
         return ItemsetArray
 
