@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.association import apriori, association_rules, eclat, fpgrowth, fpmax
+from gnomon.association import apriori, association_rules, eclat, fpgrowth, fpmax, search
 from gnomon.association.found import in_lexicographic_order
 from gnomon.core.errors import DataError
 from gnomon.core.threads import threads
@@ -55,6 +55,17 @@ def test_rare_and_usual_items_in_more_baskets_than_one_word(engine):
     X = rng.random((1500, 11)) < np.array([0.9, 0.02, 0.6, 0.3, 0.05, 0.24, 0.26, 0.25, 0.1, 0.95, 0.5])
     X[:, 4] |= X[:, 1]
     assert as_dict(engine(X, min_count=9)) == brute_force(X, 9)
+
+
+@pytest.mark.parametrize("most_nodes, grown", [(0.0, False), (9.0, True), (0.5, True)])
+def test_baskets_that_begin_alike_are_searched_in_their_tree(monkeypatch, most_nodes, grown):
+    rng = np.random.default_rng(4)
+    X = rng.random((300, 9)) < np.linspace(0.1, 0.9, 9)
+    calls, plain = [], search.search_eclat
+    monkeypatch.setattr(search, "MOST_NODES", most_nodes)
+    monkeypatch.setattr(search, "search_eclat", lambda *given: calls.append(given) or plain(*given))
+    assert as_dict(fpgrowth(X, min_count=5)) == brute_force(X, 5)
+    assert bool(calls) != grown
 
 
 @pytest.mark.parametrize("engine", [fpgrowth, eclat])

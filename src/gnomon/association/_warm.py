@@ -12,7 +12,12 @@ from gnomon.association.work import estimate_work
 
 def warm_up() -> None:
     """Mine a few baskets in every way."""
-    baskets = [["a", "b", "c"], ["a", "b"], ["b", "c"], ["a", "c", "b"]]
+    baskets = [
+        ["a", "b", "c"],
+        ["a", "b"],
+        ["b", "c"],
+        ["a", "c", "b"],
+    ] * 3  # the same again, for prefix trees
     for function in (apriori, fpgrowth, eclat, fpmax):
         function(baskets, 0.5)
         function(np.eye(3, dtype=bool, order="F"), 0.3)

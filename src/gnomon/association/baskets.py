@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain, count
@@ -18,6 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.validate import check_parameters
+
+SPREAD = 4  # integers that lie this many times wider than there are entries are looked up one by one
 
 
 class Baskets(NamedTuple):
@@ -67,6 +70,10 @@ def codes_of(transactions: Any, names: Any = None) -> tuple[list[Any], Array, Ar
 
     lists = _lists(transactions)
     lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    integers = _integers(lists) if names is None else None
+    if integers is not None:
+        names, codes = integers
+        return names, *tidied(lengths, codes, len(names))
     seen: dict[Any, int] = defaultdict(count().__next__)  # item -> number, in order of appearance
     try:
         codes = np.fromiter(map(seen.__getitem__, chain.from_iterable(lists)), np.int64, int(lengths.sum()))
@@ -87,6 +94,26 @@ def codes_of(transactions: Any, names: Any = None) -> tuple[list[Any], Array, Ar
             f"basket {i} holds {error.args[0]!r}, which was not among the items of fit; fit again."
         ) from None
     return list(names), *tidied(lengths, new[codes], len(place))
+
+
+def _integers(lists: list[Any]) -> tuple[list[Any], Array] | None:
+    """Return the sorted items and the codes of all entries where items are integers close together; else None."""
+    from gnomon.loops.setorder import numbered
+
+    flat = array("q")
+    try:
+        for one in lists:
+            flat.fromlist(one if type(one) is list else list(one))
+    except (TypeError, OverflowError):
+        return None
+    if not flat:
+        return None
+    values = np.frombuffer(flat, dtype=np.int64)
+    low, high = int(values.min()), int(values.max())
+    if high - low > SPREAD * len(values):
+        return None
+    found, codes = numbered(values, low, high)
+    return found.tolist(), codes
 
 
 def _lists(transactions: Any) -> list[Any]:

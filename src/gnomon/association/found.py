@@ -72,20 +72,21 @@ def in_lexicographic_order(sets: Array, counts: Array) -> Found:
 
 
 def frame_of(found: Iterable[Found], baskets: Baskets, named: bool, **attributes: Any) -> Any:
-    """Return the sets as mlxtend's frame, with their counts."""
+    """Return the sets as mlxtend's frame, with their counts; frozensets are made when they are looked at."""
     import pandas as pd
+
+    from gnomon.association.columns import ItemsetArray, Pool
 
     names = np.empty(len(baskets.names), dtype=object)
     names[:] = baskets.names if named else range(len(names))
-    sets: list[frozenset[Any]] = []
-    counts = [np.zeros(0, dtype=np.int64)]
-    with collector_paused():
-        for one in found:
-            sets.extend(map(frozenset, zip(*(names[column].tolist() for column in one.sets.T))))
-            counts.append(one.counts)
-        column = np.fromiter(sets, dtype=object, count=len(sets))
-    count = np.concatenate(counts).astype(np.int64)
-    frame = pd.DataFrame({"support": count / max(1, baskets.n), "itemsets": column, "count": count})
+    parts = list(found)
+    lengths = np.repeat([one.sets.shape[1] for one in parts], [len(one.sets) for one in parts])
+    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    codes = np.concatenate([np.zeros(0, dtype=np.int32), *(np.ravel(one.sets) for one in parts)])
+    sets = ItemsetArray(Pool(starts, codes, names), np.arange(len(lengths)))
+    count = np.concatenate([np.zeros(0, dtype=np.int64), *(one.counts for one in parts)]).astype(np.int64)
+    frame = pd.DataFrame({"support": count / max(1, baskets.n), "itemsets": sets, "count": count})
     frame.attrs.update({"n_baskets": baskets.n, **attributes})
     return frame
 

@@ -118,6 +118,7 @@ def apriori(
     -------
     DataFrame
         Columns ``support``, ``itemsets`` (frozensets) and ``count``, by size and then in order of the columns.
+        The frozensets are made when they are looked at; ``astype({"itemsets": object})`` makes them all at once.
         ``frame.attrs["levels"]`` says what was generated, pruned, counted and kept at each size.
 
     Examples
@@ -217,7 +218,8 @@ def fpgrowth(
     The baskets, their items from most to least frequent, share their beginnings in a tree. The paths above the nodes of
     an item, each with the number of baskets that took it, are the baskets that hold it; they are written as bit sets
     with weights, which take the place of ever smaller trees, and searched as in `eclat`. Good when many baskets are
-    alike or begin alike.
+    alike or begin alike; where the tree has more than half as many nodes as the baskets have entries, it is given up
+    and the search is that of `eclat`.
 
     Parameters
     ----------

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from itertools import chain, combinations, count
+from itertools import chain, combinations
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -36,7 +35,7 @@ LONGEST = 24  # items of a set that is split
 class Sets(NamedTuple):
     """The frequent sets as codes."""
 
-    objects: Array  # frozensets, as given
+    objects: Any  # the frozensets, made when they are looked at
     starts: Array
     items: Array  # codes, ascending in a set
     names: list[Any]
@@ -180,19 +179,18 @@ def _check(df: Any, metric: str, null_values: bool, df_orig: Any, num_itemsets: 
 
 
 def _sets_of(df: Any) -> Sets:
-    from gnomon.loops.rules import sort_sets
+    from gnomon.association.columns import ItemsetArray
 
-    objects = df["itemsets"].to_numpy(dtype=object)
-    if set(map(type, objects)) != {frozenset}:
-        given, objects = objects, np.empty(len(df), dtype=object)
-        objects[:] = [frozenset(one) for one in given]
-    code: dict[Any, int] = defaultdict(count().__next__)
-    items = np.fromiter(map(code.__getitem__, chain.from_iterable(objects)), dtype=np.int64)
-    names = list(code)
-    lengths = np.fromiter(map(len, objects), dtype=np.int64, count=len(objects))
+    missing = df["itemsets"].isna().to_numpy()
+    if missing.any():
+        raise DataError(f"row {int(np.argmax(missing))} of df has no itemset; leave such rows out.")
+    given = df["itemsets"].array
+    objects = given if isinstance(given, ItemsetArray) else ItemsetArray._from_sequence(map(frozenset, given))
+    pool, index = objects.pool, objects.index
+    lengths = np.diff(pool.starts)[index]
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    sort_sets(starts, items)
-    return Sets(objects, starts, items, names)
+    items = pool.codes[np.repeat(pool.starts[index] - starts[:-1], lengths) + np.arange(starts[-1])]
+    return Sets(objects, starts, items.astype(np.int64), pool.names.tolist())
 
 
 def _counts(df: Any, num_itemsets: int, exact: bool) -> tuple[Array, int]:
@@ -268,7 +266,8 @@ def _in_order(rules: Split, sets: Sets) -> Split:
 def _frame(sets: Sets, rules: Split, measures: Any, wanted: Any, looked_at: int) -> Any:
     import pandas as pd
 
-    columns = {"antecedents": sets.objects[rules.left], "consequents": sets.objects[rules.right]}
+    sides = {"antecedents": rules.left, "consequents": rules.right}
+    columns = {name: np.asarray(sets.objects[side], dtype=object) for name, side in sides.items()}
     frame = pd.DataFrame({**columns, **{name: measures[name] for name in wanted}})
     frame.attrs["n_rules_considered"] = looked_at
     return frame

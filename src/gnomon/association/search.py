@@ -17,6 +17,7 @@ from gnomon.core.threads import in_order
 
 MAX_SETS = 10_000_000  # found sets, unless the caller says more
 STRIDES = 16  # first items are dealt out to so many pieces of work
+MOST_NODES = 0.5  # of a prefix tree per entry of the baskets; with more the tree is not worth its links
 BLOCK_BYTES = 2**25  # of bits that Apriori counts in at a time
 
 
@@ -82,12 +83,17 @@ def search_eclat(data: Ranked, longest: int, limit: int) -> Iterator[Found]:
 
 
 def search_fpgrowth(data: Ranked, longest: int, limit: int) -> Iterator[Found]:
-    """A prefix tree, and the paths above the nodes of an item as bit sets with weights."""
+    """A prefix tree, and the paths above the nodes of an item as bit sets with weights.
+
+    Where baskets hardly ever begin alike, the paths are the baskets again; then they are searched as they are.
+    """
     from gnomon.loops.fptree import fp_growth, nodes_by_item, prefix_tree
 
     if not len(data.columns):
         return iter(())
     tree = prefix_tree(data.starts, data.items)
+    if len(tree[0]) > MOST_NODES * len(data.items):
+        return search_eclat(data, longest, limit)
     starts, nodes = nodes_by_item(tree[0], len(data.columns))
     sizes = np.diff(data.basket_starts)
 
@@ -243,18 +249,28 @@ def check_size(data: Ranked, longest: int, limit: int) -> None:
     """Raise when a frequent set of L items is found at once whose subsets alone are too many."""
     from gnomon.loops.closedsets import greedy_length
 
-    p = len(data.columns)
+    p, n = len(data.columns), len(data.starts) - 1
     if p == 0:
+        return
+    lengths = np.diff(data.starts)
+    bound = min(p, int(np.partition(lengths, n - data.least)[n - data.least]))  # so many baskets hold as much
+    if _subsets(bound, longest) <= limit:
         return
     sizes = [
         int(greedy_length(first, data.starts, data.items, data.basket_starts, data.baskets, data.least))
         for first in sorted({p - 1, p // 2, 0})
     ]
     L = max(sizes)
-    subsets = sum(math.comb(L, k) for k in range(1, min(L, longest) + 1)) if min(L, longest) < 64 else 2**64
+    subsets = _subsets(L, longest)
     if subsets > limit:
         many = f"{subsets:,}" if subsets < 10**15 else f"2^{L} or so"
         raise DataError(
             f"a frequent set of {L} items has {many} subsets, all frequent, more than max_sets={limit:,}. "
             "Raise min_support, set max_len, or ask for fpmax or eclat(kind='closed')."
         )
+
+
+def _subsets(L: int, longest: int) -> int:
+    """Return how many subsets of at most so many items a set of L items has; 2^64 for all that is beyond reading."""
+    most = min(L, longest)
+    return sum(math.comb(L, k) for k in range(1, most + 1)) if most < 64 else 2**64

@@ -160,6 +160,25 @@ def tidied(lengths, codes, p):
 
 
 @compiled
+def numbered(values, low, high):
+    """Which of the numbers low..high occur, ascending, and the place of every value among them."""
+    place = np.zeros(high - low + 1, dtype=np.int64)
+    for value in values:
+        place[value - low] = 1
+    found = np.empty(len(place), dtype=np.int64)
+    n = 0
+    for i in range(len(place)):
+        if place[i]:
+            found[n] = i + low
+            place[i] = n
+            n += 1
+    codes = np.empty(len(values), dtype=np.int64)
+    for e in range(len(values)):
+        codes[e] = place[values[e] - low]
+    return found[:n], codes
+
+
+@compiled
 def true_cells(cells, words, n_lines, width, total):
     """Positions that are set in the lines of a table of bytes: starts and positions. words are the bytes by eights."""
     starts = np.zeros(n_lines + 1, dtype=np.int64)
