@@ -51,7 +51,7 @@ class TrainingData(NamedTuple):
 
 
 def _scores(chunk: Chunk, packed: PackedTrees, start: Array) -> Array:
-    return packed.add(chunk.X, np.tile(start, (len(chunk.X), 1)))
+    return packed.add(chunk.X, np.tile(start, (chunk.X.shape[0], 1)))
 
 
 class Boosted(Learner):
@@ -119,8 +119,8 @@ class Boosted(Learner):
         objective.check(y)
         weight = self._weighted(rows.classes, y, weight)
         reps, valid = repetitions(rows.weight[rows.weight > 0]), None
-        if self._stops_early(len(X)):
-            train, test = self._hold_out(len(X), y if n_classes else None, rng)
+        if self._stops_early(len(y)):
+            train, test = self._hold_out(len(y), y if n_classes else None, rng)
             valid = (X[test], y[test], weight[test])
             X, y, weight, reps = X[train], y[train], weight[train], reps[train]
         return TrainingData(

@@ -151,7 +151,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):
     array([0, 1, 0])
     """
 
-    _reads = cats.READS._replace(y="class")
+    _reads = cats.READS._replace(sparse=False, y="class")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RULES,
         "loss": [StrOptions({"log_loss"})],
@@ -268,7 +268,7 @@ class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
     array([0., 1.])
     """
 
-    _reads = cats.READS._replace(y="number")
+    _reads = cats.READS._replace(sparse=False, y="number")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RULES,
         "loss": [StrOptions({"squared_error", "absolute_error", "quantile", "poisson", "gamma"})],

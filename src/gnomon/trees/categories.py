@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from gnomon.core.errors import DataError
 from gnomon.core.validate import Reads
@@ -43,6 +44,8 @@ def counts(categories: dict[int, Array], n_features: int) -> Array:
 
 def _chosen(X: Any, categorical_features: Any) -> list[int]:
     frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    if sparse.issparse(X) and categorical_features is not None and not isinstance(categorical_features, str):
+        raise DataError("categorical_features needs a dense X: in a sparse one a category 0 is not stored.")
     if categorical_features is None or (
         isinstance(categorical_features, str) and categorical_features == "from_dtype"
     ):
@@ -97,4 +100,4 @@ def _number(X: Any, j: int, categories: dict[int, Array]) -> Array:
     return _codes(x, categories[j]) if j in categories else x.astype(np.float64)
 
 
-READS = Reads(nan=True, dtypes=(np.float64, np.float32))
+READS = Reads(nan=True, sparse=True, dtypes=(np.float64, np.float32))
