@@ -12,11 +12,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gnomon.bayes.class_moments import ClassSums
 from gnomon.bayes.classifier import class_priors, normalized
-from gnomon.bayes.normal_classes import NormalClasses, holes
+from gnomon.bayes.normal_classes import NormalClasses
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky, fix_signs, symmetric_eigen
 from gnomon.core.parameters import HasMethods, Interval, StrOptions
-from gnomon.core.sums import Chunk, per_row, total
+from gnomon.core.sums import Chunk, per_row
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, warn
 from gnomon.distributions.base import Family
 from gnomon.distributions.normal import Gaussian
@@ -152,8 +152,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             found = np.diag(np.diagonal(found))
         elif self.covariance_type == "spherical":
             found = np.eye(d) * np.trace(found) / d
-        if self.shrinkage:
-            found = (1 - self.shrinkage) * found + self.shrinkage * np.trace(found) / d * np.eye(d)
+        if weight := self._shrinkage():
+            found = (1 - weight) * found + weight * np.trace(found) / d * np.eye(d)
         return found
 
     def _estimate(self, sums: ClassSums) -> dict[str, Any]:
@@ -206,9 +206,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _scores(self, X: Any) -> Array:
         rows = self._rows(X)
-        if total(holes, rows):
-            return self._observed_scores(rows)
-        return per_row(affine, rows, np.ascontiguousarray(self.coef_.T), self.intercept_)
+        scores = per_row(affine, rows, np.ascontiguousarray(self.coef_.T), self.intercept_)
+        return self._observed_scores(rows) if np.isnan(scores).any() else scores
 
     def _observed_scores(self, rows: Any) -> Array:
         """ln π_k + ln p_k of the entries that are there; log-odds for two classes."""
@@ -254,10 +253,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def transform(self, X: Any) -> Array:
         """Project on the Fisher axes, shape (n, n_components)."""
         rows = self._rows(X)
-        if total(holes, rows):
-            raise DataError("a row with missing entries has no place on the axes; fill or drop it.")
         axes = self.scalings_[:, : self._n_features_out]
-        return per_row(affine, rows, np.ascontiguousarray(axes), -self.xbar_ @ axes)
+        found = per_row(affine, rows, np.ascontiguousarray(axes), -self.xbar_ @ axes)
+        if np.isnan(found).any():
+            raise DataError("a row with missing entries has no place on the axes; fill or drop it.")
+        return found
 
     @property
     def _n_features_out(self) -> int:
@@ -370,9 +370,9 @@ class QuadraticDiscriminantAnalysis(NormalClasses):
         matrices = np.array(found.covariance_matrices())
         if getattr(self, "_elsewhere", None) is not None:
             matrices = self._elsewhere
-        elif self.shrinkage:
+        elif weight := self._shrinkage():
             level = np.trace(matrices, axis1=1, axis2=2)[:, None, None] / d
-            matrices = (1 - self.shrinkage) * matrices + self.shrinkage * level * np.eye(d)
+            matrices = (1 - weight) * matrices + weight * level * np.eye(d)
         matrices = (1 - self.reg_param) * matrices + self.reg_param * np.eye(d)
         regular = [self._regular(matrix, k, sums.weight[k]) for k, matrix in enumerate(matrices)]
         return Gaussian(found.means, np.stack(regular))

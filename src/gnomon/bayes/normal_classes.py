@@ -90,6 +90,14 @@ class NormalClasses(FamilyClassifier):
     def _made_elsewhere(self) -> bool:
         return self.covariance_estimator is not None or isinstance(self.shrinkage, str)
 
+    def _shrinkage(self) -> float:
+        """Return the weight of the identity in the covariance."""
+        if self._made_elsewhere():
+            raise DataError(
+                "shrinkage='auto' and covariance_estimator need the rows; sums do not tell enough."
+            )
+        return float(self.shrinkage or 0.0)
+
     def _covariances_elsewhere(self, rows: Any) -> Array | None:
         """Return the covariances of the classes by `covariance_estimator`, or by Ledoit and Wolf; else None."""
         if not self._made_elsewhere():

@@ -156,6 +156,8 @@ class Forest(Learner):
         if self.bootstrap and self._data is not None:
             pool = self._data.pool
             facts["_draws_"] = (kept[pool.order], pool.ends, pool.size, pool.whole, self._data.draws)
+        elif hasattr(self, "_draws_"):
+            facts["_draws_"] = self._draws_
         return facts
 
     def _reconstruction(self, run: Any, rows: Any) -> dict[str, Any]:
@@ -354,7 +356,9 @@ class Forest(Learner):
         kind = self._tree_kind
         own = {name: getattr(self, name) for name in kind._get_param_names() if hasattr(self, name)}
         own |= {"splitter": self._splitter, "random_state": None}
-        return kind(**{name: value for name, value in own.items() if value != "balanced_subsample"})
+        if isinstance(own.get("class_weight"), str):
+            own["class_weight"] = "balanced"
+        return kind(**own)
 
     def _as_estimator(self, tree: Tree) -> Any:
         raise NotImplementedError
