@@ -117,7 +117,7 @@ class NormalClasses(FamilyClassifier):
     def _shrunk(self, X: Array) -> Array:
         if self.covariance_estimator is None:
             return ledoit_wolf(X)
-        model = clone(self.covariance_estimator).fit(X)
+        model = clone(self.covariance_estimator, safe=False).fit(X)
         if not hasattr(model, "covariance_"):
             raise ValueError(
                 f"{type(self.covariance_estimator).__name__} does not have a covariance_ attribute after fit."

@@ -368,9 +368,21 @@ class AdaBoostClassifier(
 
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities: the logistic of twice F (two classes), or a softmax of the votes."""
+        return self._probability(self.decision_function(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """Yield the probabilities after every round."""
+        for decision in self.staged_decision_function(X):
+            yield self._probability(decision)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _probability(self, decision: Array) -> Array:
         from scipy.special import expit, softmax
 
-        decision = self.decision_function(X)
         if len(self.classes_) == 1:
             return np.ones((len(decision), 1))
         if decision.ndim == 1:

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
@@ -72,6 +72,14 @@ class _Bagging(MetaEstimatorMixin, Learner):
     def _base(self) -> Any:
         return self._default() if self.estimator is None else self.estimator
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the members; see `Learner.fit`. Members of sparse rows get them in the format they were given in."""
+        self._format = type(X) if sparse.issparse(X) else None  # while fitting
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._format
+
     def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Any]:
         """Yield a fitted copy of the committee; a committee without members is left out."""
         yield from (copy for copy in super().iterate(X, y, sample_weight) if copy.estimators_)
@@ -82,6 +90,14 @@ class _Bagging(MetaEstimatorMixin, Learner):
         return BagState((), (), (), draw_seed(rng))
 
     def _state(self) -> BagState:
+        grown = len(self._bag_.members)
+        if self.n_estimators < grown:
+            raise DataError(
+                f"n_estimators={self.n_estimators} must be at least {grown} when warm_start=True: "
+                "the old members are kept."
+            )
+        if self.n_estimators == grown:
+            warn("Warm-start fitting without increasing n_estimators does not fit new members.")
         return self._bag_
 
     def _step(self, rows: Any, state: BagState) -> tuple[BagState, Report]:
@@ -126,16 +142,16 @@ class _Bagging(MetaEstimatorMixin, Learner):
         part = (
             X if len(features) == X.shape[1] and (features == np.arange(X.shape[1])).all() else X[:, features]
         )
-        keep = counts > 0
+        keep, given = counts > 0, getattr(self, "_format", None) or (lambda rows: rows)
         if has_fit_parameter(member, "sample_weight"):
             if (
                 self._target == "class" and len(np.unique(y[keep])) < 2
             ):  # many classifiers ask for two classes: the others stay, with weight 0
                 keep = slice(None)
-            member.fit(part[keep], y[keep], sample_weight=counts[keep])
+            member.fit(given(part[keep]), y[keep], sample_weight=counts[keep])
             return member
         chosen = np.repeat(np.arange(X.shape[0]), np.round(counts).astype(np.int64))
-        member.fit(part[chosen], y[chosen])
+        member.fit(given(part[chosen]), y[chosen])
         return member
 
     def _attributes(self, state: BagState) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from gnomon.core.errors import DivergenceError, ModelFileError
+from gnomon.core.errors import DataError, DivergenceError, ModelFileError
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
@@ -302,6 +302,13 @@ class _Coding:
     def __enter__(self) -> Any:
         found = cats.learn_categories(self.X, getattr(self.model, "categorical_features", None))
         codes = cats.encode(self.X, found)
+        signs = getattr(self.model, "monotonic_cst", None)
+        if (
+            found
+            and isinstance(signs, list | tuple | np.ndarray)
+            and any(signs[j] for j in found if j < len(signs))
+        ):
+            raise DataError("monotonic_cst orders categories, which have no order; put 0 there.")
         self.model._categories, self.model._data = found, None
         return codes
 

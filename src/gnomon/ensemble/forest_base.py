@@ -16,7 +16,7 @@ from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.threads import in_order
-from gnomon.core.validate import warn
+from gnomon.core.validate import check_fitted, warn
 from gnomon.ensemble.sampling import SamplingPool, draw_counts, draw_places, make_pool, n_draws
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
@@ -372,6 +372,7 @@ class Forest(Learner):
     @property
     def feature_importances_(self) -> Array:
         """Mean over the trees of the share of impurity that each feature removed."""
+        check_fitted(self)
         found = [tree.importances(self.n_features_in_) for tree in self.trees_ if tree.node_count > 1]
         mean = np.mean(found, axis=0) if found else np.zeros(self.n_features_in_)
         return mean / mean.sum() if mean.sum() > 0 else mean

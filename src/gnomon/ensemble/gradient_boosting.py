@@ -272,6 +272,16 @@ class GradientBoostingClassifier(ClassifierMixin, _ExactBoosted):
         raw = self._raw_predict(X)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Yield the scores after every round."""
+        for raw in self._staged_raw(X):
+            yield raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def _probability(self, raw: Array) -> Array:
         from gnomon.ensemble.objectives import objective_of
 

@@ -207,6 +207,16 @@ class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):
         raw = self._raw_predict(X)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Yield the scores after every round."""
+        for raw in self._staged_raw(X):
+            yield raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities."""
         return _probabilities(self._raw_predict(X), len(self.classes_))

@@ -48,6 +48,7 @@ def content_order(X: Any, y: Any = None) -> Array:
 def _entry_keys(values: Array, column: Any) -> Array:
     """Return one number for every value and its column; 0 for a zero."""
     bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
+    column = np.atleast_1d(np.asarray(column, dtype=np.uint64))  # arrays wrap around without a warning
     found = (bits ^ (column * np.uint64(0xBF58476D1CE4E5B9))) * np.uint64(0x9E3779B97F4A7C15)
     found ^= found >> np.uint64(29)
     found *= np.uint64(0x94D049BB133111EB)

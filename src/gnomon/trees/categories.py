@@ -52,12 +52,21 @@ def _chosen(X: Any, categorical_features: Any) -> list[int]:
         types = list(X.dtypes) if frame and categorical_features is not None else []
         return [j for j, kind in enumerate(types) if _is_categorical(kind)]
     chosen = np.asarray(categorical_features)
+    width = np.shape(X)[1] if np.ndim(X) == 2 else 0
     if chosen.dtype == bool:
+        if width and chosen.shape != (width,):
+            raise DataError(
+                f"categorical_features is a mask of shape {chosen.shape}; X has {width} features. Give one entry each."
+            )
         return np.flatnonzero(chosen).tolist()
     if chosen.dtype.kind in "US" or chosen.dtype == object:
         if not frame:
             raise DataError("categorical_features holds names, but X has none; give column numbers.")
         return [list(X.columns).index(name) for name in chosen]
+    if chosen.size and width and (chosen.min() < 0 or chosen.max() >= width):
+        raise DataError(
+            f"categorical_features must hold column numbers from 0 to {width - 1}; got {chosen.tolist()}."
+        )
     return [int(j) for j in chosen]
 
 
