@@ -63,11 +63,23 @@ def test_a_missing_entry_is_integrated_out(kind):
     np.testing.assert_allclose(model.predict_proba(row)[0], expected, rtol=1e-9)
 
 
+def test_a_row_with_holes_lies_at_its_expected_place():
+    X, _, y = three_classes()
+    model, row = LinearDiscriminantAnalysis().fit(X, y), X[:1].copy()
+    row[0, 1] = np.nan
+    C, known = model.covariance_, np.array([0, 2])
+    guess = [
+        m[1] + C[1, known] @ np.linalg.solve(C[np.ix_(known, known)], row[0, known] - m[known])
+        for m in model.means_
+    ]
+    filled = X[:1].copy()
+    filled[0, 1] = model.predict_proba(row)[0] @ guess
+    np.testing.assert_allclose(model.transform(row), model.transform(filled), rtol=1e-9)
+
+
 def test_what_needs_complete_rows_says_so():
     X, holes, y = three_classes()
     model = LinearDiscriminantAnalysis().fit(holes, y)
-    with pytest.raises(DataError, match="missing"):
-        model.transform(holes)
     with pytest.raises(DataError, match="complete rows"):
         model.partial_fit(holes, y)
     with pytest.raises(DataError, match="complete rows"):

@@ -127,3 +127,14 @@ def test_forest_of_medians():
     tree = DecisionTreeRegressor(criterion="absolute_error", max_depth=3).fit(X[rows], y[rows])
     np.testing.assert_allclose(forest.estimators_[0].predict(X), tree.predict(X))
     assert np.median(np.abs(forest.predict(X) - X[:, 0])) < 1.0
+
+
+def test_trees_of_a_warm_start_are_judged_later():
+    X, y = table(5)
+    whole = RandomForestClassifier(12, random_state=0, oob_score=True).fit(X, y[:, 0])
+    parts = RandomForestClassifier(5, random_state=0, warm_start=True).fit(X, y[:, 0])
+    parts.set_params(n_estimators=12, oob_score=True).fit(X, y[:, 0])
+    np.testing.assert_allclose(parts.oob_decision_function_, whole.oob_decision_function_)
+    with pytest.warns(UserWarning, match="without increasing"):
+        parts.fit(X, y[:, 0])
+    assert parts.oob_score_ == whole.oob_score_

@@ -12,7 +12,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gnomon.bayes.class_moments import ClassSums
 from gnomon.bayes.classifier import class_priors, normalized
-from gnomon.bayes.normal_classes import NormalClasses
+from gnomon.bayes.normal_classes import NormalClasses, expected_rows
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky, fix_signs, symmetric_eigen
 from gnomon.core.parameters import HasMethods, Interval, StrOptions
@@ -251,12 +251,15 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return per_row(joint, rows, family, np.log(self.priors_))
 
     def transform(self, X: Any) -> Array:
-        """Project on the Fisher axes, shape (n, n_components)."""
+        """Project on the Fisher axes, shape (n, n_components); missing entries by their expected values."""
         rows = self._rows(X)
         axes = self.scalings_[:, : self._n_features_out]
         found = per_row(affine, rows, np.ascontiguousarray(axes), -self.xbar_ @ axes)
-        if np.isnan(found).any():
-            raise DataError("a row with missing entries has no place on the axes; fill or drop it.")
+        if np.isnan(found).any():  # the expected place of a row with missing entries
+            if not rows.in_memory:
+                raise DataError("rows with missing entries must be in memory to be projected; load the table first.")
+            shares = normalized(self._joint(X), self.priors_, logs=False)
+            found = (expected_rows(rows.X, shares, self.means_, self.covariance_) - self.xbar_) @ axes
         return found
 
     @property

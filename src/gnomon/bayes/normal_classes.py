@@ -125,6 +125,19 @@ class NormalClasses(FamilyClassifier):
         return np.asarray(model.covariance_, dtype=np.float64)
 
 
+def expected_rows(X: Array, shares: Array, means: Array, covariance: Array) -> Array:
+    """Return rows whose missing entries are expected values, given the others and the probabilities of the classes."""
+    found = np.array(X, dtype=np.float64)
+    for i in np.flatnonzero(np.isnan(found).any(axis=1)):
+        lost = np.isnan(found[i])
+        gaps = found[i, ~lost] - means[:, ~lost]  # (K, observed)
+        slopes = np.linalg.lstsq(
+            covariance[np.ix_(~lost, ~lost)], covariance[np.ix_(~lost, lost)], rcond=None
+        )[0]
+        found[i, lost] = shares[i] @ (means[:, lost] + gaps @ slopes)
+    return found
+
+
 def _change(old: Gaussian, new: Gaussian) -> float:
     """Largest change of a mean or covariance, in deviations of the columns."""
     a, b = np.array(old.covariance_matrices()), np.array(new.covariance_matrices())

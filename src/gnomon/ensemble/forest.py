@@ -98,7 +98,7 @@ class _ForestClassifier(ClassifierMixin, Forest):
         if isinstance(names, Outputs):
             shares = [part[seen] for part in names.split(mean)]
             y = np.stack([c[codes] for c, codes in zip(names.classes, y.T, strict=True)], axis=1)
-            metric = self.oob_score if callable(self.oob_score) else _mean_accuracy
+            metric = self.oob_score if callable(self.oob_score) else _all_right
             score = metric(y, names.labels(shares)) if seen.any() else np.nan
             mean = np.stack(np.split(mean, len(names.classes), axis=1), axis=2)  # (n, classes, outputs)
             return {"oob_score_": float(score), "oob_decision_function_": mean}
@@ -136,8 +136,9 @@ class _ForestClassifier(ClassifierMixin, Forest):
         return self.classes_[found.argmax(axis=1)]
 
 
-def _mean_accuracy(y: Array, guess: Array) -> float:
-    return float(np.mean(y == guess))
+def _all_right(y: Array, guess: Array) -> float:
+    """Share of the rows whose outputs are all right, as `score` counts them."""
+    return float(np.mean((y == guess).all(axis=1)))
 
 
 class RandomForestClassifier(_ForestClassifier):

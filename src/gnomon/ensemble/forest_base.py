@@ -210,12 +210,18 @@ class Forest(Learner):
                 f"n_estimators={self.n_estimators} must be at least {len(self.trees_)} when warm_start=True: "
                 "the old trees are kept."
             )
+        if self.n_estimators == len(self.trees_):
+            warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
         return ForestState(self.trees_, self.seed_, *getattr(self, "_oob_", (None, None)))
 
     def _step(self, rows: Any, state: ForestState) -> tuple[ForestState, Report]:
         if getattr(self, "_data", None) is None:
             self._data = self._training_data(rows)
         index, objective = len(state.trees), None
+        if self.oob_score and state.oob_sum is None:  # trees of a warm start that was not judged
+            for number, tree in enumerate(state.trees):
+                counts = draw_counts(self._data.pool, self._data.draws, stream(state.seed, number))
+                state = self._add_oob(state, tree, counts)
         if index < self.n_estimators:
             tree, counts = self._next_tree(state.seed, index)
             state = state._replace(trees=(*state.trees, tree))
@@ -335,20 +341,25 @@ class Forest(Learner):
         return [self._as_estimator(tree) for tree in self.trees_]
 
     @property
-    def estimator_(self) -> Any:
+    def estimator(self) -> Any:
         """A tree with the parameters of this forest, not fitted."""
+        return self._tree_like()
+
+    @property
+    def estimator_(self) -> Any:
+        """The same as `estimator`."""
         return self._tree_like()
 
     @property
     def estimators_samples_(self) -> list[Array]:
         """Rows that each tree was grown on, repeated as drawn."""
         if not self.bootstrap:
-            return [np.arange(self._n_rows_) for _ in self.trees_]
+            return [np.arange(self._n_rows_, dtype=np.int32) for _ in self.trees_]
         *pool, draws = self._draws_
         found = []
         for index in range(len(self.trees_)):
             places = draw_places(SamplingPool(*pool), draws, stream(self.seed_, index))
-            found.append(np.sort(pool[0][places]))
+            found.append(np.sort(pool[0][places]).astype(np.int32))
         return found
 
     def _tree_like(self) -> Any:
