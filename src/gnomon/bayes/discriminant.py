@@ -31,7 +31,7 @@ def affine(chunk: Chunk, weights: Array, offsets: Array) -> Array:
 
 def whitener(covariance: Array, tol: float) -> Array:
     """Return W of shape (d, rank) with WᵀΣW = I; directions without variance are left out."""
-    deviation = np.sqrt(np.diagonal(covariance))
+    deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     scale = np.where(deviation > 0, deviation, 1.0)
     values, vectors = symmetric_eigen(covariance / np.outer(scale, scale))
     kept = values > tol**2 * max(float(values[0]), 0.0)
@@ -257,7 +257,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         found = per_row(affine, rows, np.ascontiguousarray(axes), -self.xbar_ @ axes)
         if np.isnan(found).any():  # the expected place of a row with missing entries
             if not rows.in_memory:
-                raise DataError("rows with missing entries must be in memory to be projected; load the table first.")
+                raise DataError(
+                    "rows with missing entries must be in memory to be projected; load the table first."
+                )
             shares = normalized(self._joint(X), self.priors_, logs=False)
             found = (expected_rows(rows.X, shares, self.means_, self.covariance_) - self.xbar_) @ axes
         return found

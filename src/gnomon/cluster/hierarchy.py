@@ -44,7 +44,7 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
     linkage : {"ward", "complete", "average", "weighted", "centroid", "median", "single"}, default="ward"
         How far apart clusters are.
     distance_threshold : float, optional
-        Merge up to this height instead of down to `n_clusters`.
+        Merge below this height, not at it, instead of down to `n_clusters`.
     compute_distances : ignored
         Kept for scikit-learn; `distances_` is always there.
 
