@@ -633,3 +633,19 @@ def test_monitor_ends_a_fit():
     model = GradientBoostingRegressor(n_estimators=9)
     model.fit(X, X[:, 0], monitor=lambda i, model, state: seen.append(i) or i == 2)
     assert seen == [0, 1, 2] and model.n_iter_ == 3
+
+
+def test_categories_are_told_as_a_mask(capsys):
+    X = np.stack([np.arange(60) % 3, np.arange(60.0)], axis=1)
+    y = (X[:, 0] == 1).astype(int)
+    model = HistGradientBoostingClassifier(max_iter=2, categorical_features=[0], verbose=1).fit(X, y)
+    assert model.is_categorical_.tolist() == [True, False]
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert HistGradientBoostingClassifier(max_iter=1).fit(X, y).is_categorical_ is None
+    for wrong in ([-1], [5], [True]):
+        with pytest.raises(DataError, match="categorical_features"):
+            HistGradientBoostingClassifier(max_iter=1, categorical_features=wrong).fit(X, y)
+    with pytest.raises(DataError, match="no order"):
+        HistGradientBoostingClassifier(max_iter=1, categorical_features=[0], monotonic_cst=[1, 0]).fit(X, y)
+    staged = list(model.staged_decision_function(X))
+    np.testing.assert_allclose(staged[-1], model.decision_function(X))
