@@ -162,9 +162,17 @@ def test_one_row_has_an_empty_tree_and_bad_input_is_refused():
 
 
 def test_threshold_cuts_by_height():
-    model = AgglomerativeClustering(None, distance_threshold=2.5, linkage="average").fit(LINE)
+    model = AgglomerativeClustering(None, distance_threshold=2.6, linkage="average").fit(LINE)
     np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1])
     np.testing.assert_array_equal(model.children_, [[0, 1], [2, 4], [3, 5]])
+    assert model.distances_[1] == 2.5
+    at = AgglomerativeClustering(None, distance_threshold=2.5, linkage="average").fit(LINE)
+    assert at.n_clusters_ == 3  # as in scikit-learn, a merge at the threshold itself is not made
+
+
+def test_ward_needs_euclidean_distances_also_with_connectivity():
+    with pytest.raises(ValueError, match="Ward can only work with euclidean"):
+        AgglomerativeClustering(2, metric="l1", connectivity=np.ones((4, 4))).fit(LINE)
 
 
 def test_negative_distances_are_refused():

@@ -15,3 +15,41 @@ def test_members_without_replacement_see_different_rows():
     samples = [tuple(np.sort(one)) for one in model.estimators_samples_]
     assert all(len(one) == 20 for one in samples)
     assert len(set(samples)) == 5
+
+
+def test_members_are_counted_and_their_decisions_averaged():
+    from gnomon.linear import LinearSVC
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    model = BaggingClassifier(LinearSVC(), n_estimators=3, random_state=0).fit(X, y)
+    mean = np.mean([member.decision_function(X) for member in model.estimators_], axis=0)
+    np.testing.assert_allclose(model.decision_function(X), mean)
+    assert len(model) == 3 and model[1] is model.estimators_[1]
+    trees = BaggingClassifier(n_estimators=2, random_state=0).fit(X, y)
+    assert not hasattr(trees, "decision_function")
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(trees.predict_log_proba(X), np.log(trees.predict_proba(X)))
+
+
+def test_samples_are_row_numbers_whatever_the_weights():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    weight = np.r_[np.zeros(10), np.full(20, 2.5)]
+    model = BaggingClassifier(n_estimators=3, random_state=0).fit(X, X[:, 0] > 0, sample_weight=weight)
+    assert min(s.min() for s in model.estimators_samples_) >= 10
+    plain = BaggingClassifier(n_estimators=2, bootstrap=False, random_state=0).fit(X, X[:, 0] > 0, weight)
+    np.testing.assert_array_equal(plain.estimators_samples_[0], np.arange(10, 30))
+
+
+def test_a_fit_that_returns_nothing_still_makes_a_member():
+    from sklearn.tree import DecisionTreeClassifier as Theirs
+
+    class Silent(Theirs):
+        def fit(self, X, y, sample_weight=None):
+            super().fit(X, y, sample_weight)
+
+    X = np.arange(20.0)[:, None]
+    model = BaggingClassifier(Silent(), n_estimators=2, random_state=0).fit(X, X[:, 0] > 9)
+    assert model.predict([[1.0], [18.0]]).tolist() == [False, True]

@@ -601,3 +601,51 @@ def test_stagewise_absolute_steps_are_medians_and_the_order_of_rows_does_not_mat
     h = 2.0 * one.estimators_[0].answers(X) - 1.0
     losses = [np.abs(y - (one.coefs_[0] + move) * h).sum() for move in (0.0, -0.05, 0.05)]
     assert losses[0] <= min(losses[1:])
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_deviance_trees_and_leaves_are_told_as_scikit_learn_does(classes):
+    import sklearn.ensemble as theirs
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = (
+        X[:, 0] + 0.1 * rng.normal(size=90)
+        if classes == 0
+        else np.digitize(X[:, 0], [-0.4, 0.4][: classes - 1])
+    )
+    name = "GradientBoostingRegressor" if classes == 0 else "GradientBoostingClassifier"
+    ours = globals()[name](n_estimators=4, max_depth=2).fit(X, y)
+    other = getattr(theirs, name)(n_estimators=4, max_depth=2).fit(X, y)
+    if classes < 3:  # for more, the Newton steps there are shortened by (K - 1) / K
+        np.testing.assert_allclose(ours.train_score_, other.train_score_, rtol=1e-6)
+    assert (np.diff(ours.train_score_) < 0).all() and (ours.train_score_ > 0).all()
+    assert ours.estimators_.shape == other.estimators_.shape and ours.n_estimators_ == 4
+    assert ours.apply(X).shape == other.apply(X).shape
+    leaf = ours.estimators_[1, 0].tree_.value[ours.apply(X).reshape(90, 4, -1)[:, 1, 0], 0, 0]
+    np.testing.assert_allclose(leaf, ours.estimators_[1, 0].predict(X))
+
+
+def test_monitor_ends_a_fit():
+    X = np.arange(20.0)[:, None]
+    seen = []
+    model = GradientBoostingRegressor(n_estimators=9)
+    model.fit(X, X[:, 0], monitor=lambda i, model, state: seen.append(i) or i == 2)
+    assert seen == [0, 1, 2] and model.n_iter_ == 3
+
+
+def test_categories_are_told_as_a_mask(capsys):
+    X = np.stack([np.arange(60) % 3, np.arange(60.0)], axis=1)
+    y = (X[:, 0] == 1).astype(int)
+    model = HistGradientBoostingClassifier(max_iter=2, categorical_features=[0], verbose=1).fit(X, y)
+    assert model.is_categorical_.tolist() == [True, False]
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert HistGradientBoostingClassifier(max_iter=1).fit(X, y).is_categorical_ is None
+    for wrong in ([-1], [5], [True]):
+        with pytest.raises(DataError, match="categorical_features"):
+            HistGradientBoostingClassifier(max_iter=1, categorical_features=wrong).fit(X, y)
+    with pytest.raises(DataError, match="no order"):
+        HistGradientBoostingClassifier(max_iter=1, categorical_features=[0], monotonic_cst=[1, 0]).fit(X, y)
+    staged = list(model.staged_decision_function(X))
+    np.testing.assert_allclose(staged[-1], model.decision_function(X))

@@ -178,3 +178,21 @@ def test_same_as_scikit_learn():
 
 class _OURS:
     QuantileRegressor = QuantileRegressor
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 1.01, 1.05, 1.35])
+def test_huber_reaches_the_minimum_where_hardly_a_row_is_within_the_bound(epsilon):
+    """No smaller objective is found by a general minimizer from the answer, or by scikit-learn."""
+    from sklearn.datasets import make_regression
+    from sklearn.linear_model import HuberRegressor as Theirs
+
+    X, y = make_regression(100, 20, noise=1.0, random_state=0)
+
+    def objective(model):
+        r, s = np.abs(y - model.predict(X)), model.scale_
+        loss = np.where(r < epsilon * s, r * r / s, 2 * epsilon * r - epsilon**2 * s)
+        return len(y) * s + loss.sum() + model.alpha * model.coef_ @ model.coef_
+
+    model = HuberRegressor(epsilon=epsilon, max_iter=1000).fit(X, y)
+    assert objective(model) <= objective(Theirs(epsilon=epsilon, max_iter=10000).fit(X, y)) * (1 + 1e-4)
+    assert not model.converged_ or model.trace_.certificate[-1] <= model.tol

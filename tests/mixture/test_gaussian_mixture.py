@@ -483,3 +483,17 @@ def test_chunks_and_parquet_agree(tmp_path, monkeypatch):
     cut = states(GaussianMixture(2, **options), X)[-1]
     assert_allclose(cut.covariances_, whole.covariances_, rtol=1e-9)
     assert stats.entropy(cut.weights_) > 0
+
+
+def test_components_follow_what_is_written_into_the_model():
+    """The factors are kept between predictions, and made anew where means or covariances have changed."""
+    X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    model = GaussianMixture(2, random_state=0).fit(X)
+    first = model.components_
+    assert model.components_ is first
+    before = model.predict([[5.0]])
+    model.means_[:] = model.means_[::-1].copy()
+    assert model.components_ is not first
+    assert model.predict([[5.0]]) != before
+    model.reg_covar = 0.5
+    assert model.components_.reg_covar == 0.5

@@ -59,6 +59,10 @@ class ClassPosterior(ClassifierMixin):  # type: ignore[misc]
         """Return ln π_k + ln p(x | k) for every row and class, shape (n, K)."""
         return self._joint(X)
 
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Return `joint_log_likelihood` under scikit-learn's name."""
+        return self.joint_log_likelihood(X)
+
     def predict(self, X: Any) -> Array:
         """Return the most probable class of every row; ties go to the first."""
         joint = self._joint(X)
@@ -103,7 +107,7 @@ def class_priors(weight: Array, priors: Any = None) -> Array:
         raise DataError("Priors must be non-negative.")
     if abs(given.sum() - 1.0) > 1e-8:
         raise DataError("The sum of the priors should be 1.")
-    return probabilities(given, name="priors")
+    return probabilities(given.copy(), name="priors")
 
 
 class FamilyPosterior(ClassPosterior):
@@ -175,5 +179,7 @@ class FamilyClassifier(FamilyPosterior, Additive):
             raise ValueError("classes must be passed on the first call to partial_fit.")
         known = classes if first else self.classes_
         if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(f"classes={classes!r} is not the same as on last call, {self.classes_!r}.")
+            raise ValueError(
+                f"classes={classes!r} is not the same as on last call to partial_fit, {self.classes_!r}."
+            )
         return self._add(self._read(X, y, sample_weight, reset=first, classes=known))

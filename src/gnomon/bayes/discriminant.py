@@ -11,10 +11,11 @@ from scipy.special import expit
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gnomon.bayes.class_moments import ClassSums
-from gnomon.bayes.classifier import FamilyClassifier, class_priors, normalized
+from gnomon.bayes.classifier import class_priors, normalized
+from gnomon.bayes.normal_classes import NormalClasses, expected_rows
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky, fix_signs, symmetric_eigen
-from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.sums import Chunk, per_row
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, warn
 from gnomon.distributions.base import Family
@@ -30,7 +31,7 @@ def affine(chunk: Chunk, weights: Array, offsets: Array) -> Array:
 
 def whitener(covariance: Array, tol: float) -> Array:
     """Return W of shape (d, rank) with WᵀΣW = I; directions without variance are left out."""
-    deviation = np.sqrt(np.diagonal(covariance))
+    deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     scale = np.where(deviation > 0, deviation, 1.0)
     values, vectors = symmetric_eigen(covariance / np.outer(scale, scale))
     kept = values > tol**2 * max(float(values[0]), 0.0)
@@ -43,13 +44,14 @@ def whitener(covariance: Array, tol: float) -> Array:
     return (vectors[:, kept] / np.sqrt(values[kept])) / scale[:, None]
 
 
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FamilyClassifier):  # type: ignore[misc]
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NormalClasses):  # type: ignore[misc]
     r"""Normal classes with one covariance: the rule is linear, and its axes separate the classes best.
 
     .. math:: \delta_k(x) = x^T \Sigma^{-1} \mu_k - \tfrac12 \mu_k^T \Sigma^{-1} \mu_k + \ln \pi_k, \qquad
               \Sigma = \frac1n \sum_i (x_i - \mu_{y_i})(x_i - \mu_{y_i})^T
 
-    Strong when there are few rows and the classes are about normal. `transform` projects on the axes that
+    Strong when there are few rows and the classes are about normal. Missing entries (NaN) are estimated by EM and
+    integrated out of the rule. `transform` projects on the axes that
     maximize the variance between the classes against that within (Fisher). Covariances divide by n.
 
     Parameters
@@ -57,8 +59,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     solver : {"svd", "lsqr", "eigen"}, default="svd"
         Kept for scikit-learn's sake: all three give the same answer here. A singular covariance is handled by
         leaving out the directions without variance, with a warning.
-    shrinkage : float between 0 and 1, optional
-        Weight of a multiple of the identity in the covariance.
+    shrinkage : float between 0 and 1, or "auto", optional
+        Weight of a multiple of the identity in the covariance; "auto" is the weight of Ledoit and Wolf.
     priors : array of shape (K,) or "uniform", optional
         Probabilities of the classes; their shares of the data when not given.
     n_components : int, optional
@@ -67,6 +69,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Kept for scikit-learn's sake: `covariance_` is always there.
     tol : float, default=1e-4
         A direction with less than this share of the largest deviation has none.
+    covariance_estimator : estimator, optional
+        Has `fit` and `covariance_`; it is asked for the covariance of every class. Not beside `shrinkage`.
     weighting : {"sample", "class"}, default="sample"
         "class" counts the covariance of every class alike, whatever its size.
     threshold : {"bayes", "midpoint"}, default="bayes"
@@ -91,10 +95,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     (array([[4.269103, 1.960133]]), array([[0.522825, 0.477175]]))
     """
 
-    _reads: ClassVar[Reads] = Reads(y="class", scales=True, min_rows=2)
+    _reads: ClassVar[Reads] = Reads(y="class", scales=True, nan=True, min_rows=2)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "solver": [StrOptions({"svd", "lsqr", "eigen"})],
-        "shrinkage": [SHARE, None],
+        "shrinkage": [SHARE, StrOptions({"auto"}), None],
+        "covariance_estimator": [HasMethods("fit"), None],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "n_components": [COUNT, None],
         "store_covariance": ["boolean"],
@@ -107,11 +112,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def __init__(
         self,
         solver: str = "svd",
-        shrinkage: float | None = None,
+        shrinkage: Any = None,
         priors: Any = None,
         n_components: int | None = None,
         store_covariance: bool = False,
         tol: float = 1e-4,
+        covariance_estimator: Any = None,
         *,
         weighting: str = "sample",
         threshold: str = "bayes",
@@ -123,6 +129,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.n_components = n_components
         self.store_covariance = store_covariance
         self.tol = tol
+        self.covariance_estimator = covariance_estimator
         self.weighting = weighting
         self.threshold = threshold
         self.covariance_type = covariance_type
@@ -133,6 +140,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _covariance(self, sums: ClassSums) -> Array:
         """Return the covariance within the classes, of the type asked for."""
         moments = sums.statistics
+        if getattr(self, "_elsewhere", None) is not None:
+            shares = class_priors(sums.weight, self.priors) if self.weighting == "sample" else None
+            return np.average(self._elsewhere, axis=0, weights=shares)
         if self.weighting == "class":
             found = (moments.scatter / moments.weight[:, :, None]).mean(axis=0)
         else:
@@ -142,8 +152,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             found = np.diag(np.diagonal(found))
         elif self.covariance_type == "spherical":
             found = np.eye(d) * np.trace(found) / d
-        if self.shrinkage:
-            found = (1 - self.shrinkage) * found + self.shrinkage * np.trace(found) / d * np.eye(d)
+        if weight := self._shrinkage():
+            found = (1 - weight) * found + weight * np.trace(found) / d * np.eye(d)
         return found
 
     def _estimate(self, sums: ClassSums) -> dict[str, Any]:
@@ -188,12 +198,30 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         _, singular, right = linalg.svd(spread @ W, full_matrices=False)
         return fix_signs(W @ right.T), singular**2
 
+    def _solve(self, rows: Any) -> Any:
+        facts, objective = super()._solve(rows)
+        if rows.dtype == np.float32:
+            facts |= {name: facts[name].astype(np.float32) for name in ("coef_", "intercept_")}
+        return facts, objective
+
     def _scores(self, X: Any) -> Array:
         rows = self._rows(X)
-        return per_row(affine, rows, np.ascontiguousarray(self.coef_.T), self.intercept_)
+        scores = per_row(affine, rows, np.ascontiguousarray(self.coef_.T), self.intercept_)
+        return self._observed_scores(rows) if np.isnan(scores).any() else scores
+
+    def _observed_scores(self, rows: Any) -> Array:
+        """ln π_k + ln p_k of the entries that are there; log-odds for two classes."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.priors_) if self.threshold == "bayes" else np.zeros(len(self.priors_))
+        family = Gaussian(self.means_, self.covariance_, covariance_type="tied")
+        table = per_row(joint, rows, family, logs)
+        return table[:, 1:] - table[:, :1] if len(self.priors_) == 2 else table
 
     def decision_function(self, X: Any) -> Array:
-        """Return the log-odds of the second class for two classes, else δ_k(x) of every class."""
+        """Return the log-odds of the second class for two classes, else δ_k(x) of every class.
+
+        Where entries are missing, δ_k is ln π_k plus the log-density of the others.
+        """
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
@@ -223,10 +251,18 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return per_row(joint, rows, family, np.log(self.priors_))
 
     def transform(self, X: Any) -> Array:
-        """Project on the Fisher axes, shape (n, n_components)."""
+        """Project on the Fisher axes, shape (n, n_components); missing entries by their expected values."""
         rows = self._rows(X)
         axes = self.scalings_[:, : self._n_features_out]
-        return per_row(affine, rows, np.ascontiguousarray(axes), -self.xbar_ @ axes)
+        found = per_row(affine, rows, np.ascontiguousarray(axes), -self.xbar_ @ axes)
+        if np.isnan(found).any():  # the expected place of a row with missing entries
+            if not rows.in_memory:
+                raise DataError(
+                    "rows with missing entries must be in memory to be projected; load the table first."
+                )
+            shares = normalized(self._joint(X), self.priors_, logs=False)
+            found = (expected_rows(rows.X, shares, self.means_, self.covariance_) - self.xbar_) @ axes
+        return found
 
     @property
     def _n_features_out(self) -> int:
@@ -248,21 +284,22 @@ def joint(chunk: Chunk, family: Family, log_priors: Array) -> Array:
     return family.log_density(chunk.X) + log_priors
 
 
-class QuadraticDiscriminantAnalysis(FamilyClassifier):
+class QuadraticDiscriminantAnalysis(NormalClasses):
     r"""Normal classes with a covariance each: the boundaries are quadrics.
 
     .. math:: \ln P(k \mid x) = \ln \pi_k - \tfrac12 \ln |\Sigma_k|
               - \tfrac12 (x - \mu_k)^T \Sigma_k^{-1} (x - \mu_k) + \text{const}
 
     More flexible than `LinearDiscriminantAnalysis`, and in need of more rows: every class estimates d(d+1)/2
-    covariances. They divide by the class's weight.
+    covariances. They divide by the class's weight. Missing entries (NaN) are estimated by EM and integrated out of
+    the rule.
 
     Parameters
     ----------
     solver : {"svd", "eigen"}, default="svd"
         Kept for scikit-learn's sake: both give the same answer here.
-    shrinkage : float between 0 and 1, optional
-        Weight of a multiple of the identity in every covariance.
+    shrinkage : float between 0 and 1, or "auto", optional
+        Weight of a multiple of the identity in every covariance; "auto" is the weight of Ledoit and Wolf.
     priors : array of shape (K,) or "uniform", optional
         Probabilities of the classes; their shares of the data when not given.
     reg_param : float between 0 and 1, default=0.0
@@ -271,6 +308,8 @@ class QuadraticDiscriminantAnalysis(FamilyClassifier):
         Kept for scikit-learn's sake: `covariance_` is always there.
     tol : float, default=1e-4
         Deviations below this share of the largest are raised to it, with a warning.
+    covariance_estimator : estimator, optional
+        Has `fit` and `covariance_`; it is asked for the covariance of every class. Not beside `shrinkage`.
     covariance_type : {"full", "diag", "spherical"}, default="full"
         What the covariances may be.
 
@@ -280,6 +319,8 @@ class QuadraticDiscriminantAnalysis(FamilyClassifier):
         Means and probabilities of the classes.
     covariance_ : list of arrays of shape (d, d)
         Covariance of every class.
+    scalings_, rotations_ : lists of arrays
+        Variances of every class along its axes, largest first, and the axes in columns.
     quadratic_ : tuple (A, b, c), for two classes
         Log-odds of the second class are xᵀAx + b·x + c.
 
@@ -291,10 +332,11 @@ class QuadraticDiscriminantAnalysis(FamilyClassifier):
     array([3.205551])
     """
 
-    _reads: ClassVar[Reads] = Reads(y="class", scales=True, min_rows=2)
+    _reads: ClassVar[Reads] = Reads(y="class", scales=True, nan=True, min_rows=2)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "solver": [StrOptions({"svd", "eigen"})],
-        "shrinkage": [SHARE, None],
+        "shrinkage": [SHARE, StrOptions({"auto"}), None],
+        "covariance_estimator": [HasMethods("fit"), None],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "reg_param": [SHARE],
         "store_covariance": ["boolean"],
@@ -306,11 +348,12 @@ class QuadraticDiscriminantAnalysis(FamilyClassifier):
         self,
         *,
         solver: str = "svd",
-        shrinkage: float | None = None,
+        shrinkage: Any = None,
         priors: Any = None,
         reg_param: float = 0.0,
         store_covariance: bool = False,
         tol: float = 1e-4,
+        covariance_estimator: Any = None,
         covariance_type: str = "full",
     ) -> None:
         self.solver = solver
@@ -319,6 +362,7 @@ class QuadraticDiscriminantAnalysis(FamilyClassifier):
         self.reg_param = reg_param
         self.store_covariance = store_covariance
         self.tol = tol
+        self.covariance_estimator = covariance_estimator
         self.covariance_type = covariance_type
 
     def _family(self) -> Family:
@@ -329,9 +373,11 @@ class QuadraticDiscriminantAnalysis(FamilyClassifier):
         found = Gaussian(covariance_type=self.covariance_type).estimate(sums.statistics)
         d = found.n_features
         matrices = np.array(found.covariance_matrices())
-        if self.shrinkage:
+        if getattr(self, "_elsewhere", None) is not None:
+            matrices = self._elsewhere
+        elif weight := self._shrinkage():
             level = np.trace(matrices, axis1=1, axis2=2)[:, None, None] / d
-            matrices = (1 - self.shrinkage) * matrices + self.shrinkage * level * np.eye(d)
+            matrices = (1 - weight) * matrices + weight * level * np.eye(d)
         matrices = (1 - self.reg_param) * matrices + self.reg_param * np.eye(d)
         regular = [self._regular(matrix, k, sums.weight[k]) for k, matrix in enumerate(matrices)]
         return Gaussian(found.means, np.stack(regular))
@@ -360,7 +406,9 @@ class QuadraticDiscriminantAnalysis(FamilyClassifier):
 
     def _named(self, family: Any, sums: ClassSums) -> dict[str, Any]:
         priors = class_priors(sums.weight, self.priors)
+        axes = [symmetric_eigen(matrix) for matrix in family.covariances]
         facts = {"means_": family.means, "covariance_": list(family.covariances), "priors_": priors}
+        facts |= {"scalings_": [values for values, _ in axes], "rotations_": [turn for _, turn in axes]}
         if len(priors) == 2 and (priors > 0).all():
             facts["quadratic_"] = quadratic_rule(family, priors)
         return facts

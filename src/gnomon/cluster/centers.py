@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from gnomon.cluster import lloyd
+from gnomon.cluster import lloyd, sparse_rows
 from gnomon.core.linalg import Array
 from gnomon.loops.distances import pairwise
 
@@ -40,6 +41,10 @@ class ClusterSums(NamedTuple):
 def cluster_sums(chunk: Any, centers: Array) -> ClusterSums:
     """Partial sum of `ClusterSums`."""
     labels, k = nearest_labels(chunk, centers), len(centers)
+    if sparse.issparse(chunk.X):
+        found = sparse_rows.sums_by_label(chunk.X, chunk.weight, labels, k)
+        squares = np.bincount(labels, chunk.weight * sparse_rows.squared_norms(chunk.X), k)
+        return ClusterSums(np.bincount(labels, chunk.weight, k), found, squares)
     X = np.asarray(chunk.X, dtype=np.float64)
     sums = np.zeros(centers.shape)
     np.add.at(sums, labels, chunk.weight[:, None] * X)
@@ -60,6 +65,8 @@ def negative_cost(chunk: Any, centers: Array) -> float:
 
 def distances_to(chunk: Any, centers: Array) -> Array:
     """Return the Euclidean distance of every row to every center, over its present entries."""
+    if sparse.issparse(chunk.X):
+        return np.sqrt(sparse_rows.squared_distances(chunk.X, centers)).astype(chunk.X.dtype, copy=False)
     metric = "observed_euclidean" if np.isnan(chunk.X.sum(dtype=np.float64)) else "euclidean"
     return pairwise(chunk.X, centers, metric).astype(chunk.X.dtype, copy=False)
 

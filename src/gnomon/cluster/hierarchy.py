@@ -44,7 +44,7 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
     linkage : {"ward", "complete", "average", "weighted", "centroid", "median", "single"}, default="ward"
         How far apart clusters are.
     distance_threshold : float, optional
-        Merge up to this height instead of down to `n_clusters`.
+        Merge below this height, not at it, instead of down to `n_clusters`.
     compute_distances : ignored
         Kept for scikit-learn; `distances_` is always there.
 
@@ -125,7 +125,8 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
             Z, parts = self._connected(rows.X, rows.weight)
         if self.n_clusters is not None and self.n_clusters > rows.n_rows:
             raise DataError(f"Cannot extract more clusters than samples: {self.n_clusters} of {rows.n_rows}.")
-        labels = cut_tree(Z, self.n_clusters, self.distance_threshold)
+        below = None if self.distance_threshold is None else np.nextafter(self.distance_threshold, -np.inf)
+        labels = cut_tree(Z, self.n_clusters, below)  # merges at the threshold itself are not made
         return {
             "labels_": labels,
             "n_clusters_": int(labels.max()) + 1,
@@ -150,6 +151,10 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
         return {**found, "labels_": found["labels_"][place]}
 
     def _connected(self, X: Array, weight: Array) -> tuple[Array, int]:
+        if self.linkage == "ward" and self.metric != "euclidean":
+            raise ValueError(
+                f"{self.metric} was provided as metric. Ward can only work with euclidean distances."
+            )
         graph = self.connectivity(X) if callable(self.connectivity) else self.connectivity
         graph = sparse.csr_array(graph)
         if graph.shape != (len(X), len(X)):

@@ -159,7 +159,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
 
     @property
     def _reads(self) -> Reads:  # type: ignore[override]
-        return Reads(nan=self.missing == "ignore", scales=self.algorithm != "optimal_1d")
+        nan, plane = self.missing == "ignore", self.algorithm != "optimal_1d"
+        return Reads(nan=nan, sparse=plane and not nan, scales=plane)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -191,7 +192,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
         centers = new_centers(ready)
         shift = movement(state.centers, centers, self._frame(rows).scale)
         gain = float((column(ready.counts) * (centers - ready.centers) ** 2).sum())
-        carries = ready is state and rows.in_memory and self.missing == "error"
+        carries = ready is state and rows.in_memory and not rows.sparse and self.missing == "error"
         known = carried(state, centers, self._frame(rows).scale) if carries else None
         fresh = self._assign(rows, centers, ready.labels, ready.centers, known)
         row = [

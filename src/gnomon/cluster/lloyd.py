@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy import sparse
 
+from gnomon.cluster import sparse_rows
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.rows import Chunk
 from gnomon.core.sums import total
 from gnomon.core.threads import in_order
 from gnomon.loops import kmeans as loops
@@ -50,6 +53,9 @@ class Spread(NamedTuple):
 def column_spread(chunk: Any) -> Spread:
     """Partial sum of `Spread`; NaN entries are left out, column by column."""
     X, d = chunk.X, chunk.X.shape[1]
+    if sparse.issparse(X):
+        weight, *moments = sparse_rows.column_moments(X, chunk.weight)
+        return Spread(np.full(d, weight), *moments)
     if np.isnan(X.sum(dtype=np.float64)):
         return _observed_spread(X, chunk.weight)
     mean, square = np.zeros(d), np.zeros(d)
@@ -79,6 +85,9 @@ class Frame(NamedTuple):
 
 def scaled_scatter(chunk: Any, shift: Array, scale: float) -> float:
     """Partial sum of the squared deviations, in units of 1/scale²."""
+    if sparse.issparse(chunk.X):
+        point = shift[None] * scale
+        return float(chunk.weight @ sparse_rows.squared_distances(chunk.X * scale, point)[:, 0])
     return float(chunk.weight @ np.nansum(((chunk.X - shift) * scale) ** 2, axis=1))
 
 
@@ -159,6 +168,8 @@ class Known(NamedTuple):
 
 def plain(X: Array) -> Array:
     """Return X as the loops want it: C order, and read-only so that one compiled version serves all."""
+    if sparse.issparse(X):
+        return X
     X = np.require(X, requirements=["C", "A"])
     view = X.view()
     view.flags.writeable = False
@@ -178,9 +189,9 @@ class Memory:
         if not rows.in_memory:
             return
         self.X, self.weight = plain(rows.X), rows.weight
-        n = len(self.X)
+        n = self.X.shape[0]
         self.norms, self.near = np.empty(n), np.empty(n)
-        if not missing:
+        if not missing and not rows.sparse:
             blocks = row_blocks(n)
             list(
                 in_order(
@@ -200,10 +211,13 @@ class Memory:
         """
         if before is None or self.centers is not before or kinds == 0:
             self.centers = None
-        blocks = row_blocks(len(self.X))
-        work = (
-            self._observed(centers, labels) if self.missing else self._screened(centers, labels, kinds, known)
-        )
+        blocks = row_blocks(self.X.shape[0])
+        if sparse.issparse(self.X):
+            work = self._sparse(centers, labels)
+        elif self.missing:
+            work = self._observed(centers, labels)
+        else:
+            work = self._screened(centers, labels, kinds, known)
         found = add_assignments(in_order(work, blocks))
         self.centers = centers
         found = found._replace(cost=found.cost / self.frame.scale / self.frame.scale)
@@ -249,6 +263,17 @@ class Memory:
         self.drift = self.drift + np.maximum.reduceat(moved[self.groups.order], self.groups.bounds[:-1])
         self.sunk += float(moved.max())
 
+    def _sparse(self, centers: Array, labels: Array) -> Any:
+        def work(block: tuple[int, int]) -> Assignment:
+            a, b = block
+            chunk = Chunk(self.X[a:b], None, self.weight[a:b], a)
+            new, self.near[a:b] = assign_chunk(chunk, centers, self.frame)
+            changed = int(np.count_nonzero(new != labels[a:b]))
+            labels[a:b] = new
+            return _sparse_sums(chunk, centers, new, self.near[a:b], changed)
+
+        return work
+
     def _observed(self, centers: Array, labels: Array) -> Any:
         def work(block: tuple[int, int]) -> Assignment:
             sums, counts = np.zeros(centers.shape), np.zeros(centers.shape)
@@ -292,6 +317,9 @@ def add_assignments(parts: Any) -> Assignment:
 def chunk_frame(X: Array, centers: Array) -> Frame:
     """Return a frame that holds the rows of a chunk and the centers."""
     shift = centers.mean(axis=0)
+    if sparse.issparse(X):
+        size = max(float(np.abs(X.data).max(initial=0.0)), float(np.abs(centers).max(initial=0.0)))
+        return Frame(shift, float(2.0 ** -np.ceil(np.log2(size))) if 1e-300 < size < 1e300 else 1.0, 0.0)
     reach = max(np.nanmax(np.abs(X - shift), initial=0.0), np.abs(centers - shift).max(initial=0.0))
     return Frame(shift, float(2.0 ** -np.ceil(np.log2(reach))) if 1e-300 < reach < 1e300 else 1.0, 0.0)
 
@@ -299,8 +327,10 @@ def chunk_frame(X: Array, centers: Array) -> Frame:
 def assign_chunk(chunk: Any, centers: Array, frame: Frame | None = None) -> Any:
     """Return the nearest centers of a chunk's rows, and their squared distances in units of 1/scale²."""
     X = plain(chunk.X)
-    m, k = len(X), len(centers)
+    m, k = X.shape[0], len(centers)
     frame = chunk_frame(X, centers) if frame is None else frame
+    if sparse.issparse(X):
+        return sparse_rows.nearest(X * frame.scale, centers * frame.scale)
     labels, near = np.zeros(m, dtype=np.int32), np.empty(m)
     if np.isnan(X.sum(dtype=np.float64)):
         sums = np.zeros(centers.shape)
@@ -324,6 +354,9 @@ def assignment_sums(chunk: Any, centers: Array, frame: Frame, missing: bool) -> 
         np.arange(chunk.start, chunk.start + m, dtype=np.uint64) * 2 + 1
     )
     checksum = (checksum * np.uint64(0x9E3779B97F4A7C15)).sum(dtype=np.uint64)
+    if sparse.issparse(X):
+        found = _sparse_sums(chunk, centers, labels, near, np.array([checksum]))
+        return found._replace(cost=found.cost / frame.scale / frame.scale)
     sums = np.zeros(centers.shape)
     if missing:
         counts, labels = np.zeros(centers.shape), labels.copy()
@@ -335,6 +368,13 @@ def assignment_sums(chunk: Any, centers: Array, frame: Frame, missing: bool) -> 
         cost = loops.add_residuals(X, chunk.weight, 0, m, centers, frame.scale, labels, sums)
         loops.add_weights(chunk.weight, 0, m, labels, counts)
     return Assignment(sums, counts, cost / frame.scale / frame.scale, np.array([checksum]))
+
+
+def _sparse_sums(chunk: Any, centers: Array, labels: Array, near: Array, changed: Any) -> Assignment:
+    """Return the sums of an assignment of sparse rows; its cost is in units of 1/scale², as `near` is."""
+    counts = np.bincount(labels, weights=chunk.weight, minlength=len(centers))
+    sums = sparse_rows.sums_by_label(chunk.X, chunk.weight, labels, len(centers))
+    return Assignment(sums - counts[:, None] * centers, counts, float(chunk.weight @ near), changed)
 
 
 class Farthest(NamedTuple):
@@ -374,9 +414,7 @@ def farthest_rows(chunk: Any, centers: Array, frame: Frame, m: int) -> Farthest:
     cut = np.partition(near, -m)[-m] if m < len(near) else -1.0
     while True:  # copies of one row may fill the list: look further down until m are distinct
         rows = np.flatnonzero(near >= max(cut, 0.0))
-        found = _distinct(
-            near[rows], np.array(chunk.X[rows], dtype=np.float64), labels[rows], chunk.weight[rows], m
-        )
+        found = _distinct(near[rows], sparse_rows.dense(chunk.X[rows]), labels[rows], chunk.weight[rows], m)
         if len(found.distance) == m or len(rows) == (near >= 0).sum():
             return found
         below = near[near < cut]

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 
 from gnomon.cluster import lloyd, seeding
 from gnomon.cluster.centers import distances_to, nearest_labels, negative_cost
+from gnomon.cluster.sparse_rows import dense
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
@@ -79,10 +80,10 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     _stop: ClassVar[str] = "self"
     _monotone: ClassVar[bool] = False  # the smoothed cost of random batches may rise
-    _reads = Reads()
+    _reads = Reads(sparse=True)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions(set(seeding.STARTS)), "array-like"],
+        "init": [StrOptions(set(seeding.STARTS)), callable, "array-like"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "verbose": ["verbose"],
@@ -144,7 +145,11 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def _seeds(self, rows: Any, frame: lloyd.Frame, rng: np.random.Generator) -> Array:
         if not isinstance(self.init, str):
-            init = np.array(self.init, dtype=np.float64)
+            init = self.init
+            if callable(init):
+                random_state = np.random.RandomState(draw_seed(rng) % 2**32)
+                init = init(rows.X, self.n_clusters, random_state=random_state)
+            init = np.array(dense(init), dtype=np.float64)
             if init.shape != (self.n_clusters, rows.n_features):
                 raise DataError(f"The shape of the initial centers {init.shape} does not match.")
             return init
@@ -185,15 +190,16 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def _batch(self, X: Array, frame: lloyd.Frame, state: BatchState, rng: np.random.Generator) -> BatchState:
         """Assign a batch and move the centers."""
-        chunk = Chunk(X, None, np.ones(len(X)), 0)
+        n = X.shape[0]
+        chunk = Chunk(X, None, np.ones(n), 0)
         found = lloyd.assignment_sums(chunk, state.centers, frame, False)
         counts = state.counts + found.counts
         centers = state.centers + found.sums / np.where(counts > 0, counts, 1.0)[:, None]
         if self.reassignment_ratio > 0 and (state.batches + 1) % 10 == 0:
-            poor = np.flatnonzero(counts < self.reassignment_ratio * counts.max())[: len(X) // 2]
-            centers[poor] = X[rng.permutation(len(X))[: len(poor)]]
+            poor = np.flatnonzero(counts < self.reassignment_ratio * counts.max())[: n // 2]
+            centers[poor] = dense(X[rng.permutation(n)[: len(poor)]])
             counts[poor] = counts[counts > 0].min() if len(poor) else 0
-        cost = found.cost / len(X)
+        cost = found.cost / n
         smooth = cost if not np.isfinite(state.smooth) else 0.9 * state.smooth + 0.1 * cost
         better = smooth < state.best
         return state._replace(

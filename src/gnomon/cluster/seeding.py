@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from gnomon.cluster import sparse_rows
 from gnomon.cluster.lloyd import Frame, frame_of, plain
 from gnomon.cluster.sampling import bottom_rows, fine_hash, hash_rows
 from gnomon.core.errors import DataError
@@ -33,6 +35,8 @@ class Seeds(NamedTuple):
 
 def _filled(X: Array, means: Array) -> Array:
     """Return X with the columns' means in its holes."""
+    if sparse.issparse(X):
+        return X
     return np.where(np.isnan(X), means, X) if np.isnan(X.sum(dtype=np.float64)) else X
 
 
@@ -41,11 +45,16 @@ class Sample:
 
     def __init__(self, X: Array, weight: Array, frame: Frame) -> None:
         self.X, self.weight, self.frame = plain(_filled(X, frame.shift)), weight, frame
-        blocks = np.array_split(self.X, max(1, self.X.size // 2**18))
-        self.keys = np.concatenate(list(in_order(hash_rows, blocks)))
+        self.keys = self._keys()
         self.order = self._order()
-        self.rank = np.empty(len(X), dtype=np.int64)
-        self.rank[self.order] = np.arange(len(X))
+        self.rank = np.empty(len(self.order), dtype=np.int64)
+        self.rank[self.order] = np.arange(len(self.order))
+
+    def _keys(self) -> Array:
+        if sparse.issparse(self.X):
+            return sparse_rows.hash_sparse(self.X, hash_rows)
+        blocks = np.array_split(self.X, max(1, self.X.size // 2**18))
+        return np.concatenate(list(in_order(hash_rows, blocks)))
 
     def _order(self) -> Array:
         order = np.argsort(self.keys, kind="stable")
@@ -53,23 +62,28 @@ class Sample:
         if len(tied):  # equal after rounding: the float64 bytes decide
             places = np.unique(np.concatenate([tied, tied + 1]))
             rows = order[places]
-            order[places] = rows[np.lexsort((fine_hash(self.X[rows]), self.keys[rows]))]
+            order[places] = rows[np.lexsort((self._fine_keys(rows), self.keys[rows]))]
         return order
+
+    def _fine_keys(self, rows: Array) -> Array:
+        if sparse.issparse(self.X):
+            return sparse_rows.hash_sparse(self.X[rows], fine_hash)
+        return fine_hash(self.X[rows])
 
     def groups(self) -> tuple[Array, Array]:
         """Return the group of every row (copies share one; −1 for weight zero) and the groups' weights."""
         order = self.order[self.weight[self.order] > 0]
         fresh = np.ones(len(order), dtype=bool)
         same = np.flatnonzero(self.keys[order[1:]] == self.keys[order[:-1]])
-        fresh[same + 1] = (self.X[order[same]] != self.X[order[same + 1]]).any(axis=1)
-        group = np.full(len(self.X), -1)
+        fresh[same + 1] = sparse_rows.differ(self.X[order[same]], self.X[order[same + 1]])
+        group = np.full(len(self.order), -1)
         group[order] = np.cumsum(fresh) - 1
         return group, np.bincount(group[order], self.weight[order])
 
     def representatives(self, count: int) -> Array:
         """Return one row of every group, in canonical order: the first in the data."""
         group, _ = self.groups()
-        first = np.full(count, len(self.X))
+        first = np.full(count, len(self.order))
         known = group >= 0
         np.minimum.at(first, group[known], np.flatnonzero(known))
         return first
@@ -85,7 +99,8 @@ class Closest:
     """Squared distance of every row to the chosen seeds, and the sums from which the next is drawn."""
 
     def __init__(self, sample: Sample, k: int) -> None:
-        n = len(sample.X)
+        n = len(sample.order)
+        self.norms = sparse_rows.squared_norms(sample.X) if sparse.issparse(sample.X) else None
         self.sample = sample
         self.blocks = [(a, min(a + 2**14, n)) for a in range(0, n, 2**14)]
         self.width = max(1, int(np.ceil(n / 1024)))
@@ -97,6 +112,8 @@ class Closest:
     def try_rows(self, rows: Array) -> tuple[Array, Array]:
         """Return (n, t) closest distances if each candidate were taken, and their weighted sums."""
         s, scale = self.sample, self.sample.frame.scale
+        if self.norms is not None:
+            return self._try_sparse(sparse_rows.dense(s.X[rows]))
         seeds = np.array(s.X[rows], dtype=np.float64)
         chosen = np.array(s.X[self.chosen], dtype=np.float64)
         apart = (
@@ -116,13 +133,25 @@ class Closest:
 
         return trial, sum(in_order(work, self.blocks))
 
+    def _try_sparse(self, seeds: Array) -> tuple[Array, Array]:
+        s, square = self.sample, self.sample.frame.scale**2
+        trial = np.empty((len(s.order), len(seeds)))
+
+        def work(block: tuple[int, int]) -> Array:
+            part = slice(*block)
+            found = sparse_rows.squared_distances(s.X[part], seeds, self.norms[part]) * square
+            np.minimum(found, self.closest[part, None], out=trial[part])
+            return s.weight[part] @ trial[part]
+
+        return trial, sum(in_order(work, self.blocks))
+
     def take(self, row: int, trial: Array, t: int) -> None:
         """Make a candidate a seed."""
         seed = len(self.chosen)
         self.chosen.append(int(row))
 
         def work(block: tuple[int, int]) -> Array:
-            buckets = np.zeros(-(-len(self.sample.X) // self.width))
+            buckets = np.zeros(-(-len(self.sample.order) // self.width))
             loops.take_seed(
                 *block,
                 self.sample.weight,
@@ -176,7 +205,7 @@ def plus_plus(sample: Sample, k: int, rng: np.random.Generator, trials: int | No
 
 def _seeds(sample: Sample, rows: Any, costs: Any) -> Seeds:
     rows = np.asarray(rows)
-    return Seeds(np.array(sample.X[rows], dtype=np.float64), rows, np.asarray(costs, dtype=np.float64))
+    return Seeds(sparse_rows.dense(sample.X[rows]).copy(), rows, np.asarray(costs, dtype=np.float64))
 
 
 def farthest_first_rows(sample: Sample, k: int, first: int, rank: Array | None = None) -> Seeds:
@@ -226,6 +255,11 @@ def random_partition(sample: Sample, k: int, rng: np.random.Generator) -> Seeds:
 def means_of(sample: Sample, labels: Array, k: int) -> Seeds:
     """Weighted means of the rows of each label; an unused label starts at the overall mean."""
     used = labels >= 0
+    if sparse.issparse(sample.X):
+        counts = np.bincount(labels[used], sample.weight[used], k)[:, None]
+        whole = sparse_rows.sums_by_label(sample.X[used], sample.weight[used], labels[used], k)
+        means = np.where(counts > 0, whole / np.where(counts > 0, counts, 1.0), sample.frame.shift)
+        return Seeds(means, np.full(k, -1), np.zeros(0))
     X = np.array(sample.X[used], dtype=np.float64) - sample.frame.shift
     sums, counts = np.zeros((k, X.shape[1])), np.bincount(labels[used], sample.weight[used], k)
     order = np.argsort(sample.rank[used], kind="stable")
@@ -249,7 +283,7 @@ def parallel(sample: Sample, k: int, rng: np.random.Generator, rounds: int = 5) 
     crowd = np.bincount(near.owner, sample.weight, len(chosen))
     if len(chosen) <= k:
         return plus_plus(sample, k, rng)
-    picked = plus_plus(Sample(np.array(sample.X[chosen]), crowd, sample.frame), k, rng)
+    picked = plus_plus(Sample(sparse_rows.dense(sample.X[chosen]), crowd, sample.frame), k, rng)
     return picked._replace(rows=chosen[picked.rows])
 
 
@@ -289,10 +323,11 @@ def given(rows: Any, frame: Frame, init: Any, k: int) -> Seeds:
 
 
 def _sample_of_matrix(X: Any, sample_weight: Any, k: int) -> Sample:
-    X = matrix(X)
-    if not 1 <= k <= len(X):
-        raise DataError(f"n_clusters={k} must be between 1 and the number of rows, {len(X)}.")
-    weight = np.ones(len(X)) if sample_weight is None else weights(sample_weight, len(X))
+    X = matrix(X, allow_sparse=True)
+    n = X.shape[0]
+    if not 1 <= k <= n:
+        raise DataError(f"n_clusters={k} must be between 1 and the number of rows, {n}.")
+    weight = np.ones(n) if sample_weight is None else weights(sample_weight, n)
     return Sample(X, weight, frame_of(MemoryRows(X, None, weight)))
 
 
@@ -313,7 +348,7 @@ def kmeans_plusplus(
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
+    X : array or sparse matrix of shape (n_samples, n_features)
         The rows to choose from.
     n_clusters : int
         How many to choose.
@@ -339,7 +374,8 @@ def kmeans_plusplus(
     """
     sample = _sample_of_matrix(X, sample_weight, n_clusters)
     seeds = plus_plus(sample, n_clusters, generator(random_state), n_local_trials)
-    return sample.X[seeds.rows].copy(), seeds.rows
+    chosen = sample.X[seeds.rows]
+    return (chosen.toarray() if sparse.issparse(chosen) else chosen.copy()), seeds.rows
 
 
 def farthest_first(X: Any, n_clusters: int, *, first: int | None = 0, random_state: Any = None) -> Array:
@@ -349,7 +385,7 @@ def farthest_first(X: Any, n_clusters: int, *, first: int | None = 0, random_sta
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
+    X : array or sparse matrix of shape (n_samples, n_features)
         The rows to choose from.
     n_clusters : int
         How many to choose.
@@ -371,6 +407,6 @@ def farthest_first(X: Any, n_clusters: int, *, first: int | None = 0, random_sta
     sample = _sample_of_matrix(X, None, n_clusters)
     if first is None:
         first = int(sample.pick(sample.weight, generator(random_state).random(1))[0])
-    if not 0 <= first < len(sample.X):
-        raise DataError(f"first={first} is not a row of X, which has {len(sample.X)}.")
+    if not 0 <= first < len(sample.order):
+        raise DataError(f"first={first} is not a row of X, which has {len(sample.order)}.")
     return farthest_first_rows(sample, n_clusters, first).rows

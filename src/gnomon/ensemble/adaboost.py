@@ -14,6 +14,7 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
+from sklearn.utils import get_tags
 
 from gnomon.core.errors import DegenerateError
 from gnomon.core.parameters import HasMethods, Interval, StrOptions
@@ -23,7 +24,7 @@ from gnomon.core.sums import Chunk, per_row
 from gnomon.core.validate import Reads
 from gnomon.ensemble.sampling import draw_counts, make_pool
 from gnomon.trees.base import positive
-from gnomon.trees.stump import DecisionStump, Sorted, fit_stump, sort_columns
+from gnomon.trees.stump import DecisionStump, fit_stump, sort_columns
 
 Array = np.ndarray
 CHANCE = 1e-12  # an error this close to one half is chance
@@ -54,7 +55,7 @@ def _votes(learner: Any, X: Array, classes: Array) -> Array:
 
 def _tally(chunk: Chunk, learners: list[Any], scale: Array, classes: Array) -> Array:
     """Add up the votes of all learners, in their order."""
-    score = np.zeros((len(chunk.X), len(classes)))
+    score = np.zeros((chunk.X.shape[0], len(classes)))
     for learner, alpha in zip(learners, scale):
         score += alpha * _votes(learner, chunk.X, classes)
     return score
@@ -116,7 +117,6 @@ class AdaBoostClassifier(
     (array([0.4236, 0.6496, 0.9229]), 0.5162, array([0.3, 0.3, 0. ]))
     """
 
-    _reads = Reads(y="class")
     _stop = "self"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
@@ -147,6 +147,11 @@ class AdaBoostClassifier(
         self.when_worse = when_worse
         self.store_weights = store_weights
 
+    @property
+    def _reads(self) -> Reads:
+        known = self.estimator is None or bool(get_tags(self.estimator).input_tags.sparse)
+        return Reads(y="class", sparse=known)
+
     def _limit(self) -> int:
         return int(self.n_estimators)
 
@@ -158,7 +163,7 @@ class AdaBoostClassifier(
         score = np.zeros((len(y), len(rows.classes)))
         return AdaState((), (), (), (), (w,), (), score, draw_seed(rng), False)
 
-    def _prepared(self, rows: Any) -> tuple[Array, Array, Array, Sorted | None]:
+    def _prepared(self, rows: Any) -> tuple[Array, Array, Array, Any]:
         """Return the rows that count, the classes and sorted columns; once for every fit."""
         if "_data" not in self.__dict__:
             X, y, _ = positive(rows)
@@ -229,10 +234,10 @@ class AdaBoostClassifier(
                 break
         return counts
 
-    def _answers(self, found: Any, sorted_: Sorted) -> Array:
+    def _answers(self, found: Any, sorted_: Any) -> Array:
         if found.feature < 0:
-            return np.full(sorted_.columns.shape[1], found.left)
-        return np.where(sorted_.columns[found.feature] <= found.threshold, found.left, found.right)
+            return np.full(len(self._data[1]), found.left)
+        return np.where(sorted_.column(found.feature) <= found.threshold, found.left, found.right)
 
     def _as_stump(self, found: Any) -> DecisionStump:
         X, _, classes, _ = self._data
@@ -363,9 +368,21 @@ class AdaBoostClassifier(
 
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities: the logistic of twice F (two classes), or a softmax of the votes."""
+        return self._probability(self.decision_function(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """Yield the probabilities after every round."""
+        for decision in self.staged_decision_function(X):
+            yield self._probability(decision)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _probability(self, decision: Array) -> Array:
         from scipy.special import expit, softmax
 
-        decision = self.decision_function(X)
         if len(self.classes_) == 1:
             return np.ones((len(decision), 1))
         if decision.ndim == 1:

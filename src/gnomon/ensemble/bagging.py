@@ -7,10 +7,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.core.errors import DataError
@@ -60,14 +61,24 @@ class _Bagging(MetaEstimatorMixin, Learner):
 
     @property
     def _reads(self) -> Reads:
-        nan = self.estimator is None or get_tags(self.estimator).input_tags.allow_nan
-        return Reads(y=self._target, nan=bool(nan))
+        if self.estimator is None:
+            return Reads(y=self._target, nan=True, sparse=True)
+        tags = get_tags(self.estimator).input_tags
+        return Reads(y=self._target, nan=bool(tags.allow_nan), sparse=bool(tags.sparse))
 
     def _limit(self) -> int:
         return int(self.n_estimators)
 
     def _base(self) -> Any:
         return self._default() if self.estimator is None else self.estimator
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the members; see `Learner.fit`. Members of sparse rows get them in the format they were given in."""
+        self._format = type(X) if sparse.issparse(X) else None  # while fitting
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._format
 
     def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Any]:
         """Yield a fitted copy of the committee; a committee without members is left out."""
@@ -79,12 +90,21 @@ class _Bagging(MetaEstimatorMixin, Learner):
         return BagState((), (), (), draw_seed(rng))
 
     def _state(self) -> BagState:
+        grown = len(self._bag_.members)
+        if self.n_estimators < grown:
+            raise DataError(
+                f"n_estimators={self.n_estimators} must be at least {grown} when warm_start=True: "
+                "the old members are kept."
+            )
+        if self.n_estimators == grown:
+            warn("Warm-start fitting without increasing n_estimators does not fit new members.")
         return self._bag_
 
     def _step(self, rows: Any, state: BagState) -> tuple[BagState, Report]:
         X, y, weight = positive(rows)
         pool = make_pool(X, y, weight)
-        size = n_draws(self.max_samples, pool.size if self.bootstrap else len(X))
+        n = X.shape[0]
+        size = n_draws(self.max_samples, pool.size if self.bootstrap else n)
         width = (
             self.max_features
             if isinstance(self.max_features, Integral)
@@ -99,8 +119,8 @@ class _Bagging(MetaEstimatorMixin, Learner):
                 counts = draw_counts(pool, size, rng)
             else:
                 counts = weight.copy()
-                if size < len(X):
-                    counts[pool.order[np.sort(rng.permutation(len(X))[size:])]] = 0.0
+                if size < n:
+                    counts[pool.order[np.sort(rng.permutation(n)[size:])]] = 0.0
             features = np.arange(X.shape[1])
             if width < X.shape[1] or self.bootstrap_features:
                 features = np.sort(rng.choice(X.shape[1], max(1, width), replace=self.bootstrap_features))
@@ -122,11 +142,17 @@ class _Bagging(MetaEstimatorMixin, Learner):
         part = (
             X if len(features) == X.shape[1] and (features == np.arange(X.shape[1])).all() else X[:, features]
         )
-        keep = counts > 0
+        keep, given = counts > 0, getattr(self, "_format", None) or (lambda rows: rows)
         if has_fit_parameter(member, "sample_weight"):
-            return member.fit(part[keep], y[keep], sample_weight=counts[keep])
-        chosen = np.repeat(np.arange(len(X)), np.round(counts).astype(np.int64))
-        return member.fit(part[chosen], y[chosen])
+            if (
+                self._target == "class" and len(np.unique(y[keep])) < 2
+            ):  # many classifiers ask for two classes: the others stay, with weight 0
+                keep = slice(None)
+            member.fit(given(part[keep]), y[keep], sample_weight=counts[keep])
+            return member
+        chosen = np.repeat(np.arange(X.shape[0]), np.round(counts).astype(np.int64))
+        member.fit(given(part[chosen]), y[chosen])
+        return member
 
     def _attributes(self, state: BagState) -> dict[str, Any]:
         facts = {
@@ -137,8 +163,15 @@ class _Bagging(MetaEstimatorMixin, Learner):
         }
         return facts
 
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.estimators_[index]
+
     def _keep(self, run: Any, rows: Any) -> None:
         super()._keep(run, rows)
+        self._kept_ = np.flatnonzero(rows.weight > 0)
         if self.oob_score:
             X, y, _ = positive(rows)
             self._score_oob(X, y)
@@ -146,7 +179,9 @@ class _Bagging(MetaEstimatorMixin, Learner):
     @property
     def estimators_samples_(self) -> list[Array]:
         """Rows that each member saw, repeated as drawn."""
-        return [np.repeat(np.arange(len(c)), np.round(c).astype(np.int64)) for c in self._bag_.counts]
+        if not self.bootstrap:
+            return [self._kept_[c > 0] for c in self._bag_.counts]
+        return [np.repeat(self._kept_, np.round(c).astype(np.int64)) for c in self._bag_.counts]
 
     def _outputs(self, X: Array, member: Any, features: Array) -> Array:
         raise NotImplementedError
@@ -157,24 +192,32 @@ class _Bagging(MetaEstimatorMixin, Learner):
         yield from in_order(lambda pair: self._outputs(rows.X, *pair), pairs)
 
     def _oob(self, X: Array) -> tuple[Array, Array]:
-        total, count = None, np.zeros(len(X))
+        n = X.shape[0]
+        total, count = None, np.zeros(n)
         for member, features, counts in zip(*self._bag_[:3]):
             out = np.flatnonzero(counts == 0)
             if not len(out):
                 continue
             found = self._outputs(X[out], member, features)
-            total = np.zeros((len(X), *found.shape[1:])) if total is None else total
+            total = np.zeros((n, *found.shape[1:])) if total is None else total
             total[out] += found
             count[out] += 1
         missing = int(np.count_nonzero(count == 0))
         if missing:
             warn(f"{missing} rows are in every bag and have no out-of-bag prediction; use more members.")
-        total = np.zeros(len(X)) if total is None else total
+        total = np.zeros(n) if total is None else total
         with np.errstate(invalid="ignore", divide="ignore"):
             return total / (count if total.ndim == 1 else count[:, None]), count > 0
 
     def _score_oob(self, X: Array, y: Array) -> None:
         raise NotImplementedError
+
+
+def _members_decide(model: Any) -> bool:
+    """Tell whether the members have decision functions; raise AttributeError otherwise."""
+    known = model.estimators_[0] if hasattr(model, "estimators_") else model._base()
+    getattr(known, "decision_function")  # noqa: B009 - its error is the answer
+    return True
 
 
 class BaggingClassifier(ClassifierMixin, _Bagging):
@@ -245,11 +288,11 @@ class BaggingClassifier(ClassifierMixin, _Bagging):
 
     def _outputs(self, X: Array, member: Any, features: Array) -> Array:
         part = X[:, features]
-        out = np.zeros((len(X), len(self.classes_)))
+        out = np.zeros((X.shape[0], len(self.classes_)))
         if self.voting == "soft" and hasattr(member, "predict_proba"):
             out[:, np.searchsorted(self.classes_, member.classes_)] = member.predict_proba(part)
         else:
-            out[np.arange(len(X)), np.searchsorted(self.classes_, member.predict(part))] = 1.0
+            out[np.arange(len(out)), np.searchsorted(self.classes_, member.predict(part))] = 1.0
         return out
 
     def _score_oob(self, X: Array, y: Array) -> None:
@@ -276,6 +319,21 @@ class BaggingClassifier(ClassifierMixin, _Bagging):
         """Return the class with the largest share; ties go to the lowest class."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @available_if(_members_decide)
+    def decision_function(self, X: Any) -> Array:
+        """Return the mean of the members' decision functions."""
+        rows = self._rows(X)
+        pairs = zip(self.estimators_, self.estimators_features_, strict=True)
+        found = [member.decision_function(rows.X[:, features]) for member, features in pairs]
+        if any(len(member.classes_) < len(self.classes_) for member in self.estimators_):
+            raise DataError("a member has not seen every class; its decision function cannot be averaged.")
+        return sum(found) / len(found)
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield the prediction of the first 1, 2, ... members."""

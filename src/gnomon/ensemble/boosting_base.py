@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from gnomon.core.errors import DivergenceError, ModelFileError
+from gnomon.core.errors import DataError, DivergenceError, ModelFileError
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
@@ -51,7 +51,7 @@ class TrainingData(NamedTuple):
 
 
 def _scores(chunk: Chunk, packed: PackedTrees, start: Array) -> Array:
-    return packed.add(chunk.X, np.tile(start, (len(chunk.X), 1)))
+    return packed.add(chunk.X, np.tile(start, (chunk.X.shape[0], 1)))
 
 
 class Boosted(Learner):
@@ -119,8 +119,8 @@ class Boosted(Learner):
         objective.check(y)
         weight = self._weighted(rows.classes, y, weight)
         reps, valid = repetitions(rows.weight[rows.weight > 0]), None
-        if self._stops_early(len(X)):
-            train, test = self._hold_out(len(X), y if n_classes else None, rng)
+        if self._stops_early(len(y)):
+            train, test = self._hold_out(len(y), y if n_classes else None, rng)
             valid = (X[test], y[test], weight[test])
             X, y, weight, reps = X[train], y[train], weight[train], reps[train]
         return TrainingData(
@@ -302,6 +302,13 @@ class _Coding:
     def __enter__(self) -> Any:
         found = cats.learn_categories(self.X, getattr(self.model, "categorical_features", None))
         codes = cats.encode(self.X, found)
+        signs = getattr(self.model, "monotonic_cst", None)
+        if (
+            found
+            and isinstance(signs, list | tuple | np.ndarray)
+            and any(signs[j] for j in found if j < len(signs))
+        ):
+            raise DataError("monotonic_cst orders categories, which have no order; put 0 there.")
         self.model._categories, self.model._data = found, None
         return codes
 

@@ -13,80 +13,132 @@ from gnomon.ensemble.forest_base import FOREST_CONSTRAINTS, Forest, ForestState
 from gnomon.trees import categories as cats
 from gnomon.trees.growing import Problem, class_problem
 from gnomon.trees.nodes import Tree
+from gnomon.trees.outputs import Outputs, outputs_of, several
 from gnomon.trees.tree import DecisionTreeClassifier, class_weights
 
 Array = np.ndarray
 
 
 class _ForestClassifier(ClassifierMixin, Forest):
-    _reads = cats.READS._replace(y="class")
-    _passing = (*Forest._passing, "_class_codes", "_class_names")
+    _tree_kind = DecisionTreeClassifier
+    _passing = (*Forest._passing, "_class_codes", "_class_names", "_outputs")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FOREST_CONSTRAINTS,
         "criterion": [StrOptions({"gini", "entropy", "log_loss", "error"})],
-        "class_weight": [dict, StrOptions({"balanced", "balanced_subsample"}), None],
+        "class_weight": [dict, list, StrOptions({"balanced", "balanced_subsample"}), None],
     }
 
+    @property
+    def _reads(self) -> Any:
+        return cats.READS._replace(y="class" if getattr(self, "_outputs", None) is None else "numbers")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Grow the forest; see `Forest.fit`. Several columns of classes in y make one forest for all of them."""
+        found = several(y)
+        if found is None:
+            return super().fit(X, y, sample_weight)
+        self._outputs, indicators = found
+        return super().fit(X, indicators, sample_weight)
+
     def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
-        self._class_codes, self._class_names = y, rows.classes
+        outputs = getattr(self, "_outputs", None)
+        self._class_codes = y if outputs is None else outputs.codes(y)
+        self._class_names = rows.classes if outputs is None else outputs
         if not self.bootstrap and self.class_weight is not None:
             balanced = "balanced" if self.class_weight == "balanced_subsample" else self.class_weight
-            weight = class_weights(balanced, rows.classes, y, weight)
+            weight = self._class_weighted(balanced, weight)
+        if outputs is not None:
+            return outputs.problem(self.criterion, y, weight, reps)
         return class_problem(self.criterion, y, len(rows.classes), weight, reps)
+
+    def _class_weighted(self, class_weight: Any, weight: Array) -> Array:
+        if isinstance(self._class_names, Outputs):
+            return self._class_names.weights(class_weight, self._class_codes, weight)
+        return class_weights(class_weight, self._class_names, self._class_codes, weight)
 
     def _bag_weight(self, problem: Problem, counts: Array) -> Array:
         if self.class_weight is None:
             return counts
         if self.class_weight == "balanced_subsample":
-            return class_weights("balanced", self._class_names, self._class_codes, counts)
-        base = class_weights(self.class_weight, self._class_names, self._class_codes, problem.weight)
-        return counts * base / problem.weight
+            return self._class_weighted("balanced", counts)
+        return counts * self._class_weighted(self.class_weight, problem.weight) / problem.weight
+
+    def _pruned(self, tree: Tree) -> Tree:
+        tree, outputs = super()._pruned(tree), getattr(self, "_outputs", None)
+        return tree if outputs is None else outputs.shares(tree)
 
     def _values(self, tree: Tree) -> Array:
-        return tree.value[:, 0, :]
+        return tree.value.reshape(tree.node_count, -1)
 
     def _summands(self, tree: Tree) -> Array:
-        return tree.value[:, 0, 1:] if tree.value.shape[2] == 2 else tree.value[:, 0, :]
+        return tree.value[:, 0, 1:] if tree.value.shape[1:] == (1, 2) else self._values(tree)
 
     def _facts(self, run: Any, rows: Any) -> dict[str, Any]:
-        return {**super()._facts(run, rows), "n_classes_": len(rows.classes), "n_outputs_": 1}
+        facts, outputs = super()._facts(run, rows), getattr(self, "_outputs", None)
+        if outputs is None:
+            return {**facts, "n_classes_": len(rows.classes), "n_outputs_": 1}
+        classes = list(outputs.classes)
+        sizes = {"n_classes_": [len(c) for c in classes], "n_outputs_": len(classes)}
+        return {**facts, **sizes, "classes_": classes}
+
+    def _guessed(self, mean: Array) -> Array:
+        """Codes of the classes of largest mean share."""
+        if not isinstance(self._class_names, Outputs):
+            return mean.argmax(axis=1)
+        return np.stack([part.argmax(axis=1) for part in self._class_names.split(mean)], axis=1)
 
     def _oob_loss(self, state: ForestState) -> float:
         seen = state.oob_count > 0
-        guess = self._oob_mean(state)[seen].argmax(axis=1)
+        guess = self._guessed(self._oob_mean(state)[seen])
         return float(np.mean(guess != self._class_codes[seen])) if seen.any() else 1.0
 
     def _oob_facts(self, mean: Array, state: ForestState) -> dict[str, Any]:
-        seen = state.oob_count > 0
-        y, guess = self._class_codes[seen], mean[seen].argmax(axis=1)
+        seen, names = state.oob_count > 0, self._class_names
+        y, guess = self._class_codes[seen], self._guessed(mean[seen])
+        if isinstance(names, Outputs):
+            shares = [part[seen] for part in names.split(mean)]
+            y = np.stack([c[codes] for c, codes in zip(names.classes, y.T, strict=True)], axis=1)
+            metric = self.oob_score if callable(self.oob_score) else _all_right
+            score = metric(y, names.labels(shares)) if seen.any() else np.nan
+            mean = np.stack(np.split(mean, len(names.classes), axis=1), axis=2)  # (n, classes, outputs)
+            return {"oob_score_": float(score), "oob_decision_function_": mean}
         metric = self.oob_score if callable(self.oob_score) else accuracy_score
-        score = metric(self._class_names[y], self._class_names[guess]) if seen.any() else np.nan
+        score = metric(names[y], names[guess]) if seen.any() else np.nan
         return {"oob_score_": float(score), "oob_decision_function_": mean}
 
     def _as_estimator(self, tree: Tree) -> DecisionTreeClassifier:
-        model = DecisionTreeClassifier(criterion=self.criterion, max_features=self.max_features)
-        model.tree_, model.classes_, model.n_classes_ = (
-            tree,
-            np.arange(len(self.classes_)),
-            len(self.classes_),
-        )
-        model.n_features_in_, model.categories_, model.n_outputs_ = self.n_features_in_, self.categories_, 1
+        model, several_columns = self._tree_like(), isinstance(self.classes_, list)
+        classes = [np.arange(len(c)) for c in (self.classes_ if several_columns else [self.classes_])]
+        model.tree_, model.classes_ = tree, classes if several_columns else classes[0]
+        model.n_classes_, model.n_outputs_ = self.n_classes_, self.n_outputs_
+        model.n_features_in_, model.categories_ = self.n_features_in_, self.categories_
+        model.max_features_ = self.max_features_
         return model
 
-    def predict_proba(self, X: Any) -> Array:
-        """Return the mean over the trees of the class shares in the leaf of each row."""
-        mean = self._mean_values(X)
+    def predict_proba(self, X: Any) -> Any:
+        """Return the mean over the trees of the class shares in the leaf of each row; a list for several outputs."""
+        mean, outputs = self._mean_values(X), outputs_of(self)
+        if outputs is not None:
+            return outputs.split(mean)
         return np.hstack([1.0 - mean, mean]) if len(self.classes_) == 2 else mean
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of the mean class shares."""
+        found = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return [np.log(share) for share in found] if isinstance(found, list) else np.log(found)
 
     def predict(self, X: Any) -> Array:
         """Return the class with the largest mean share; ties go to the lowest class."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        found = self.predict_proba(X)
+        if isinstance(found, list):
+            return outputs_of(self).labels(found)  # type: ignore[union-attr]
+        return self.classes_[found.argmax(axis=1)]
+
+
+def _all_right(y: Array, guess: Array) -> float:
+    """Share of the rows whose outputs are all right, as `score` counts them."""
+    return float(np.mean((y == guess).all(axis=1)))
 
 
 class RandomForestClassifier(_ForestClassifier):

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.parameters import Interval, StrOptions
@@ -15,8 +16,8 @@ from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.threads import in_order
-from gnomon.core.validate import warn
-from gnomon.ensemble.sampling import SamplingPool, draw_counts, make_pool, n_draws
+from gnomon.core.validate import check_fitted, warn
+from gnomon.ensemble.sampling import SamplingPool, draw_counts, draw_places, make_pool, n_draws
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.base import CONSTRAINTS, feature_count, growth_of, positive
@@ -30,6 +31,7 @@ from gnomon.trees.nodes import (
     pack_trees,
     packed_trees_of,
 )
+from gnomon.trees.sparse_columns import SparseColumns
 
 Array = np.ndarray
 AHEAD = 20  # trees grown side by side before the first of them is told of
@@ -64,7 +66,7 @@ class TrainingData(NamedTuple):
     """What the trees of one fit grow from."""
 
     X: Array
-    prepared: Prepared
+    prepared: Prepared | SparseColumns
     problem: Problem
     growth: Growth
     pool: SamplingPool | None  # None without a bootstrap
@@ -80,12 +82,16 @@ class Forest(Learner):
 
     _stop = "self"
     _splitter: ClassVar[str] = "best"
+    _tree_kind: ClassVar[Any] = None
     _passing: ClassVar[tuple[str, ...]] = ("_categories", "_data", "_target", "_ahead")  # while fitting
     _parameter_constraints: ClassVar[dict[str, Any]] = FOREST_CONSTRAINTS
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = self.categorical_features is not None
+        tags.target_tags.multi_output = True
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = True
         return tags
 
     def _check_loaded(self) -> None:
@@ -99,8 +105,9 @@ class Forest(Learner):
 
         Parameters
         ----------
-        X : array or DataFrame of shape (n, d)
-            NaN marks a missing value; columns of categories are used as they are.
+        X : array, sparse matrix or DataFrame of shape (n, d)
+            NaN marks a missing value; columns of categories are used as they are. Of a sparse matrix only the
+            entries that are not zero are read, and every threshold is tried, whatever `max_bins` says.
         y : array
             The target.
         sample_weight : array of shape (n,), optional
@@ -144,7 +151,14 @@ class Forest(Learner):
 
     def _facts(self, run: Any, rows: Any) -> dict[str, Any]:
         """Return what the rows tell beside the trees."""
-        return {"max_features_": feature_count(self.max_features, rows.n_features)}
+        facts: dict[str, Any] = {"max_features_": feature_count(self.max_features, rows.n_features)}
+        kept, facts["_n_rows_"] = np.flatnonzero(rows.weight > 0), rows.n_rows
+        if self.bootstrap and self._data is not None:
+            pool = self._data.pool
+            facts["_draws_"] = (kept[pool.order], pool.ends, pool.size, pool.whole, self._data.draws)
+        elif hasattr(self, "_draws_"):
+            facts["_draws_"] = self._draws_
+        return facts
 
     def _reconstruction(self, run: Any, rows: Any) -> dict[str, Any]:
         copy = self._copy(run, rows)
@@ -196,12 +210,18 @@ class Forest(Learner):
                 f"n_estimators={self.n_estimators} must be at least {len(self.trees_)} when warm_start=True: "
                 "the old trees are kept."
             )
+        if self.n_estimators == len(self.trees_):
+            warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
         return ForestState(self.trees_, self.seed_, *getattr(self, "_oob_", (None, None)))
 
     def _step(self, rows: Any, state: ForestState) -> tuple[ForestState, Report]:
         if getattr(self, "_data", None) is None:
             self._data = self._training_data(rows)
         index, objective = len(state.trees), None
+        if self.oob_score and state.oob_sum is None:  # trees of a warm start that was not judged
+            for number, tree in enumerate(state.trees):
+                counts = draw_counts(self._data.pool, self._data.draws, stream(state.seed, number))
+                state = self._add_oob(state, tree, counts)
         if index < self.n_estimators:
             tree, counts = self._next_tree(state.seed, index)
             state = state._replace(trees=(*state.trees, tree))
@@ -228,24 +248,20 @@ class Forest(Learner):
             chosen = np.sort(rng.permutation(len(prepared.categories))[: growth.max_features])
             return self._subset_tree(prepared, problem, growth, rng, counts, chosen), counts
         mask = None if counts is None else counts > 0
-        return self._pruned(grow_tree(prepared, problem, growth, rng, mask)), counts
+        return self._pruned(self._grow(data, problem, growth, rng, mask)), counts
+
+    def _grow(
+        self, data: TrainingData, problem: Problem, growth: Growth, rng: Any, mask: Array | None
+    ) -> Tree:
+        return grow_tree(data.prepared, problem, growth, rng, mask)
 
     def _bag_weight(self, problem: Problem, counts: Array) -> Array:
         return counts
 
     def _subset_tree(
-        self, prepared: Prepared, problem: Problem, growth: Growth, rng: Any, counts: Any, chosen: Array
+        self, prepared: Any, problem: Problem, growth: Growth, rng: Any, counts: Any, chosen: Array
     ) -> Tree:
-        bins = prepared.bins
-        if bins is not None:
-            bins = type(bins)(*(field[chosen] for field in bins))
-        part = Prepared(
-            prepared.columns[chosen] if prepared.exact else prepared.columns,
-            prepared.codes if prepared.exact else prepared.codes[chosen],
-            bins,
-            prepared.categories[chosen],
-            prepared.order[chosen] if prepared.exact else prepared.order,
-        )
+        part = prepared.choose(chosen)
         monotone = None if growth.monotone is None else growth.monotone[chosen]
         growth = growth._replace(max_features=len(chosen), monotone=monotone)
         tree = grow_tree(part, problem, growth, rng, None if counts is None else counts > 0)
@@ -260,8 +276,8 @@ class Forest(Learner):
     def _add_oob(self, state: ForestState, tree: Tree, drawn: Array) -> ForestState:
         X = self._data.X
         width = self._values(tree).shape[1]
-        total = np.zeros((len(X), width)) if state.oob_sum is None else state.oob_sum.copy()
-        count = np.zeros(len(X)) if state.oob_count is None else state.oob_count.copy()
+        total = np.zeros((X.shape[0], width)) if state.oob_sum is None else state.oob_sum.copy()
+        count = np.zeros(X.shape[0]) if state.oob_count is None else state.oob_count.copy()
         out = np.flatnonzero(drawn == 0)
         total[out] += self._values(tree)[tree.apply(X[out])]
         count[out] += 1
@@ -314,10 +330,46 @@ class Forest(Learner):
         rows = self._rows(X)
         return per_row(_all_leaves, rows, self.trees_)
 
+    def decision_path(self, X: Any) -> tuple[Any, Array]:
+        """Return a CSR indicator matrix of the nodes of all trees that each row passes, and where each tree begins."""
+        paths = [tree.decision_path(X) for tree in self.estimators_]
+        return sparse.hstack(paths, format="csr"), np.append(0, np.cumsum([path.shape[1] for path in paths]))
+
     @property
     def estimators_(self) -> list[Any]:
         """The trees as fitted estimators."""
         return [self._as_estimator(tree) for tree in self.trees_]
+
+    @property
+    def estimator(self) -> Any:
+        """A tree with the parameters of this forest, not fitted."""
+        return self._tree_like()
+
+    @property
+    def estimator_(self) -> Any:
+        """The same as `estimator`."""
+        return self._tree_like()
+
+    @property
+    def estimators_samples_(self) -> list[Array]:
+        """Rows that each tree was grown on, repeated as drawn."""
+        if not self.bootstrap:
+            return [np.arange(self._n_rows_, dtype=np.int32) for _ in self.trees_]
+        *pool, draws = self._draws_
+        found = []
+        for index in range(len(self.trees_)):
+            places = draw_places(SamplingPool(*pool), draws, stream(self.seed_, index))
+            found.append(np.sort(pool[0][places]).astype(np.int32))
+        return found
+
+    def _tree_like(self) -> Any:
+        """Return an unfitted tree with the parameters that it shares with this forest."""
+        kind = self._tree_kind
+        own = {name: getattr(self, name) for name in kind._get_param_names() if hasattr(self, name)}
+        own |= {"splitter": self._splitter, "random_state": None}
+        if isinstance(own.get("class_weight"), str):
+            own["class_weight"] = "balanced"
+        return kind(**own)
 
     def _as_estimator(self, tree: Tree) -> Any:
         raise NotImplementedError
@@ -331,6 +383,7 @@ class Forest(Learner):
     @property
     def feature_importances_(self) -> Array:
         """Mean over the trees of the share of impurity that each feature removed."""
+        check_fitted(self)
         found = [tree.importances(self.n_features_in_) for tree in self.trees_ if tree.node_count > 1]
         mean = np.mean(found, axis=0) if found else np.zeros(self.n_features_in_)
         return mean / mean.sum() if mean.sum() > 0 else mean

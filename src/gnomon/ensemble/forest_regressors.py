@@ -13,6 +13,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.parameters import StrOptions
 from gnomon.ensemble.forest_base import FOREST_CONSTRAINTS, Forest, ForestState
 from gnomon.trees import categories as cats
+from gnomon.trees.absolute import check_absolute, grow_from_rows
 from gnomon.trees.base import positive
 from gnomon.trees.growing import Problem, number_problem
 from gnomon.trees.nodes import Tree
@@ -23,17 +24,31 @@ Array = np.ndarray
 
 class _ForestRegressor(RegressorMixin, Forest):
     _reads = cats.READS._replace(y="numbers")
+    _tree_kind = DecisionTreeRegressor
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FOREST_CONSTRAINTS,
-        "criterion": [StrOptions({"squared_error", "friedman_mse", "poisson"})],
+        "criterion": [StrOptions({"squared_error", "friedman_mse", "absolute_error", "poisson"})],
         "keep_leaves": ["boolean"],
     }
 
     def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
         if self.criterion == "poisson" and (np.any(y < 0) or y.sum() <= 0):
             raise DataError("criterion='poisson' needs targets that are not negative and not all zero.")
+        if self.criterion == "absolute_error":
+            if self._splitter == "random" or self.feature_subset == "tree":
+                raise DataError(
+                    "criterion='absolute_error' knows no random splits and draws features for every split."
+                )
+            check_absolute(self, y)
         self._target = y
         return number_problem(self.criterion, y.reshape(len(y), -1), weight, reps)
+
+    def _grow(self, data: Any, problem: Problem, growth: Any, rng: Any, mask: Array | None) -> Tree:
+        if self.criterion != "absolute_error":
+            return super()._grow(data, problem, growth, rng, mask)
+        keep = slice(None) if mask is None else mask
+        weight, reps = problem.weight[keep], problem.reps[keep]
+        return grow_from_rows(data.X[keep], problem.target[keep], weight, reps, growth, rng)
 
     def _values(self, tree: Tree) -> Array:
         return tree.value[:, :, 0]
@@ -59,8 +74,8 @@ class _ForestRegressor(RegressorMixin, Forest):
         return {"oob_score_": float(score), "oob_prediction_": mean[:, 0] if self._target.ndim == 1 else mean}
 
     def _as_estimator(self, tree: Tree) -> DecisionTreeRegressor:
-        model = DecisionTreeRegressor(criterion=self.criterion, max_features=self.max_features)
-        model.tree_, model._flat_ = tree, self._flat_
+        model = self._tree_like()
+        model.tree_, model._flat_, model.max_features_ = tree, self._flat_, self.max_features_
         model.n_features_in_, model.categories_, model.n_outputs_ = (
             self.n_features_in_,
             self.categories_,
@@ -119,7 +134,8 @@ class RandomForestRegressor(_ForestRegressor):
 
     Parameters
     ----------
-    criterion : {"squared_error", "friedman_mse", "poisson"}, default="squared_error"
+    criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, default="squared_error"
+        "absolute_error" puts medians into the leaves and is much slower.
     max_features : default=1.0
         All features are tried at every split.
     keep_leaves : bool, default=False

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.sums import per_row
 from gnomon.ensemble.boosting_base import Boosted, BoostState, TrainingData
 from gnomon.ensemble.objectives import Objective
 from gnomon.trees import categories as cats
@@ -17,6 +18,8 @@ from gnomon.trees import pruning
 from gnomon.trees.base import CONSTRAINTS, growth_of
 from gnomon.trees.growing import Growth, Prepared, grow_tree, number_problem, prepare
 from gnomon.trees.nodes import Tree
+from gnomon.trees.sparse_columns import SparseColumns
+from gnomon.trees.tree import DecisionTreeRegressor
 
 Array = np.ndarray
 
@@ -32,15 +35,69 @@ _RULES: dict[str, Any] = {
     "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
     "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
     "tol": [Interval(Real, 0, None, closed="left")],
+    "verbose": ["verbose"],
 }
 
 
 class _Grower(NamedTuple):
-    prepared: Prepared
+    prepared: Prepared | SparseColumns
     growth: Growth
 
 
+def _leaves(chunk: Any, tree: Tree) -> Array:
+    return tree.apply(chunk.X)
+
+
 class _ExactBoosted(Boosted):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, monitor: Any = None) -> Any:
+        """Add trees; see `Boosted.fit`.
+
+        ``monitor(round, self, state)`` is called after every round and ends the fit when it returns True.
+        """
+        self._monitor = monitor
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._monitor
+
+    def _is_enough(self, state: BoostState) -> bool:
+        monitor = getattr(self, "_monitor", None)
+        if monitor is not None and monitor(len(state.rounds) - 1, self, {"state": state}):
+            return True
+        return super()._is_enough(state)
+
+    def _attributes(self, state: BoostState) -> dict[str, Any]:
+        facts = super()._attributes(state)
+        factor = self._deviance(len(state.start))
+        facts["train_score_"] = factor * np.array(state.losses)
+        facts["n_estimators_"] = len(state.rounds)
+        if state.oob:
+            facts["oob_improvement_"] = factor * np.array(state.oob)
+        return facts
+
+    def _deviance(self, n_raw: int) -> float:
+        """Return what the loss counts in `train_score_`: scikit-learn's is twice ours where ours is a half."""
+        return 2.0 if self.loss == "squared_error" or (self.loss == "log_loss" and n_raw == 1) else 1.0
+
+    @property
+    def estimators_(self) -> Array:
+        """The trees as fitted estimators, (rounds, scores)."""
+        found = np.empty((len(self.rounds_), len(self.start_)), dtype=object)
+        for m, round_ in enumerate(self.rounds_):
+            for k, tree in enumerate(round_):
+                model = DecisionTreeRegressor(criterion=self.criterion, max_depth=self.max_depth)
+                model.tree_, model._flat_, model.n_outputs_ = tree, True, 1
+                model.n_features_in_, model.categories_ = self.n_features_in_, {}
+                found[m, k] = model
+        return found
+
+    def apply(self, X: Any) -> Array:
+        """Return the leaf of every row in every tree, (n, rounds), or (n, rounds, classes) for a classifier."""
+        rows = self._rows(X)
+        leaves = [[per_row(_leaves, rows, tree) for tree in round_] for round_ in self.rounds_]
+        found = np.array(leaves).transpose(2, 0, 1)
+        return found if hasattr(self, "classes_") else found[:, :, 0]
+
     def _limit(self) -> int:
         return int(self.n_estimators)
 
@@ -141,12 +198,14 @@ class GradientBoostingClassifier(ClassifierMixin, _ExactBoosted):
         As in `DecisionTreeRegressor`.
     init : {"zero"} or None
         Start from zero or from the best constant.
-    warm_start, validation_fraction, n_iter_no_change, tol
+    warm_start, validation_fraction, n_iter_no_change, tol, verbose
         As in scikit-learn; early stopping is off unless `n_iter_no_change` is set.
 
     Attributes
     ----------
-    rounds_, start_, train_score_, oob_improvement_, feature_importances_, classes_, n_iter_, trace_
+    estimators_, n_estimators_, train_score_, oob_improvement_
+        As in scikit-learn: trees, their number, the deviance after every round and what it fell by out of the bag.
+    rounds_, start_, feature_importances_, classes_, n_iter_, trace_
 
     Examples
     --------
@@ -179,6 +238,7 @@ class GradientBoostingClassifier(ClassifierMixin, _ExactBoosted):
         init=None,
         random_state=None,
         max_features=None,
+        verbose=0,
         max_leaf_nodes=None,
         warm_start=False,
         validation_fraction=0.1,
@@ -199,6 +259,7 @@ class GradientBoostingClassifier(ClassifierMixin, _ExactBoosted):
         self.init = init
         self.random_state = random_state
         self.max_features = max_features
+        self.verbose = verbose
         self.max_leaf_nodes = max_leaf_nodes
         self.warm_start = warm_start
         self.validation_fraction = validation_fraction
@@ -210,6 +271,16 @@ class GradientBoostingClassifier(ClassifierMixin, _ExactBoosted):
         """Return the scores: log-odds of the second class, or one score per class."""
         raw = self._raw_predict(X)
         return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Yield the scores after every round."""
+        for raw in self._staged_raw(X):
+            yield raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def _probability(self, raw: Array) -> Array:
         from gnomon.ensemble.objectives import objective_of
@@ -261,7 +332,9 @@ class GradientBoostingRegressor(RegressorMixin, _ExactBoosted):
 
     Attributes
     ----------
-    rounds_, start_, train_score_, oob_improvement_, feature_importances_, n_iter_, trace_
+    estimators_, n_estimators_, train_score_, oob_improvement_
+        As in scikit-learn: trees, their number, the deviance after every round and what it fell by out of the bag.
+    rounds_, start_, feature_importances_, n_iter_, trace_
 
     Examples
     --------
@@ -296,6 +369,7 @@ class GradientBoostingRegressor(RegressorMixin, _ExactBoosted):
         random_state=None,
         max_features=None,
         alpha=0.9,
+        verbose=0,
         max_leaf_nodes=None,
         warm_start=False,
         validation_fraction=0.1,
@@ -317,6 +391,7 @@ class GradientBoostingRegressor(RegressorMixin, _ExactBoosted):
         self.random_state = random_state
         self.max_features = max_features
         self.alpha = alpha
+        self.verbose = verbose
         self.max_leaf_nodes = max_leaf_nodes
         self.warm_start = warm_start
         self.validation_fraction = validation_fraction

@@ -37,6 +37,7 @@ _RULES: dict[str, Any] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
     "monotonic_cst": ["array-like", None],
     "warm_start": ["boolean"],
+    "verbose": ["verbose"],
     "early_stopping": ["boolean", StrOptions({"auto"})],
     "validation_fraction": [
         Interval(Real, 0, 1, closed="neither"),
@@ -49,6 +50,12 @@ _RULES: dict[str, Any] = {
 
 
 class _HistBoosted(Boosted):
+    @property
+    def is_categorical_(self) -> Array | None:
+        """Which columns hold categories; None where none does."""
+        found = cats.counts(self.categories_, self.n_features_in_) > 0
+        return found if found.any() else None
+
     def _limit(self) -> int:
         return int(self.max_iter)
 
@@ -133,6 +140,8 @@ class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):
         Hold rows out and stop when their loss does not fall; "auto" does so above 10 000 rows.
     validation_fraction, n_iter_no_change, tol
         Size of the held-out part, patience, and least improvement.
+    verbose : int, default=0
+        Above 0 a line is printed after every round.
 
     Attributes
     ----------
@@ -151,7 +160,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):
     array([0, 1, 0])
     """
 
-    _reads = cats.READS._replace(y="class")
+    _reads = cats.READS._replace(sparse=False, y="class")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RULES,
         "loss": [StrOptions({"log_loss"})],
@@ -177,6 +186,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):
         validation_fraction=0.1,
         n_iter_no_change=10,
         tol=1e-7,
+        verbose=0,
         random_state=None,
         class_weight=None,
     ):
@@ -196,6 +206,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
         self.class_weight = class_weight
 
@@ -206,6 +217,16 @@ class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):
         """Return the scores: log-odds of the second class, or one score per class."""
         raw = self._raw_predict(X)
         return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Yield the scores after every round."""
+        for raw in self._staged_raw(X):
+            yield raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities."""
@@ -268,7 +289,7 @@ class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
     array([0., 1.])
     """
 
-    _reads = cats.READS._replace(y="number")
+    _reads = cats.READS._replace(sparse=False, y="number")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RULES,
         "loss": [StrOptions({"squared_error", "absolute_error", "quantile", "poisson", "gamma"})],
@@ -295,6 +316,7 @@ class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
         validation_fraction=0.1,
         n_iter_no_change=10,
         tol=1e-7,
+        verbose=0,
         random_state=None,
     ):
         self.loss = loss
@@ -314,6 +336,7 @@ class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def _mean(self, raw: Array) -> Array:

@@ -16,7 +16,7 @@ from gnomon.core.parameters import Interval
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.validate import Reads
-from gnomon.linear.least_squares import LinearPrediction, check_moments
+from gnomon.linear.least_squares import KeepsPrecision, LinearPrediction, check_moments
 from gnomon.linear.moments import LinearSums, sum_moments
 from gnomon.linear.ridge import Ridge
 from gnomon.linear.spectrum import Spectrum, spectrum
@@ -83,7 +83,7 @@ def _first_precision(alpha: float, path: Any) -> float:
     return 1.0 if told == 0.0 or 1e-6 <= told <= 1e6 else told
 
 
-class BayesianRidge(LinearPrediction, RegressorMixin, Learner):
+class BayesianRidge(LinearPrediction, KeepsPrecision, RegressorMixin, Learner):
     r"""Ridge whose penalty and noise variance are the most probable ones (evidence maximization).
 
     .. math:: \max_{\lambda,\alpha}\; \ln N(y \mid 0,\; \alpha^{-1} I + \lambda^{-1} XX^\top)

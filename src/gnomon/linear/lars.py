@@ -14,7 +14,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, matrix, vector, warn
-from gnomon.linear.least_squares import LinearPrediction, check_magnitude
+from gnomon.linear.least_squares import KeepsPrecision, LinearPrediction, check_magnitude
 
 TIE = 1e-10  # events closer than this, relative to the first penalty, happen together
 
@@ -177,7 +177,7 @@ def _walk(X: Array, y: Array, drop: bool, alpha_min: float, max_iter: int, posit
     return LarsPath(np.array(alphas), list(walk.active), np.array(coefs).T)
 
 
-class LassoLars(LinearPrediction, RegressorMixin, OneStep):
+class LassoLars(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
     r"""Lasso by least-angle steps: exact, and with its whole path.
 
     .. math:: \min_{w,b} \tfrac{1}{2W}\sum_i s_i (y_i - x_i^\top w - b)^2 + \alpha\lVert w\rVert_1

@@ -35,6 +35,18 @@ class LinearPrediction:
         return per_row(linear_values, rows, self.coef_, self.intercept_)
 
 
+class KeepsPrecision:
+    """A linear model whose coefficients have the precision of its rows, as scikit-learn's have."""
+
+    def _adopt(self, attributes: dict[str, Any], rows: Any = None) -> None:
+        if rows is not None and rows.dtype == np.float32 and "coef_" in attributes:
+            single = {"coef_": np.asarray(attributes["coef_"], dtype=np.float32)}
+            if np.ndim(attributes.get("intercept_", 0.0)) == 0:
+                single["intercept_"] = float(attributes["intercept_"])  # a plain number changes no precision
+            attributes = {**attributes, **single}
+        super()._adopt(attributes, rows)  # type: ignore[misc]
+
+
 def check_moments(sums: LinearSums) -> None:
     """Refuse targets that are missing, and numbers whose squares leave the floating-point range."""
     if np.isnan(sums.mean_y).any():

@@ -15,7 +15,7 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.base import RegressorMixin
 
 from gnomon.core.linalg import Array
@@ -73,7 +73,10 @@ class Interior(NamedTuple):
 def interior_start(program: Program) -> Interior:
     """d = 0 and the least-squares fit, residuals split into two positive duals."""
     A, y, low, cap, *_ = program
-    beta = linalg.lstsq(A, y, lapack_driver="gelsy")[0]
+    if sparse.issparse(A):
+        beta = _normal_solver(A, np.ones(len(y)))(A.T @ y)
+    else:
+        beta = linalg.lstsq(A, y, lapack_driver="gelsy")[0]
     r = A @ beta - y
     margin = 1e-3 * max(float(np.abs(r).mean()), 1e-10)
     z = np.maximum(r, 0.0) + margin
@@ -109,8 +112,12 @@ def interior_step(s: Interior) -> Interior:
 
 def _normal_solver(A: Array, q: Array) -> Any:
     """Return b ↦ (AᵀQA)⁻¹b, with the slightest ridge where the matrix is singular."""
-    scaled = A * np.sqrt(q)[:, None]
-    M = scaled.T @ scaled
+    if sparse.issparse(A):
+        scaled = sparse.csr_array(A.multiply(np.sqrt(q)[:, None]))
+        M = (scaled.T @ scaled).toarray()
+    else:
+        scaled = A * np.sqrt(q)[:, None]
+        M = scaled.T @ scaled
     size = max(float(np.trace(M)) / len(M), np.finfo(float).tiny)
     for jitter in (0.0, 1e-14, 1e-12, 1e-10, 1e-8):
         factor, failed = linalg.lapack.dpotrf(M + jitter * size * np.eye(len(M)), lower=1)
@@ -150,11 +157,13 @@ def crossover(s: Interior) -> Array:
     p = A.shape[1]
     depth = np.minimum(s.x, s.slack) / s.program.cap
     rows = np.argsort(-depth, kind="stable")[: 4 * p + 10]
-    scaled = A[rows] * depth[rows, None] ** 0.5
+    A = A[rows].toarray() if sparse.issparse(A) else A[rows]
+    y = y[rows]
+    scaled = A * depth[rows, None] ** 0.5
     _, R, pivot = linalg.qr(scaled.T, mode="economic", pivoting=True)
     diagonal = np.abs(np.diagonal(R))
     rank = int((diagonal > 1e-10 * diagonal[0]).sum()) if len(diagonal) else 0
-    chosen = rows[pivot[:rank]]
+    chosen = pivot[:rank]
     vertex = linalg.lstsq(A[chosen], y[chosen], lapack_driver="gelsy")[0]
     better = primal_value(s.program, vertex) <= primal_value(s.program, s.best) * (1 + 1e-12) + 1e-300
     return vertex if better else s.best
@@ -162,6 +171,8 @@ def crossover(s: Interior) -> Array:
 
 def _scaled(X: Array, y: Array, s: Array, *, intercept: bool) -> tuple[Array, Array, Units]:
     """Center (for an intercept) and scale columns and target to the size of one."""
+    if sparse.issparse(X):
+        return _scaled_sparse(X, y, s, intercept=intercept)
     share = intercept * s / s.sum()
     mean, center = share @ X, float(share @ y)
     X, y = X - mean, y - center
@@ -171,6 +182,15 @@ def _scaled(X: Array, y: Array, s: Array, *, intercept: bool) -> tuple[Array, Ar
     X = np.where(flat, 0.0, X / scale)
     size = size if size > 0 else 1.0
     return X, y / size, Units(mean, scale, center, size, np.zeros((0, 0)))
+
+
+def _scaled_sparse(X: Any, y: Array, s: Array, *, intercept: bool) -> tuple[Any, Array, Units]:
+    """Scale the columns of a sparse X, which are not centered: that would fill them."""
+    center = float(intercept * (s @ y) / s.sum())
+    scale, size = abs(X).max(axis=0).toarray().ravel(), float(np.abs(y - center).max())
+    scale, size = np.where(scale < 1e-290, 1.0, scale), size if size > 0 else 1.0
+    units = Units(np.zeros(X.shape[1]), scale, center, size, np.zeros((0, 0)))
+    return sparse.csr_array(X.multiply(1.0 / scale)), (y - center) / size, units
 
 
 def _row_space(A: Array) -> Array:
@@ -221,7 +241,7 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
     (array([1.]), 0.0)
     """
 
-    _reads = Reads(y="number")
+    _reads = Reads(y="number", sparse=True)
     _stop = "self"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "quantile": [Interval(Real, 0, 1, closed="neither")],
@@ -292,6 +312,8 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
     # inside
 
     def _flat(self, rows: Any) -> Array:
+        if rows.sparse:
+            return (rows.X.max(axis=0) != rows.X.min(axis=0)).toarray().ravel() == 0
         return rows.X.max(axis=0) == rows.X.min(axis=0)
 
     def _program(self, rows: Any) -> Program:
@@ -302,16 +324,18 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
         s = s / s.max()
         s = s * (len(s) / s.sum())
         X, y, units = _scaled(X, y, s, intercept=self.fit_intercept)
-        A = np.hstack([X, np.ones((len(X), 1))]) if self.fit_intercept else X
+        side, below = (sparse.hstack, sparse.vstack) if rows.sparse else (np.hstack, np.vstack)
+        A = side([X, np.ones((len(s), 1))]) if self.fit_intercept else X
         low, cap = (1.0 - tau) * s, s
         if alpha > 0:
             d, bound = X.shape[1], alpha * s.sum() / units.scale
-            A = np.vstack([A, np.eye(d, A.shape[1])])
+            A = below([A, np.eye(d, A.shape[1]) if side is np.hstack else sparse.eye_array(d, A.shape[1])])
             y, low = np.append(y, np.zeros(d)), np.append(low, bound)
             cap = np.append(cap, 2.0 * bound)
-        basis = _row_space(A)
+        basis = np.eye(A.shape[1]) if rows.sparse else _row_space(A)
         A = A if basis.shape[0] == basis.shape[1] else A @ basis
-        return Program(A, y, low, cap, len(X), units._replace(basis=basis))
+        A = sparse.csr_array(A) if rows.sparse else A
+        return Program(A, y, low, cap, len(s), units._replace(basis=basis))
 
     def _location(self, rows: Any, program: Program) -> Interior:
         """No column says anything: the quantile of the target itself."""

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import optimize
 from sklearn.base import RegressorMixin
 
 from gnomon.core.linalg import Array
@@ -152,9 +153,25 @@ class HuberRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learner):
         direction = -solve(factorize(state.hessian + _ridge(state.hessian)), state.gradient)
         new = self._search(rows, state, direction)
         weight = float(rows.weight.sum()) if rows.in_memory else float(rows.n_rows)
-        moved = new.theta is not state.theta
-        certificate = float(np.abs(new.gradient).max()) / weight
-        return new, Report(new.value, certificate, done=not moved)
+        moved, certificate = new.theta is not state.theta, float(np.abs(new.gradient).max()) / weight
+        if not moved and certificate > self.tol:
+            new = self._descend(rows, state)
+            certificate = float(np.abs(new.gradient).max()) / weight
+        return new, Report(new.value, certificate, stalled=not moved)
+
+    def _descend(self, rows: Any, state: HuberState) -> HuberState:
+        """Go down from the start by gradients alone: with few rows within the bound the curvature misleads."""
+
+        def terms(theta: Array) -> tuple[float, Array]:
+            here = self._at(rows, theta)
+            return here.value, here.gradient
+
+        first = self._start(rows, None).theta
+        limits = [(None, None)] * (len(first) - 1) + [(1e-8 * first[-1], None)]
+        options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-15, "gtol": self.tol * 1e-2}
+        found = optimize.minimize(terms, first, jac=True, method="L-BFGS-B", bounds=limits, options=options)
+        new = self._at(rows, found.x)
+        return new if new.value < state.value else state
 
     def _search(self, rows: Any, state: HuberState, direction: Array) -> HuberState:
         """Halve the step until the value falls; the scale keeps at least a tenth of itself."""

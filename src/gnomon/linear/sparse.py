@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, clone
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
@@ -130,9 +130,9 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-    intercept_ : float
-    dual_gap_ : float
+    coef_ : array of shape (d,), or (targets, d) where y has several columns
+    intercept_ : float, or one for each target
+    dual_gap_ : float, or one for each target
         Objective minus the best lower bound known: the optimum is at most this much better.
     dual_point_ : array of shape (n,)
         The dual feasible point behind the bound (rows in memory only).
@@ -190,6 +190,50 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
         self.random_state = random_state
         self.selection = selection
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
+        """Learn from rows; several columns of targets are fitted one by one.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, DataFrame, Dask collection, or path of Parquet files
+            The rows.
+        y : array of shape (n,) or (n, targets)
+            The target.
+        sample_weight : array or column name, optional
+            How many times each row counts.
+        check_input : bool, default=True
+            Kept for scikit-learn's sake: what is given is always looked at.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
+        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            return self._fit_targets(X, np.asarray(y), sample_weight)
+        return super().fit(X, y, sample_weight)
+
+    def _fit_targets(self, X: Any, y: Array, sample_weight: Any) -> Any:
+        known = (
+            np.atleast_2d(getattr(self, "coef_", np.zeros((0, 0)))) if self.warm_start else np.zeros((0, 0))
+        )
+        models = []
+        for j, column in enumerate(y.T):
+            model = clone(self)
+            if len(known) == y.shape[1]:
+                model.coef_ = known[j]
+            models.append(model.fit(X, column, sample_weight))
+        facts = {name: value for name, value in vars(models[0]).items() if name.endswith("_")}
+        for name in ("coef_", "intercept_", "dual_gap_", "dual_point_"):
+            if name in facts:
+                facts[name] = np.array([getattr(model, name) for model in models])
+        facts["support_"] = np.flatnonzero(np.any(facts["coef_"] != 0, axis=0))
+        facts["converged_"] = all(model.converged_ for model in models)
+        facts["n_iter_"] = [model.n_iter_ for model in models]
+        facts["trace_"] = max((model.trace_ for model in models), key=len)
+        self.__dict__.update(facts)
+        return self
+
     def _start(self, rows, rng, coef=None):
         if self.alpha == 0:
             warn("alpha=0 is least squares, for which LinearRegression is faster and exact.")
@@ -197,7 +241,7 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
         return SparseState(prepared, prepared.engine.check(self._penalty(prepared)))
 
     def _first_state(self, rows, seed, index):
-        known = self.warm_start and hasattr(self, "coef_") and len(self.coef_) == rows.n_features
+        known = self.warm_start and np.shape(getattr(self, "coef_", None)) == (rows.n_features,)
         return self._start(rows, None, np.asarray(self.coef_, dtype=float) if known else None)
 
     def _step(self, rows, state):

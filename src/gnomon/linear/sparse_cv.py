@@ -17,12 +17,12 @@ from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import COUNT, Reads
 from gnomon.linear._rules import JOBS, SEED
-from gnomon.linear.least_squares import LinearPrediction
+from gnomon.linear.least_squares import KeepsPrecision, LinearPrediction
 from gnomon.linear.sparse import prepare
 from gnomon.linear.sparse_path import alpha_grid, follow
 
 
-class ElasticNetCV(LinearPrediction, RegressorMixin, OneStep):
+class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
     r"""Elastic net whose α (and ρ) minimize the squared error of held-out rows.
 
     .. math:: (\hat\alpha, \hat\rho) = \arg\min \sum_f \frac{1}{n_f}\sum_{i\in f} (y_i - \hat y_i^{(-f)})^2
@@ -151,7 +151,10 @@ class ElasticNetCV(LinearPrediction, RegressorMixin, OneStep):
         given = self.alphas
         if given is None or isinstance(given, Integral):
             return alpha_grid(prepared, ratio, self.eps, given or self.n_alphas, self.positive)
-        return np.sort(np.asarray(given, dtype=float))[::-1]
+        alphas = np.sort(np.asarray(given, dtype=float))[::-1]
+        if not (alphas >= 0).all():
+            raise DataError(f"alphas must hold no negative penalty; the smallest is {alphas.min():g}.")
+        return alphas
 
     def _fit_one(self, prepared, alphas, ratio):
         coefs, gaps, counts = follow(prepared, alphas, ratio, tol=self.tol, positive=self.positive)

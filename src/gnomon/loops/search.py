@@ -67,15 +67,29 @@ def group(rules, line, codes, limits, rows, labels, target, wr, center, groups, 
 def search_groups(rules, kinds, line, codes, limits, rows, labels, target, wr, center, key, f, total, parent,
                   floats, tie, groups, ranked, marks, notes, power, keys, best_mask):  # fmt: skip
     """Best split of any column by any criterion, into notes[BEST]; returns whether the column varies."""
+    clear_notes(notes)
+    n_groups = group(
+        rules, line, codes, limits, rows, labels, target, wr, center, groups, marks, notes[LOST], keys
+    )
+    return best_cut(rules, kinds, n_groups, center, key, f, total, parent, floats, tie, groups, ranked, marks,
+                    notes, power, best_mask)  # fmt: skip
+
+
+@compiled(**BARE)
+def clear_notes(notes):
+    """Forget the missing rows and the best place of another column."""
+    for k in range(notes.shape[1]):
+        notes[LOST, k] = notes[PLACE, k] = 0.0
+
+
+@compiled(**BARE)
+def best_cut(rules, kinds, n_groups, center, key, f, total, parent, floats, tie, groups, ranked, marks, notes,
+             power, best_mask):  # fmt: skip
+    """Best split between the groups of a column, into notes[BEST]; returns whether the column varies."""
     m, classify, shift = rules.n_stats, rules.criterion <= ERROR, 0.0
     missing, place, best = notes[LOST], notes[PLACE], notes[BEST]
     if not classify:
         shift = center[0]
-    for k in range(notes.shape[1]):
-        missing[k] = place[k] = 0.0
-    n_groups = group(
-        rules, line, codes, limits, rows, labels, target, wr, center, groups, marks, missing, keys
-    )
     gap, categorical = missing[0] > 0.0, kinds[0] > 0
     if n_groups == 0 or (n_groups == 1 and not gap):
         return False

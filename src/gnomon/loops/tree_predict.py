@@ -225,6 +225,32 @@ def add_leaves(
                  columns[t])  # fmt: skip
 
 
+@compiled(**BARE)
+def scatter(data, indices, starts, column_of, start, many, block, span, clear):
+    """Write the entries of some sparse rows into a block of zeros, or zeros in their places."""
+    for i in range(many):
+        for k in range(starts[start + i], starts[start + i + 1]):
+            column = column_of[indices[k]]
+            if column >= 0:
+                block[column * span + i] = 0.0 if clear else data[k]
+
+
+@compiled
+def add_leaves_of_sparse(data, indices, starts, column_of, n_columns, numbers, words, table, roots, first, last,
+                         values, columns, span, out):  # fmt: skip
+    """The same for sparse rows; ``column_of[f]`` is the number of feature f in the list, or -1."""
+    groups, n = new_groups(data, n_columns, span), out.shape[0]
+    for k in range(groups.block.size):
+        groups.block[k] = 0.0
+    for start in range(0, n, span):
+        many = min(span, n - start)
+        scatter(data, indices, starts, column_of, start, many, groups.block, span, False)
+        for t in range(first, last):
+            descend(groups, np.uint64(many), numbers, words, table, roots[t], values, out, np.uint64(start),
+                 columns[t])  # fmt: skip
+        scatter(data, indices, starts, column_of, start, many, groups.block, span, True)
+
+
 @compiled
 def preorder(left, right, out):
     """out = the nodes of a tree, parents before children, left before right."""

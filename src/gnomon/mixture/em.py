@@ -7,6 +7,7 @@ evaluated in the E-step, so its first entry belongs to the starting parameters.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import StrOptions
+from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import merge, per_row, total
@@ -47,7 +48,7 @@ class BaseMixture(DensityMixin, Learner):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [COUNT],
         "tol": [NOT_NEGATIVE],
-        "max_iter": [COUNT],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
         "n_init": [COUNT],
         "init_params": [StrOptions({"kmeans", "k-means++", "random", "random_from_data"})],
         "weights_init": ["array-like", None],
@@ -201,8 +202,10 @@ class BaseMixture(DensityMixin, Learner):
         return state
 
     def _state(self) -> MixtureState:
-        mass = self.log_likelihood_ / self.lower_bound_ if self.lower_bound_ else 1.0
-        return MixtureState(self.weights_, self.components_, -np.inf, mass)
+        if not np.isfinite(self.lower_bound_) or self.lower_bound_ == 0:
+            return MixtureState(self.weights_, self.components_, -np.inf, 1.0)
+        mass = self.log_likelihood_ / self.lower_bound_
+        return MixtureState(self.weights_, self.components_, self.log_likelihood_, mass)
 
     # learning
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numbers import Real
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import linalg
@@ -28,6 +29,9 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 def overall_sums(chunk: Any, family: Gaussian) -> DiagonalMoments:
     """Moments of all rows as one component."""
     return family.statistics(chunk.X, chunk.weight)
+
+
+_STACKS: WeakKeyDictionary[Any, Gaussian] = WeakKeyDictionary()  # model -> its components, with their factors
 
 
 class GaussianMixture(BaseMixture):
@@ -315,9 +319,16 @@ class GaussianMixture(BaseMixture):
     @property
     def components_(self) -> Gaussian:
         """The components as a stack of distributions."""
-        kind = self.covariance_type
+        kind, known = self.covariance_type, _STACKS.get(self)
         covariances = None if kind == "identity" else self.covariances_
-        return Gaussian(self.means_, covariances, covariance_type=kind, reg_covar=self.reg_covar)
+        if known is not None and known.covariance_type == kind and known.reg_covar == self.reg_covar:
+            same = covariances is None or np.array_equal(known.covariances, covariances)
+            if same and np.array_equal(known.means, self.means_):
+                return known
+        _STACKS[self] = found = Gaussian(
+            self.means_, covariances, covariance_type=kind, reg_covar=self.reg_covar
+        )
+        return found
 
     # conditionals, marginals and missing entries
 

@@ -32,7 +32,7 @@ SHARED: dict[str, Any] = {
     "transmat_prior": [Interval(Real, 0, None, closed="left"), "array-like"],
     "algorithm": [StrOptions({"viterbi", "map"})],
     "random_state": ["random_state", np.random.Generator],
-    "n_iter": [Interval(Integral, 1, None, closed="left")],
+    "n_iter": [Interval(Integral, 0, None, closed="left")],
     "tol": [Real],
     "verbose": ["verbose"],
     "params": [str],
@@ -54,6 +54,18 @@ class Monitor(NamedTuple):
     iter: int
     converged: bool
     history: Any
+
+    @property
+    def verbose(self) -> bool:
+        """False: nothing is printed."""
+        return False
+
+
+class _BeforeFit:
+    """A monitor of no steps, for models that were not fitted; a fit puts its own in the model."""
+
+    def __get__(self, model: Any, kind: Any = None) -> Any:
+        return self if model is None else Monitor(model.tol, model.n_iter, 0, False, deque())
 
 
 def left_right_mask(K: int, band: int = 1) -> Array:
@@ -106,6 +118,7 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
     _reads: ClassVar[Reads] = Reads(nan=True, scales=True)
     _sense: ClassVar[str] = "max"
     _letters: ClassVar[str] = "e"  # of the emission's parameters, in params and init_params
+    monitor_ = _BeforeFit()
 
     # emissions: what subclasses write
 

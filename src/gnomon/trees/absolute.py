@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from gnomon.core.errors import DataError
 from gnomon.core.randomness import generator
 from gnomon.loops.absolute import absolute_scan, weighted_median
 from gnomon.trees import pruning
 from gnomon.trees.nodes import LEAF, Tree
+from gnomon.trees.sparse_columns import sparse_columns
 
 Array = np.ndarray
 
@@ -18,20 +20,20 @@ Array = np.ndarray
 class _Grower:
     """Grows one tree node by node; a node is a set of row numbers."""
 
-    def __init__(self, model: Any, rows: Any) -> None:
-        from gnomon.trees.base import growth_of, positive
-        from gnomon.trees.growing import repetitions
-
-        self.X, y, weight = positive(rows)
-        self.X = np.ascontiguousarray(self.X.T, dtype=np.float64)
+    def __init__(self, X: Any, y: Array, weight: Array, reps: Array, growth: Any, rng: Any) -> None:
+        self.sparse = sparse_columns(X) if sparse.issparse(X) else None
+        self.X = X if self.sparse is not None else np.ascontiguousarray(X.T, dtype=np.float64)
         self.y = np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
-        reps = repetitions(weight)
         self.wr = np.stack([weight, reps], axis=1)
         levels, ranks = np.unique(self.y[:, 0], return_inverse=True)
         self.levels, self.ranks = levels[:, None], ranks.astype(np.int32)
-        self.growth = growth_of(model, weight, reps, rows.n_features)
-        self.total, self.rng = weight.sum(), generator(model.random_state)
+        self.growth, self.total, self.rng = growth, weight.sum(), rng
         self.nodes: list[dict[str, Any]] = []
+        self.d = X.shape[1]
+
+    def column(self, f: int) -> Array:
+        """Return a column; that of a sparse X is filled when it is asked for, one at a time."""
+        return self.X[f] if self.sparse is None else self.sparse.column(f)
 
     def add(self, rows: Array, depth: int) -> int:
         y, w = self.y[rows, 0], self.wr[rows, 0]
@@ -57,11 +59,11 @@ class _Grower:
         return large and node["weight"] >= 2 * g.min_weight_leaf and y.min() < y.max()
 
     def _search(self, node: dict[str, Any]) -> None:
-        d, g = len(self.X), self.growth
+        d, g = self.d, self.growth
         features = np.arange(d) if g.max_features >= d else self.rng.permutation(d)
         seen, tie = 0, 1e-12 * node["loss"]
         for f in features:
-            x = self.X[f]
+            x = self.column(f)
             order = node["rows"][np.argsort(x[node["rows"]], kind="stable")]
             best = np.zeros(4)
             seen += absolute_scan(
@@ -78,7 +80,7 @@ class _Grower:
                 return
 
     def run(self) -> Tree:
-        frontier = [self.add(np.arange(self.X.shape[1]), 0)]
+        frontier = [self.add(np.arange(len(self.y)), 0)]
         splits, limit = 0, self.growth.max_leaf_nodes
         while frontier and (limit == 0 or splits + 1 < limit):
             key = (lambda t: -self.nodes[t]["gain"]) if limit else (lambda t: -t)
@@ -88,7 +90,7 @@ class _Grower:
             if node["feature"] < 0:
                 continue
             splits += 1
-            left = self.X[node["feature"], node["rows"]] <= node["threshold"]
+            left = self.column(node["feature"])[node["rows"]] <= node["threshold"]
             node["order"] = splits
             node["right"] = self.add(node["rows"][~left], node["depth"] + 1)
             node["left"] = self.add(node["rows"][left], node["depth"] + 1)
@@ -131,14 +133,30 @@ class _Grower:
         )
 
 
-def grow_absolute(model: Any, rows: Any) -> Tree:
-    """Grow a tree that minimizes the absolute error."""
-    if model._categories or model.monotonic_cst is not None or model.splitter == "random":
+def check_absolute(model: Any, y: Array) -> None:
+    """Refuse what trees of the absolute error do not know."""
+    if model._categories or model.monotonic_cst is not None or getattr(model, "splitter", "best") == "random":
         raise DataError(
             "criterion='absolute_error' knows no categories, monotone constraints or random splits; "
             "use 'squared_error'."
         )
-    if rows.y.ndim == 2 and rows.y.shape[1] > 1:
+    if y.ndim == 2 and y.shape[1] > 1:
         raise DataError("criterion='absolute_error' takes one output; fit one tree per output.")
-    tree = _Grower(model, rows).run()
+
+
+def grow_from_rows(X: Any, y: Array, weight: Array, reps: Array, growth: Any, rng: Any) -> Tree:
+    """Grow a tree that minimizes the absolute error on these rows."""
+    return _Grower(X, y, weight, reps, growth, rng).run()
+
+
+def grow_absolute(model: Any, rows: Any) -> Tree:
+    """Grow the tree of a model."""
+    from gnomon.trees.base import growth_of, positive
+    from gnomon.trees.growing import repetitions
+
+    check_absolute(model, rows.y)
+    X, y, weight = positive(rows)
+    reps = repetitions(weight)
+    growth = growth_of(model, weight, reps, rows.n_features)
+    tree = grow_from_rows(X, y, weight, reps, growth, generator(model.random_state))
     return pruning.prune_tree(tree, model.ccp_alpha) if model.ccp_alpha > 0 else tree

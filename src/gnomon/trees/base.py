@@ -30,6 +30,7 @@ from gnomon.trees.nodes import (
     packed_trees_of,
     select,
 )
+from gnomon.trees.sparse_columns import SparseColumns
 
 Array = np.ndarray
 
@@ -142,8 +143,9 @@ class TreeModel(OneStep):
 
         Parameters
         ----------
-        X : array or DataFrame of shape (n, d)
-            NaN marks a missing value; columns of categories are used as they are.
+        X : array, sparse matrix or DataFrame of shape (n, d)
+            NaN marks a missing value; columns of categories are used as they are. Of a sparse matrix only the
+            entries that are not zero are read, and every threshold is tried, whatever `max_bins` says.
         y : array of shape (n,) or (n, outputs)
             The target.
         sample_weight : array of shape (n,), optional
@@ -165,6 +167,9 @@ class TreeModel(OneStep):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = self.categorical_features is not None
+        tags.target_tags.multi_output = True
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = True
         return tags
 
     def _coded(self, X: Any) -> tuple[Any, dict[int, Array]]:
@@ -190,7 +195,7 @@ class TreeModel(OneStep):
         tree = grow_tree(prepared, problem, growth, generator(self.random_state))
         return pruning.prune_tree(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
 
-    def _prepared(self, X: Array, d: int, weight: Array) -> Prepared:
+    def _prepared(self, X: Array, d: int, weight: Array) -> Prepared | SparseColumns:
         return prepare(X, cats.counts(self._categories, d), self.max_bins, weight)
 
     def _check_target(self, y: Array) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from gnomon.core.errors import DataError
 from gnomon.core.validate import Reads
@@ -43,18 +44,29 @@ def counts(categories: dict[int, Array], n_features: int) -> Array:
 
 def _chosen(X: Any, categorical_features: Any) -> list[int]:
     frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    if sparse.issparse(X) and categorical_features is not None and not isinstance(categorical_features, str):
+        raise DataError("categorical_features needs a dense X: in a sparse one a category 0 is not stored.")
     if categorical_features is None or (
         isinstance(categorical_features, str) and categorical_features == "from_dtype"
     ):
         types = list(X.dtypes) if frame and categorical_features is not None else []
         return [j for j, kind in enumerate(types) if _is_categorical(kind)]
     chosen = np.asarray(categorical_features)
+    width = np.shape(X)[1] if np.ndim(X) == 2 else 0
     if chosen.dtype == bool:
+        if width and chosen.shape != (width,):
+            raise DataError(
+                f"categorical_features is a mask of shape {chosen.shape}; X has {width} features. Give one entry each."
+            )
         return np.flatnonzero(chosen).tolist()
     if chosen.dtype.kind in "US" or chosen.dtype == object:
         if not frame:
             raise DataError("categorical_features holds names, but X has none; give column numbers.")
         return [list(X.columns).index(name) for name in chosen]
+    if chosen.size and width and (chosen.min() < 0 or chosen.max() >= width):
+        raise DataError(
+            f"categorical_features must hold column numbers from 0 to {width - 1}; got {chosen.tolist()}."
+        )
     return [int(j) for j in chosen]
 
 
@@ -97,4 +109,4 @@ def _number(X: Any, j: int, categories: dict[int, Array]) -> Array:
     return _codes(x, categories[j]) if j in categories else x.astype(np.float64)
 
 
-READS = Reads(nan=True, dtypes=(np.float64, np.float32))
+READS = Reads(nan=True, sparse=True, dtypes=(np.float64, np.float32))

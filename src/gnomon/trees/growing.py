@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from gnomon.core.randomness import draw_seed
 from gnomon.core.threads import in_order
@@ -17,6 +18,7 @@ from gnomon.loops.trees import ABSOLUTE, ENTROPY, ERROR, GINI, POISSON, SMALL_NO
 from gnomon.trees.binning import Bins, bin_columns, find_bins
 from gnomon.trees.coded import grow_coded, is_quick
 from gnomon.trees.nodes import LEAF, Tree
+from gnomon.trees.sparse_columns import SparseColumns, grow_from_entries, sparse_columns
 
 Array = np.ndarray
 
@@ -50,9 +52,25 @@ class Prepared(NamedTuple):
         """Whether splits fall between any two values."""
         return self.bins is None
 
+    def choose(self, chosen: Array) -> Prepared:
+        """Return some of the columns."""
+        if self.bins is None:
+            return self._replace(
+                columns=self.columns[chosen], order=self.order[chosen], categories=self.categories[chosen]
+            )
+        bins = Bins(*(field[chosen] for field in self.bins))
+        return self._replace(codes=self.codes[chosen], bins=bins, categories=self.categories[chosen])
 
-def prepare(X: Array, categories: Array, max_bins: int | None, weight: Array | None = None) -> Prepared:
-    """Sort every column (``max_bins=None``), or cut it into at most `max_bins` bins of equal weight."""
+
+def prepare(
+    X: Any, categories: Array, max_bins: int | None, weight: Array | None = None
+) -> Prepared | SparseColumns:
+    """Sort every column (``max_bins=None``), or cut it into at most `max_bins` bins of equal weight.
+
+    The columns of a sparse X are sorted always: there are few entries in them.
+    """
+    if sparse.issparse(X):
+        return sparse_columns(X)
     n, d = X.shape
     if max_bins is not None:
         bins = find_bins(X, max_bins, categories, weight)
@@ -113,13 +131,16 @@ class Growth(NamedTuple):
 
 
 def grow_tree(
-    prepared: Prepared, problem: Problem, growth: Growth, rng: Any, rows: Array | None = None
+    prepared: Prepared | SparseColumns, problem: Problem, growth: Growth, rng: Any, rows: Array | None = None
 ) -> Tree:
     """Grow one tree on the given rows (a mask; all rows when None)."""
-    columns, order = _lines(prepared, rows)
     total = float(problem.weight.sum() if rows is None else problem.weight[rows].sum())
     rules = _rules(prepared, problem, growth, total)
     key = np.uint64(draw_seed(rng))
+    if isinstance(prepared, SparseColumns):
+        found = grow_from_entries(prepared, problem, rules, growth.monotone, key, rows)
+        return make_tree(*found, prepared, problem, depth_first=rules.max_leaf_nodes == 0)
+    columns, order = _lines(prepared, rows)
     if is_quick(prepared, problem, rules):
         return grow_coded(prepared, problem, rules, order[0], key)
     data = _data(prepared, problem, growth, columns)
@@ -154,11 +175,11 @@ def _lines(prepared: Prepared, rows: Array | None) -> tuple[Array, Array]:
     return columns, np.stack([line[keep] for line, keep in zip(order, kept)])
 
 
-def _rules(prepared: Prepared, problem: Problem, growth: Growth, total: float) -> GrowRules:
+def _rules(prepared: Prepared | SparseColumns, problem: Problem, growth: Growth, total: float) -> GrowRules:
     return GrowRules(
         criterion=problem.criterion,
         n_stats=problem.n_stats,
-        exact=prepared.exact,
+        exact=isinstance(prepared, SparseColumns) or prepared.exact,
         plain=_plain(problem),
         random=bool(growth.random),
         max_depth=int(growth.max_depth),
@@ -331,7 +352,7 @@ class _Top:
         return tuple(np.concatenate(part) for part in parts)
 
 
-def make_tree(ints: Array, floats: Array, values: Array, masks: Array, prepared: Prepared, problem: Problem,
+def make_tree(ints: Array, floats: Array, values: Array, masks: Array, prepared: Any, problem: Problem,
               *, depth_first: bool) -> Tree:  # fmt: skip
     """Number the nodes in preorder and keep what prediction and inspection need."""
     nodes = np.empty(len(ints), dtype=np.int64)

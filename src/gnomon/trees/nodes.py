@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy import sparse
 
 from gnomon.core.errors import ModelFileError
 from gnomon.loops import tree_predict
@@ -104,7 +105,7 @@ class Tree(NamedTuple):
         """Return the node in which each row ends."""
         numbers = np.arange(self.node_count, dtype=np.float64)[:, None]
         packed = pack_trees([self], [numbers], [0], beside=True)
-        return packed.add(X, np.zeros((len(X), 1)))[:, 0].astype(np.int64)
+        return packed.add(X, np.zeros((X.shape[0], 1)))[:, 0].astype(np.int64)
 
     def importances(self, n_features: int) -> Array:
         """Impurity that each feature removed, as a share of all; zeros for a single leaf."""
@@ -183,11 +184,19 @@ class PackedTrees(NamedTuple):
     values: Array  # (nodes, width) of all trees; (0, 0) where a leaf has one value, which is packed with it
     columns: Array  # (trees,)
 
-    def add(self, X: Array, out: Array, trees: range | None = None) -> Array:
-        """out += the values of the leaves of some trees (all when None), in order."""
+    def add(self, X: Any, out: Array, trees: range | None = None) -> Array:
+        """out += the values of the leaves of some trees (all when None), in order; X may be CSR."""
         trees = range(len(self.columns)) if trees is None else trees
-        room = BLOCK_BYTES // (X.itemsize * max(1, len(self.features)))
-        span = max(1, min(len(X), BLOCK_ROWS, max(room, FEW_ROWS)))
+        room = BLOCK_BYTES // (X.dtype.itemsize * max(1, len(self.features)))
+        span = max(1, min(X.shape[0], BLOCK_ROWS, max(room, FEW_ROWS)))
+        if sparse.issparse(X):
+            column_of = np.full(X.shape[1], -1)
+            column_of[self.features] = np.arange(len(self.features))
+            tree_predict.add_leaves_of_sparse(
+                X.data, X.indices, X.indptr, column_of, len(self.features), *self.packed, self.roots,
+                trees.start, trees.stop, self.values, self.columns, span, out,
+            )  # fmt: skip
+            return out
         tree_predict.add_leaves(
             X.reshape(-1), X.shape[1], self.features, *self.packed, self.roots, trees.start, trees.stop,
             self.values, self.columns, span, out,
@@ -228,7 +237,7 @@ def packed_trees_of(model: Any, trees: Any, lay_out: Callable[[], PackedTrees]) 
 
 def leaf_sums(chunk: Any, packed: PackedTrees) -> Array:
     """Add up the values of the leaves of each row, (m, width), tree after tree."""
-    return packed.add(chunk.X, np.zeros((len(chunk.X), max(1, packed.values.shape[1]))))
+    return packed.add(chunk.X, np.zeros((chunk.X.shape[0], max(1, packed.values.shape[1]))))
 
 
 def _pack(tree: Tree, features: Array, value: Array, root: int, offset: int) -> tuple[Array, Array]:

@@ -158,10 +158,12 @@ def candidate_gains(model: Any, rows: Any, node: int) -> Array:
     for f in range(rows.n_features):
         if f in model.categories_:
             continue
+        x = rows.X[inside][:, [f]]
+        x = x.toarray() if rows.sparse else x
         if y.ndim == 1:
-            found = gain_curve(rows.X[inside], y, f, criterion, rows.weight[inside]).gains
+            found = gain_curve(x, y, 0, criterion, rows.weight[inside]).gains
         else:
-            found = np.mean([gain_curve(rows.X[inside], c, f, criterion).gains for c in y.T], axis=0)
+            found = np.mean([gain_curve(x, c, 0, criterion).gains for c in y.T], axis=0)
         gains[f] = found.max(initial=-np.inf)
     return gains
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 from gnomon.core.parameters import StrOptions
@@ -14,6 +15,7 @@ from gnomon.core.sums import per_row
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads
 from gnomon.loops.stumps import boundaries, class_stumps, signed_stumps
+from gnomon.trees.sparse_columns import SparseColumns, sparse_columns
 
 Array = np.ndarray
 BLOCK_WORK = 200_000  # rows times features from which threads pay
@@ -26,6 +28,53 @@ class Sorted(NamedTuple):
     order: Array  # (d, n) int32
     cut: Array  # (d, n) uint8: 1 where a threshold fits behind the place
 
+    def column(self, f: int) -> Array:
+        """Return a column, row by row."""
+        return self.columns[f]
+
+    def border(self, f: int, place: int) -> tuple[float, float]:
+        """Return the values on both sides of a cut."""
+        return self.columns[f][self.order[f][place]], self.columns[f][self.order[f][place + 1]]
+
+
+class SortedEntries(NamedTuple):
+    """The same for a sparse X: entries that are not zero, and one for all the zeros of a column."""
+
+    entries: SparseColumns
+    starts: Array  # (d + 1,) where the entries of each column begin, that of its zeros included
+    rows: Array  # (e,) -1 for zeros
+    values: Array  # (e,) sorted in every column
+    cut: Array  # (e,) whether a threshold fits behind the entry
+
+    def column(self, f: int) -> Array:
+        """Return a column, row by row."""
+        return self.entries.column(f)
+
+    def border(self, f: int, place: int) -> tuple[float, float]:
+        """Return the values on both sides of a cut."""
+        return self.values[place], self.values[place + 1]
+
+    def best_cuts(self, stats: Array, gain: Any, tie: float) -> tuple[Array, Array]:
+        """Return the best gain of every column and the entry behind which it lies, -inf and -1 where none fits.
+
+        `stats` are numbers of every row, (n, k); ``gain(left, right)`` values what they add up to on both sides.
+        """
+        d, zero = len(self.starts) - 1, np.flatnonzero(self.rows < 0)
+        column = np.repeat(np.arange(d), np.diff(self.starts))
+        terms, total = stats[self.rows], stats.sum(axis=0)
+        terms[zero] = 0.0
+        sums = np.stack([np.bincount(column, weights=term, minlength=d) for term in terms.T], axis=1)
+        terms[zero] = total - sums[column[zero]]
+        running = np.cumsum(terms, axis=0)
+        before = np.vstack([np.zeros((1, len(total))), running])[self.starts[:-1]]
+        left = running - before[column]
+        value = np.where(self.cut, gain(left, total - left), -np.inf)
+        best = np.maximum.reduceat(value, self.starts[:-1])
+        found = np.flatnonzero(self.cut & (value >= best[column] - tie))
+        place = np.full(d, -1)
+        place[column[found][::-1]] = found[::-1]  # the first of them
+        return best, place
+
 
 class Stump(NamedTuple):
     """One question; feature -1 answers `left` always. The sides are class codes."""
@@ -36,11 +85,12 @@ class Stump(NamedTuple):
     right: int
     error: float  # weighted share of wrong answers
 
-    def answers(self, X: Array) -> Array:
+    def answers(self, X: Any) -> Array:
         """Return the class code of every row of X."""
         if self.feature < 0:
-            return np.full(len(X), self.left)
-        return np.where(X[:, self.feature] <= self.threshold, self.left, self.right)
+            return np.full(X.shape[0], self.left)
+        x = X[:, [self.feature]].toarray()[:, 0] if sparse.issparse(X) else X[:, self.feature]
+        return np.where(x <= self.threshold, self.left, self.right)
 
 
 def _blocks(n: int, d: int) -> list[tuple[int, int]]:
@@ -48,8 +98,10 @@ def _blocks(n: int, d: int) -> list[tuple[int, int]]:
     return [(f, min(f + step, d)) for f in range(0, d, step)]
 
 
-def sort_columns(X: Array) -> Sorted:
-    """Sort every column of X once."""
+def sort_columns(X: Any) -> Sorted | SortedEntries:
+    """Sort every column of X once; of a sparse one the entries that are not zero."""
+    if sparse.issparse(X):
+        return _sort_entries(sparse_columns(X))
     n, d = X.shape
     sorted_ = Sorted(
         np.ascontiguousarray(X.T, dtype=np.float64), np.empty((d, n), np.int32), np.empty((d, n), np.uint8)
@@ -64,23 +116,27 @@ def sort_columns(X: Array) -> Sorted:
     return sorted_
 
 
+def _sort_entries(entries: SparseColumns) -> SortedEntries:
+    """Put one entry for the zeros of every column that has some in its place among the others."""
+    d, sizes = len(entries.categories), np.diff(entries.starts)
+    with_zeros = np.flatnonzero(sizes < entries.n_rows)
+    column = np.repeat(np.arange(d), sizes)
+    negative = np.bincount(column[entries.values < 0], minlength=d)
+    places = entries.starts[with_zeros] + negative[with_zeros]
+    rows, values = np.insert(entries.rows, places, -1), np.insert(entries.values, places, 0.0)
+    column = np.insert(column, places, with_zeros)
+    cut = np.append((column[1:] == column[:-1]) & (values[1:] > values[:-1]), False)
+    starts = np.append(0, np.cumsum(np.bincount(column, minlength=d)))
+    return SortedEntries(entries, starts, rows, values, cut)
+
+
 def fit_stump(
-    data: Sorted, codes: Array, weight: Array, n_classes: int, *, allow_constant: bool = True
+    data: Sorted | SortedEntries, codes: Array, weight: Array, n_classes: int, *, allow_constant: bool = True
 ) -> Stump:
     """Return the stump with the smallest weighted error over all features and thresholds."""
-    d, n = data.order.shape
     shares = np.bincount(codes, weights=weight, minlength=n_classes)
     total, tie = weight.sum(), 1e-12 * weight.sum()
-    best, place = np.empty(d), np.empty(d, np.int64)
-    if n_classes == 2:
-        signed = np.where(codes == 1, weight, -weight)
-        arguments = (signed, float(shares[1] - shares[0]))
-        loop = signed_stumps
-    else:
-        arguments = (codes.astype(np.int32), weight, shares)
-        loop = class_stumps
-    work = _blocks(n, d)
-    list(in_order(lambda block: loop(data.order, data.cut, *arguments, *block, tie, best, place), work))
+    best, place = _best_places(data, codes, weight, shares, tie)
     right = 0.5 * (best + total) if n_classes == 2 else best  # weight answered right
     f = int(np.argmax(right >= right.max() - tie)) if np.isfinite(right.max()) else -1
     if f < 0 or (allow_constant and shares.max() >= right[f] - tie):
@@ -89,11 +145,31 @@ def fit_stump(
     return _stump_at(data, codes, weight, n_classes, f, int(place[f]), tie)
 
 
+def _best_places(
+    data: Sorted | SortedEntries, codes: Array, weight: Array, shares: Array, tie: float
+) -> tuple[Array, Array]:
+    """Best cut of every column: the weight answered right (less the wrong one for two classes), and its place."""
+    signed = np.where(codes == 1, weight, -weight)
+    if isinstance(data, SortedEntries) and len(shares) == 2:
+        return data.best_cuts(signed[:, None], lambda left, right: np.abs(left - right)[:, 0], tie)
+    if isinstance(data, SortedEntries):
+        stats = weight[:, None] * (codes[:, None] == np.arange(len(shares)))
+        return data.best_cuts(stats, lambda left, right: left.max(axis=1) + right.max(axis=1), tie)
+    d, n = data.order.shape
+    best, place = np.empty(d), np.empty(d, np.int64)
+    arguments: tuple[Any, ...] = (codes.astype(np.int32), weight, shares)
+    loop = class_stumps
+    if len(shares) == 2:
+        arguments, loop = (signed, float(shares[1] - shares[0])), signed_stumps
+    work = _blocks(n, d)
+    list(in_order(lambda block: loop(data.order, data.cut, *arguments, *block, tie, best, place), work))
+    return best, place
+
+
 def _stump_at(
-    data: Sorted, codes: Array, weight: Array, n_classes: int, f: int, place: int, tie: float
+    data: Any, codes: Array, weight: Array, n_classes: int, f: int, place: int, tie: float
 ) -> Stump:
-    x, order = data.columns[f], data.order[f]
-    a, b = x[order[place]], x[order[place + 1]]
+    x, (a, b) = data.column(f), data.border(f, place)
     threshold = a + (b - a) / 2
     threshold = threshold if threshold < b else a
     left = x <= threshold
@@ -146,7 +222,7 @@ class DecisionStump(ClassifierMixin, OneStep):
     (2.5, -1, 0.2)
     """
 
-    _reads = Reads(y="class")
+    _reads = Reads(y="class", sparse=True)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "criterion": [StrOptions({"error"})],
         "allow_constant": ["boolean"],

@@ -17,6 +17,7 @@ from gnomon.trees.base import CONSTRAINTS, TreeModel, growth_of, positive
 from gnomon.trees.growing import Problem, class_problem, number_problem, repetitions
 from gnomon.trees.multiway import grow_multiway
 from gnomon.trees.nodes import Tree
+from gnomon.trees.outputs import outputs_of, several
 
 Array = np.ndarray
 
@@ -79,7 +80,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
     tree_ : Tree
         The nodes as arrays.
     classes_, n_classes_, n_features_in_, feature_names_in_, n_outputs_, max_features_
-        As in scikit-learn.
+        As in scikit-learn; lists, one entry a column, where y has several columns.
     feature_importances_ : array of shape (d,)
         Share of the impurity that each feature removed.
     categories_ : dict
@@ -95,11 +96,14 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
     (2.5, array(['no', 'yes'], dtype='<U3'))
     """
 
-    _reads = cats.READS._replace(y="class")
+    @property
+    def _reads(self) -> Any:
+        return cats.READS._replace(y="class" if getattr(self, "_outputs", None) is None else "numbers")
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **CONSTRAINTS,
         "criterion": [StrOptions({"gini", "entropy", "log_loss", "error", "gain_ratio"})],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "class_weight": [dict, list, StrOptions({"balanced"}), None],
         "split": [StrOptions({"binary", "multiway"})],
         "growth": [StrOptions({"auto", "depth_first", "best_first"})],
     }
@@ -143,13 +147,33 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         self.growth = growth
         self.max_bins = max_bins
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Grow the tree; see `TreeModel.fit`. Several columns of classes in y make one tree for all of them."""
+        found = several(y)
+        if found is None:
+            return super().fit(X, y, sample_weight)
+        self._outputs, indicators = found
+        try:
+            return super().fit(X, indicators, sample_weight)
+        finally:
+            del self._outputs
+
+    def _grown_outputs(self, rows: Any) -> Tree:
+        if self.monotonic_cst is not None or self.split != "binary":
+            raise DataError("monotonic_cst and split='multiway' take one column of classes.")
+        return self._outputs.shares(super()._grown(rows))
+
     def _grown(self, rows: Any) -> Tree:
+        if getattr(self, "_outputs", None) is not None:
+            return self._grown_outputs(rows)
         if self.criterion == "gain_ratio" and self.split != "multiway":
             raise DataError("criterion='gain_ratio' compares branches of many; use it with split='multiway'.")
         if self.monotonic_cst is not None and len(rows.classes) > 2:
             raise DataError("monotonic_cst needs two classes: it speaks about the share of the second.")
         if self.split == "binary":
             return super()._grown(rows)
+        if rows.sparse:
+            raise DataError("split='multiway' needs a dense X; use split='binary' for sparse rows.")
         X, y, weight = positive(rows)
         weight = self._weighted(y, weight, rows)
         counts = cats.counts(self._categories, rows.n_features)
@@ -162,25 +186,37 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         return grow_multiway(X, y, weight, len(rows.classes), counts, self.criterion, growth)
 
     def _problem(self, y: Array, weight: Array, reps: Array, n_classes: int) -> Problem:
+        if getattr(self, "_outputs", None) is not None:
+            return self._outputs.problem(self.criterion, y, weight, reps)
         return class_problem(self.criterion, y, n_classes, weight, reps)
 
     def _weighted(self, y: Array, weight: Array, rows: Any) -> Array:
+        if getattr(self, "_outputs", None) is not None:
+            return self._outputs.weights(self.class_weight, self._outputs.codes(y), weight)
         return class_weights(self.class_weight, rows.classes, y, weight)
 
     def _facts(self, tree: Tree, rows: Any) -> dict[str, Any]:
-        return {**super()._facts(tree, rows), "n_classes_": len(rows.classes)}
+        facts = super()._facts(tree, rows)
+        if getattr(self, "_outputs", None) is None:
+            return {**facts, "n_classes_": len(rows.classes)}
+        classes = list(self._outputs.classes)
+        return {**facts, "classes_": classes, "n_classes_": [len(c) for c in classes]}
 
-    def predict_proba(self, X: Any) -> Array:
-        """Return the class shares of the leaf of each row."""
-        return self._leaf_values(X)
+    def predict_proba(self, X: Any) -> Any:
+        """Return the class shares of the leaf of each row; a list of them for several outputs."""
+        outputs = outputs_of(self)
+        return self._leaf_values(X) if outputs is None else outputs.split(self._leaf_values(X))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of the class shares."""
+        found = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return [np.log(share) for share in found] if isinstance(found, list) else np.log(found)
 
     def predict(self, X: Any) -> Array:
         """Return the most frequent class of the leaf of each row; ties go to the lowest class."""
+        if (outputs := outputs_of(self)) is not None:
+            return outputs.labels(outputs.split(self._leaf_values(X)))
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 

@@ -1,0 +1,93 @@
+"""Several columns of classes at once: one tree, whose leaves hold the class shares of every column.
+
+Gini's index of a column of classes is the summed variance of its indicators, so a tree for several columns is a
+regression tree on all indicators; their scale makes its loss the mean of the indices.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import compute_class_weight
+
+from gnomon.core.errors import DataError
+from gnomon.core.validate import encode
+from gnomon.trees.growing import Problem, number_problem
+from gnomon.trees.nodes import Tree
+
+Array = np.ndarray
+
+
+class Outputs(NamedTuple):
+    """The classes of every column of a target."""
+
+    classes: tuple[Array, ...]
+
+    @property
+    def scale(self) -> float:
+        """What an indicator counts, so that the loss is the mean over the columns."""
+        return float(np.sqrt(sum(map(len, self.classes)) / len(self.classes)))
+
+    def codes(self, indicators: Array) -> Array:
+        """Return the class codes of every column from the indicators, (n, outputs)."""
+        ends = np.cumsum([len(classes) for classes in self.classes])
+        return np.stack([part.argmax(axis=1) for part in np.split(indicators, ends[:-1], axis=1)], axis=1)
+
+    def problem(self, criterion: str, indicators: Array, weight: Array, reps: Array) -> Problem:
+        """Return the problem of telling the classes of all columns."""
+        if criterion != "gini":
+            raise DataError(
+                f"criterion={criterion!r} takes one column of classes; use 'gini' for several, or a model for each."
+            )
+        return number_problem("squared_error", indicators * self.scale, weight, reps)
+
+    def shares(self, tree: Tree) -> Tree:
+        """Return a grown tree with class shares in its nodes, (nodes, outputs, classes)."""
+        widest = max(map(len, self.classes))
+        value = np.zeros((tree.node_count, len(self.classes), widest))
+        ends = np.cumsum([len(classes) for classes in self.classes])
+        for o, part in enumerate(np.split(tree.value[:, :, 0] / self.scale, ends[:-1], axis=1)):
+            value[:, o, : part.shape[1]] = np.clip(part, 0.0, 1.0)
+        return tree._replace(value=value)
+
+    def weights(self, class_weight: Any, codes: Array, weight: Array) -> Array:
+        """Return the weights of rows times those of their classes, column by column."""
+        if class_weight is None:
+            return weight
+        rules = class_weight if isinstance(class_weight, list) else [class_weight] * len(self.classes)
+        if len(rules) != len(self.classes):
+            raise DataError(
+                f"class_weight has {len(rules)} entries for {len(self.classes)} outputs; give one each."
+            )
+        for rule, classes, column in zip(rules, self.classes, codes.T, strict=True):
+            found = np.unique(column)
+            factor = np.ones(len(classes))
+            factor[found] = compute_class_weight(rule, classes=classes[found], y=classes[column])
+            weight = weight * factor[column]
+        return weight
+
+    def split(self, table: Array) -> list[Array]:
+        """Return the class shares of every column from lines of `shares`."""
+        width = table.shape[1] // len(self.classes)
+        return [table[:, o * width : o * width + len(c)] for o, c in enumerate(self.classes)]
+
+    def labels(self, shares: list[Array]) -> Array:
+        """Return the class of largest share of every column, (n, outputs)."""
+        best = [c[s.argmax(axis=1)] for c, s in zip(self.classes, shares, strict=True)]
+        return np.stack(best, axis=1)
+
+
+def several(y: Any) -> tuple[Outputs, Array] | None:
+    """Return the classes and indicators of a target of several columns; None for a single one."""
+    target = np.asarray(y)
+    if target.ndim != 2 or target.shape[1] < 2:
+        return None
+    found = [encode(column) for column in target.T]
+    outputs = Outputs(tuple(classes for classes, _ in found))
+    return outputs, np.hstack([np.eye(len(classes))[codes] for classes, codes in found])
+
+
+def outputs_of(model: Any) -> Outputs | None:
+    """Return the classes of a fitted model of several outputs."""
+    return Outputs(tuple(model.classes_)) if isinstance(model.classes_, list) else None
