@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from sklearn.base import BaseEstimator
 
-from gnomon.lab import film, lessons, runs, server
+from gnomon.lab import film, lessons, runs, server, start
 from gnomon.lab.learners import data_for, find, make
 from gnomon.lab.material import gather
 
@@ -387,25 +387,25 @@ def test_film_frames_are_counted():
 
 def test_the_token_is_kept_and_private(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    first = server.kept_token()
+    first = start.kept_token()
     path = tmp_path / "gnomon" / "lab-token"
-    assert server.kept_token() == first and path.stat().st_mode & 0o777 == 0o600 and len(first) >= 32
+    assert start.kept_token() == first and path.stat().st_mode & 0o777 == 0o600 and len(first) >= 32
     path.chmod(0o644)  # somebody may have read it
-    assert server.kept_token() != first
+    assert start.kept_token() != first
 
 
 def test_opening_a_scene(lab, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("a,price\n" + "\n".join(f"{i},{i * 1.5}" for i in range(30)))
-    asked = server.opening(lab, str(table), "price")
+    asked = start.opening(lab, str(table), "price")
     assert asked["model"] == "DecisionTreeRegressor" and json.loads(asked["data"])["target"] == "price"
-    assert server.opening(lab, "SVC", None) == {"model": "SVC"} and server.opening(lab, "casino", None) == {
+    assert start.opening(lab, "SVC", None) == {"model": "SVC"} and start.opening(lab, "casino", None) == {
         "lesson": "casino"
     }
     with pytest.raises(ValueError, match="KMeans"):
-        server.opening(lab, "KMean", None)
+        start.opening(lab, "KMean", None)
     with pytest.raises(ValueError, match="'cost'.*price"):
-        server.opening(lab, str(table), "cost")
+        start.opening(lab, str(table), "cost")
 
 
 def test_painted_points_are_the_data(client):

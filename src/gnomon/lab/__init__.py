@@ -3,7 +3,7 @@
 from gnomon._lazy import attach
 
 _FILES = {
-    "server": ["serve"],
+    "start": ["serve"],
     "widget": ["show"],
 }
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.lab import samples
+from gnomon.lab import sample_rows
 from gnomon.lab.panels import limits
 from gnomon.report.columns import QuestionError
 
@@ -70,7 +70,7 @@ def sliders(sample: Any) -> list[dict[str, Any]]:
 def gather(source: dict[str, Any], offered: tuple[Any, ...]) -> Material:
     """Return the data that a page describes: ``{"sample": name, ...}`` or ``{"points": [[x, y, group], ...]}``.
 
-    >>> gather({"sample": "moons", "n": 10}, (samples.moons,)).X.shape
+    >>> gather({"sample": "moons", "n": 10}, (sample_rows.moons,)).X.shape
     (10, 2)
     """
     if "points" in source:
@@ -123,8 +123,8 @@ def _described(given: tuple[Any, ...], code: str, sample: Any = None) -> Materia
         paint = "classes"
     elif width == 1 and y is not None and np.asarray(y).dtype.kind == "f":
         paint = "numbers"
-    names = ["petal length", "petal width"] if sample is samples.iris else [f"x{j}" for j in range(width)]
-    if sample is samples.geyser:
+    names = ["petal length", "petal width"] if sample is sample_rows.iris else [f"x{j}" for j in range(width)]
+    if sample is sample_rows.geyser:
         names = ["eruption (minutes)", "waiting (minutes)"]
     return Material(given, code, names, "y" if y is not None else "", paint)
 

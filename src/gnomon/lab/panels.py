@@ -6,6 +6,7 @@ The page knows these kinds and nothing about learning; a scene is a list of them
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -168,3 +169,11 @@ def circle_layout(names: Any) -> list[dict[str, Any]]:
         }
         for name, a in zip(names, angles)
     ]
+
+
+def answer_or_none(ask: Callable[[], Any]) -> Any:
+    """Return what a model says, or None where it cannot say it."""
+    try:
+        return ask()
+    except Exception:
+        return None

@@ -11,6 +11,7 @@ from gnomon.lab.material import Material, View
 from gnomon.lab.panels import (
     Layer,
     Panel,
+    answer_or_none,
     band,
     bars,
     contour,
@@ -45,7 +46,7 @@ def _classes(model: Any, material: Material, view: View) -> list[Panel]:
     names = list(getattr(model, "classes_", np.unique(material.y)))
     true = _coded(material.y, names)
     said = _coded(model.predict(material.X), names)
-    shares = _try(lambda: model.predict_proba(material.X))
+    shares = answer_or_none(lambda: model.predict_proba(material.X))
     tips = None if shares is None else [_shares(names, row) for row in np.asarray(shares)]
     layers: list[Layer] = []
     if view.flat:
@@ -78,14 +79,14 @@ def _regions(model: Any, view: View, names: list[Any]) -> list[Layer]:
     layers = [raster(said % 36, view.xlim, view.ylim, (CELLS, CELLS))]
     if len(names) != 2:
         return layers
-    height = _try(lambda: np.ravel(model.decision_function(cells)))
+    height = answer_or_none(lambda: np.ravel(model.decision_function(cells)))
     if height is not None and len(height) == len(cells) and np.isfinite(height).all():
         field = height.reshape(CELLS, CELLS)
         layers += contour(field, x, y, 0.0, color=-1, width=2)
         for level in (-1.0, 1.0):
             layers += contour(field, x, y, level, color=-1, width=1, dash=True)
         return layers
-    shares = _try(lambda: np.asarray(model.predict_proba(cells))[:, 1])
+    shares = answer_or_none(lambda: np.asarray(model.predict_proba(cells))[:, 1])
     if shares is not None:
         layers += contour(shares.reshape(CELLS, CELLS), x, y, 0.5, color=-1, width=2)
     return layers
@@ -133,15 +134,15 @@ def _shares(names: list[Any], row: Any) -> str:
 
 def _groups(model: Any, material: Material, view: View) -> list[Panel]:
     X = np.asarray(material.X, dtype=float)
-    shares = _try(lambda: np.asarray(model.predict_proba(X)))
+    shares = answer_or_none(lambda: np.asarray(model.predict_proba(X)))
     said = _labels(model, X)
     layers: list[Layer] = []
     if view.flat and said is not None and hasattr(model, "predict"):
-        found = _try(lambda: np.asarray(model.predict(_cells(view)[2])).astype(int))
+        found = answer_or_none(lambda: np.asarray(model.predict(_cells(view)[2])).astype(int))
         if found is not None:
             layers.append(raster((found - min(0, found.min())) % 36, view.xlim, view.ylim, (CELLS, CELLS)))
     elif view.flat and _density(model) is not None:
-        heights = _try(lambda: np.asarray(_density(model)(_cells(view)[2])))
+        heights = answer_or_none(lambda: np.asarray(_density(model)(_cells(view)[2])))
         if heights is not None and heights.shape == (CELLS * CELLS,):
             layers.append(surface(heights, view.xlim, view.ylim, (CELLS, CELLS)))
     tips = None
@@ -160,7 +161,7 @@ def _groups(model: Any, material: Material, view: View) -> list[Panel]:
 
 def _labels(model: Any, X: Any) -> Any:
     if hasattr(model, "predict") and not is_regressor(model):
-        said = _try(lambda: np.asarray(model.predict(X)))
+        said = answer_or_none(lambda: np.asarray(model.predict(X)))
         if said is not None and said.shape == (len(X),) and said.dtype.kind in "iub":
             return said.astype(int)
     labels = getattr(model, "labels_", None)
@@ -225,7 +226,7 @@ def _histogram(model: Any, x: Any, material: Material) -> list[Panel]:
     at = (
         np.arange(max(0, np.floor(x.min())), np.ceil(x.max()) + 1) if whole else np.linspace(low, high, CURVE)
     )
-    heights = _try(lambda: np.exp(np.asarray(model.score_samples(at[:, None]))))
+    heights = answer_or_none(lambda: np.exp(np.asarray(model.score_samples(at[:, None]))))
     if heights is not None and np.isfinite(heights).any():
         layers.append(line(np.column_stack([at, heights]), name="density"))
         counts = np.append(counts, heights[np.isfinite(heights)])
@@ -238,7 +239,7 @@ def _projection(model: Any, X: Any, said: Any) -> list[Panel]:
     """Return where the model puts the rows, in the first two of its own directions."""
     places = getattr(model, "embedding_", None)
     if places is None and X.shape[1] > 2 and hasattr(model, "transform"):
-        places = _try(lambda: model.transform(X))
+        places = answer_or_none(lambda: model.transform(X))
     if places is None or np.ndim(places) != 2 or len(places) != len(X) or not len(X):
         return []
     places = np.asarray(places, dtype=float)
@@ -297,10 +298,10 @@ def _curve(model: Any, view: View) -> Panel:
 def _interval(model: Any, x: Any) -> Any:
     """Return the two ends of an interval of 95%, where the model knows one."""
     if hasattr(model, "predict_interval"):
-        found = _try(lambda: model.predict_interval(x))
+        found = answer_or_none(lambda: model.predict_interval(x))
         if isinstance(found, tuple) and len(found) == 2:
             return np.array([np.ravel(found[0]), np.ravel(found[1])])
-    found = _try(lambda: model.predict(x, return_std=True))
+    found = answer_or_none(lambda: model.predict(x, return_std=True))
     if isinstance(found, tuple) and len(found) == 2:
         mean, deviation = map(np.ravel, found)
         return np.array([mean - 1.96 * deviation, mean + 1.96 * deviation])
@@ -358,11 +359,3 @@ def _coefficients(model: Any, material: Material) -> list[Panel]:
     if len(dense) != 1 or len(material.names) != dense.shape[1]:
         return []
     return [bars("coefficients", material.names, dense[0])]
-
-
-def _try(ask: Any) -> Any:
-    """Return what a model says, or None where it cannot say it."""
-    try:
-        return ask()
-    except Exception:
-        return None

@@ -9,21 +9,14 @@ import numpy as np
 
 from gnomon.lab.material import Material, View
 from gnomon.lab.panels import Panel, matrix, number, numbers
-from gnomon.lab.scene_kinds import (
-    belief_panels,
-    chain_panels,
-    component_panels,
-    experiment_panels,
-    net_panels,
-    ratings_panels,
-    structure_panels,
-    topic_panels,
-    track_panels,
-    tree_panels,
-    vote_panels,
-    world_panels,
-)
+from gnomon.lab.scene_experiments import experiment_panels
+from gnomon.lab.scene_factors import component_panels, ratings_panels, topic_panels
+from gnomon.lab.scene_graphs import belief_panels, structure_panels
+from gnomon.lab.scene_nets import net_panels
 from gnomon.lab.scene_rows import rows_scene
+from gnomon.lab.scene_sequences import chain_panels, track_panels
+from gnomon.lab.scene_trees import tree_panels, vote_panels
+from gnomon.lab.scene_worlds import world_panels
 
 FACTS = {"trace_", "n_iter_", "converged_", "n_features_in_", "feature_names_in_", "classes_", "labels_"}
 MAX_CELLS = 1600  # of a matrix in the general scene
