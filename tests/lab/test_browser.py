@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,12 +15,6 @@ from pathlib import Path
 import pytest
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install 'gnomon[dev]'")
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium on the path: on Debian, apt-get install chromium"
-)
 WIDTHS = {"projector": (1600, 900), "laptop": (1100, 800), "phone": (390, 800)}
 EVERY_WIDTH = {"test_run_step_back_and_drag", "test_dark_and_light"}
 PATIENCE = 120.0  # seconds; a first fit may have to compile
@@ -60,17 +53,6 @@ def served(tmp_path_factory):
     server = Server(tmp_path_factory.mktemp("state"))
     yield server
     server.kill()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        try:
-            made = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        except playwright.Error as error:
-            pytest.skip(f"Chromium is installed but does not start here: {str(error)[:80]}")
-        yield made
-        made.close()
 
 
 class Page:

@@ -12,7 +12,8 @@ from gnomon.lab.learners import start_settings
 from gnomon.lab.material import RefusedError
 
 HIDDEN = {
-    "n_jobs", "verbose", "copy", "copy_X", "copy_x", "warm_start", "callbacks", "memory", "device", "dtype", "order",
+    "n_jobs", "verbose", "verbose_interval", "copy", "copy_X", "copy_x", "warm_start", "callbacks", "memory", "device",
+    "dtype", "order",
     "estimator", "estimators", "layers", "preprocessing", "path", "cache_size",
 }  # fmt: skip
 MAX_WHOLE = 10_000  # of any whole number that the page sets, so that no setting asks for all the memory
@@ -28,7 +29,7 @@ def form(cls: type) -> list[dict[str, Any]]:
             continue
         default = None if parameter.default is inspect.Parameter.empty else parameter.default
         value = start.get(name, default)
-        if not _plain(value):
+        if not _plain(value) or value == "deprecated":
             continue
         field = _field(rules.get(name), value)
         fields.append(

@@ -41,14 +41,20 @@ DATA: dict[str, tuple[Any, ...]] = {
         sample_rows.rings_without_names,
         sample_rows.plane_in_space,
     ),
-    "many columns": (sample_rows.plane_in_space, sample_rows.clouds, sample_rows.positive_parts),
+    "many columns": (
+        sample_rows.plane_in_space,
+        sample_rows.clouds,
+        sample_rows.positive_parts,
+        sample_rows.digit_pictures,
+        sample_rows.rings_without_names,
+    ),
     "positive": (sample_rows.positive_parts, sample_rows.word_counts),
 }
 
 # Learners whose data their kind does not tell.
 OWN_DATA: dict[str, tuple[Any, ...]] = {
     "ActionHMM": (sample_kinds.journeys,),
-    "AspectModel": (sample_rows.word_counts, sample_rows.positive_parts),
+    "AspectModel": (sample_rows.stories, sample_rows.word_counts, sample_rows.positive_parts),
     "BayesianNetwork": (sample_rows.codes,),
     "BayesianNetworkClassifier": (sample_rows.categories,),
     "BeliefPropagation": (sample_kinds.ring_of_factors,),
@@ -84,7 +90,7 @@ OWN_DATA: dict[str, tuple[Any, ...]] = {
     "KalmanFilter": (sample_kinds.walk,),
     "KernelCCA": (sample_rows.two_views,),
     "LatentClassModel": (sample_rows.codes,),
-    "LatentDirichletAllocation": (sample_rows.word_counts,),
+    "LatentDirichletAllocation": (sample_rows.stories, sample_rows.word_counts),
     "LinearRegression": (sample_rows.line, sample_rows.wave, sample_rows.sparse_line),
     "MarkovChain": (sample_kinds.letters,),
     "MarkovRandomField": (sample_rows.codes,),
@@ -93,7 +99,7 @@ OWN_DATA: dict[str, tuple[Any, ...]] = {
     "MultinomialHMM": (sample_kinds.trial_regimes,),
     "MultinomialMixture": (sample_rows.word_counts,),
     "MultinomialNB": (sample_rows.labeled_counts,),
-    "NMF": (sample_rows.positive_parts, sample_rows.word_counts),
+    "NMF": (sample_rows.positive_parts, sample_rows.word_counts, sample_rows.digit_pictures),
     "NetworkEnsemble": DATA["classes"],
     "NeuralTuringMachine": (sample_kinds.copies,),
     "PC": (sample_rows.codes,),

@@ -65,6 +65,13 @@ def digits(n: int = 300) -> Any:
     return X[:n] / 16, y[:n]
 
 
+def digit_pictures(n: int = 200) -> Any:
+    """Handwritten digits without their names."""
+    from sklearn.datasets import load_digits
+
+    return (load_digits().data[:n] / 16,)
+
+
 def rectangle(n: int = 100, seed: int = 0) -> Any:
     """Points inside a rectangle are positive."""
     import numpy as np
@@ -251,6 +258,16 @@ def word_counts(n: int = 60, words: int = 12, seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
     subjects = rng.dirichlet(np.full(words, 0.3), size=3)
     return (np.array([rng.multinomial(30, subjects[i % 3]) for i in range(n)], dtype=float),)
+
+
+def stories(n: int = 60, length: int = 20, seed: int = 0) -> Any:
+    """Short stories of the sea, the kitchen and the stadium, as counts of twelve words."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    subjects = 0.02 + 0.23 * np.repeat(np.eye(3), 4, axis=1)  # four words of every subject
+    mixed = rng.dirichlet(np.full(3, 0.2), size=n) @ subjects
+    return (np.array([rng.multinomial(length, p / p.sum()) for p in mixed], dtype=float),)
 
 
 def labeled_counts(n: int = 90, words: int = 8, seed: int = 0) -> Any:

@@ -31,7 +31,8 @@ def topic_panels(model: Any, material: Material) -> list[Panel]:
         return []
     shares = np.asarray(model.components_, dtype=float)
     shares = shares / shares.sum(axis=1, keepdims=True)
-    words = [f"word {j}" for j in range(shares.shape[1])]
+    named = len(material.names) == shares.shape[1] and material.names[0] != "x0"
+    words = material.names if named else [f"word {j}" for j in range(shares.shape[1])]
     best = [np.argsort(-row, kind="stable")[:8] for row in shares[:6]]
     return [
         matrix(

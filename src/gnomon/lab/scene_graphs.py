@@ -20,23 +20,38 @@ def belief_panels(model: Any, material: Material) -> list[Panel]:
     for node, name in zip(nodes, names):
         belief = np.asarray(beliefs[name])
         node |= {"value": number(belief[-1]), "tip": "belief " + ", ".join(f"{v:.3g}" for v in belief)}
-    places = {name: k for k, name in enumerate(names)}
-    edges = []
-    factors = material.X if isinstance(material.X, list) else []
-    for k, factor in enumerate(factors):
-        scope = [name for name in getattr(factor, "variables", ()) if name in places]
-        if len(scope) == 2:
-            message = getattr(model, "messages_", {}).get((k, scope[1]))
-            told = None if message is None else ", ".join(f"{v:.3g}" for v in np.ravel(message))
-            edges.append(
-                {"from": places[scope[0]], "to": places[scope[1]], "tip": f"message to {scope[1]}: {told}"}
-            )
+    edges = _messages(model, material.X if isinstance(material.X, list) else [], names)
     table = (
         matrix("beliefs", [np.asarray(beliefs[name]) for name in names], names, low=0, high=1)
         if len({len(beliefs[n]) for n in names}) == 1
         else None
     )
-    return [graph("beliefs on the graph", nodes, edges), *([table] if table else [])]
+    return [
+        graph("beliefs on the graph, and the messages", nodes, edges, directed=True),
+        *([table] if table else []),
+    ]
+
+
+def _messages(model: Any, factors: list[Any], names: list[Any]) -> list[dict[str, Any]]:
+    """Return the messages of every factor of two variables, one edge each way."""
+    sent = getattr(model, "messages_", {})
+    places = {name: k for k, name in enumerate(names)}
+    edges = []
+    for k, factor in enumerate(factors):
+        scope = [name for name in getattr(factor, "variables", ()) if name in places]
+        if len(scope) != 2:
+            continue
+        for source, goal in (scope, scope[::-1]):
+            edge: dict[str, Any] = {"from": places[source], "to": places[goal]}
+            message = np.ravel(sent.get((k, goal), ()))
+            if len(message) and message.sum() > 0:
+                told = ", ".join(f"{v:.3g}" for v in message)
+                edge |= {
+                    "value": number(message[-1] / message.sum()),
+                    "tip": f"message {source} → {goal}: {told}",
+                }
+            edges.append(edge)
+    return edges
 
 
 def structure_panels(model: Any, material: Material) -> list[Panel]:

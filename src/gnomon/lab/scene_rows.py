@@ -27,6 +27,7 @@ from gnomon.lab.panels import (
 )
 
 CELLS = 72  # a side of the grid on which regions are drawn
+MAX_MIXED = 7  # components whose colors can be told apart when they are mixed
 CURVE = 160  # places at which a curve is drawn
 
 
@@ -83,13 +84,18 @@ def _regions(model: Any, view: View, names: list[Any]) -> list[Layer]:
     if height is not None and len(height) == len(cells) and np.isfinite(height).all():
         field = height.reshape(CELLS, CELLS)
         layers += contour(field, x, y, 0.0, color=-1, width=2)
-        for level in (-1.0, 1.0):
+        for level in (-1.0, 1.0) if _has_margin(model) else ():
             layers += contour(field, x, y, level, color=-1, width=1, dash=True)
         return layers
     shares = answer_or_none(lambda: np.asarray(model.predict_proba(cells))[:, 1])
     if shares is not None:
         layers += contour(shares.reshape(CELLS, CELLS), x, y, 0.5, color=-1, width=2)
     return layers
+
+
+def _has_margin(model: Any) -> bool:
+    """Tell whether 1 and -1 are special values of the decision function."""
+    return hasattr(model, "support_") or "hinge" in str(getattr(model, "loss", ""))
 
 
 def _cells(view: View) -> tuple[Any, Any, Any]:
@@ -145,11 +151,12 @@ def _groups(model: Any, material: Material, view: View) -> list[Panel]:
         heights = answer_or_none(lambda: np.asarray(_density(model)(_cells(view)[2])))
         if heights is not None and heights.shape == (CELLS * CELLS,):
             layers.append(surface(heights, view.xlim, view.ylim, (CELLS, CELLS)))
-    tips = None
+    tips, mixed = None, None
     if shares is not None and shares.ndim == 2 and len(shares) == len(X):
         tips = [_shares(list(range(shares.shape[1])), row) for row in shares]
+        mixed = shares if shares.shape[1] <= MAX_MIXED else None
     codes = None if said is None else (said - min(0, int(said.min()))) % 36
-    layers.append(data_points(codes, ringed=_medoids(model, len(X)), tips=tips))
+    layers.append(data_points(codes, ringed=_medoids(model, len(X)), tips=tips, shares=mixed))
     if view.flat:
         layers += _centers(model)
     title = "the data" if said is None else f"{len(np.unique(said))} groups"

@@ -19,6 +19,7 @@ from gnomon.lab.panels import (
     matrix,
     number,
     plane,
+    points,
 )
 
 
@@ -89,7 +90,12 @@ def track_panels(model: Any, material: Material) -> list[Panel]:
     if found is None:
         return []
     means, covariances = np.asarray(found.means), np.asarray(found.covariances)
-    layers = [data_points(), line(means[:, :2], name="smoothed")]
+    deviations = np.sqrt([np.diag(c)[:2] for c in covariances])
+    tips = [
+        f"time {t}: {number(m[0])}, {number(m[1])}; deviations {d[0]:.3g}, {d[1]:.3g}"
+        for t, (m, d) in enumerate(zip(means, deviations))
+    ]
+    layers = [data_points(), line(means[:, :2], name="smoothed"), points(means[:, :2], size=2, tips=tips)]
     layers += [
         ellipse(means[t, :2], covariances[t][:2, :2], color=2)
         for t in range(0, len(means), max(1, len(means) // 15))

@@ -10,6 +10,7 @@ from gnomon.lab.material import Material
 from gnomon.lab.panels import Panel, answer_or_none, data_points, graph, limits, number, plane, surface
 
 MAX_NODES = 127
+VOTES = 40  # a side of the grid on which votes are drawn
 
 
 def tree_panels(model: Any, material: Material) -> list[Panel]:
@@ -66,20 +67,28 @@ def _leaves(tree: Any, node: int) -> int:
 
 
 def vote_panels(model: Any, material: Material) -> list[Panel]:
-    """Return how the members of a forest vote over the plane, where there are two classes."""
-    X = material.X
-    if type(model).__module__.split(".")[1] != "ensemble" or len(getattr(model, "classes_", ())) != 2:
+    """Return how the members of a forest vote over the plane: for the second of two classes, else for the winner."""
+    X, names = material.X, [str(name) for name in getattr(model, "classes_", ())]
+    if type(model).__module__.split(".")[1] != "ensemble" or len(names) < 2:
         return []
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] != 2:
         return []
     xlim, ylim = limits(X[:, 0]), limits(X[:, 1])
-    across, up = np.meshgrid(np.linspace(*xlim, 40), np.linspace(*ylim, 40))
-    shares = answer_or_none(
-        lambda: np.asarray(model.predict_proba(np.column_stack([across.ravel(), up.ravel()])))[:, 1]
-    )
+    across, up = np.meshgrid(np.linspace(*xlim, VOTES), np.linspace(*ylim, VOTES))
+    cells = np.column_stack([across.ravel(), up.ravel()])
+    shares = answer_or_none(lambda: np.asarray(model.predict_proba(cells)))
     if shares is None:
         return []
-    title = f"share of the votes for {model.classes_[1]}"
-    return [
-        plane(title, *material.names[:2], xlim, ylim, [surface(shares, xlim, ylim, (40, 40)), data_points()])
-    ]
+    two = len(names) == 2
+    field = surface(
+        shares[:, 1] if two else shares.max(axis=1),
+        xlim,
+        ylim,
+        (VOTES, VOTES),
+        low=0 if two else 1 / len(names),
+        high=1,
+    )
+    known = {name: place for place, name in enumerate(names)}
+    points = data_points([known.get(str(label), 35) for label in np.ravel(material.y)])
+    title = f"share of the votes for {names[1] if two else 'the winner'}, from dark to bright"
+    return [plane(title, *material.names[:2], xlim, ylim, [field, points])]

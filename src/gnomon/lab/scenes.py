@@ -23,7 +23,7 @@ MAX_CELLS = 1600  # of a matrix in the general scene
 MAX_GENERAL = 4
 SCENES = (
     experiment_panels, tree_panels, vote_panels, chain_panels, track_panels, belief_panels, structure_panels,
-    world_panels, ratings_panels, topic_panels, net_panels, component_panels,
+    world_panels, ratings_panels, topic_panels, net_panels,
 )  # fmt: skip
 
 
@@ -42,6 +42,7 @@ def panels(model: Any, material: Material, view: View | None) -> list[Panel]:
     """Return the scene of a model: its own, and its parameters as matrices where it has none."""
     found: list[Panel] = []
     sequence = hasattr(model, "transmat_") or hasattr(model, "smooth")
+    found += _attempt(component_panels, model, material)  # parts and directions before the plane of the rows
     if view is not None and not sequence and _reads_rows(model):
         found += _attempt(rows_scene, model, material, view)
     for scene in SCENES:
@@ -51,7 +52,7 @@ def panels(model: Any, material: Material, view: View | None) -> list[Panel]:
 
 
 def _reads_rows(model: Any) -> bool:
-    return type(model).__module__.split(".")[1] not in ("recommend", "decide", "sequence", "lab")
+    return type(model).__module__.split(".")[1] not in ("recommend", "decide", "sequence", "topics", "lab")
 
 
 def _attempt(scene: Any, *given: Any) -> list[Panel]:
@@ -104,6 +105,8 @@ def last_numbers(model: Any) -> dict[str, float | None]:
 
 def sentence(model: Any, step: int) -> str:
     """Return what a step did, with its numbers."""
+    if hasattr(model, "sentence"):  # an experiment of the lab says it itself
+        return str(model.sentence())
     trace = getattr(model, "trace_", None)
     unit = str(getattr(trace, "unit", "step"))
     if step == 0 and (trace is None or len(trace) == 0):
@@ -125,7 +128,7 @@ def sentence(model: Any, step: int) -> str:
     for name, column in getattr(trace, "info", {}).items():
         if len(column) and math.isfinite(column[-1]):
             said += f"; {name.replace('_', ' ')} {column[-1]:.4g}"
-    return said + (". It has converged." if getattr(model, "converged_", False) else ".")
+    return said + "."
 
 
 def shown_points(material: Material, view: View | None) -> dict[str, Any] | None:

@@ -28,7 +28,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from gnomon.core.errors import GnomonError
-from gnomon.lab import catalogs, film, forms, learners, lessons, material
+from gnomon.lab import catalogs, film, forms, learners, material
 from gnomon.lab.material import RefusedError
 from gnomon.lab.runs import Job, Run
 
@@ -124,7 +124,7 @@ def application(lab: Lab) -> Any:
 
     async def all_lessons(request: Request) -> Response:
         _check(request, lab)
-        return JSONResponse([lesson._asdict() for lesson in lessons.LESSONS])
+        return JSONResponse(await run_in_threadpool(catalogs.lessons))
 
     async def table(request: Request) -> Response:
         _check(request, lab)

@@ -13,9 +13,12 @@ function ramp(colors, t) {
   return colors[i].map((v, j) => v + f * (colors[i + 1][j] - v));
 }
 const css = c => `rgb(${c.map(Math.round).join(",")})`;
-const ink = () => getComputedStyle(document.documentElement).getPropertyValue("--ink").trim() || "#1c2733";
-const soft = () => getComputedStyle(document.documentElement).getPropertyValue("--soft").trim() || "#5b6673";
-const card = () => getComputedStyle(document.documentElement).getPropertyValue("--card").trim() || "#fff";
+let look = null; // the colors of what is around the canvas that is being drawn
+const ink = () => look.ink, soft = () => look.soft, card = () => look.card;
+function around(place) {
+  const style = getComputedStyle(place), of = (name, usual) => style.getPropertyValue(name).trim() || usual;
+  return { ink: of("--ink", "#1c2733"), soft: of("--soft", "#5b6673"), card: of("--card", "#fff") };
+}
 export const short = v => v === null || v === undefined ? "" : Math.abs(v) >= 1e5 || (v !== 0 && Math.abs(v) < 1e-3) ? v.toExponential(1) : String(+v.toPrecision(3));
 
 // the height of a panel for its width
@@ -38,6 +41,7 @@ export function draw(canvas, panel, context) {
     canvas.width = Math.round(width * scale); canvas.height = Math.round(tall * scale);
     if (!context.fixed) canvas.style.height = `${tall}px`;
   }
+  look = around(canvas.isConnected ? canvas : context.place || document.documentElement);
   const g = canvas.getContext("2d");
   g.setTransform(scale, 0, 0, scale, 0, 0);
   g.fillStyle = card(); g.fillRect(0, 0, width, tall);
@@ -115,6 +119,12 @@ function field(rows, columns, paint) { // a small picture, drawn large
   return small;
 }
 const RGB = COLORS.map(rgb);
+function mixed(layer, i) { // the color of a point that several components share
+  const sum = [0, 0, 0];
+  let all = 0;
+  for (let k = 0; k < layer.parts; k++) { const share = CODE.get(layer.shares[i * layer.parts + k]); all += share; for (let j = 0; j < 3; j++) sum[j] += share * RGB[k % 7][j]; }
+  return all ? css(sum.map(v => v / all)) : NOBODY;
+}
 
 const LAYERS = {
   regions(g, layer, { X, Y }) {
@@ -123,7 +133,7 @@ const LAYERS = {
     spread(g, made, layer, X, Y);
   },
   surface(g, layer, { X, Y }) {
-    const known = layer.values.filter(v => v !== null), low = Math.min(...known), high = Math.max(...known);
+    const known = layer.values.filter(v => v !== null), low = layer.low ?? Math.min(...known), high = layer.high ?? Math.max(...known);
     const made = field(layer.rows, layer.columns, i => layer.values[i] === null ? [0, 0, 0, 0] : [...ramp(VIRIDIS, high > low ? (layer.values[i] - low) / (high - low) : 0.5), 190]);
     g.imageSmoothingEnabled = true;
     spread(g, made, layer, X, Y);
@@ -133,7 +143,7 @@ const LAYERS = {
     const ringed = new Set(layer.ring), many = points.xy.length > 600, base = many ? 2.4 : 3.8, edge = card();
     points.xy.forEach(([a, b], i) => {
       const x = X(a), y = Y(b), k = layer.codes ? CODE.get(layer.codes[i]) : 0, r = base * (layer.sizes ? layer.sizes[i] : 1);
-      g.fillStyle = color(k); g.globalAlpha = 0.85; dot(g, x, y, r, k === 35 ? 0 : k); g.globalAlpha = 1;
+      g.fillStyle = layer.shares ? mixed(layer, i) : color(k); g.globalAlpha = 0.85; dot(g, x, y, r, k === 35 ? 0 : k); g.globalAlpha = 1;
       marks.push({ x, y, r: Math.max(6, r), data: i, tip: () => describe(points, i, layer) });
     });
     g.lineWidth = 1.5; g.strokeStyle = ink();
@@ -256,10 +266,17 @@ function graph(g, panel, c) {
 }
 
 function images(g, panel, c) {
-  const w = c.width / 6, marks = [], flat = panel.images.flat(2).filter(v => v !== null), high = Math.max(...flat.map(Math.abs), 1e-12), low = Math.min(...flat);
+  const w = c.width / 6, marks = [], flat = panel.images.flat(2).filter(v => v !== null), high = flat.reduce((a, v) => Math.max(a, Math.abs(v)), 1e-12), low = flat.reduce((a, v) => Math.min(a, v), 0);
+  const shade = v => v === null ? [0, 0, 0, 0] : [...(low < 0 ? ramp(DIVERGING, 0.5 + v / high / 2) : ramp(VIRIDIS, v / high)), 255];
+  g.imageSmoothingEnabled = false;
   panel.images.forEach((image, k) => {
-    const x0 = (k % 6) * w + 3, y0 = Math.floor(k / 6) * w + 3, h = (w - 6) / image.length, cell = (w - 6) / image[0].length;
-    image.forEach((row, i) => row.forEach((v, j) => { g.fillStyle = css(low < 0 ? ramp(DIVERGING, 0.5 + v / high / 2) : ramp(VIRIDIS, v / high)); g.fillRect(x0 + j * cell, y0 + i * h, cell + 0.6, h + 0.6); marks.push({ x: x0, y: y0, box: [x0 + j * cell, y0 + i * h, cell, h], tip: () => `picture ${k}, row ${i}, column ${j}: ${short(v)}` }); }));
+    const x0 = (k % 6) * w + 3, y0 = Math.floor(k / 6) * w + 3, side = w - 6, rows = image.length, columns = image[0].length;
+    g.drawImage(field(rows, columns, i => shade(image[rows - 1 - Math.floor(i / columns)][i % columns])), x0, y0, side, side);
+    const mark = { x: x0, y: y0, box: [x0, y0, side, side], tip: () => {
+      const i = Math.min(rows - 1, Math.floor((mark.at[1] - y0) / side * rows)), j = Math.min(columns - 1, Math.floor((mark.at[0] - x0) / side * columns));
+      return `${panel.word || "picture"} ${k}, row ${i}, column ${j}: ${short(image[i][j])}`;
+    } };
+    marks.push(mark);
   });
   return { marks };
 }
@@ -267,7 +284,7 @@ function images(g, panel, c) {
 export function find(marks, x, y) { // the mark under the pointer: those on top first, then the nearest
   let best = null, near = Infinity;
   for (const mark of marks) {
-    if (mark.box) { const [a, b, w, h] = mark.box; if (x >= a && x < a + w && y >= b && y < b + h) return mark; continue; }
+    if (mark.box) { const [a, b, w, h] = mark.box; if (x >= a && x < a + w && y >= b && y < b + h) { mark.at = [x, y]; return mark; } continue; }
     const d = Math.hypot(mark.x - x, mark.y - y) - (mark.top ? 4 : 0);
     if (d <= mark.r && d < near) { best = mark; near = d; }
   }
