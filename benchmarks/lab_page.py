@@ -131,6 +131,7 @@ def main():
                 times = step_times(address, chromium, scene)
                 say(f"a step of 2,000 points, {name}, median", statistics.median(times), 33, "ms")
                 say(f"a step of 2,000 points, {name}, slowest", max(times), 33, "ms")
+                print(f"    the first {times[0]:.1f} ms, all others at most {max(times[1:]):.1f} ms")
     for name in FITS if "fit" in parts else ():
         alone, drawn = fit_cost(name)
         cost = statistics.median(b / a for a, b in zip(alone, drawn)) - 1

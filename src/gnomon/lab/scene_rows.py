@@ -55,15 +55,15 @@ def _classes(model: Any, material: Material, view: View) -> list[Panel]:
     ringed = _support(model, len(true))
     if ringed is None:
         ringed = np.flatnonzero((said != true) & (true >= 0))
-        ring = "ringed: wrong"
+        ring = "wrong ones are ringed"
     else:
-        ring = "ringed: support vectors"
+        ring = f"{len(ringed)} support vectors are ringed"
     layers.append(
         data_points(np.where(true < 0, 35, true), ringed=ringed, sizes=_weights(model, len(true)), tips=tips)
     )
     right = float((said == true)[true >= 0].mean()) if (true >= 0).any() else 0.0
     panel = plane(
-        f"{ring}; {right:.1%} right", *view.axes, view.xlim, view.ylim, layers, names=[str(name) for name in names],
+        f"{right:.1%} right; {ring}", *view.axes, view.xlim, view.ylim, layers, names=[str(name) for name in names],
     )  # fmt: skip
     return [panel, *_ensemble(model), *_coefficients(model, material)]
 
@@ -281,7 +281,16 @@ def _regression(model: Any, material: Material, view: View) -> list[Panel]:
             line([[low, low], [high, high]], color=-1, width=1, dash=True),
             points(np.column_stack([y, said]), size=3),
         ]
-        panels = [plane("said beside true", "true", "said", [low, high], [low, high], layers)]
+        panels = [
+            plane(
+                f"said beside true; mean squared error {np.mean((y - said) ** 2):.4g}",
+                "true",
+                "said",
+                [low, high],
+                [low, high],
+                layers,
+            )
+        ]
     return [*panels, *_ensemble(model), *_coefficients(model, material)]
 
 

@@ -29,11 +29,16 @@ SCENES = (
 
 def frame(model: Any, step: int, material: Material, view: View | None) -> dict[str, Any]:
     """Return everything the page shows of one step."""
+    shown, said = panels(model, material, view), sentence(model, step)
+    if (
+        said.removesuffix(".").split(" ")[-1].isdigit() and shown
+    ):  # a model that keeps no trace: what the picture shows
+        said = f"{said.removesuffix('.')}: {shown[0]['title']}."
     return {
         "step": step,
         "trace": last_numbers(model),
-        "said": sentence(model, step),
-        "panels": panels(model, material, view),
+        "said": said,
+        "panels": shown,
         "done": bool(getattr(model, "converged_", False)),
     }
 
