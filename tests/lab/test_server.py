@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 from sklearn.base import BaseEstimator
 
-from gnomon.lab import film, lessons, runs, server, start
+from gnomon.lab import film, learners, lessons, runs, server, start
+from gnomon.lab.formulas import formula_of
 from gnomon.lab.learners import data_for, find, make
 from gnomon.lab.material import gather
 
@@ -112,6 +113,7 @@ def test_broken_messages(client, body):
         ({"n_jobs": 64}, ("no setting", "n_jobs")),
         ({"init": "x" * 5000}, ("init", "200")),
         ({"n_clusters": [1] * 50}, ("n_clusters",)),
+        ({"n_clusters": [9000, 9000]}, ("n_clusters", "81000000", "1000000")),
     ],
 )
 def test_settings_have_limits(client, settings, words):
@@ -430,3 +432,25 @@ def test_make_gives_the_same_model_twice():
     X = gather({}, data_for(cls)).X
     one, other = make(cls, {}).fit(X), make(cls, {}).fit(X)
     assert np.array_equal(one.cluster_centers_, other.cluster_centers_)
+
+
+def test_a_fit_that_wants_all_the_memory_fails_alone():
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    with start.limited_memory(0.5):
+        allowed = resource.getrlimit(resource.RLIMIT_DATA)[0]
+        with pytest.raises(MemoryError):
+            np.empty(allowed, dtype=np.uint8)
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
+
+
+def test_every_model_has_a_formula_that_browsers_draw():
+    for name in learners.catalog():
+        made = formula_of(find(name))
+        assert made.startswith("<math") and "\\" not in made, name
+
+
+def test_a_step_says_numbers(client):
+    for name in ("LinearDiscriminantAnalysis", "CoinPosterior", "DeviationExperiment", "KMeans"):
+        said = heard(client.post("/api/run", json={"model": name}))[-2]["said"]
+        assert sum(part[0].isdigit() for part in said.replace("n = ", "").split()) >= 2, said

@@ -22,7 +22,7 @@ from gnomon.lab.scenes import frame, shown_points
 MAX_SECONDS = 120.0
 EVERY_STEP = 300  # after so many steps every second one is drawn, after twice as many every fourth, ...
 SHARE = 0.05  # of the time, for pictures while a fit goes on
-HEAD_START = 0.2  # seconds in which a short fit can end before anything is drawn
+HEAD_START = 0.5  # seconds in which a short fit can end before anything is drawn
 _END = object()
 
 

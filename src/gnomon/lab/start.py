@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -68,7 +70,28 @@ def serve(
     server = uvicorn.Server(config)
     if open_browser:
         threading.Timer(0.3, webbrowser.open, [address]).start()
-    server.run(sockets=[listening])
+    with limited_memory():
+        server.run(sockets=[listening])
+
+
+@contextlib.contextmanager
+def limited_memory(share: float = 0.8) -> Iterator[None]:
+    """Let the process have a share of the machine's memory, so that a fit that wants more fails and not the machine."""
+    try:
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        limit = int(share * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (ImportError, OSError, ValueError):  # not on every system
+        yield
+        return
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        limit = soft
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def opening(lab: Lab, scene: str | None, target: str | None) -> dict[str, str]:
