@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
+import warnings
 
 from gnomon.lab.learners import data_for, find, make
 from gnomon.lab.material import gather
@@ -101,6 +102,7 @@ def fit_cost(name, times=3):
     cls = find(name)
     material = gather(source, data_for(cls))
     make(cls, settings).fit(*material.given)  # compiled and warm
+    warnings.simplefilter("ignore")
     alone, stepped, drawn = [], [], []
     for _ in range(times):
         begun = time.perf_counter()

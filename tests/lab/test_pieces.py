@@ -10,7 +10,7 @@ from gnomon.core.parameters import InvalidParameterError
 from gnomon.ensemble import RandomForestClassifier
 from gnomon.lab import forms, learners, panels, widget
 from gnomon.lab.material import RefusedError, gather, sliders, view
-from gnomon.lab.scenes import sentence
+from gnomon.lab.scenes import frame, sentence
 from gnomon.linear import LinearRegression, LogisticRegression
 from gnomon.mixture import GaussianMixture
 from gnomon.neural import MLPClassifier, MLPRegressor
