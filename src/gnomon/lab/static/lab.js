@@ -161,9 +161,13 @@ function tick(now) {
   requestAnimationFrame(tick);
 }
 
+let refreshed = 0;
 const hooks = {
   head(scene) { if (scene === scenes[0]) { paintable(scene.head.points); tableSaid(scene.head.said); $("code").hidden = true; } },
-  arrived(scene) { if (scene.frames.length <= 1 || !playing || scene.over) refresh(); else { $("at").max = Math.max(0, count() - 1); } },
+  arrived(scene) { // a step that is not shown yet lengthens the slider; the rest is brought up to date now and then
+    const now = performance.now();
+    if (scene.frames.length <= 1 || scene.over || (!playing && now - refreshed > 250)) { refreshed = now; refresh(); } else $("at").max = Math.max(0, count() - 1);
+  },
   canvas(scene, card) { hover(scene, card); paint(scene, card); },
 };
 
@@ -171,7 +175,7 @@ $("play").onclick = toggle; $("forward").onclick = () => go(at + 1); $("back").o
 $("at").addEventListener("input", () => go(+$("at").value));
 addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=range]):not([type=radio]):not([type=checkbox]), select, textarea, pre")) return;
-  if (event.target.type === "range" && event.key.startsWith("Arrow")) return;
+  if (["range", "radio"].includes(event.target.type) && (event.key.startsWith("Arrow") || (event.target.id !== "at" && ["Home", "End"].includes(event.key)))) return;
   if (event.key === " " && event.target.closest("button, input[type=radio], input[type=checkbox], a")) return;
   const act = { " ": toggle, ArrowRight: () => go(at + 1), ArrowLeft: () => go(at - 1), Home: () => go(0), End: () => go(count() - 1), t: teach, T: teach }[event.key];
   if (act) { act(); event.preventDefault(); }
