@@ -165,7 +165,7 @@ def test_hidden_units_are_drawn_over_the_plane_and_along_the_line():
     assert np.allclose(
         [image[0][0] for image in units["images"]], last.hidden(np.array(corner))[0], rtol=1e-2
     )
-    _, frames = pictures(MLPRegressor((4,), max_iter=2, random_state=0), X[:, :1], X[:, 1])
+    _, frames = pictures(MLPRegressor(hidden_layer_sizes=(4,), max_iter=2, random_state=0), X[:, :1], X[:, 1])
     along = next(panel for panel in frames[-1]["panels"] if "along the line" in panel["title"])
     assert len(along["layers"]) == 4
 

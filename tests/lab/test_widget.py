@@ -67,6 +67,7 @@ def notebook(browser):
     page.add_script_tag(
         content=widget.script().replace("export default", "window.gnomonWidget ="), type="module"
     )
+    page.wait_for_function("window.gnomonWidget !== undefined")
     yield page
     assert page.complaints == []
     page.close()
@@ -109,15 +110,15 @@ def test_step_back_run_and_drag(notebook):
 
 
 def test_hover_tells_numbers(notebook):
-    shown(notebook, KMeans(2, random_state=0), X)
+    frames = shown(notebook, KMeans(2, random_state=0), X)
     box = notebook.locator("#cell canvas").first.bounding_box()
-    seen = set()
-    for share in np.linspace(0.05, 0.95, 40):
-        notebook.mouse.move(
-            box["x"] + 46 + share * (box["width"] - 54), box["y"] + box["height"] * (0.93 - 0.9 * share)
-        )
-        seen.add(notebook.inner_text("#cell .tip"))
-    assert any(text.startswith("point 6: x0 5, x1 5") for text in seen) and "" in seen
+    limits = frames[0]["panels"][0]["xlim"], frames[0]["panels"][0]["ylim"]
+    across, up = ((5 - low) / (high - low) for low, high in limits)  # the last row is at 5, 5
+    bottom, top = box["y"] + box["height"] - 32, box["y"] + 8
+    notebook.mouse.move(box["x"] + 46 + across * (box["width"] - 54), bottom - up * (bottom - top))
+    assert notebook.inner_text("#cell .tip").startswith("point 6: x0 5, x1 5")
+    notebook.mouse.move(0, 0)
+    assert notebook.inner_text("#cell .tip") == ""
 
 
 def test_the_page_around_it_keeps_its_looks(notebook):

@@ -83,6 +83,7 @@ def _activation_maps(model: Any, material: Material) -> list[Panel]:
             f"picture {k} and what the filters see in it",
             [np.atleast_3d(picture)[..., 0], *seen],
             word="part",
+            each=True,
         )
         for k, (picture, seen) in enumerate(zip(np.asarray(material.X, dtype=float), maps))
     ]

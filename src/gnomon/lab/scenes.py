@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,7 @@ SCENES = (
 def frame(model: Any, step: int, material: Material, view: View | None) -> dict[str, Any]:
     """Return everything the page shows of one step."""
     shown, said = panels(model, material, view), sentence(model, step)
-    if (
-        said.removesuffix(".").split(" ")[-1].isdigit() and shown
-    ):  # a model that keeps no trace: what the picture shows
+    if re.fullmatch(r"\w+ \d+\.", said) and shown:  # a model that keeps no trace: what the picture shows
         said = f"{said.removesuffix('.')}: {shown[0]['title']}."
     return {
         "step": step,

@@ -24,7 +24,7 @@ export const short = v => v === null || v === undefined ? "" : Math.abs(v) >= 1e
 // the height of a panel for its width
 export function height(panel, width) {
   if (panel.kind === "plane") return Math.max(190, Math.min(400, width * 0.66));
-  if (panel.kind === "graph") return Math.max(200, Math.min(420, width * 0.6));
+  if (panel.kind === "graph") return Math.max(panel.tree ? 200 : 290, Math.min(420, width * 0.6));
   if (panel.kind === "bars") return Math.min(330, 34 + 17 * Math.max(3, panel.values.length > 14 ? 9 : panel.values.length));
   if (panel.kind === "images") return Math.ceil(panel.images.length / 6) * (width / 6) + 6;
   if (panel.kind === "matrix") {
@@ -266,12 +266,12 @@ function graph(g, panel, c) {
 }
 
 function images(g, panel, c) {
-  const w = c.width / 6, marks = [], flat = panel.images.flat(2).filter(v => v !== null), high = flat.reduce((a, v) => Math.max(a, Math.abs(v)), 1e-12), low = flat.reduce((a, v) => Math.min(a, v), 0);
-  const shade = v => v === null ? [0, 0, 0, 0] : [...(low < 0 ? ramp(DIVERGING, 0.5 + v / high / 2) : ramp(VIRIDIS, v / high)), 255];
+  const w = c.width / 6, marks = [], scale = values => values.flat(2).filter(v => v !== null).reduce(([low, high], v) => [Math.min(low, v), Math.max(high, Math.abs(v))], [0, 1e-12]), all = scale(panel.images);
+  const shade = (v, [low, high]) => v === null ? [0, 0, 0, 0] : [...(low < 0 ? ramp(DIVERGING, 0.5 + v / high / 2) : ramp(VIRIDIS, v / high)), 255];
   g.imageSmoothingEnabled = false;
   panel.images.forEach((image, k) => {
-    const x0 = (k % 6) * w + 3, y0 = Math.floor(k / 6) * w + 3, side = w - 6, rows = image.length, columns = image[0].length;
-    g.drawImage(field(rows, columns, i => shade(image[rows - 1 - Math.floor(i / columns)][i % columns])), x0, y0, side, side);
+    const x0 = (k % 6) * w + 3, y0 = Math.floor(k / 6) * w + 3, side = w - 6, rows = image.length, columns = image[0].length, span = panel.each ? scale(image) : all;
+    g.drawImage(field(rows, columns, i => shade(image[rows - 1 - Math.floor(i / columns)][i % columns], span)), x0, y0, side, side);
     const mark = { x: x0, y: y0, box: [x0, y0, side, side], tip: () => {
       const i = Math.min(rows - 1, Math.floor((mark.at[1] - y0) / side * rows)), j = Math.min(columns - 1, Math.floor((mark.at[0] - x0) / side * columns));
       return `${panel.word || "picture"} ${k}, row ${i}, column ${j}: ${short(image[i][j])}`;
