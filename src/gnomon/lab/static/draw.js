@@ -24,7 +24,7 @@ export const short = v => v === null || v === undefined ? "" : Math.abs(v) >= 1e
 // the height of a panel for its width
 export function height(panel, width) {
   if (panel.kind === "plane") return Math.max(190, Math.min(400, width * 0.66));
-  if (panel.kind === "graph") return Math.max(panel.tree ? 200 : 290, Math.min(420, width * 0.6));
+  if (panel.kind === "graph") return Math.max(panel.tree ? Math.min(460, 26 * new Set(panel.nodes.map(n => n.y)).size) : 290, Math.min(420, width * 0.6));
   if (panel.kind === "bars") return Math.min(330, 34 + 17 * Math.max(3, panel.values.length > 14 ? 9 : panel.values.length));
   if (panel.kind === "images") return Math.ceil(panel.images.length / 6) * (width / 6) + 6;
   if (panel.kind === "matrix") {
@@ -251,7 +251,7 @@ function graph(g, panel, c) {
     const x = X(node.x), y = Y(node.y);
     if (panel.tree) {
       g.font = "11px system-ui, sans-serif";
-      const room = Math.max(12, c.width / (panel.nodes.filter(n => Math.abs(n.y - node.y) < 1e-6).length + 0.5)), tight = room < 46, name = clip(g, node.name, room), w = Math.min(room, g.measureText(name).width + 10);
+      const gap = Math.min(...panel.nodes.filter(n => n !== node && Math.abs(n.y - node.y) < 1e-6).map(n => Math.abs(n.x - node.x)), 0.5, 2 * node.x, 2 * (1 - node.x)), room = Math.max(12, gap * (c.width - 2 * pad) - 4), tight = room < 46, name = clip(g, node.name, room), w = Math.min(room, g.measureText(name).width + 10);
       g.fillStyle = card(); g.strokeStyle = node.code === null || node.code === undefined ? soft() : color(node.code); g.lineWidth = node.leaf ? 2.5 : 1.2;
       g.beginPath(); tight ? g.arc(x, y, 5, 0, 7) : g.roundRect(x - w / 2, y - 9, w, 18, 5); g.fill(); g.stroke();
       if (!tight) { g.fillStyle = ink(); g.textAlign = "center"; g.fillText(name, x, y); }
