@@ -18,10 +18,10 @@ import sys
 import time
 import warnings
 
+from gnomon.lab.application import bundled
 from gnomon.lab.learners import data_for, find, make
 from gnomon.lab.material import gather
 from gnomon.lab.runs import Job, Run
-from gnomon.lab.server import bundled
 
 SCENES = {  # of 2,000 points
     "KMeans": '&model=KMeans&data={"sample":"clouds","n":2000}',

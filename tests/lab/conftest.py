@@ -6,7 +6,7 @@ pytest.importorskip("starlette", reason="the lab needs the extra: pip install 'g
 
 from starlette.testclient import TestClient
 
-from gnomon.lab.server import Lab, application
+from gnomon.lab.application import Lab, application
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from sklearn.base import BaseEstimator
 
-from gnomon.lab import film, learners, lessons, runs, server, start
+from gnomon.lab import application, film, learners, lessons, runs, server
 from gnomon.lab.formulas import formula_of
 from gnomon.lab.learners import data_for, find, make
 from gnomon.lab.material import gather, view
@@ -168,7 +168,7 @@ def test_a_huge_file_is_refused_before_it_is_read(client):
 
 
 def test_a_huge_file_without_a_length_is_refused_on_the_way(client, monkeypatch):
-    monkeypatch.setattr(server, "MAX_TABLE", 1_000_000)
+    monkeypatch.setattr(application, "MAX_TABLE", 1_000_000)
     sent = []
 
     def endless():
@@ -236,7 +236,7 @@ def test_only_so_many_fits_at_once(client, lab):
     while lab.places.acquire(blocking=False):
         taken += 1
     try:
-        assert taken == server.MAX_RUNS
+        assert taken == application.MAX_RUNS
         for _ in range(100):  # a hundred tabs
             refused(client.post("/api/run", json={"model": "KMeans"}), 429, "fits are going on")
     finally:
@@ -245,7 +245,7 @@ def test_only_so_many_fits_at_once(client, lab):
 
 
 def test_places_come_back_after_runs(client, lab):
-    for _ in range(server.MAX_RUNS + 2):
+    for _ in range(application.MAX_RUNS + 2):
         assert heard(client.post("/api/run", json={"model": "KMeans"}))[-1]["type"] == "end"
         failed = client.post("/api/run", json={"model": "KMeans", "settings": {"n_clusters": -1}})
         assert failed.status_code == 200
@@ -307,7 +307,7 @@ def test_later_steps_are_drawn_less_often_and_the_last_always():
 def test_files_of_the_page_and_no_others(client):
     page = client.get("/")
     assert page.status_code == 200 and "gnomon lab" in page.text and "://" not in page.text
-    for name in server.bundled():
+    for name in application.bundled():
         assert client.get(f"/{name}").status_code == 200
     for name in (
         "../server.py",
@@ -321,7 +321,7 @@ def test_files_of_the_page_and_no_others(client):
 
 
 def test_the_page_asks_nobody_else():
-    for name, body in server.bundled().items():
+    for name, body in application.bundled().items():
         if name.endswith((".js", ".css", ".html")):
             text = body.decode()
             assert (
@@ -335,7 +335,7 @@ def test_the_page_asks_nobody_else():
 def test_the_page_is_small():
     import gzip
 
-    assert sum(len(gzip.compress(body)) for body in server.bundled().values()) < 1_000_000
+    assert sum(len(gzip.compress(body)) for body in application.bundled().values()) < 1_000_000
 
 
 @pytest.mark.parametrize("lesson", lessons.LESSONS, ids=lambda lesson: lesson.name)
@@ -392,25 +392,25 @@ def test_film_frames_are_counted():
 
 def test_the_token_is_kept_and_private(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    first = start.kept_token()
+    first = server.kept_token()
     path = tmp_path / "gnomon" / "lab-token"
-    assert start.kept_token() == first and path.stat().st_mode & 0o777 == 0o600 and len(first) >= 32
+    assert server.kept_token() == first and path.stat().st_mode & 0o777 == 0o600 and len(first) >= 32
     path.chmod(0o644)  # somebody may have read it
-    assert start.kept_token() != first
+    assert server.kept_token() != first
 
 
 def test_opening_a_scene(lab, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("a,price\n" + "\n".join(f"{i},{i * 1.5}" for i in range(30)))
-    asked = start.opening(lab, str(table), "price")
+    asked = server.opening(lab, str(table), "price")
     assert asked["model"] == "DecisionTreeRegressor" and json.loads(asked["data"])["target"] == "price"
-    assert start.opening(lab, "SVC", None) == {"model": "SVC"} and start.opening(lab, "casino", None) == {
+    assert server.opening(lab, "SVC", None) == {"model": "SVC"} and server.opening(lab, "casino", None) == {
         "lesson": "casino"
     }
     with pytest.raises(ValueError, match="KMeans"):
-        start.opening(lab, "KMean", None)
+        server.opening(lab, "KMean", None)
     with pytest.raises(ValueError, match="'cost'.*price"):
-        start.opening(lab, str(table), "cost")
+        server.opening(lab, str(table), "cost")
 
 
 def test_painted_points_are_the_data(client):
@@ -440,7 +440,7 @@ def test_make_gives_the_same_model_twice():
 def test_a_fit_that_wants_all_the_memory_fails_alone():
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    with start.limited_memory(0.5):
+    with server.limited_memory(0.5):
         allowed = resource.getrlimit(resource.RLIMIT_DATA)[0]
         with pytest.raises(MemoryError):
             np.empty(allowed, dtype=np.uint8)

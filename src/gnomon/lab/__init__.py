@@ -3,7 +3,7 @@
 from gnomon._lazy import attach
 
 _FILES = {
-    "start": ["serve"],
+    "server": ["serve"],
     "widget": ["show"],
 }
 
