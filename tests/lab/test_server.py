@@ -1,5 +1,6 @@
 """The server refuses with a sentence what it should not do, and is alive afterwards."""
 
+import inspect
 import io
 import json
 import struct
@@ -16,6 +17,7 @@ from gnomon.lab.formulas import formula_of
 from gnomon.lab.learners import data_for, find, make
 from gnomon.lab.material import gather, view
 from gnomon.lab.scenes import frame
+from gnomon.report.card import formula
 
 
 def heard(answer):
@@ -451,6 +453,8 @@ def test_every_model_has_a_formula_that_browsers_draw():
     for name in learners.catalog():
         made = formula_of(find(name))
         assert made.startswith("<math") and "\\" not in made, name
+        latex = next((found for base in inspect.getmro(find(name)) if (found := formula(base))), "")
+        assert latex.count("{") == latex.count("}"), f"the formula of {name} breaks off"
 
 
 def test_a_step_says_numbers(client):

@@ -43,11 +43,12 @@ export function draw(canvas, panel, context) {
   }
   look = around(canvas.isConnected ? canvas : context.place || document.documentElement);
   const g = canvas.getContext("2d");
-  g.setTransform(scale, 0, 0, scale, 0, 0);
-  g.fillStyle = card(); g.fillRect(0, 0, width, tall);
+  const zoom = !context.fixed && document.body.classList.contains("teaching") ? 1.4 : 1; // large type and large points
+  g.setTransform(scale * zoom, 0, 0, scale * zoom, 0, 0);
+  g.fillStyle = card(); g.fillRect(0, 0, width / zoom, tall / zoom);
   g.font = "12px system-ui, sans-serif"; g.textBaseline = "middle"; g.lineJoin = "round";
   const how = { plane, matrix, bars, graph, images }[panel.kind];
-  return how ? how(g, panel, { ...context, width, tall }) : { marks: [] };
+  return { zoom, ...(how ? how(g, panel, { ...context, width: width / zoom, tall: tall / zoom }) : { marks: [] }) };
 }
 
 function plane(g, panel, c) {

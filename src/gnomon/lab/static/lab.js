@@ -213,7 +213,7 @@ function hover(scene, card) {
     if (!by || !marks.length || event.ctrlKey || event.metaKey || event.altKey) return;
     read = (Math.max(read, by > 0 ? -1 : 0) + by + marks.length) % marks.length;
     const mark = marks[read], box = card.canvas.getBoundingClientRect();
-    mark.at = [mark.x, mark.y]; tell(mark, box.left + mark.x, box.top + mark.y);
+    mark.at = [mark.x, mark.y]; tell(mark, box.left + mark.x * card.made.zoom, box.top + mark.y * card.made.zoom);
   });
 }
 
@@ -245,7 +245,7 @@ function repaint(live = false) {
 function leaveLessonKeepWords() { state.lesson = ""; }
 function paint(scene, card) {
   let moving = -1;
-  const place = event => { const box = card.canvas.getBoundingClientRect(), back = card.made?.back; return back ? [back.x(event.clientX - box.left), back.y(event.clientY - box.top)] : null; };
+  const place = event => { const box = card.canvas.getBoundingClientRect(), back = card.made?.back; return back ? [back.x((event.clientX - box.left) / card.made.zoom), back.y((event.clientY - box.top) / card.made.zoom)] : null; };
   const ready = () => scene.head?.points?.paint && card.panel?.kind === "plane" && card.panel.layers.some(l => l.type === "data");
   card.canvas.addEventListener("pointerdown", event => {
     if (tool() === "look" || !ready()) return;

@@ -170,5 +170,5 @@ export class Scene {
     return canvas;
   }
 
-  under(card, event) { const box = card.canvas.getBoundingClientRect(); return card.made ? find(card.made.marks, event.clientX - box.left, event.clientY - box.top) : null; }
+  under(card, event) { const box = card.canvas.getBoundingClientRect(); return card.made ? find(card.made.marks, (event.clientX - box.left) / card.made.zoom, (event.clientY - box.top) / card.made.zoom) : null; }
 }
