@@ -113,6 +113,8 @@ def sentence(model: Any, step: int) -> str:
         return str(model.sentence())
     trace = getattr(model, "trace_", None)
     unit = str(getattr(trace, "unit", "step"))
+    if trace is None and not hasattr(model, "iterate"):
+        return "Step 1."
     if step == 0 and (trace is None or len(trace) == 0):
         return "The start, before the first " + unit + "."
     said = f"{unit.capitalize()} {max(step, len(trace) if trace is not None else 0)}"
