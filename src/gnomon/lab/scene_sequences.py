@@ -81,15 +81,27 @@ def _transitions(moves: Any, names: Any) -> Panel:
     return graph("the way between the states", nodes, edges, directed=True)
 
 
+def _beliefs(model: Any, X: Any) -> tuple[Any, Any] | None:
+    """Return means and covariances over time: smoothed where the model can do it, else as filtered so far."""
+    if hasattr(model, "smooth"):
+        found = answer_or_none(lambda: model.smooth(X))
+        return None if found is None else (np.asarray(found.means), np.asarray(found.covariances))
+    if type(model).__name__ != "ParticleFilter" or np.shape(getattr(model, "means_", None))[1:] != (2,):
+        return None
+    means, covariances = np.asarray(model.means_), np.asarray(model.covariances_)
+    known = np.isfinite(means).all(axis=1) & np.isfinite(covariances).all(axis=(1, 2))
+    return means[known], covariances[known]
+
+
 def track_panels(model: Any, material: Material) -> list[Panel]:
     """Return a track with the ellipses of what a filter believes."""
     X = material.X
-    if not hasattr(model, "smooth") or not isinstance(X, np.ndarray) or X.shape[1] != 2:
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] != 2:
         return []
-    found = answer_or_none(lambda: model.smooth(X))
+    found = _beliefs(model, X)
     if found is None:
         return []
-    means, covariances = np.asarray(found.means), np.asarray(found.covariances)
+    means, covariances = found
     deviations = np.sqrt([np.diag(c)[:2] for c in covariances])
     tips = [
         f"time {t}: {number(m[0])}, {number(m[1])}; deviations {d[0]:.3g}, {d[1]:.3g}"
