@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,12 +15,6 @@ from pathlib import Path
 import pytest
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install 'gnomon[dev]'")
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium on the path: on Debian, apt-get install chromium"
-)
 WIDTHS = {"projector": (1600, 900), "laptop": (1100, 800), "phone": (390, 800)}
 EVERY_WIDTH = {"test_run_step_back_and_drag", "test_dark_and_light"}
 PATIENCE = 120.0  # seconds; a first fit may have to compile
@@ -60,17 +53,6 @@ def served(tmp_path_factory):
     server = Server(tmp_path_factory.mktemp("state"))
     yield server
     server.kill()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        try:
-            made = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        except playwright.Error as error:
-            pytest.skip(f"Chromium is installed but does not start here: {str(error)[:80]}")
-        yield made
-        made.close()
 
 
 class Page:
@@ -214,6 +196,88 @@ def test_keyboard_alone(page):
     page.page.keyboard.type("DecisionTreeClassifier")
     press("Enter")
     page.wait("gnomonLab.scenes[0].head?.model === 'DecisionTreeClassifier' && gnomonLab.finished()")
+
+
+def test_the_keyboard_reads_the_marks(page):
+    page.open("&model=KMeans")
+    page.page.click("#last")
+    page.page.locator("canvas").first.focus()
+    page.page.keyboard.press("n")
+    assert page.page.inner_text("#tip").startswith("point 0: x0 ")
+    page.page.keyboard.press("n")
+    assert page.page.inner_text("#tip").startswith("point 1: x0 ")
+    page.page.keyboard.press("p")
+    assert page.page.inner_text("#tip").startswith("point 0: x0 ")
+    page.page.keyboard.press("p")  # the last one: a center
+    assert page.page.inner_text("#tip").startswith("center 2: ")
+    page.page.keyboard.press("Escape")
+    assert page.page.locator("#tip").is_hidden()
+
+
+def test_everything_has_a_name_for_a_screen_reader(page):
+    page.open("&lesson=outlier")
+    nameless = page.ask(
+        """[...document.querySelectorAll("button, input, select, canvas")].filter(e => !(e.labels?.length
+            || e.getAttribute("aria-label") || e.textContent.trim().length > 2)).map(e => e.outerHTML)"""
+    )
+    assert nameless == []
+    assert page.ask("document.querySelector('.said').getAttribute('aria-live')") in ("polite", "off")
+    assert page.ask("document.querySelector('canvas').getAttribute('aria-label')").startswith("the curve")
+
+
+def test_teaching_shows_the_lesson_and_the_steps(page):
+    page.open("&lesson=outlier")
+    size = "parseFloat(getComputedStyle(document.querySelector('.said')).fontSize)"
+    before = page.ask(size)
+    page.page.locator("#stage").focus()
+    page.page.keyboard.press("t")
+    assert page.ask(size) > 1.3 * before and page.page.locator("#attempt").is_visible()
+    assert page.page.locator("#play").is_visible() and page.page.locator("#settings").is_hidden()
+    page.page.keyboard.press("Home")
+    page.page.keyboard.press("ArrowRight")
+    assert page.at == 1
+
+
+def test_an_episode_is_replayed(page):
+    page.open("&model=ValueIteration")
+    page.page.click("#last")
+    walk = "gnomonLab.scenes[0].walk"
+    page.wait(f"{walk} === 1")
+    early = page.ask("document.querySelector('canvas').toDataURL()")
+    page.wait(f"{walk} === undefined")
+    assert page.ask("document.querySelector('canvas').toDataURL()") != early
+
+
+def test_painted_points_stay_when_the_model_changes(page):
+    page.open("&model=DecisionTreeClassifier")
+    page.page.check("input[name=tool][value=add]")
+    page.page.mouse.click(*spot(page, (0.4, 0.2)))
+    page.wait("gnomonLab.state.data.points && gnomonLab.finished() && gnomonLab.count")
+    n = page.ask("gnomonLab.state.data.points.length")
+    page.page.fill("#model", "GaussianNB")
+    page.page.press("#model", "Enter")
+    page.wait("gnomonLab.scenes[0].head?.model === 'GaussianNB' && gnomonLab.finished() && gnomonLab.count")
+    assert page.ask("gnomonLab.scenes[0].head.points.xy.length") == n
+    page.page.fill("#model", "LinearRegression")  # learns from other things
+    page.page.press("#model", "Enter")
+    page.wait("gnomonLab.scenes[0].head?.model === 'LinearRegression' && gnomonLab.finished()")
+    assert page.ask("gnomonLab.state.data.points === undefined")
+
+
+def test_a_page_from_elsewhere_hears_nothing(browser, served):
+    secret = re.search(r"token=([^&]+)", served.address)[1]
+    page = browser.new_page()
+    page.route(
+        "http://elsewhere.example/",
+        lambda route: route.fulfill(body="<p>elsewhere", content_type="text/html"),
+    )
+    page.goto("http://elsewhere.example/")
+    asked = """([where, token]) => fetch(where, token ? { headers: { "x-gnomon-token": token } } : { mode: "no-cors" })
+        .then(answer => answer.type === "opaque" ? "nothing" : "heard", () => "refused")"""
+    where = f"http://127.0.0.1:{served.port}/api/models"
+    assert page.evaluate(asked, [where, secret]) == "refused"
+    assert page.evaluate(asked, [where, ""]) in ("nothing", "refused")
+    page.close()
 
 
 def test_two_models_in_step(page):

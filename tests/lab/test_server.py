@@ -1,5 +1,6 @@
 """The server refuses with a sentence what it should not do, and is alive afterwards."""
 
+import inspect
 import io
 import json
 import struct
@@ -11,9 +12,12 @@ import pytest
 from PIL import Image
 from sklearn.base import BaseEstimator
 
-from gnomon.lab import film, lessons, runs, server
+from gnomon.lab import application, film, learners, lessons, runs, server
+from gnomon.lab.formulas import formula_of
 from gnomon.lab.learners import data_for, find, make
-from gnomon.lab.material import gather
+from gnomon.lab.material import gather, view
+from gnomon.lab.scenes import frame
+from gnomon.report.card import formula
 
 
 def heard(answer):
@@ -112,6 +116,7 @@ def test_broken_messages(client, body):
         ({"n_jobs": 64}, ("no setting", "n_jobs")),
         ({"init": "x" * 5000}, ("init", "200")),
         ({"n_clusters": [1] * 50}, ("n_clusters",)),
+        ({"n_clusters": [9000, 9000]}, ("n_clusters", "81000000", "1000000")),
     ],
 )
 def test_settings_have_limits(client, settings, words):
@@ -165,7 +170,7 @@ def test_a_huge_file_is_refused_before_it_is_read(client):
 
 
 def test_a_huge_file_without_a_length_is_refused_on_the_way(client, monkeypatch):
-    monkeypatch.setattr(server, "MAX_TABLE", 1_000_000)
+    monkeypatch.setattr(application, "MAX_TABLE", 1_000_000)
     sent = []
 
     def endless():
@@ -233,7 +238,7 @@ def test_only_so_many_fits_at_once(client, lab):
     while lab.places.acquire(blocking=False):
         taken += 1
     try:
-        assert taken == server.MAX_RUNS
+        assert taken == application.MAX_RUNS
         for _ in range(100):  # a hundred tabs
             refused(client.post("/api/run", json={"model": "KMeans"}), 429, "fits are going on")
     finally:
@@ -242,7 +247,7 @@ def test_only_so_many_fits_at_once(client, lab):
 
 
 def test_places_come_back_after_runs(client, lab):
-    for _ in range(server.MAX_RUNS + 2):
+    for _ in range(application.MAX_RUNS + 2):
         assert heard(client.post("/api/run", json={"model": "KMeans"}))[-1]["type"] == "end"
         failed = client.post("/api/run", json={"model": "KMeans", "settings": {"n_clusters": -1}})
         assert failed.status_code == 200
@@ -304,7 +309,7 @@ def test_later_steps_are_drawn_less_often_and_the_last_always():
 def test_files_of_the_page_and_no_others(client):
     page = client.get("/")
     assert page.status_code == 200 and "gnomon lab" in page.text and "://" not in page.text
-    for name in server.bundled():
+    for name in application.bundled():
         assert client.get(f"/{name}").status_code == 200
     for name in (
         "../server.py",
@@ -318,7 +323,7 @@ def test_files_of_the_page_and_no_others(client):
 
 
 def test_the_page_asks_nobody_else():
-    for name, body in server.bundled().items():
+    for name, body in application.bundled().items():
         if name.endswith((".js", ".css", ".html")):
             text = body.decode()
             assert (
@@ -332,17 +337,19 @@ def test_the_page_asks_nobody_else():
 def test_the_page_is_small():
     import gzip
 
-    assert sum(len(gzip.compress(body)) for body in server.bundled().values()) < 1_000_000
+    assert sum(len(gzip.compress(body)) for body in application.bundled().values()) < 1_000_000
 
 
 @pytest.mark.parametrize("lesson", lessons.LESSONS, ids=lambda lesson: lesson.name)
-def test_lessons_run(client, lesson):
+def test_lessons_run(lab, lesson):
     assert len(lesson.sentences) == 3 and all(
         s.endswith((".", "?")) for s in (*lesson.sentences, lesson.attempt)
     )
-    for model in lesson.models:
-        lines = heard(client.post("/api/run", json={**model, "data": lesson.data}))
-        assert lines[-1]["type"] == "end" and lines[-2]["type"] == "step", lines[-2]
+    for asked in lesson.models:
+        model, material, _ = lab.job({**asked, "data": lesson.data})
+        *_, (step, last) = runs.steps(model, material)
+        shown = frame(last, step, material, view(material))["panels"]
+        assert shown and all(panel["kind"] != "note" for panel in shown)
 
 
 def test_lesson_names_are_their_own():
@@ -430,3 +437,27 @@ def test_make_gives_the_same_model_twice():
     X = gather({}, data_for(cls)).X
     one, other = make(cls, {}).fit(X), make(cls, {}).fit(X)
     assert np.array_equal(one.cluster_centers_, other.cluster_centers_)
+
+
+def test_a_fit_that_wants_all_the_memory_fails_alone():
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    with server.limited_memory(0.5):
+        allowed = resource.getrlimit(resource.RLIMIT_DATA)[0]
+        with pytest.raises(MemoryError):
+            np.empty(allowed, dtype=np.uint8)
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
+
+
+def test_every_model_has_a_formula_that_browsers_draw():
+    for name in learners.catalog():
+        made = formula_of(find(name))
+        assert made.startswith("<math") and "\\" not in made, name
+        latex = next((found for base in inspect.getmro(find(name)) if (found := formula(base))), "")
+        assert latex.count("{") == latex.count("}"), f"the formula of {name} breaks off"
+
+
+def test_a_step_says_numbers(client):
+    for name in ("LinearDiscriminantAnalysis", "CoinPosterior", "DeviationExperiment", "KMeans"):
+        said = heard(client.post("/api/run", json={"model": name}))[-2]["said"]
+        assert sum(part[0].isdigit() for part in said.replace("n = ", "").split()) >= 2, said

@@ -8,6 +8,7 @@ from typing import Any
 
 from gnomon.lab import forms, learners, material
 from gnomon.lab.formulas import formula_of
+from gnomon.lab.lessons import LESSONS
 
 
 @cache
@@ -33,9 +34,19 @@ def topics() -> list[dict[str, str]]:
     ]
 
 
+@cache
+def lessons() -> list[dict[str, Any]]:
+    """Return the lessons, each with the family of its first model."""
+    known = learners.catalog()
+    return [
+        {**lesson._asdict(), "family": known[lesson.models[0]["model"]].split(".")[1]} for lesson in LESSONS
+    ]
+
+
 def describe(cls: type) -> dict[str, Any]:
     """Return the form of a model, its data with their sliders, and its words."""
     text = inspect.getdoc(cls) or ""
+    offered = learners.data_for(cls)
     return {
         "name": cls.__name__,
         "family": cls.__module__.split(".")[1],
@@ -49,6 +60,14 @@ def describe(cls: type) -> dict[str, Any]:
                 "about": (inspect.getdoc(sample) or "").partition("\n")[0],
                 "sliders": material.sliders(sample),
             }
-            for sample in learners.data_for(cls)
+            for sample in offered
         ],
+        "paint": _paint(offered),
     }
+
+
+@cache
+def _paint(offered: tuple[Any, ...]) -> list[str]:
+    """Return which kinds of points can be painted for a model that learns from these samples."""
+    found = {material.gather({"sample": sample.__name__}, offered).paint for sample in offered[:2]}
+    return sorted(kind for kind in found if kind)

@@ -58,6 +58,12 @@ class DeviationExperiment(BaseEstimator):
             shown.frequencies_ = np.array(frequencies)
             yield shown
 
+    def sentence(self) -> str:
+        """Return what the newest number of throws has shown."""
+        strays, bound = self.frequencies_[-1], self.bounds_[-1]
+        said = f"The mean of {self.draws_[-1]} throws strays in {strays:.1%} of the trials"
+        return f"{said}; the bound says at most {bound:.1%}."
+
     def fit(self, X: Any) -> Self:
         """Run the whole experiment."""
         *_, last = self.iterate(X)
@@ -90,6 +96,15 @@ class CoinPosterior(BaseEstimator):
         throws = np.ravel(X)
         for n in range(len(throws) + 1):
             yield clone(self).fit(throws[:n])
+
+    def sentence(self) -> str:
+        """Return what is known after the throws so far."""
+        from scipy.stats import beta
+
+        known = beta(self.a + self.heads_, self.b + self.tails_)
+        return (
+            f"{self.heads_} heads, {self.tails_} tails: mean {known.mean():.3f}, deviation {known.std():.3f}."
+        )
 
     def fit(self, X: Any) -> Self:
         """Count heads and tails."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import re
 from typing import Any
 
@@ -12,10 +13,12 @@ from gnomon.lab.learners import start_settings
 from gnomon.lab.material import RefusedError
 
 HIDDEN = {
-    "n_jobs", "verbose", "copy", "copy_X", "copy_x", "warm_start", "callbacks", "memory", "device", "dtype", "order",
+    "n_jobs", "verbose", "verbose_interval", "copy", "copy_X", "copy_x", "warm_start", "callbacks", "memory", "device",
+    "dtype", "order",
     "estimator", "estimators", "layers", "preprocessing", "path", "cache_size",
 }  # fmt: skip
 MAX_WHOLE = 10_000  # of any whole number that the page sets, so that no setting asks for all the memory
+MAX_PRODUCT = 1_000_000  # of several whole numbers, such as the sizes of layers
 MAX_TEXT = 200
 
 
@@ -28,7 +31,7 @@ def form(cls: type) -> list[dict[str, Any]]:
             continue
         default = None if parameter.default is inspect.Parameter.empty else parameter.default
         value = start.get(name, default)
-        if not _plain(value):
+        if not _plain(value) or value == "deprecated":
             continue
         field = _field(rules.get(name), value)
         fields.append(
@@ -141,6 +144,8 @@ def _read(name: str, value: Any, field: dict[str, Any]) -> Any:
         raise RefusedError(
             f"{name} is {_largest(value)}; the lab goes up to {MAX_WHOLE}. Use Python for more."
         )
+    if isinstance(value, tuple) and not known and _product(value) > MAX_PRODUCT:
+        raise RefusedError(f"{name} multiplies to {_product(value)}; the lab goes up to {MAX_PRODUCT}.")
     return value
 
 
@@ -156,3 +161,10 @@ def _largest(value: Any) -> int:
     if isinstance(value, tuple | list):
         return max((_largest(part) for part in value), default=0)
     return abs(value) if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _product(value: Any) -> int:
+    """Return the product of the whole numbers of a tuple, in which zero counts as one."""
+    if isinstance(value, tuple | list):
+        return math.prod(_product(part) for part in value)
+    return max(1, _largest(value))

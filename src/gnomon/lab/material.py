@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.lab import samples
 from gnomon.lab.panels import limits
 from gnomon.report.columns import QuestionError
 
@@ -20,14 +19,32 @@ MAX_PAINTED = 2_000
 SLIDERS: dict[str, tuple[float, float, float]] = {
     "n": (4, 2000, 1), "noise": (0, 2, 0.01), "seed": (0, 999, 1), "groups": (1, 9, 1), "spread": (0.1, 4, 0.1),
     "distance": (0, 8, 0.1), "outlier": (-20, 20, 0.5), "columns": (2, 30, 1), "missing": (0, 0.8, 0.05),
-    "words": (4, 40, 1), "labeled": (2, 100, 1), "repeats": (2, 10, 1), "strength": (0, 2, 0.1),
+    "words": (4, 40, 1), "length": (2, 100, 1), "labeled": (2, 100, 1), "repeats": (2, 10, 1), "strength": (0, 2, 0.1),
     "slip": (0, 0.4, 0.01), "heads": (0.01, 0.99, 0.01), "living_reward": (-2, 0.5, 0.01),
 }  # fmt: skip
+COLUMNS = {  # names of the columns of samples that have some
+    "iris": ["petal length", "petal width"],
+    "geyser": ["eruption (minutes)", "waiting (minutes)"],
+    "stories": [
+        "boat",
+        "wave",
+        "sail",
+        "fish",
+        "bread",
+        "oven",
+        "salt",
+        "pan",
+        "ball",
+        "goal",
+        "team",
+        "fans",
+    ],
+}
 SMALLER = {  # samples whose units are larger than rows
     "throws": 300,
     "journeys": 100, "labeled_sequences": 100, "summed_sequences": 100, "songs": 100, "letters": 100,
     "tagged_sentences": 100, "copies": 64, "bars": 300, "measured_bars": 300, "ring_of_factors": 12, "games": 200,
-    "word_counts": 300, "baskets": 500, "ratings": 1000,
+    "word_counts": 300, "stories": 300, "baskets": 500, "ratings": 1000,
 }  # fmt: skip
 
 
@@ -70,7 +87,8 @@ def sliders(sample: Any) -> list[dict[str, Any]]:
 def gather(source: dict[str, Any], offered: tuple[Any, ...]) -> Material:
     """Return the data that a page describes: ``{"sample": name, ...}`` or ``{"points": [[x, y, group], ...]}``.
 
-    >>> gather({"sample": "moons", "n": 10}, (samples.moons,)).X.shape
+    >>> from gnomon.lab.sample_rows import moons
+    >>> gather({"sample": "moons", "n": 10}, (moons,)).X.shape
     (10, 2)
     """
     if "points" in source:
@@ -123,9 +141,7 @@ def _described(given: tuple[Any, ...], code: str, sample: Any = None) -> Materia
         paint = "classes"
     elif width == 1 and y is not None and np.asarray(y).dtype.kind == "f":
         paint = "numbers"
-    names = ["petal length", "petal width"] if sample is samples.iris else [f"x{j}" for j in range(width)]
-    if sample is samples.geyser:
-        names = ["eruption (minutes)", "waiting (minutes)"]
+    names = COLUMNS.get(getattr(sample, "__name__", ""), [f"x{j}" for j in range(width)])
     return Material(given, code, names, "y" if y is not None else "", paint)
 
 

@@ -6,6 +6,7 @@ The page knows these kinds and nothing about learning; a scene is a list of them
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,10 @@ def plane(title: str, x: str, y: str, xlim: Any, ylim: Any, layers: list[Layer],
     }  # fmt: skip
 
 
-def data_points(classes: Any = None, *, ringed: Any = (), sizes: Any = None, tips: Any = None) -> Layer:
-    """Return the layer of the data's own points, whose places the page knows already."""
+def data_points(
+    classes: Any = None, *, ringed: Any = (), sizes: Any = None, tips: Any = None, shares: Any = None
+) -> Layer:
+    """Return the layer of the data's own points, whose places the page knows already; shares mix their colors."""
     layer: Layer = {"type": "data", "ring": np.asarray(ringed, dtype=int).tolist()}
     if classes is not None:
         layer["codes"] = codes(classes)
@@ -72,6 +75,9 @@ def data_points(classes: Any = None, *, ringed: Any = (), sizes: Any = None, tip
         layer["sizes"] = numbers(sizes, 3)
     if tips is not None:
         layer["tips"] = tips
+    if shares is not None:
+        layer["shares"] = codes(np.round(35 * np.clip(shares, 0, 1)))
+        layer["parts"] = np.shape(shares)[1]
     return layer
 
 
@@ -106,11 +112,11 @@ def raster(labels: Any, xlim: Any, ylim: Any, shape: tuple[int, int]) -> Layer:
     }  # fmt: skip
 
 
-def surface(values: Any, xlim: Any, ylim: Any, shape: tuple[int, int]) -> Layer:
+def surface(values: Any, xlim: Any, ylim: Any, shape: tuple[int, int], **more: Any) -> Layer:
     """Return a field of numbers as shades, row by row from below."""
     return {
         "type": "surface", "rows": shape[0], "columns": shape[1], "values": numbers(np.ravel(values), 4),
-        "xlim": list(xlim), "ylim": list(ylim),
+        "xlim": list(xlim), "ylim": list(ylim), **more,
     }  # fmt: skip
 
 
@@ -168,3 +174,11 @@ def circle_layout(names: Any) -> list[dict[str, Any]]:
         }
         for name, a in zip(names, angles)
     ]
+
+
+def answer_or_none(ask: Callable[[], Any]) -> Any:
+    """Return what a model says, or None where it cannot say it."""
+    try:
+        return ask()
+    except Exception:
+        return None

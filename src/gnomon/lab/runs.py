@@ -1,7 +1,7 @@
 """A run: a fit that hands out its steps while it goes on, as lines of JSON, and stops when nobody reads them.
 
 One thread learns and keeps the fitted copies; another turns them into pictures. While the fit goes on, pictures
-take a tenth of the time at most; when it is over they are made as fast as can be.
+take a small share of the time; when it is over they are made as fast as can be.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from gnomon.lab.scenes import frame, shown_points
 
 MAX_SECONDS = 120.0
 EVERY_STEP = 300  # after so many steps every second one is drawn, after twice as many every fourth, ...
-SHARE = 0.1  # of the time, for pictures while a fit goes on
+SHARE = 0.04  # of the time, for pictures while a fit goes on
+HEAD_START = 0.5  # seconds in which a short fit can end before anything is drawn
 _END = object()
 
 
@@ -95,6 +96,7 @@ class Run:
     def lines(self) -> Iterator[str]:
         """Yield the head, every step and the end of the run, a JSON object each."""
         self.thread.start()
+        self.fitted.wait(HEAD_START)
         model, material, settings = self.job
         points = view(material)
         try:

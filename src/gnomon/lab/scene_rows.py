@@ -11,6 +11,7 @@ from gnomon.lab.material import Material, View
 from gnomon.lab.panels import (
     Layer,
     Panel,
+    answer_or_none,
     band,
     bars,
     contour,
@@ -26,6 +27,7 @@ from gnomon.lab.panels import (
 )
 
 CELLS = 72  # a side of the grid on which regions are drawn
+MAX_MIXED = 7  # components whose colors can be told apart when they are mixed
 CURVE = 160  # places at which a curve is drawn
 
 
@@ -45,7 +47,7 @@ def _classes(model: Any, material: Material, view: View) -> list[Panel]:
     names = list(getattr(model, "classes_", np.unique(material.y)))
     true = _coded(material.y, names)
     said = _coded(model.predict(material.X), names)
-    shares = _try(lambda: model.predict_proba(material.X))
+    shares = answer_or_none(lambda: model.predict_proba(material.X))
     tips = None if shares is None else [_shares(names, row) for row in np.asarray(shares)]
     layers: list[Layer] = []
     if view.flat:
@@ -53,15 +55,15 @@ def _classes(model: Any, material: Material, view: View) -> list[Panel]:
     ringed = _support(model, len(true))
     if ringed is None:
         ringed = np.flatnonzero((said != true) & (true >= 0))
-        ring = "ringed: wrong"
+        ring = "wrong ones are ringed"
     else:
-        ring = "ringed: support vectors"
+        ring = f"{len(ringed)} support vectors are ringed"
     layers.append(
         data_points(np.where(true < 0, 35, true), ringed=ringed, sizes=_weights(model, len(true)), tips=tips)
     )
     right = float((said == true)[true >= 0].mean()) if (true >= 0).any() else 0.0
     panel = plane(
-        f"{ring}; {right:.1%} right", *view.axes, view.xlim, view.ylim, layers, names=[str(name) for name in names],
+        f"{right:.1%} right; {ring}", *view.axes, view.xlim, view.ylim, layers, names=[str(name) for name in names],
     )  # fmt: skip
     return [panel, *_ensemble(model), *_coefficients(model, material)]
 
@@ -78,17 +80,22 @@ def _regions(model: Any, view: View, names: list[Any]) -> list[Layer]:
     layers = [raster(said % 36, view.xlim, view.ylim, (CELLS, CELLS))]
     if len(names) != 2:
         return layers
-    height = _try(lambda: np.ravel(model.decision_function(cells)))
+    height = answer_or_none(lambda: np.ravel(model.decision_function(cells)))
     if height is not None and len(height) == len(cells) and np.isfinite(height).all():
         field = height.reshape(CELLS, CELLS)
         layers += contour(field, x, y, 0.0, color=-1, width=2)
-        for level in (-1.0, 1.0):
+        for level in (-1.0, 1.0) if _has_margin(model) else ():
             layers += contour(field, x, y, level, color=-1, width=1, dash=True)
         return layers
-    shares = _try(lambda: np.asarray(model.predict_proba(cells))[:, 1])
+    shares = answer_or_none(lambda: np.asarray(model.predict_proba(cells))[:, 1])
     if shares is not None:
         layers += contour(shares.reshape(CELLS, CELLS), x, y, 0.5, color=-1, width=2)
     return layers
+
+
+def _has_margin(model: Any) -> bool:
+    """Tell whether 1 and -1 are special values of the decision function."""
+    return hasattr(model, "support_") or "hinge" in str(getattr(model, "loss", ""))
 
 
 def _cells(view: View) -> tuple[Any, Any, Any]:
@@ -133,22 +140,23 @@ def _shares(names: list[Any], row: Any) -> str:
 
 def _groups(model: Any, material: Material, view: View) -> list[Panel]:
     X = np.asarray(material.X, dtype=float)
-    shares = _try(lambda: np.asarray(model.predict_proba(X)))
+    shares = answer_or_none(lambda: np.asarray(model.predict_proba(X)))
     said = _labels(model, X)
     layers: list[Layer] = []
     if view.flat and said is not None and hasattr(model, "predict"):
-        found = _try(lambda: np.asarray(model.predict(_cells(view)[2])).astype(int))
+        found = answer_or_none(lambda: np.asarray(model.predict(_cells(view)[2])).astype(int))
         if found is not None:
             layers.append(raster((found - min(0, found.min())) % 36, view.xlim, view.ylim, (CELLS, CELLS)))
     elif view.flat and _density(model) is not None:
-        heights = _try(lambda: np.asarray(_density(model)(_cells(view)[2])))
+        heights = answer_or_none(lambda: np.asarray(_density(model)(_cells(view)[2])))
         if heights is not None and heights.shape == (CELLS * CELLS,):
             layers.append(surface(heights, view.xlim, view.ylim, (CELLS, CELLS)))
-    tips = None
+    tips, mixed = None, None
     if shares is not None and shares.ndim == 2 and len(shares) == len(X):
         tips = [_shares(list(range(shares.shape[1])), row) for row in shares]
+        mixed = shares if shares.shape[1] <= MAX_MIXED else None
     codes = None if said is None else (said - min(0, int(said.min()))) % 36
-    layers.append(data_points(codes, ringed=_medoids(model, len(X)), tips=tips))
+    layers.append(data_points(codes, ringed=_medoids(model, len(X)), tips=tips, shares=mixed))
     if view.flat:
         layers += _centers(model)
     title = "the data" if said is None else f"{len(np.unique(said))} groups"
@@ -160,7 +168,7 @@ def _groups(model: Any, material: Material, view: View) -> list[Panel]:
 
 def _labels(model: Any, X: Any) -> Any:
     if hasattr(model, "predict") and not is_regressor(model):
-        said = _try(lambda: np.asarray(model.predict(X)))
+        said = answer_or_none(lambda: np.asarray(model.predict(X)))
         if said is not None and said.shape == (len(X),) and said.dtype.kind in "iub":
             return said.astype(int)
     labels = getattr(model, "labels_", None)
@@ -225,7 +233,7 @@ def _histogram(model: Any, x: Any, material: Material) -> list[Panel]:
     at = (
         np.arange(max(0, np.floor(x.min())), np.ceil(x.max()) + 1) if whole else np.linspace(low, high, CURVE)
     )
-    heights = _try(lambda: np.exp(np.asarray(model.score_samples(at[:, None]))))
+    heights = answer_or_none(lambda: np.exp(np.asarray(model.score_samples(at[:, None]))))
     if heights is not None and np.isfinite(heights).any():
         layers.append(line(np.column_stack([at, heights]), name="density"))
         counts = np.append(counts, heights[np.isfinite(heights)])
@@ -237,8 +245,9 @@ def _histogram(model: Any, x: Any, material: Material) -> list[Panel]:
 def _projection(model: Any, X: Any, said: Any) -> list[Panel]:
     """Return where the model puts the rows, in the first two of its own directions."""
     places = getattr(model, "embedding_", None)
-    if places is None and X.shape[1] > 2 and hasattr(model, "transform"):
-        places = _try(lambda: model.transform(X))
+    decomposes = type(model).__module__.split(".")[1] == "decomposition"
+    if places is None and (X.shape[1] > 2 or decomposes) and hasattr(model, "transform"):
+        places = answer_or_none(lambda: model.transform(X))
     if places is None or np.ndim(places) != 2 or len(places) != len(X) or not len(X):
         return []
     places = np.asarray(places, dtype=float)
@@ -273,7 +282,16 @@ def _regression(model: Any, material: Material, view: View) -> list[Panel]:
             line([[low, low], [high, high]], color=-1, width=1, dash=True),
             points(np.column_stack([y, said]), size=3),
         ]
-        panels = [plane("said beside true", "true", "said", [low, high], [low, high], layers)]
+        panels = [
+            plane(
+                f"said beside true; mean squared error {np.mean((y - said) ** 2):.4g}",
+                "true",
+                "said",
+                [low, high],
+                [low, high],
+                layers,
+            )
+        ]
     return [*panels, *_ensemble(model), *_coefficients(model, material)]
 
 
@@ -297,10 +315,10 @@ def _curve(model: Any, view: View) -> Panel:
 def _interval(model: Any, x: Any) -> Any:
     """Return the two ends of an interval of 95%, where the model knows one."""
     if hasattr(model, "predict_interval"):
-        found = _try(lambda: model.predict_interval(x))
+        found = answer_or_none(lambda: model.predict_interval(x))
         if isinstance(found, tuple) and len(found) == 2:
             return np.array([np.ravel(found[0]), np.ravel(found[1])])
-    found = _try(lambda: model.predict(x, return_std=True))
+    found = answer_or_none(lambda: model.predict(x, return_std=True))
     if isinstance(found, tuple) and len(found) == 2:
         mean, deviation = map(np.ravel, found)
         return np.array([mean - 1.96 * deviation, mean + 1.96 * deviation])
@@ -358,11 +376,3 @@ def _coefficients(model: Any, material: Material) -> list[Panel]:
     if len(dense) != 1 or len(material.names) != dense.shape[1]:
         return []
     return [bars("coefficients", material.names, dense[0])]
-
-
-def _try(ask: Any) -> Any:
-    """Return what a model says, or None where it cannot say it."""
-    try:
-        return ask()
-    except Exception:
-        return None

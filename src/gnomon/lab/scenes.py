@@ -3,44 +3,41 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
 
 from gnomon.lab.material import Material, View
 from gnomon.lab.panels import Panel, matrix, number, numbers
-from gnomon.lab.scene_kinds import (
-    belief_panels,
-    chain_panels,
-    component_panels,
-    experiment_panels,
-    net_panels,
-    ratings_panels,
-    structure_panels,
-    topic_panels,
-    track_panels,
-    tree_panels,
-    vote_panels,
-    world_panels,
-)
+from gnomon.lab.scene_experiments import experiment_panels
+from gnomon.lab.scene_factors import component_panels, ratings_panels, topic_panels
+from gnomon.lab.scene_graphs import belief_panels, structure_panels
+from gnomon.lab.scene_nets import net_panels
 from gnomon.lab.scene_rows import rows_scene
+from gnomon.lab.scene_sequences import chain_panels, track_panels
+from gnomon.lab.scene_trees import tree_panels, vote_panels
+from gnomon.lab.scene_worlds import world_panels
 
 FACTS = {"trace_", "n_iter_", "converged_", "n_features_in_", "feature_names_in_", "classes_", "labels_"}
 MAX_CELLS = 1600  # of a matrix in the general scene
 MAX_GENERAL = 4
 SCENES = (
     experiment_panels, tree_panels, vote_panels, chain_panels, track_panels, belief_panels, structure_panels,
-    world_panels, ratings_panels, topic_panels, net_panels, component_panels,
+    world_panels, ratings_panels, topic_panels, net_panels,
 )  # fmt: skip
 
 
 def frame(model: Any, step: int, material: Material, view: View | None) -> dict[str, Any]:
     """Return everything the page shows of one step."""
+    shown, said = panels(model, material, view), sentence(model, step)
+    if re.fullmatch(r"\w+ \d+\.", said) and shown:  # a model that keeps no trace: what the picture shows
+        said = f"{said.removesuffix('.')}: {shown[0]['title']}."
     return {
         "step": step,
         "trace": last_numbers(model),
-        "said": sentence(model, step),
-        "panels": panels(model, material, view),
+        "said": said,
+        "panels": shown,
         "done": bool(getattr(model, "converged_", False)),
     }
 
@@ -49,6 +46,7 @@ def panels(model: Any, material: Material, view: View | None) -> list[Panel]:
     """Return the scene of a model: its own, and its parameters as matrices where it has none."""
     found: list[Panel] = []
     sequence = hasattr(model, "transmat_") or hasattr(model, "smooth")
+    found += _attempt(component_panels, model, material)  # parts and directions before the plane of the rows
     if view is not None and not sequence and _reads_rows(model):
         found += _attempt(rows_scene, model, material, view)
     for scene in SCENES:
@@ -58,7 +56,7 @@ def panels(model: Any, material: Material, view: View | None) -> list[Panel]:
 
 
 def _reads_rows(model: Any) -> bool:
-    return type(model).__module__.split(".")[1] not in ("recommend", "decide", "sequence", "lab")
+    return type(model).__module__.split(".")[1] not in ("recommend", "decide", "sequence", "topics", "lab")
 
 
 def _attempt(scene: Any, *given: Any) -> list[Panel]:
@@ -111,8 +109,12 @@ def last_numbers(model: Any) -> dict[str, float | None]:
 
 def sentence(model: Any, step: int) -> str:
     """Return what a step did, with its numbers."""
+    if hasattr(model, "sentence"):  # an experiment of the lab says it itself
+        return str(model.sentence())
     trace = getattr(model, "trace_", None)
     unit = str(getattr(trace, "unit", "step"))
+    if trace is None and not hasattr(model, "iterate"):
+        return "Step 1."
     if step == 0 and (trace is None or len(trace) == 0):
         return "The start, before the first " + unit + "."
     said = f"{unit.capitalize()} {max(step, len(trace) if trace is not None else 0)}"
@@ -132,7 +134,7 @@ def sentence(model: Any, step: int) -> str:
     for name, column in getattr(trace, "info", {}).items():
         if len(column) and math.isfinite(column[-1]):
             said += f"; {name.replace('_', ' ')} {column[-1]:.4g}"
-    return said + (". It has converged." if getattr(model, "converged_", False) else ".")
+    return said + "."
 
 
 def shown_points(material: Material, view: View | None) -> dict[str, Any] | None:

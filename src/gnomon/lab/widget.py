@@ -86,11 +86,16 @@ def _widget_class() -> Any:
         """A run with its pictures."""
 
         _esm = script()
-        _css = "\n".join(_text(name) for name in ("uplot.css", "lab.css", "widget.css"))
+        _css = styles()
         head = traitlets.Dict().tag(sync=True)
         frames = traitlets.List().tag(sync=True)
 
     return Widget
+
+
+def styles() -> str:
+    """Return the styles of the widget, none of which reaches outside of it."""
+    return "\n".join(_text(name) for name in ("uplot.css", "scene.css", "widget.css"))
 
 
 def script() -> str:

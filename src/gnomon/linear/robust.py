@@ -69,9 +69,8 @@ def outlier_rows(chunk: Any, coef: Array, intercept: float, bound: float) -> Arr
 class HuberRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learner):
     r"""Linear regression with Huber's loss and a scale learned along.
 
-    .. math:: \min_{w,b,\sigma} \sum_i s_i\Bigl(\sigma + H_\epsilon\Bigl(\frac{y_i-x_i^\top
-    w-b}{\sigma}\Bigr)\sigma\Bigr)
-        + \alpha\lVert w\rVert^2
+    .. math:: \min_{w,b,\sigma} \sum_i s_i\Bigl(\sigma + H_\epsilon\Bigl(\frac{y_i-x_i^\top w-b}{\sigma}\Bigr)
+        \sigma\Bigr) + \alpha\lVert w\rVert^2
 
     with H(z) = z² for |z| ≤ ε and 2ε|z| − ε² beyond: rows within ε scales count as in least squares, the
     others only by their sign. The objective is convex in (w, b, σ) together; Newton steps solve it in a few

@@ -27,8 +27,7 @@ class KNNRecommender(RatingRecommender, OneStep):
     r"""Predict from the k most similar users among those who have rated the item.
 
     .. math:: \hat Y_{ai} = \bar Y_a + \frac{\sum_{b \in \mathrm{KNN}(a, i)} \mathrm{sim}(a, b)\,(Y_{bi} -
-    \bar Y_b)}
-              {\sum_b |\mathrm{sim}(a, b)|}
+        \bar Y_b)}{\sum_b |\mathrm{sim}(a, b)|}
 
     with means over all ratings of a user, and the k neighbors of largest (signed) similarity. Items with
     ``mode="item"`` exchange roles. Easy to explain; says nothing of an item that no neighbor has rated, and a

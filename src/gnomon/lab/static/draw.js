@@ -13,15 +13,18 @@ function ramp(colors, t) {
   return colors[i].map((v, j) => v + f * (colors[i + 1][j] - v));
 }
 const css = c => `rgb(${c.map(Math.round).join(",")})`;
-const ink = () => getComputedStyle(document.documentElement).getPropertyValue("--ink").trim() || "#1c2733";
-const soft = () => getComputedStyle(document.documentElement).getPropertyValue("--soft").trim() || "#5b6673";
-const card = () => getComputedStyle(document.documentElement).getPropertyValue("--card").trim() || "#fff";
+let look = null; // the colors of what is around the canvas that is being drawn
+const ink = () => look.ink, soft = () => look.soft, card = () => look.card;
+function around(place) {
+  const style = getComputedStyle(place), of = (name, usual) => style.getPropertyValue(name).trim() || usual;
+  return { ink: of("--ink", "#1c2733"), soft: of("--soft", "#5b6673"), card: of("--card", "#fff") };
+}
 export const short = v => v === null || v === undefined ? "" : Math.abs(v) >= 1e5 || (v !== 0 && Math.abs(v) < 1e-3) ? v.toExponential(1) : String(+v.toPrecision(3));
 
 // the height of a panel for its width
 export function height(panel, width) {
   if (panel.kind === "plane") return Math.max(190, Math.min(400, width * 0.66));
-  if (panel.kind === "graph") return Math.max(200, Math.min(420, width * 0.6));
+  if (panel.kind === "graph") return Math.max(panel.tree ? Math.min(460, 26 * new Set(panel.nodes.map(n => n.y)).size) : 290, Math.min(420, width * 0.6));
   if (panel.kind === "bars") return Math.min(330, 34 + 17 * Math.max(3, panel.values.length > 14 ? 9 : panel.values.length));
   if (panel.kind === "images") return Math.ceil(panel.images.length / 6) * (width / 6) + 6;
   if (panel.kind === "matrix") {
@@ -38,12 +41,14 @@ export function draw(canvas, panel, context) {
     canvas.width = Math.round(width * scale); canvas.height = Math.round(tall * scale);
     if (!context.fixed) canvas.style.height = `${tall}px`;
   }
+  look = around(canvas.isConnected ? canvas : context.place || document.documentElement);
   const g = canvas.getContext("2d");
-  g.setTransform(scale, 0, 0, scale, 0, 0);
-  g.fillStyle = card(); g.fillRect(0, 0, width, tall);
+  const zoom = !context.fixed && document.body.classList.contains("teaching") ? 1.4 : 1; // large type and large points
+  g.setTransform(scale * zoom, 0, 0, scale * zoom, 0, 0);
+  g.fillStyle = card(); g.fillRect(0, 0, width / zoom, tall / zoom);
   g.font = "12px system-ui, sans-serif"; g.textBaseline = "middle"; g.lineJoin = "round";
   const how = { plane, matrix, bars, graph, images }[panel.kind];
-  return how ? how(g, panel, { ...context, width, tall }) : { marks: [] };
+  return { zoom, ...(how ? how(g, panel, { ...context, width: width / zoom, tall: tall / zoom }) : { marks: [] }) };
 }
 
 function plane(g, panel, c) {
@@ -115,6 +120,12 @@ function field(rows, columns, paint) { // a small picture, drawn large
   return small;
 }
 const RGB = COLORS.map(rgb);
+function mixed(layer, i) { // the color of a point that several components share
+  const sum = [0, 0, 0];
+  let all = 0;
+  for (let k = 0; k < layer.parts; k++) { const share = CODE.get(layer.shares[i * layer.parts + k]); all += share; for (let j = 0; j < 3; j++) sum[j] += share * RGB[k % 7][j]; }
+  return all ? css(sum.map(v => v / all)) : NOBODY;
+}
 
 const LAYERS = {
   regions(g, layer, { X, Y }) {
@@ -123,7 +134,7 @@ const LAYERS = {
     spread(g, made, layer, X, Y);
   },
   surface(g, layer, { X, Y }) {
-    const known = layer.values.filter(v => v !== null), low = Math.min(...known), high = Math.max(...known);
+    const known = layer.values.filter(v => v !== null), low = layer.low ?? Math.min(...known), high = layer.high ?? Math.max(...known);
     const made = field(layer.rows, layer.columns, i => layer.values[i] === null ? [0, 0, 0, 0] : [...ramp(VIRIDIS, high > low ? (layer.values[i] - low) / (high - low) : 0.5), 190]);
     g.imageSmoothingEnabled = true;
     spread(g, made, layer, X, Y);
@@ -133,7 +144,7 @@ const LAYERS = {
     const ringed = new Set(layer.ring), many = points.xy.length > 600, base = many ? 2.4 : 3.8, edge = card();
     points.xy.forEach(([a, b], i) => {
       const x = X(a), y = Y(b), k = layer.codes ? CODE.get(layer.codes[i]) : 0, r = base * (layer.sizes ? layer.sizes[i] : 1);
-      g.fillStyle = color(k); g.globalAlpha = 0.85; dot(g, x, y, r, k === 35 ? 0 : k); g.globalAlpha = 1;
+      g.fillStyle = layer.shares ? mixed(layer, i) : color(k); g.globalAlpha = 0.85; dot(g, x, y, r, k === 35 ? 0 : k); g.globalAlpha = 1;
       marks.push({ x, y, r: Math.max(6, r), data: i, tip: () => describe(points, i, layer) });
     });
     g.lineWidth = 1.5; g.strokeStyle = ink();
@@ -241,7 +252,7 @@ function graph(g, panel, c) {
     const x = X(node.x), y = Y(node.y);
     if (panel.tree) {
       g.font = "11px system-ui, sans-serif";
-      const room = Math.max(12, c.width / (panel.nodes.filter(n => Math.abs(n.y - node.y) < 1e-6).length + 0.5)), tight = room < 46, name = clip(g, node.name, room), w = Math.min(room, g.measureText(name).width + 10);
+      const gap = Math.min(...panel.nodes.filter(n => n !== node && Math.abs(n.y - node.y) < 1e-6).map(n => Math.abs(n.x - node.x)), 0.5, 2 * node.x, 2 * (1 - node.x)), room = Math.max(12, gap * (c.width - 2 * pad) - 4), tight = room < 46, name = clip(g, node.name, room), w = Math.min(room, g.measureText(name).width + 10);
       g.fillStyle = card(); g.strokeStyle = node.code === null || node.code === undefined ? soft() : color(node.code); g.lineWidth = node.leaf ? 2.5 : 1.2;
       g.beginPath(); tight ? g.arc(x, y, 5, 0, 7) : g.roundRect(x - w / 2, y - 9, w, 18, 5); g.fill(); g.stroke();
       if (!tight) { g.fillStyle = ink(); g.textAlign = "center"; g.fillText(name, x, y); }
@@ -256,10 +267,17 @@ function graph(g, panel, c) {
 }
 
 function images(g, panel, c) {
-  const w = c.width / 6, marks = [], flat = panel.images.flat(2).filter(v => v !== null), high = Math.max(...flat.map(Math.abs), 1e-12), low = Math.min(...flat);
+  const w = c.width / 6, marks = [], scale = values => values.flat(2).filter(v => v !== null).reduce(([low, high], v) => [Math.min(low, v), Math.max(high, Math.abs(v))], [0, 1e-12]), all = scale(panel.images);
+  const shade = (v, [low, high]) => v === null ? [0, 0, 0, 0] : [...(low < 0 ? ramp(DIVERGING, 0.5 + v / high / 2) : ramp(VIRIDIS, v / high)), 255];
+  g.imageSmoothingEnabled = false;
   panel.images.forEach((image, k) => {
-    const x0 = (k % 6) * w + 3, y0 = Math.floor(k / 6) * w + 3, h = (w - 6) / image.length, cell = (w - 6) / image[0].length;
-    image.forEach((row, i) => row.forEach((v, j) => { g.fillStyle = css(low < 0 ? ramp(DIVERGING, 0.5 + v / high / 2) : ramp(VIRIDIS, v / high)); g.fillRect(x0 + j * cell, y0 + i * h, cell + 0.6, h + 0.6); marks.push({ x: x0, y: y0, box: [x0 + j * cell, y0 + i * h, cell, h], tip: () => `picture ${k}, row ${i}, column ${j}: ${short(v)}` }); }));
+    const x0 = (k % 6) * w + 3, y0 = Math.floor(k / 6) * w + 3, side = w - 6, rows = image.length, columns = image[0].length, span = panel.each ? scale(image) : all;
+    g.drawImage(field(rows, columns, i => shade(image[rows - 1 - Math.floor(i / columns)][i % columns], span)), x0, y0, side, side);
+    const mark = { x: x0, y: y0, box: [x0, y0, side, side], tip: () => {
+      const i = Math.min(rows - 1, Math.floor((mark.at[1] - y0) / side * rows)), j = Math.min(columns - 1, Math.floor((mark.at[0] - x0) / side * columns));
+      return `${panel.word || "picture"} ${k}, row ${i}, column ${j}: ${short(image[i][j])}`;
+    } };
+    marks.push(mark);
   });
   return { marks };
 }
@@ -267,7 +285,7 @@ function images(g, panel, c) {
 export function find(marks, x, y) { // the mark under the pointer: those on top first, then the nearest
   let best = null, near = Infinity;
   for (const mark of marks) {
-    if (mark.box) { const [a, b, w, h] = mark.box; if (x >= a && x < a + w && y >= b && y < b + h) return mark; continue; }
+    if (mark.box) { const [a, b, w, h] = mark.box; if (x >= a && x < a + w && y >= b && y < b + h) { mark.at = [x, y]; return mark; } continue; }
     const d = Math.hypot(mark.x - x, mark.y - y) - (mark.top ? 4 : 0);
     if (d <= mark.r && d < near) { best = mark; near = d; }
   }

@@ -3,11 +3,13 @@
 const make = (name, attributes = {}, ...inside) => { const e = Object.assign(document.createElement(name), attributes); e.append(...inside); return e; };
 const text = value => value === null || value === undefined ? "" : Array.isArray(value) ? `(${value.join(", ")}${value.length === 1 ? "," : ""})` : String(value);
 
+const broken = name => name.replaceAll("_", "_\u200b"); // a long name may be broken after an underscore
+
 export function fields(form, wanted, chosen) {
   form.replaceChildren(...wanted.map(field => {
     const value = field.name in chosen ? chosen[field.name] : field.value, input = control(field, value);
     input.name = field.name;
-    return make("label", { title: field.about, className: field.name in chosen ? "changed" : "" }, field.name, input);
+    return make("label", { title: field.about, className: field.name in chosen ? "changed" : "" }, broken(field.name), input);
   }));
 }
 
@@ -52,6 +54,6 @@ export function sliders(place, wanted, chosen, changed) {
     const input = make("input", { type: "range", min: slider.low, max: slider.high, step: slider.step, name: slider.name }); input.value = value;
     input.addEventListener("input", () => { shown.textContent = input.value; });
     input.addEventListener("change", () => changed({ ...Object.fromEntries([...place.querySelectorAll("input")].filter(i => i === input || i.name in chosen).map(i => [i.name, Number(i.value)])) }));
-    return make("label", {}, slider.name.replace("_", " "), input, shown);
+    return make("label", {}, slider.name.replaceAll("_", " "), input, shown);
   }));
 }

@@ -45,7 +45,7 @@ async function open({ run = true, keep = false } = {}) {
     const first = await describe(state.model), second = state.second ? await describe(state.second) : null;
     if (mine !== epoch) return;
     if (!state.data.points && !state.data.table && state.data.sample && !first.data.some(d => d.name === state.data.sample)) state.data = {};
-    if (state.data.points && !["classes", "numbers", "clouds"].includes(state.data.paint)) state.data = {};
+    if (state.data.points && !first.paint.includes(state.data.paint)) state.data = {}; // painted for another kind of learner
     notice("");
     controls(first, second);
     while (scenes.length > (second ? 2 : 1)) scenes.pop().remove();
@@ -102,7 +102,7 @@ for (const [id, key] of [["settings", "settings"], ["settings2", "settings2"]]) 
 }
 $("model").addEventListener("change", () => choose($("model").value.trim()));
 $("second").addEventListener("change", () => { state.second = $("second").value.trim(); state.settings2 = {}; leaveLesson(); open(); });
-$("topic").addEventListener("change", () => { const found = topics.find(t => t.topic === $("topic").value); if (found) choose(found.model); });
+$("topic").addEventListener("change", () => { const found = topics.find(t => t.topic === $("topic").value); if (found) choose(found.model); else if ($("topic").value) notice("No topic has this name; choose one of the list."); });
 $("sample").addEventListener("change", () => { if ($("sample").value[0] !== "*") { state.data = { sample: $("sample").value }; leaveLesson(); open(); } });
 $("target").addEventListener("change", () => { state.data.target = $("target").value; if (!state.data.target) delete state.data.target; open(); });
 $("lesson").addEventListener("change", () => lesson($("lesson").value));
@@ -110,8 +110,6 @@ $("lesson").addEventListener("change", () => lesson($("lesson").value));
 function choose(name) {
   if (!name) return;
   state.model = name; state.settings = {}; if (!state.data.table && !state.data.points) state.data = {}; leaveLesson();
-  const kind = scenes[0]?.head?.points?.paint;
-  if (state.data.points) { state.data = {}; void kind; }
   open();
 }
 
@@ -137,8 +135,10 @@ function refresh() {
   at = Math.max(0, Math.min(at, Math.max(0, n - 1)));
   for (const scene of scenes) if (scene.frames.length) scene.show(at);
   $("at").max = Math.max(0, n - 1); $("at").value = at;
+  for (const scene of scenes) scene.said.setAttribute("aria-live", playing ? "off" : "polite");
   const step = scenes.map(s => s.frames[Math.min(at, s.frames.length - 1)]?.step).filter(s => s !== undefined);
   $("count").textContent = n ? `${Math.max(...step)} of ${scenes.map(s => s.frames.at(-1)?.step ?? 0).reduce((a, b) => Math.max(a, b), 0)}${finished() ? "" : "…"}` : "…";
+  $("at").setAttribute("aria-valuetext", `step ${$("count").textContent}`);
   $("play").textContent = playing ? "⏸ Pause" : "▶ Run"; $("play").setAttribute("aria-label", playing ? "Pause" : "Run");
 }
 
@@ -161,9 +161,13 @@ function tick(now) {
   requestAnimationFrame(tick);
 }
 
+let refreshed = 0;
 const hooks = {
   head(scene) { if (scene === scenes[0]) { paintable(scene.head.points); tableSaid(scene.head.said); $("code").hidden = true; } },
-  arrived(scene) { if (scene.frames.length <= 1 || !playing || scene.over) refresh(); else { $("at").max = Math.max(0, count() - 1); } },
+  arrived(scene) { // a step that is not shown yet lengthens the slider; the rest is brought up to date now and then
+    const now = performance.now();
+    if (scene.frames.length <= 1 || scene.over || (!playing && now - refreshed > 250)) { refreshed = now; refresh(); } else $("at").max = Math.max(0, count() - 1);
+  },
   canvas(scene, card) { hover(scene, card); paint(scene, card); },
 };
 
@@ -171,7 +175,7 @@ $("play").onclick = toggle; $("forward").onclick = () => go(at + 1); $("back").o
 $("at").addEventListener("input", () => go(+$("at").value));
 addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=range]):not([type=radio]):not([type=checkbox]), select, textarea, pre")) return;
-  if (event.target.type === "range" && event.key.startsWith("Arrow")) return;
+  if (["range", "radio"].includes(event.target.type) && (event.key.startsWith("Arrow") || (event.target.id !== "at" && ["Home", "End"].includes(event.key)))) return;
   if (event.key === " " && event.target.closest("button, input[type=radio], input[type=checkbox], a")) return;
   const act = { " ": toggle, ArrowRight: () => go(at + 1), ArrowLeft: () => go(at - 1), Home: () => go(0), End: () => go(count() - 1), t: teach, T: teach }[event.key];
   if (act) { act(); event.preventDefault(); }
@@ -194,13 +198,23 @@ let resized; addEventListener("resize", () => { clearTimeout(resized); resized =
 
 function hover(scene, card) {
   const tip = $("tip");
-  const show = event => {
-    const mark = scene.under(card, event);
+  let read = -1; // the mark that the keyboard has come to
+  const tell = (mark, x, y) => {
     tip.hidden = !mark;
-    if (mark) { tip.textContent = mark.tip(); tip.style.left = `${Math.min(innerWidth - tip.offsetWidth - 8, event.clientX + 14)}px`; tip.style.top = `${Math.min(innerHeight - tip.offsetHeight - 8, event.clientY + 14)}px`; }
+    if (mark) { tip.textContent = mark.tip(); tip.style.left = `${Math.max(0, Math.min(innerWidth - tip.offsetWidth - 8, x + 14))}px`; tip.style.top = `${Math.max(0, Math.min(innerHeight - tip.offsetHeight - 8, y + 14))}px`; }
   };
+  const show = event => tell(scene.under(card, event), event.clientX, event.clientY);
+  const hide = () => { tip.hidden = true; };
   card.canvas.addEventListener("pointermove", show); card.canvas.addEventListener("pointerdown", show);
-  card.canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
+  card.canvas.addEventListener("pointerleave", hide); card.canvas.addEventListener("blur", hide);
+  card.canvas.addEventListener("keydown", event => { // N and P read the marks of a picture one by one
+    const marks = card.made?.marks || [], by = { n: 1, p: -1 }[event.key.toLowerCase()];
+    if (event.key === "Escape") hide();
+    if (!by || !marks.length || event.ctrlKey || event.metaKey || event.altKey) return;
+    read = (Math.max(read, by > 0 ? -1 : 0) + by + marks.length) % marks.length;
+    const mark = marks[read], box = card.canvas.getBoundingClientRect();
+    mark.at = [mark.x, mark.y]; tell(mark, box.left + mark.x * card.made.zoom, box.top + mark.y * card.made.zoom);
+  });
 }
 
 // painting
@@ -231,7 +245,7 @@ function repaint(live = false) {
 function leaveLessonKeepWords() { state.lesson = ""; }
 function paint(scene, card) {
   let moving = -1;
-  const place = event => { const box = card.canvas.getBoundingClientRect(), back = card.made?.back; return back ? [back.x(event.clientX - box.left), back.y(event.clientY - box.top)] : null; };
+  const place = event => { const box = card.canvas.getBoundingClientRect(), back = card.made?.back; return back ? [back.x((event.clientX - box.left) / card.made.zoom), back.y((event.clientY - box.top) / card.made.zoom)] : null; };
   const ready = () => scene.head?.points?.paint && card.panel?.kind === "plane" && card.panel.layers.some(l => l.type === "data");
   card.canvas.addEventListener("pointerdown", event => {
     if (tool() === "look" || !ready()) return;
@@ -338,7 +352,12 @@ watch();
     await open({ run: trusted });
     if (!trusted) notice(token ? "This link came without the token. Press Run to run it." : "The page needs its token; open the address that `gnomon lab` shows.");
     lessons = await get("api/lessons");
-    $("lesson").append(...lessons.map(l => new Option(l.title, l.name))); $("lesson").value = state.lesson;
+    for (const family of [...new Set(lessons.map(l => l.family))].sort()) {
+      const group = Object.assign(document.createElement("optgroup"), { label: family === "lab" ? "theory" : family });
+      group.append(...lessons.filter(l => l.family === family).map(l => new Option(l.title, l.name)));
+      $("lesson").append(group);
+    }
+    $("lesson").value = state.lesson;
     $("models").append(...(await get("api/models")).map(m => new Option(m.family, m.name)));
     topics = await get("api/topics");
     $("topics").append(...topics.map(t => new Option(t.model, t.topic)));

@@ -6,6 +6,8 @@ import { run } from "./talk.js";
 
 const make = (name, attributes = {}, ...inside) => { const e = Object.assign(document.createElement(name), attributes); e.append(...inside); return e; };
 
+const WHOLE = [1, 2, 5].flatMap(k => [0, 1, 2, 3, 4, 5, 6].map(p => k * 10 ** p)).sort((a, b) => a - b);
+
 export class Scene {
   constructor(place, hooks) {
     this.hooks = hooks; this.frames = []; this.head = null; this.shown = -1; this.over = false; this.cards = [];
@@ -16,7 +18,7 @@ export class Scene {
     place.append(this.root);
   }
 
-  remove() { this.stop(); this.chart?.destroy(); this.root.remove(); }
+  remove() { this.stop(); clearTimeout(this.walking); this.chart?.destroy(); this.root.remove(); }
   stop() { this.control?.abort(); this.control = null; }
 
   async start(asked) {
@@ -49,7 +51,7 @@ export class Scene {
   show(at) {
     const frame = this.frames[Math.min(at, this.frames.length - 1)];
     if (!frame || !this.head) return;
-    if (!this.failed || this.frames.length > at + 1) { this.said.textContent = [frame.said, this.moved(at)].filter(Boolean).join(" "); this.said.classList.remove("failed"); }
+    if (!this.failed || this.frames.length > at + 1) { this.said.textContent = this.words(at); this.said.classList.remove("failed"); }
     if (this.fresh) { this.failed = null; this.fresh = false; this.said.classList.remove("failed"); }
     this.shown = Math.min(at, this.frames.length - 1);
     this.layout(frame.panels);
@@ -57,6 +59,25 @@ export class Scene {
     frame.panels.forEach((panel, k) => this.paint(this.cards[k], panel));
     this.drawn = performance.now() - begun;
     this.draw_trace();
+    this.replay();
+  }
+
+  replay() { // the walker goes along its episode, once, while the reader stays at this step
+    clearTimeout(this.walking); this.walk = undefined;
+    const card = this.cards.find(c => c.panel?.kind === "matrix" && c.panel.path?.length > 1);
+    if (!card || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    let place = 0;
+    const step = () => {
+      if (!card.root.isConnected) return;
+      this.walk = place; this.paint(card, card.panel);
+      if (place++ < card.panel.path.length - 1) this.walking = setTimeout(step, 180); else this.walk = undefined;
+    };
+    this.walking = setTimeout(step, 500);
+  }
+
+  words(at) { // what a step did; whether it has converged is said of the last one alone
+    const frame = this.frames[Math.min(at, this.frames.length - 1)], last = this.over && frame === this.frames.at(-1);
+    return [frame.said, this.moved(at), last && frame.done ? "It has converged." : ""].filter(Boolean).join(" ");
   }
 
   moved(at) { // what changed in the picture since the step before, in a sentence
@@ -85,7 +106,7 @@ export class Scene {
     panels.forEach((panel, k) => { this.cards[k].caption.textContent = panel.title; this.cards[k].panel = panel; });
   }
 
-  context() { return { head: this.edited ? { ...this.head, points: this.edited } : this.head, path: this.path() }; }
+  context() { return { place: this.root, head: this.edited ? { ...this.head, points: this.edited } : this.head, path: this.path(), walk: this.walk }; }
 
   path() { // through the places of this panel in all steps so far
     const found = [];
@@ -97,7 +118,7 @@ export class Scene {
     if (panel.kind === "facts") { card.canvas.replaceChildren(make("table", { className: "facts" }, make("tbody", {}, ...panel.facts.map(([n, v]) => make("tr", {}, make("td", { textContent: n }), make("td", { textContent: String(v) })))))); return; }
     if (panel.kind === "note") { card.canvas.textContent = panel.text; card.canvas.className = "soft"; return; }
     card.made = draw(card.canvas, panel, this.context());
-    card.canvas.setAttribute("aria-label", `${panel.title}. ${this.said.textContent}`);
+    card.canvas.setAttribute("aria-label", `${panel.title}. ${this.said.textContent} N and P read its marks.`);
   }
 
   redraw() { if (this.shown >= 0) this.show(this.shown); this.chart?.destroy(); this.chart = null; this.draw_trace(); }
@@ -107,7 +128,7 @@ export class Scene {
     const length = this.frames.length;
     if (!names.length || length < 2) { this.chart?.destroy(); this.chart = null; this.trace.hidden = true; return; }
     this.trace.hidden = false;
-    const style = getComputedStyle(document.documentElement), soft = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line");
+    const style = getComputedStyle(this.root), soft = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line");
     const stamp = `${names.join()}|${length}|${this.over}`, wide = this.trace.clientWidth || 300;
     if (!this.chart || this.names !== names.join() || this.wide !== wide) {
       this.chart?.destroy(); this.names = names.join(); this.wide = wide;
@@ -115,7 +136,7 @@ export class Scene {
       this.chart = new uPlot({
         width: wide, height: 150, cursor: { drag: { x: false, y: false } }, legend: { live: true },
         scales: { x: { time: false }, ...Object.fromEntries(names.slice(1).map(n => [n, {}])) },
-        axes: [{ ...axis, size: 34 }, axis],
+        axes: [{ ...axis, size: 34, incrs: WHOLE }, axis],
         series: [{ label: "step" }, ...names.map((n, k) => ({ label: n, stroke: COLORS[k], width: 2, scale: k ? n : "y", points: { show: length < 40, size: 4 }, dash: k ? [6, 3] : undefined }))],
         hooks: { draw: [u => { const at = this.frames[this.shown]; if (!at) return; const x = u.valToPos(at.step, "x", true); u.ctx.save(); u.ctx.strokeStyle = COLORS[3]; u.ctx.lineWidth = 2; u.ctx.beginPath(); u.ctx.moveTo(x, u.bbox.top); u.ctx.lineTo(x, u.bbox.top + u.bbox.height); u.ctx.stroke(); u.ctx.restore(); }] },
       }, this.columns(names), this.trace);
@@ -123,6 +144,7 @@ export class Scene {
     } else if (this.stamp !== stamp) this.chart.setData(this.columns(names));
     else this.chart.redraw(false, false);
     this.stamp = stamp;
+    this.chart.setLegend({ idx: this.shown }, false);
   }
 
   columns(names) { return [this.frames.map(f => f.step), ...names.map(n => this.frames.map(f => f.trace[n] ?? null))]; }
@@ -130,23 +152,23 @@ export class Scene {
   // the scene at a step on one canvas, for the picture and the film
   picture(at, width) {
     const frame = this.frames[Math.min(at, this.frames.length - 1)], shown = frame.panels.filter(p => height(p, width) > 0).slice(0, 4), sizes = shown.map(p => height(p, width));
-    const canvas = document.createElement("canvas"), style = getComputedStyle(document.documentElement);
+    const canvas = document.createElement("canvas"), style = getComputedStyle(this.root);
     canvas.width = width; canvas.height = 58 + sizes.reduce((a, b) => a + b + 24, 0);
     const g = canvas.getContext("2d");
     g.fillStyle = style.getPropertyValue("--paper"); g.fillRect(0, 0, canvas.width, canvas.height);
     g.fillStyle = style.getPropertyValue("--ink"); g.font = "bold 16px system-ui, sans-serif"; g.fillText(this.head.model, 8, 20);
-    g.font = "13px system-ui, sans-serif"; g.fillText(frame.said, 8, 42, width - 16);
+    g.font = "13px system-ui, sans-serif"; g.fillText(this.words(at), 8, 42, width - 16);
     let y = 58;
     const before = this.shown; this.shown = Math.min(at, this.frames.length - 1);
     shown.forEach((panel, k) => {
       g.fillStyle = style.getPropertyValue("--soft"); g.fillText(panel.title, 8, y + 10);
       const part = document.createElement("canvas");
-      draw(part, panel, { ...this.context(), width, height: sizes[k], scale: 1, fixed: true });
+      draw(part, panel, { ...this.context(), walk: undefined, width, height: sizes[k], scale: 1, fixed: true });
       g.drawImage(part, 0, y + 18); y += sizes[k] + 24;
     });
     this.shown = before;
     return canvas;
   }
 
-  under(card, event) { const box = card.canvas.getBoundingClientRect(); return card.made ? find(card.made.marks, event.clientX - box.left, event.clientY - box.top) : null; }
+  under(card, event) { const box = card.canvas.getBoundingClientRect(); return card.made ? find(card.made.marks, (event.clientX - box.left) / card.made.zoom, (event.clientY - box.top) / card.made.zoom) : null; }
 }
