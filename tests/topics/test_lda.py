@@ -15,10 +15,10 @@ from gnomon.core.threads import threads
 from gnomon.loops import topics as loops
 from gnomon.topics import (
     LatentDirichletAllocation,
+    _starts,
     codeword_counts,
     coherence,
     document_mixture,
-    lda,
     perplexity,
     sample_corpus,
     sample_topics,
@@ -571,11 +571,28 @@ def test_topics_that_start_apart_end_better(monkeypatch):
     X = sample_corpus(
         150, 60, n_topics=6, n_words=100, doc_topic_prior=0.15, topic_word_prior=0.05, random_state=3
     ).counts
-    bounds = []
-    for shape in (
-        100.0,
-        lda.START_SHAPE,
-    ):  # a shape of 100 is scikit-learn's start: topics that are nearly equal
-        monkeypatch.setattr(lda, "START_SHAPE", shape)
-        bounds.append([LatentDirichletAllocation(6, random_state=s).fit(X).bound_ for s in range(4)])
-    assert np.mean(bounds[1]) > np.mean(bounds[0])
+    ours, noise = [], []
+    for s in range(4):
+        ours.append(LatentDirichletAllocation(6, random_state=s).fit(X).bound_)
+        with monkeypatch.context() as patch:
+            patch.setattr(_starts, "COMPANY", 0.0)  # noise alone: topics that are nearly equal
+            noise.append(LatentDirichletAllocation(6, random_state=s).fit(X).bound_)
+    assert np.mean(ours) > np.mean(noise)
+
+
+def test_topics_start_at_the_company_of_words(monkeypatch):
+    monkeypatch.setattr(_starts, "NOISE_SHAPE", 1e30)  # no noise: exactly 1 everywhere
+    X = np.array([[2.0, 2.0, 0.0, 0.0], [0.0, 0.0, 3.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
+    model = LatentDirichletAllocation(4)
+    found = _starts.first_topics(model._read(X), 4, np.random.default_rng(0))
+    # a word of the first document brings that document, a word of the second the second; all four words are drawn
+    expected = 1.0 + 0.5 * 4 * np.array(
+        [[0.5, 0.5, 0, 0], [0.5, 0.5, 0, 0], [0, 0, 0.75, 0.25], [0, 0, 0.75, 0.25]]
+    )
+    assert_allclose(found[np.argsort(-found[:, 0], kind="stable")], expected, rtol=1e-12)
+    weighted = _starts.first_topics(
+        model._read(X, sample_weight=[1.0, 0.0, 1.0]), 4, np.random.default_rng(0)
+    )
+    assert_allclose(weighted, np.tile([2.0, 2.0, 1.0, 1.0], (4, 1)), rtol=1e-12)  # two words for four topics
+    empty = _starts.first_topics(model._read(np.zeros((2, 4))), 4, np.random.default_rng(0))
+    assert_allclose(empty, np.ones((4, 4)), rtol=1e-12)
