@@ -381,7 +381,9 @@ def test_bad_kernels():
     with pytest.raises(DegenerateError, match="not positive semi-definite"):
         KernelPCA(kernel="precomputed", center=False).fit([[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(DataError, match="symmetric"):
-        KernelPCA(kernel="precomputed").fit([[1.0, 0.0], [1.0, 1.0]])
+        KernelPCA(kernel="precomputed", center=False).fit([[1.0, 0.0], [1.0, 1.0]])
+    with pytest.raises(DataError, match="symmetric"):
+        KernelPCA(kernel="precomputed").fit([[2.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
     with pytest.raises(DegenerateError, match="one point"):
         KernelPCA(1).fit(np.ones((3, 2)))
     with pytest.raises(DataError, match="precomputed"):
@@ -508,3 +510,16 @@ def test_rebuilt_rows_have_the_type_of_their_scores():
         wide = model.inverse_transform(T.astype(np.float64))
         assert wide.dtype == np.float64
         assert_allclose(model.inverse_transform(T), wide, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["dense", "arpack", "randomized"])
+def test_kernels_that_centering_makes_symmetric(solver):
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    lean = np.arange(12.0)
+    options = {"kernel": "precomputed", "eigen_solver": solver, "random_state": 0}
+    straight = KernelPCA(2, **options).fit(X @ X.T)
+    leaning = KernelPCA(2, **options).fit(
+        X @ X.T + lean
+    )  # a number for every column: gone once rows are centered
+    assert_allclose(leaning.eigenvalues_, straight.eigenvalues_, rtol=1e-7)
+    assert_allclose(leaning.transform(X @ X.T + lean), straight.transform(X @ X.T), atol=1e-6)

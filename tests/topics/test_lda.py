@@ -3,14 +3,16 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse as sp
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
+import gnomon
 from gnomon.core.callbacks import Checkpoint
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.threads import threads
 from gnomon.loops import topics as loops
 from gnomon.topics import (
@@ -596,3 +598,30 @@ def test_topics_start_at_the_company_of_words(monkeypatch):
     assert_allclose(weighted, np.tile([2.0, 2.0, 1.0, 1.0], (4, 1)), rtol=1e-12)  # two words for four topics
     empty = _starts.first_topics(model._read(np.zeros((2, 4))), 4, np.random.default_rng(0))
     assert_allclose(empty, np.ones((4, 4)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_spoiled_files_are_refused(method, tmp_path):
+    options = {"n_burn": 2, "n_samples": 1} if method == "gibbs" else {"max_iter": 2}
+    model = LatentDirichletAllocation(2, learning_method=method, random_state=0, **options).fit(C3)
+    whole = {name: getattr(model, name) for name in ("components_", "topic_word_", "doc_topic_prior_")}
+    spoiled = [
+        ("components_", whole["components_"][:, :-1]),
+        ("topic_word_", whole["topic_word_"][:1]),
+        ("doc_topic_prior_", whole["doc_topic_prior_"][:1]),
+        ("doc_topic_prior_", np.array([1.0, -1e300])),  # the digamma function would climb from there forever
+        ("doc_topic_prior_", np.array([1.0, np.nan])),
+    ]
+    for name, value in spoiled:
+        for known, one in {**whole, name: value}.items():
+            setattr(model, known, one)
+        gnomon.save(model, tmp_path / "model.gnomon")
+        with pytest.raises(ModelFileError):
+            gnomon.load(tmp_path / "model.gnomon")
+
+
+def test_bound_of_a_data_frame():
+    frame = pd.DataFrame(C3, columns=list("abcd"))
+    model = LatentDirichletAllocation(2, random_state=0).fit(frame)
+    plain = LatentDirichletAllocation(2, random_state=0).fit(C3)
+    assert model.perplexity(frame, method="bound") == plain.perplexity(C3, method="bound")
