@@ -26,6 +26,16 @@ def corpus():
     return drawn.counts[:4000].tocsr(), drawn.counts[4000:].tocsr()
 
 
+def stories():
+    """Stories of Reuters, as the package lda brings them: 300 to learn from, 95 to be judged by."""
+    import lda.datasets
+    import scipy.sparse as sp
+
+    X = sp.csr_array(lda.datasets.load_reuters().astype(float))
+    X = X[np.random.default_rng(0).permutation(X.shape[0])]
+    return X[:300], X[300:]
+
+
 class Found:
     """Topics of a peer, asked by the same folding-in as ours."""
 
@@ -124,6 +134,24 @@ CASES = [
     Case(
         "LDA online 4000 documents K=20, 10 passes",
         data=corpus,
+        ours=ours("online", max_iter=10),
+        peers={"scikit-learn": scikit_learn("online", max_iter=10)},
+        quality=held_out,
+        tolerance=0.02,
+        goal=8.0,
+    ),
+    Case(
+        "LDA variational 300 stories K=20, 20 passes",
+        data=stories,
+        ours=ours("batch", max_iter=20),
+        peers={"scikit-learn": scikit_learn("batch", max_iter=20), "gensim": gensim},
+        quality=held_out,
+        tolerance=0.02,
+        goal=8.0,
+    ),
+    Case(
+        "LDA online 300 stories K=20, 10 passes",
+        data=stories,
         ours=ours("online", max_iter=10),
         peers={"scikit-learn": scikit_learn("online", max_iter=10)},
         quality=held_out,

@@ -215,10 +215,11 @@ def test_awkward_classes():
 def test_rectangle_and_city_blocks():
     corners = np.array([[0, 0], [4, 0], [4, 3], [0, 3.0]])
     model = ClassicalMDS().fit(corners)
-    assert_allclose(model.eigenvalues_, [16, 9, 0, 0], atol=1e-10)
+    assert_allclose(model.eigenvalues_, [16, 9], atol=1e-10)
+    assert_allclose(model.all_eigenvalues_, [16, 9, 0, 0], atol=1e-10)
     square = np.array([[0, 1, 1, 2], [1, 0, 2, 1], [1, 2, 0, 1], [2, 1, 1, 0.0]])
     blocks = ClassicalMDS(metric="precomputed").fit(square)
-    assert_allclose(blocks.eigenvalues_, [2, 2, 0, -1], atol=1e-10)
+    assert_allclose(blocks.all_eigenvalues_, [2, 2, 0, -1], atol=1e-10)
     assert blocks.negative_mass_ == pytest.approx(0.2)
     for correction in ("additive", "sqrt"):
         mended = ClassicalMDS(metric="precomputed", correction=correction).fit(square)
@@ -380,7 +381,9 @@ def test_bad_kernels():
     with pytest.raises(DegenerateError, match="not positive semi-definite"):
         KernelPCA(kernel="precomputed", center=False).fit([[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(DataError, match="symmetric"):
-        KernelPCA(kernel="precomputed").fit([[1.0, 0.0], [1.0, 1.0]])
+        KernelPCA(kernel="precomputed", center=False).fit([[1.0, 0.0], [1.0, 1.0]])
+    with pytest.raises(DataError, match="symmetric"):
+        KernelPCA(kernel="precomputed").fit([[2.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
     with pytest.raises(DegenerateError, match="one point"):
         KernelPCA(1).fit(np.ones((3, 2)))
     with pytest.raises(DataError, match="precomputed"):
@@ -507,3 +510,16 @@ def test_rebuilt_rows_have_the_type_of_their_scores():
         wide = model.inverse_transform(T.astype(np.float64))
         assert wide.dtype == np.float64
         assert_allclose(model.inverse_transform(T), wide, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["dense", "arpack", "randomized"])
+def test_kernels_that_centering_makes_symmetric(solver):
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    lean = np.arange(12.0)
+    options = {"kernel": "precomputed", "eigen_solver": solver, "random_state": 0}
+    straight = KernelPCA(2, **options).fit(X @ X.T)
+    leaning = KernelPCA(2, **options).fit(
+        X @ X.T + lean
+    )  # a number for every column: gone once rows are centered
+    assert_allclose(leaning.eigenvalues_, straight.eigenvalues_, rtol=1e-7)
+    assert_allclose(leaning.transform(X @ X.T + lean), straight.transform(X @ X.T), atol=1e-6)

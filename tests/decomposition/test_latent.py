@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 
-from gnomon.core.errors import DataError, DegenerateError
+import gnomon
+from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.decomposition import PCA, FactorAnalysis, ProbabilisticPCA, rotate_components
 from gnomon.distributions import Gaussian, LowRankGaussian
 from gnomon.mixture import Mixture
@@ -397,3 +398,13 @@ def test_no_factor_means_independent_columns(method):
     model = FactorAnalysis(0, method=method).fit(X)
     assert model.components_.shape == (0, 4) and model.transform(X).shape == (30, 0)
     assert_allclose(model.get_covariance(), np.diag(X.var(axis=0)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["components_", "mean_"])
+@pytest.mark.parametrize("kind", [FactorAnalysis, ProbabilisticPCA])
+def test_files_whose_columns_do_not_fit_are_refused(kind, name, tmp_path):
+    model = kind(1).fit(Y6)
+    setattr(model, name, getattr(model, name)[..., :-1])
+    gnomon.save(model, tmp_path / "model.gnomon")
+    with pytest.raises(ModelFileError, match="columns"):
+        gnomon.load(tmp_path / "model.gnomon")

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse as sp
 from scipy.stats import poisson
 
+import gnomon
 from gnomon.core.callbacks import Checkpoint
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.decomposition import NMF
@@ -359,3 +360,13 @@ def test_multiplicative_steps_stop_by_the_root_of_the_loss():
     falls = (values[:-10:10] - values[10::10]) / values[0]
     assert (falls[:-1] > 1e-3).all()
     assert falls[-1] <= 1e-3
+
+
+def test_files_whose_columns_do_not_fit_are_refused(tmp_path):
+    model = NMF(2, solver="mu", beta_loss="kullback-leibler", max_iter=5, tol=0).fit(X34)
+    gnomon.save(model, tmp_path / "model.gnomon")
+    assert (gnomon.load(tmp_path / "model.gnomon").components_ == model.components_).all()
+    model.components_ = model.components_[:, :-1]
+    gnomon.save(model, tmp_path / "model.gnomon")
+    with pytest.raises(ModelFileError, match="columns"):
+        gnomon.load(tmp_path / "model.gnomon")

@@ -18,6 +18,7 @@ from gnomon.decomposition import (
     principal_angles,
     project,
     qr,
+    singular,
     svd,
     top_eigenvectors,
 )
@@ -488,3 +489,26 @@ def test_lanczos_without_a_number_finds_all_but_one():
     few, all_ = PCA(svd_solver="arpack", random_state=0).fit(X), PCA(svd_solver="full").fit(X)
     assert len(few.components_) == 4
     assert_allclose(few.explained_variance_, all_.explained_variance_[:4], rtol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(80, 50), (50, 80)])
+def test_krylov_steps_of_a_matrix_of_low_rank(shape):
+    X = seeded(shape[0], 3) @ seeded(3, shape[1], seed=1)
+    found = svd(X, 10, method="randomized", random_state=0)
+    exact = linalg.svdvals(X)
+    assert found.rank == 3
+    assert_allclose(found.s, exact[:10], atol=1e-12 * exact[0])
+    assert_allclose(found.Vt @ found.Vt.T, np.eye(10), atol=1e-12)
+    assert_allclose(found.U.T @ found.U, np.eye(10), atol=1e-12)
+
+
+def test_krylov_steps_get_farther_than_power_steps():
+    X = seeded(300, 200)  # no gap between the singular values
+    Q = X @ np.random.default_rng(0).standard_normal((200, 20))
+    for _ in range(6):
+        Q = X @ (X.T @ linalg.qr(Q, mode="economic")[0])
+    by_power = linalg.svdvals(linalg.qr(Q, mode="economic")[0].T @ X)[:10]
+    found = singular.randomized(X, 10, 0, power=6)[1]
+    exact = linalg.svdvals(X)[:10]
+    assert (found <= exact * (1 + 1e-12)).all()
+    assert (exact - found).sum() < (exact - by_power).sum()

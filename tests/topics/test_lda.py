@@ -3,22 +3,24 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse as sp
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
+import gnomon
 from gnomon.core.callbacks import Checkpoint
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.threads import threads
 from gnomon.loops import topics as loops
 from gnomon.topics import (
     LatentDirichletAllocation,
+    _starts,
     codeword_counts,
     coherence,
     document_mixture,
-    lda,
     perplexity,
     sample_corpus,
     sample_topics,
@@ -571,11 +573,70 @@ def test_topics_that_start_apart_end_better(monkeypatch):
     X = sample_corpus(
         150, 60, n_topics=6, n_words=100, doc_topic_prior=0.15, topic_word_prior=0.05, random_state=3
     ).counts
-    bounds = []
-    for shape in (
-        100.0,
-        lda.START_SHAPE,
-    ):  # a shape of 100 is scikit-learn's start: topics that are nearly equal
-        monkeypatch.setattr(lda, "START_SHAPE", shape)
-        bounds.append([LatentDirichletAllocation(6, random_state=s).fit(X).bound_ for s in range(4)])
-    assert np.mean(bounds[1]) > np.mean(bounds[0])
+    ours, noise = [], []
+    for s in range(4):
+        ours.append(LatentDirichletAllocation(6, random_state=s).fit(X).bound_)
+        with monkeypatch.context() as patch:
+            patch.setattr(_starts, "COMPANY", 0.0)  # noise alone: topics that are nearly equal
+            noise.append(LatentDirichletAllocation(6, random_state=s).fit(X).bound_)
+    assert np.mean(ours) > np.mean(noise)
+
+
+def test_topics_start_at_the_company_of_words(monkeypatch):
+    monkeypatch.setattr(_starts, "NOISE_SHAPE", 1e30)  # no noise: exactly 1 everywhere
+    X = np.array([[2.0, 2.0, 0.0, 0.0], [0.0, 0.0, 3.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
+    model = LatentDirichletAllocation(4)
+    found = _starts.first_topics(model._read(X), 4, np.random.default_rng(0))
+    # a word of the first document brings that document, a word of the second the second; the first two differ
+    first, second = 1.0 + 0.5 * 4 * np.array([[0.5, 0.5, 0, 0], [0, 0, 0.75, 0.25]])
+    assert all(np.allclose(row, first, rtol=1e-12) or np.allclose(row, second, rtol=1e-12) for row in found)
+    assert not np.allclose(found[0], found[1])
+    weighted = _starts.first_topics(
+        model._read(X, sample_weight=[1.0, 0.0, 1.0]), 4, np.random.default_rng(0)
+    )
+    assert_allclose(weighted, np.tile(first, (4, 1)), rtol=1e-12)  # two words for four topics
+    empty = _starts.first_topics(model._read(np.zeros((2, 4))), 4, np.random.default_rng(0))
+    assert_allclose(empty, np.ones((4, 4)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_spoiled_files_are_refused(method, tmp_path):
+    options = {"n_burn": 2, "n_samples": 1} if method == "gibbs" else {"max_iter": 2}
+    model = LatentDirichletAllocation(2, learning_method=method, random_state=0, **options).fit(C3)
+    whole = {name: getattr(model, name) for name in ("components_", "topic_word_", "doc_topic_prior_")}
+    spoiled = [
+        ("components_", whole["components_"][:, :-1]),
+        ("topic_word_", whole["topic_word_"][:1]),
+        ("doc_topic_prior_", whole["doc_topic_prior_"][:1]),
+        ("doc_topic_prior_", np.array([1.0, -1e300])),  # the digamma function would climb from there forever
+        ("doc_topic_prior_", np.array([1.0, np.nan])),
+    ]
+    for name, value in spoiled:
+        for known, one in {**whole, name: value}.items():
+            setattr(model, known, one)
+        gnomon.save(model, tmp_path / "model.gnomon")
+        with pytest.raises(ModelFileError):
+            gnomon.load(tmp_path / "model.gnomon")
+
+
+def test_bound_of_a_data_frame():
+    frame = pd.DataFrame(C3, columns=list("abcd"))
+    model = LatentDirichletAllocation(2, random_state=0).fit(frame)
+    plain = LatentDirichletAllocation(2, random_state=0).fit(C3)
+    assert model.perplexity(frame, method="bound") == plain.perplexity(C3, method="bound")
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("method", ["batch", "online"])
+def test_subjects_that_share_no_word_are_told_apart(method, seed):
+    X = np.kron(np.eye(4), np.full((3, 3), 2.0))  # four subjects of three words and three documents
+    model = LatentDirichletAllocation(
+        4, learning_method=method, random_state=seed, doc_topic_prior=0.1, topic_word_prior=0.1
+    ).fit(X)
+    best = np.argsort(-model.topic_word_, axis=1)[:, :3]
+    assert sorted(map(tuple, np.sort(best, axis=1).tolist())) == [
+        (0, 1, 2),
+        (3, 4, 5),
+        (6, 7, 8),
+        (9, 10, 11),
+    ]

@@ -27,7 +27,8 @@ def centered_kernel(K: Array) -> tuple[Array, Array, float]:
 
 def rounding(K: Array) -> float:
     """How large an eigenvalue of K with its means taken out may be from rounding alone."""
-    return float(4 * len(K) * np.finfo(np.float64).eps * np.abs(K).max(initial=0.0))
+    size = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))  # no copy of K is made
+    return 4 * len(K) * float(np.finfo(np.float64).eps) * size
 
 
 def chosen_landmarks(kernel: Kernel, X: Array, count: int) -> tuple[Array, list[int], float]:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array, fix_signs
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner
@@ -180,6 +180,15 @@ class LatentLinear(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
 
     _sense: ClassVar[str] = "max"
     _reads = Reads(nan=True, scales=True, min_rows=2)
+
+    def _check_loaded(self) -> None:
+        """Compiled loops trust the number of columns."""
+        found = vars(self)
+        if "components_" not in found:
+            return
+        shape, p = np.shape(found["components_"]), found.get("n_features_in_")
+        if len(shape) != 2 or shape[1] != p or np.shape(found.get("mean_")) != (p,):
+            raise ModelFileError(f"components_ of shape {shape} do not fit its mean_ and its columns.")
 
     # reading
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.sums import Chunk, per_row
 from gnomon.core.validate import check_fitted, matrix
@@ -40,6 +40,14 @@ class FactorQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     beta_loss: Any
     l1_ratio: float
+
+    def _check_loaded(self) -> None:
+        """Compiled loops trust the number of columns."""
+        found = vars(self)
+        if "components_" in found:
+            shape = np.shape(found["components_"])
+            if len(shape) != 2 or shape[1] != found.get("n_features_in_"):
+                raise ModelFileError(f"components_ of shape {shape} do not fit its columns.")
 
     def _beta(self) -> float:
         return nn.beta_of(self.beta_loss)

@@ -13,6 +13,7 @@ from gnomon.core.linalg import Array, symmetric_eigen
 from gnomon.decomposition import singular
 from gnomon.decomposition._scatter import Scatter, sum_scatter
 
+BLOCK = 2**20  # bytes of rows that are centered at a time
 SPAN = 1e-14  # eigenvalues of a squared matrix below this share of the first have no digits left
 
 
@@ -91,7 +92,13 @@ def mean_of(rows: Any, center: bool) -> tuple[float, float, Array]:
         return count, mass, np.asarray(X.T @ weight).ravel() / mass
     with np.errstate(over="ignore", invalid="ignore"):
         first = (weight @ X) / mass
-        return count, mass, first + (weight @ (X - first)) / mass if np.isfinite(first).all() else near
+        if not np.isfinite(first).all():
+            return count, mass, near
+        step, size = np.zeros_like(first), max(1, BLOCK // max(1, 8 * rows.n_features))
+        for start in range(0, len(X), size):  # in blocks that stay in cache
+            part = slice(start, start + size)
+            step += weight[part] @ (X[part] - first)
+        return count, mass, first + step / mass
 
 
 def decompose(rows: Any, solver: str, k: int, center: bool, options: dict[str, Any]) -> Spectrum:
@@ -121,7 +128,8 @@ def decompose(rows: Any, solver: str, k: int, center: bool, options: dict[str, A
     else:
         U, s, Vt = singular.lanczos(X, k, options["random_state"], tol=options["tol"])
     U, s, Vt = singular.signed(U, s, Vt)
-    return Spectrum(count, mass, mean, s**2, Vt, _trace(rows, mean), U=U)
+    trace = float(np.vdot(X, X)) if isinstance(X, np.ndarray) else _trace(rows, mean)
+    return Spectrum(count, mass, mean, s**2, Vt, trace, U=U)
 
 
 def _lost(values: Array) -> bool:

@@ -31,7 +31,8 @@ def checked_distances(D: Array) -> Array:
     D = np.asarray(D, dtype=np.float64)
     if D.shape[0] != D.shape[1]:
         raise DataError(
-            f"X must be a square matrix of distances with metric='precomputed'; its shape is {D.shape}."
+            "X must hold distances with metric='precomputed': the array must be 2-dimensional and "
+            f"square; its shape is {D.shape}."
         )
     size = float(D.max(initial=0.0))
     if D.min(initial=0.0) < 0:
@@ -80,8 +81,10 @@ class ClassicalMDS(TransformerMixin, OneStep):
     Attributes
     ----------
     embedding_ : array of shape (n, K)
-    eigenvalues_ : array of shape (n,)
+    eigenvalues_ : array of shape (K,)
         Of B, largest first.
+    all_eigenvalues_ : array of shape (n,)
+        All of them, the negative ones too.
     negative_mass_ : float
         Σ|λ < 0| / Σ|λ|.
     goodness_ : float
@@ -94,7 +97,7 @@ class ClassicalMDS(TransformerMixin, OneStep):
     --------
     >>> corners = np.array([[0, 0], [4, 0], [4, 3], [0, 3.0]])
     >>> model = ClassicalMDS().fit(corners)
-    >>> model.eigenvalues_[:2].round(10), round(model.stress_, 10)
+    >>> model.eigenvalues_.round(10), round(model.stress_, 10)
     (array([16.,  9.]), 0.0)
     """
 
@@ -152,7 +155,8 @@ class ClassicalMDS(TransformerMixin, OneStep):
         size = float(np.abs(values).sum())
         return {
             "embedding_": Z,
-            "eigenvalues_": values,
+            "eigenvalues_": values[:K],
+            "all_eigenvalues_": values,
             "negative_mass_": float(np.abs(np.minimum(values, 0.0)).sum() / size) if size > 0 else 0.0,
             "goodness_": float(top.sum() / positive) if positive > 0 else 0.0,
             "stress_": stress,

@@ -206,11 +206,10 @@ class KernelPCA(KernelQueries, OneStep):
 
     def _exact(self, X: Any, origin: Array | None) -> dict[str, Any]:
         K = self._gram(X, origin=origin)
-        self._check_gram(K)
-        n = len(K)
-        means = K.mean(axis=0) if self.center else np.zeros(n)
+        S = self._checked_gram(K)
+        means = K.mean(axis=0) if self.center else np.zeros(len(K))
         grand = float(means.mean())
-        values, vectors = self._eigen(K, means, grand)
+        values, vectors = self._eigen(S, means if S is K else S.mean(axis=0), grand)
         values, vectors = self._kept(values, vectors, K)
         dual = self._dual(vectors, values)
         if self.center:
@@ -230,17 +229,23 @@ class KernelPCA(KernelQueries, OneStep):
             "gamma_": float(self.gamma if self.gamma is not None else 1.0 / X.shape[1]),
         }
 
-    def _check_gram(self, K: Array) -> None:
+    def _checked_gram(self, K: Array) -> Array:
+        """K where it is symmetric, its symmetric part where K is so only once it is centered."""
         if not np.isfinite(K).all():
             raise DataError("the kernel of X has values that are not finite; scale the columns of X.")
         if self.kernel != "precomputed":
-            return
+            return K
         if K.shape[0] != K.shape[1]:
             raise DataError(
                 f"X must be a square kernel matrix with kernel='precomputed'; its shape is {K.shape}."
             )
-        if np.abs(K - K.T).max() > 1e-8 * max(float(np.abs(K).max()), 1e-300):
+        gap, slack = K - K.T, 1e-8 * max(float(np.abs(K).max()), 1e-300)
+        if np.abs(gap).max() <= slack:
+            return K
+        lean = gap.mean(axis=1)  # a gap that is lean[i] - lean[j] vanishes in H K H
+        if not self.center or np.abs(gap - lean[:, None] + lean).max() > slack:
             raise DataError("X must be symmetric with kernel='precomputed'; take (X + X.T) / 2.")
+        return (K + K.T) / 2.0
 
     def _eigen(self, K: Array, means: Array, grand: float) -> tuple[Array, Array]:
         n = len(K)

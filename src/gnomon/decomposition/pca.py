@@ -49,7 +49,7 @@ class PCA(BasePCA):
     tol : float, default=0.0
         Of "arpack".
     iterated_power : int or "auto"
-        Power steps of "randomized".
+        Power steps of "randomized", of which block Krylov steps need half.
     n_oversamples : int, default=10
         Extra directions of "randomized".
     power_iteration_normalizer : str, default="auto"
@@ -151,7 +151,7 @@ class PCA(BasePCA):
         most = min(rows.n_rows, rows.n_features)
         wanted = self._wanted(most)
         solver = self._solver(rows, wanted)
-        power = (7 if wanted < 0.1 * most else 4) if self.iterated_power == "auto" else self.iterated_power
+        power = (6 if wanted < 0.1 * most else 4) if self.iterated_power == "auto" else self.iterated_power
         options = {
             "random_state": self.random_state,
             "n_oversamples": self.n_oversamples,

@@ -57,9 +57,9 @@ def svd(
         Number of terms; all min(n, p) when not given.
     method : {"auto", "full", "gram", "randomized", "lanczos"}
         "full" is LAPACK's divide and conquer; "gram" an eigenproblem of the smaller of XᵀX and XXᵀ, refused
-        where the wanted values span more than 1e6; "randomized" the range finder of Halko, Martinsson and
-        Tropp (2011) with power steps; "lanczos" is for sparse matrices. "auto" takes the full route for
-        small problems and many terms.
+        where the wanted values span more than 1e6; "randomized" block Krylov steps from a random start (Halko,
+        Martinsson and Tropp 2011; Musco and Musco 2015); "lanczos" is for sparse matrices. "auto" takes the full
+        route for small problems and many terms.
     tol : float, optional
         Singular values above it count for the rank; max(n, p)·ε·s₁ when not given.
     random_state : int, RandomState, Generator or None
@@ -155,19 +155,42 @@ def _gram(X: Any, k: int, random_state: Any) -> tuple[Array, Array, Array]:
 def randomized(
     X: Any, k: int, random_state: Any, *, oversamples: int = 10, power: int = 5
 ) -> tuple[Array, Array, Array]:
-    """Range finder with power steps, re-orthonormalized; X needs only products from both sides."""
+    """Block Krylov steps from a random start (Musco and Musco 2015); X needs only products from both sides.
+
+    All blocks XᵀXΩ, (XᵀX)²Ω, ... are kept, and the best of their common span is taken. About half as many products as
+    `power` steps on one block lead as far: polynomials of a degree, against the power of that degree. Factorizations
+    are NumPy's, as the products are: threads of a second BLAS would have to wait for those of the first.
+    """
     rng = generator(random_state)
     n, p = X.shape
-    size = min(k + oversamples, min(n, p))
-    Q = np.asarray(X @ rng.standard_normal((p, size)))
-    for _ in range(power):
-        Q = linalg.qr(Q, mode="economic", check_finite=False)[0]
-        Q = linalg.qr(np.asarray(X.T @ Q), mode="economic", check_finite=False)[0]
-        Q = np.asarray(X @ Q)
-    Q = linalg.qr(Q, mode="economic", check_finite=False)[0]
-    V = linalg.qr(np.asarray(X.T @ Q), mode="economic", check_finite=False)[0]
-    U, s, Rt = thin_svd(np.asarray(X @ V))  # so that s is the length of X v for the v returned, not below it
-    return U[:, :k], s[:k], (Rt @ V.T)[:k]
+    small = min(n, p)
+    size = min(k + oversamples, small)
+    first = np.asarray(X @ rng.standard_normal((p, size)))
+    V = _orthonormal(np.asarray(X.T @ np.linalg.qr(first)[0]))
+    images = np.asarray(X @ V)  # X times every vector of V
+    last = images
+    for _ in range((power + 1) // 2):
+        room = min(last.shape[1], small - V.shape[1])
+        if room <= 0:
+            break
+        fresh = _orthonormal(np.asarray(X.T @ last)[:, :room], V)
+        last = np.asarray(X @ fresh)
+        V, images = np.hstack([V, fresh]), np.hstack([images, last])
+    Q, R = np.linalg.qr(images)
+    W, s, Rt = thin_svd(R)  # so that s is the length of X v for the v returned, not below it
+    return Q @ W[:, :k], s[:k], Rt[:k] @ V.T
+
+
+def _orthonormal(Z: Array, V: Array | None = None) -> Array:
+    """An orthonormal basis of the columns of Z, orthogonal to the orthonormal columns of V.
+
+    Twice is enough for columns that are more than rounding; of a matrix of low rank some are not, hence the third turn.
+    """
+    for _ in range(1 if V is None else 3):
+        if V is not None:
+            Z = Z - V @ (V.T @ Z)
+        Z = np.linalg.qr(Z)[0]
+    return Z
 
 
 def lanczos(X: Any, k: int, random_state: Any, *, tol: float = 0.0) -> tuple[Array, Array, Array]:

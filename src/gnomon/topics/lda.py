@@ -18,12 +18,9 @@ from gnomon.core.sums import total_weight
 from gnomon.core.trace import Trace
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads
 from gnomon.topics import _inference as inference
+from gnomon.topics._starts import first_topics
 from gnomon.topics._steps import STEPS, LDAState, LDAWork, online_step
 from gnomon.topics.queries import VARIATIONAL, TopicQueries
-
-# Of the gamma draws that topics start from. Nearly equal topics (a shape of 100) stay together too long: several then
-# share one subject and the bound ends lower.
-START_SHAPE = 5.0
 
 NOT_PROMISED = {
     "online": Promises(
@@ -245,14 +242,15 @@ class LatentDirichletAllocation(TopicQueries, Learner):
         alpha = self._prior(self.doc_topic_prior, K, "doc_topic_prior", K)
         eta = self._prior(self.topic_word_prior, V, "topic_word_prior", K)
         seed = draw_seed(rng)
-        topics, none = rng.gamma(START_SHAPE, 1.0 / START_SHAPE, size=(K, V)), np.zeros((0, K))
-        documents, chain = none, None
+        documents, chain = np.zeros((0, K)), None
+        if self.learning_method == "gibbs":
+            chain = inference.first_chain(work.tokens, V, K, seed)
+            topics = np.zeros((K, V))
+        else:
+            topics = first_topics(work.rows, K, rng)
         if self.learning_method == "em":
             topics = topics / topics.sum(axis=1, keepdims=True)
             documents = np.full((work.corpus.shape[0], K), 1.0 / K)
-        elif self.learning_method == "gibbs":
-            chain = inference.first_chain(work.tokens, V, K, seed)
-            topics = np.zeros((K, V))
         return LDAState(topics, documents, alpha, eta, -np.inf, 0, chain, 0, seed, np.zeros((0, V)))
 
     def _prior(self, given: Any, size: int, name: str, K: int) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.sums import Chunk, per_row
 from gnomon.core.validate import check_fitted
@@ -22,6 +22,18 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """The answers of a fitted topic model, whatever it was inferred by."""
 
     learning_method: str
+
+    def _check_loaded(self) -> None:
+        """Compiled loops trust these shapes, and go on forever from a prior below 0."""
+        found = vars(self)
+        if "components_" not in found:
+            return
+        prior = np.asarray(found.get("doc_topic_prior_"))
+        shape = (*prior.shape, found.get("n_features_in_"))
+        if any(np.shape(found.get(name)) != shape for name in ("components_", "topic_word_")):
+            raise ModelFileError("its topics do not fit its prior and its words.")
+        if prior.dtype.kind != "f" or not np.isfinite(prior).all() or not (prior > 0).all():
+            raise ModelFileError("its doc_topic_prior_ is not positive.")
 
     # what a fitted model does
 
@@ -111,7 +123,7 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if method == "bound":
             if self.learning_method not in VARIATIONAL:
                 raise DataError("method='bound' is for 'batch' and 'online'; use method='completion'.")
-            return float(np.exp(-self.score(X) / max(float(np.sum(X)), 1e-300)))
+            return float(np.exp(-self.score(X) / max(float(self._rows(X).X.sum()), 1e-300)))
         if method != "completion":
             raise DataError(f"method must be 'completion' or 'bound'; got {method!r}.")
         return completion_perplexity(self, self._rows(X).X, random_state)
