@@ -210,7 +210,7 @@ def test_under_time_weights_come_from_the_past_alone():
     np.testing.assert_allclose(entry.told.said[first], said)
 
 
-def test_cheap_survivors_are_measured_first_and_slow_starts_wait(small_looks, monkeypatch):
+def test_a_model_that_loads_slowly_waits_until_others_were_looked_at(small_looks, monkeypatch):
     monkeypatch.setitem(menu.SLOW_START, "trees", 500.0)
     seen = []
     names = ["DecisionTreeClassifier", "GaussianNB", "QuadraticDiscriminantAnalysis", "LogisticRegression"]

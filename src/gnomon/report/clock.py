@@ -69,9 +69,8 @@ class Clock:
         power = float(np.log(last / first) / np.log(last_rows / first_rows))
         if power > 1 or rows < last_rows:
             return float(last * (rows / last_rows) ** np.clip(power, 0.5, 2.5))
-        each = max(0.0, last - first) / (
-            last_rows - first_rows
-        )  # what is the same for any rows, and the rest
+        # Part of the time is the same for any rows; the rest grows with them.
+        each = max(0.0, last - first) / (last_rows - first_rows)
         return float(last + each * (rows - last_rows))
 
     def fits(self, name: str, rows: int, times: float = 1.0) -> bool:
