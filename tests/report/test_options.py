@@ -131,12 +131,15 @@ def test_predictions_go_to_parquet_in_parts_with_the_types_of_whole_columns(tmp_
         data, "y", task="regression", models=["LinearRegression"], repeats=1, folds=2, exclude=["k"]
     )
     new = data.drop("y").sort("code")  # the first parts have codes that look like numbers
+    new = new.with_columns(
+        note=pl.Series([None] * 20 + ["ok"] * 20), void=pl.Series([None] * 40, dtype=pl.String)
+    )
     new.write_csv(tmp_path / "new.csv")
     rows, remarks = predict_file(result.model, tmp_path / "new.csv", tmp_path / "said.parquet", chunk=7)
     said = pl.read_parquet(tmp_path / "said.parquet")
     assert rows == 40 and remarks == []
     assert said.schema["k"] == pl.Int64 and said.schema["x"] == pl.Float64
-    assert said["code"].to_list() == new["code"].to_list()
+    assert all(said[name].to_list() == new[name].to_list() for name in ("code", "note", "void"))
     np.testing.assert_allclose(said["predicted y"].to_numpy(), result.model.predict(new), rtol=1e-12)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["new.csv", "said.parquet"]
 

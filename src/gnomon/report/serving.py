@@ -94,7 +94,7 @@ class ParquetWriter:
         from pyarrow import parquet
 
         columns = [
-            words[name].cast(pl.String) if kind == pl.String else frame[name].cast(kind)
+            _as_words(words[name], frame[name]) if kind == pl.String else frame[name].cast(kind)
             for name, kind in self.types.items()
         ]
         part = pl.DataFrame(columns).with_columns(new).to_arrow()
@@ -108,27 +108,36 @@ class ParquetWriter:
         self.file = None
 
 
+def _as_words(words: Any, read: Any) -> Any:
+    """Return the cells of a column as they were written, none where they mean missing."""
+    import polars as pl
+
+    return pl.select(pl.when(read.is_not_null()).then(words.cast(pl.String))).to_series().alias(read.name)
+
+
 def _types(parts: Iterator[tuple[Any, Any]]) -> dict[str, Any]:
     """Return the type of every column over all parts: what is numbers here and words there is words."""
     import polars as pl
 
     found: dict[str, Any] = {}
+    empty: dict[str, Any] = {}
     for _, frame in parts:
         for column in frame:
             kind, before = column.dtype, found.get(column.name)
             if column.null_count() == len(column):
                 found.setdefault(column.name, None)
+                empty[column.name] = kind
             elif before is None or before == kind:
                 found[column.name] = kind
             elif before.is_numeric() and kind.is_numeric():
                 found[column.name] = pl.Float64
             else:
                 found[column.name] = pl.String
-    return {name: pl.String if kind is None else kind for name, kind in found.items()}
+    return {name: empty[name] if kind is None else kind for name, kind in found.items()}
 
 
 def can_stream(model: Any, path: Path, out: Path | None) -> bool:
-    """Tell whether predictions can be made a part at a time: rows are answered one by one, and the answer is text."""
+    """Tell whether predictions can be made a part at a time: rows are answered one by one."""
     whole = getattr(model, "sequence", None) is not None
     known = path.suffix.lower() in (*TEXT, *BINARY) and path.is_file()
     return known and not whole and out is not None and out.suffix.lower() in (*TEXT, ".parquet")
