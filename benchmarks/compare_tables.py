@@ -1,4 +1,5 @@
-"""The comparison against FLAML and scikit-learn's gradient boosting, on public tables that other packages bundle.
+"""The comparison against FLAML and scikit-learn's gradient boosting, on public tables that other packages bundle
+and on a made one in the shape of a census.
 
 python benchmarks/compare_tables.py                 every table, 60 s for each contender
 python benchmarks/compare_tables.py --tables wine,fair --seconds 20
@@ -30,6 +31,8 @@ def bundled(name: str) -> tuple[Any, str]:
     import polars as pl
     from sklearn import datasets
 
+    if name == "census":
+        return census()
     if name in ("breast_cancer", "wine", "digits", "diabetes", "iris"):
         found = getattr(datasets, f"load_{name}")(as_frame=True).frame
         return pl.from_pandas(found), "target"
@@ -42,7 +45,70 @@ def bundled(name: str) -> tuple[Any, str]:
     return table, targets[name]
 
 
-TABLES = ("breast_cancer", "wine", "digits", "diabetes", "fair", "anes96", "randhie", "star98")
+def census(rows: int = 48_842, seed: int = 0) -> tuple[Any, str]:
+    """Return a made table in the shape of the census of 1994: six numbers, eight categories, holes, two classes."""
+    import polars as pl
+
+    rng = np.random.default_rng(seed)
+    age = np.clip(rng.gamma(6.5, 6.0, rows), 17, 90).round()
+    schooling = np.clip(rng.normal(10 + 0.01 * age, 2.6), 1, 16).round().astype(int)
+    married = rng.random(rows) < 1 / (1 + np.exp(-(age - 30) / 6))
+    sex = np.where(rng.random(rows) < 0.67, "Male", "Female")
+    hours = np.clip(rng.normal(40 + 3 * (sex == "Male"), 11), 1, 99).round()
+    work = rng.choice(8, rows, p=[0.70, 0.08, 0.07, 0.04, 0.035, 0.03, 0.03, 0.015])
+    job = (schooling + rng.integers(0, 8, rows)) % 14
+    gain = np.where(rng.random(rows) < 0.08, rng.lognormal(8.4, 1.1, rows), 0).round()
+    loss = np.where(rng.random(rows) < 0.047, rng.normal(1870, 380, rows), 0).round()
+    land = np.minimum(rng.geometric(0.6, rows) - 1, 40)
+    logit = (
+        -3.7
+        + 2.3 * married
+        + 0.32 * (schooling - 9)
+        + 0.6 * np.tanh((age - 35) / 9)
+        - 0.0016 * (age - 50) ** 2
+    )
+    logit += 0.03 * np.clip(hours - 40, -20, 20) * married + 0.5 * np.sin(job) + 0.25 * (sex == "Male")
+    logit += 6.0 * (gain > 6800) - 2.0 * ((gain > 0) & (gain < 4000)) + 2.2 * ((loss > 1800) & (loss < 2000))
+    logit += 1.1 * (np.isin(job, (3, 8)) & (schooling > 12)) + 0.2 * (work == 3) - 0.3 * (land > 3)
+    income = rng.random(rows) < 1 / (1 + np.exp(-1.25 * logit))
+    words = {
+        "workclass": (
+            "Private",
+            "Self-emp",
+            "Local-gov",
+            "State-gov",
+            "?",
+            "Self-emp-inc",
+            "Federal-gov",
+            "Without-pay",
+        ),
+        "occupation": tuple(f"job {k}" for k in range(13)) + ("?",),
+    }
+    table = pl.DataFrame(
+        {
+            "age": age.astype(int),
+            "workclass": np.array(words["workclass"])[work],
+            "fnlwgt": rng.lognormal(12.0, 0.5, rows).round().astype(int),
+            "education": np.array([f"grade {k}" for k in range(17)])[schooling],
+            "education-num": schooling,
+            "marital-status": np.where(married, "Married", rng.choice(["Never-married", "Divorced", "Widowed"], rows)),
+            "occupation": np.array(words["occupation"])[job],
+            "relationship": np.where(
+                married, np.where(sex == "Male", "Husband", "Wife"), rng.choice(["Own-child", "Unmarried"], rows)
+            ),
+            "race": rng.choice(["White", "Black", "Asian", "Other"], rows, p=[0.85, 0.1, 0.03, 0.02]),
+            "sex": sex,
+            "capital-gain": gain.astype(int),
+            "capital-loss": loss.astype(int),
+            "hours-per-week": hours.astype(int),
+            "native-country": np.array([f"country {k}" for k in range(41)])[land],
+            "income": np.where(income, ">50K", "<=50K"),
+        }
+    )  # fmt: skip
+    return table, "income"
+
+
+TABLES = ("breast_cancer", "wine", "digits", "diabetes", "fair", "anes96", "randhie", "star98", "census")
 
 
 def ours(train: Any, test: Any, target: str, seconds: float) -> tuple[Any, Any]:

@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 from gnomon.core.errors import DataError
+from gnomon.report import compare
 from gnomon.report.columns import describe
 from gnomon.report.encoder import TableEncoder
-from gnomon.report.features import Bag, date_parts
+from gnomon.report.features import Bag, Means, date_parts, means_of_others
 from gnomon.report.forms import COMMA, POINT, TRUTH, check_plain, find_form, read_form, understand
 from gnomon.report.leaks import find_leaks
 from gnomon.report.tasks import pose
@@ -150,6 +151,21 @@ def test_leaks_are_named_and_honest_columns_are_not():
     assert len(said) == 1 and said[0].startswith("scaled is y under another name")
 
 
+def test_a_comparison_warns_of_leaks_before_anything_is_believed(gnomon, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    table = pl.DataFrame({"x": rng.normal(size=80), "code": np.where(y == 1, "paid", "open"), "y": y})
+    table.write_csv(tmp_path / "t.csv")
+    told = gnomon("compare", "t.csv", "--target", "y", "--models", "GaussianNB")
+    assert "warning: code is y under another name" in told.out and "--exclude 'code'" in told.out
+    page = (tmp_path / "gnomon-report" / "report.html").read_text()
+    assert "Look at this first" in page and "code is y under another name" in page
+    clean = gnomon(
+        "compare", "t.csv", "--target", "y", "--models", "GaussianNB", "--exclude", "code", "--json"
+    )
+    assert clean.json()["warnings"] == []
+
+
 def test_copies_of_rows_are_counted():
     rng = np.random.default_rng(0)
     table = pl.DataFrame(rng.normal(size=(100, 3)), schema=["a", "b", "c"])
@@ -165,3 +181,34 @@ def test_classes_keep_their_words():
     table = pl.DataFrame({"x": np.arange(20.0) ** 2, "member": ["yes", "no"] * 10, "y": ["Yes", "No"] * 10})
     problem = pose(table, "y")
     assert set(problem.y) == {"Yes", "No"} and problem.frame["member"].to_list()[:2] == [True, False]
+
+
+def test_means_of_a_category_are_drawn_to_the_mean_and_never_hold_the_rows_own_answer():
+    words = pl.Series("c", ["a", "a", "b"])
+    found = Means.learned(words, np.array([[1.0], [3.0], [8.0]]))
+    assert found.usual == [4.0]
+    assert found.table == {"a": [(4 + 10 * 4.0) / 12], "b": [(8 + 10 * 4.0) / 11]}
+    np.testing.assert_array_equal(found.matrix(pl.Series(["b", "z"])), [found.table["b"], [4.0]])
+    alone = pl.Series(
+        "c", [f"v{i}" for i in range(50)]
+    )  # every value once: only the mean of other rows is left
+    y = np.random.default_rng(0).normal(size=(50, 1))
+    told = means_of_others(alone, y)
+    assert len(np.unique(told.round(12))) == 5 and abs(np.corrcoef(told[:, 0], y[:, 0])[0, 1]) < 0.6
+    moved = y.copy()
+    moved[7] += 100.0
+    assert means_of_others(alone, moved)[7] == told[7]
+
+
+def test_a_category_of_many_values_tells_its_mean_answer():
+    rng = np.random.default_rng(0)
+    towns = rng.integers(0, 60, 1200)
+    effect = rng.normal(size=60) * 3
+    table = pl.DataFrame({"town": [f"t{k}" for k in towns], "x": rng.normal(size=1200)})
+    table = table.with_columns(y=effect[towns] + 0.3 * rng.normal(size=1200))
+    result = compare(table, "y", models=["LinearRegression"], repeats=1)
+    assert "mean answer for town" in result.model.encoder_.names()
+    assert result.best.interval.mean > -0.6  # the RMSE; 19 towns of 60 alone leave 2.4
+    town = next(c for c in result.problem.columns if c.name == "town")
+    assert town.done.endswith("and the mean y of other rows with its value")
+    assert len(result.model.encoder_.names()) == result.model.matrix(table).shape[1]

@@ -11,7 +11,7 @@ from gnomon.core.errors import DataError
 from gnomon.report import compare, read_table
 from gnomon.report.columns import QuestionError
 from gnomon.report.looks import decide, errors_by_group
-from gnomon.report.serving import explain_row, predict_file
+from gnomon.report.serving import explain_row, predict_file, read_for
 from gnomon.report.snippet import snippet
 from gnomon.report.tasks import pose
 
@@ -121,6 +121,36 @@ def test_large_files_are_predicted_in_parts_and_cells_stay_as_they_were(tmp_path
     with pytest.raises(DataError, match="rows 8 to 10: column 'x', row 3: 'seven'"):
         predict_file(result.model, tmp_path / "bad.csv", tmp_path / "other.csv", chunk=7)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.csv", "new.csv", "said.csv"]
+
+
+def test_predictions_go_to_parquet_in_parts_with_the_types_of_whole_columns(tmp_path):
+    codes = ["01", "02", "A1", "B7"] * 10
+    data = pl.DataFrame({"code": codes, "x": np.arange(40.0) % 5, "k": list(range(40))})
+    data = data.with_columns(y=pl.Series([float(len(c)) + 10 * (c == "01") for c in codes]))
+    result = compare(
+        data, "y", task="regression", models=["LinearRegression"], repeats=1, folds=2, exclude=["k"]
+    )
+    new = data.drop("y").sort("code")  # the first parts have codes that look like numbers
+    new = new.with_columns(
+        note=pl.Series([None] * 20 + ["ok"] * 20), void=pl.Series([None] * 40, dtype=pl.String)
+    )
+    new.write_csv(tmp_path / "new.csv")
+    rows, remarks = predict_file(result.model, tmp_path / "new.csv", tmp_path / "said.parquet", chunk=7)
+    said = pl.read_parquet(tmp_path / "said.parquet")
+    assert rows == 40 and remarks == []
+    assert said.schema["k"] == pl.Int64 and said.schema["x"] == pl.Float64
+    assert all(said[name].to_list() == new[name].to_list() for name in ("code", "note", "void"))
+    np.testing.assert_allclose(said["predicted y"].to_numpy(), result.model.predict(new), rtol=1e-12)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["new.csv", "said.parquet"]
+
+
+def test_categories_that_look_like_numbers_are_read_as_words(tmp_path):
+    data = pl.DataFrame({"code": ["01", "02", "A1"] * 10, "y": [5.0, 1.0, 2.0] * 10})
+    data = data.with_columns(x=pl.Series(np.arange(30.0) % 7))
+    model = compare(data, "y", task="regression", models=["LinearRegression"], repeats=1, folds=2).model
+    pl.DataFrame({"code": ["01"], "x": [1.0]}).write_csv(tmp_path / "one.csv")
+    one = read_for(model, tmp_path / "one.csv")
+    assert one["code"].to_list() == ["01"] and model.predict(one)[0] == pytest.approx(5.0)
 
 
 def test_one_row_taken_apart_adds_up(gnomon, tmp_path):

@@ -7,11 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gnomon.report import compare, race
+from gnomon.report import compare, menu, race
 from gnomon.report.clock import Clock, OutOfTimeError
 from gnomon.report.entries import Entry, rank
 from gnomon.report.menu import STRONG, Candidate, candidates
-from gnomon.report.stacking import learn_weights
+from gnomon.report.snippet import snippet
+from gnomon.report.stacking import combine, learn_weights, other_folds
 from gnomon.report.tasks import pose
 
 
@@ -129,7 +130,10 @@ def test_the_clock_guesses_from_what_fits_took():
     clock = Clock(time.monotonic(), 100.0)
     clock.note("m", 1000, 1.0)
     clock.note("m", 4000, 2.0)
-    assert clock.guess("m", 16_000) == pytest.approx(4.0)
+    assert clock.guess("m", 16_000) == pytest.approx(6.0)  # a second for each 3000 rows more
+    clock.note("n", 1000, 1.0)
+    clock.note("n", 2000, 4.0)
+    assert clock.guess("n", 4000) == pytest.approx(16.0)  # the square
     clock.compiled(7.0)
     assert clock.guess("other", 10) == 7.0
     clock.reserve = 1000.0
@@ -178,3 +182,64 @@ def test_a_combination_wins_where_members_complete_each_other(tmp_path):
     assert result.best.interval.mean > result.ranked[1].interval.mean
     path = result.write(tmp_path)["model"]
     np.testing.assert_array_equal(gnomon.load(path).predict(table), result.model.predict(table))
+
+
+def test_small_tables_drawn_twice_have_combinations_too():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(900, 6))
+    y = 2 * x[:, 0] + 4.0 * (x[:, 3] > 0) * (x[:, 4] > 0) + 0.3 * rng.normal(size=900)
+    table = pl.DataFrame(x, schema=[f"x{j}" for j in range(6)]).with_columns(y=y)
+    result = compare(table, "y", models=["LinearRegression", "DecisionTreeRegressor"])
+    assert result.repeats == 2 and result.best.name.startswith("combination of ")
+    assert len(result.best.scores) == 10 and result.importance and result.dependence
+
+
+def test_under_time_weights_come_from_the_past_alone():
+    assert [other_folds(k, 4, in_time=True) for k in range(3)] == [[], [0], [0, 1]]
+    assert [other_folds(k, 2, in_time=False) for k in range(4)] == [[1], [0], [3], [2]]
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1800, 4))
+    y = 2 * x[:, 0] + 4.0 * (x[:, 1] > 0) * (x[:, 2] > 0) + 0.3 * rng.normal(size=1800)
+    table = pl.DataFrame(x, schema=list("abcd")).with_columns(y=y, t=pl.Series(np.arange(1800) * 2.5))
+    run = race.Race(pose(table, "y", time="t"), 5, 1, 0, Clock(time.monotonic(), None), None)
+    run.run(candidates("regression", ["LinearRegression", "DecisionTreeRegressor"])[1:])
+    entry = combine(run)
+    assert entry is not None and entry.complete
+    first = run.splits[0][1]
+    said = np.mean([member.by_fold[0] for member in run.entries], axis=0)  # no past: equal weights
+    np.testing.assert_allclose(entry.told.said[first], said)
+
+
+def test_a_model_that_loads_slowly_waits_until_others_were_looked_at(small_looks, monkeypatch):
+    monkeypatch.setitem(menu.SLOW_START, "trees", 500.0)
+    seen = []
+    names = ["DecisionTreeClassifier", "GaussianNB", "QuadraticDiscriminantAnalysis", "LogisticRegression"]
+    compare(
+        two_moons(400), "y", models=names, repeats=1, time_budget=1000.0, watch=lambda w, *_: seen.append(w)
+    )
+    looked = [words.split()[0] for words in seen if " on 40 rows" in words]
+    assert "DecisionTreeClassifier" not in looked and len(looked) == 3
+    assert any(words.startswith("DecisionTreeClassifier fold 5") for words in seen)
+
+
+def test_only_the_baseline_was_measured_and_the_headline_says_so():
+    result = compare(two_moons(200), "y", models=["GaussianNB"], repeats=1, time_budget=1e-6)
+    assert repr(result).startswith(
+        "No model could be measured, only the baseline (always the most frequent class)"
+    )
+    assert "Give it more time: --time-budget." in repr(result) and "columns say little" not in repr(result)
+
+
+def test_scores_without_probabilities_are_calibrated(tmp_path):
+    path = tmp_path / "t.csv"
+    table = two_moons(200).with_columns(
+        y=pl.when(pl.col("a") + 0.3 * pl.col("b") > 0.2).then(pl.lit("in")).otherwise(pl.lit("out"))
+    )
+    table.write_csv(path)
+    result = compare(path, "y", models=["LinearSVC"], metric="log_loss", repeats=1)
+    assert result.best.name == "LinearSVC" and result.best.told.probabilities
+    assert "Where to decide" in result.to_html()
+    np.testing.assert_allclose(result.model.predict_proba(table).sum(axis=1), 1.0)
+    space = {}
+    exec(snippet(result), space)
+    np.testing.assert_array_equal(space["model"].predict_proba(table), result.model.predict_proba(table))

@@ -11,11 +11,14 @@ import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any
 
 import typer
 
 from gnomon.cli.screen import STOPPED, Screen, guarded, stoppable
+
+LEAST_TIME = 1.0  # seconds that are left for the work, however long loading the library took
 
 app = typer.Typer(
     name="gnomon",
@@ -117,6 +120,7 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare models on a table, or look for rules in baskets; write a report and the best model."""
+    begin = monotonic()
     from gnomon.cli.showing import show_comparison
     from gnomon.report.contest import compare as run
 
@@ -135,9 +139,10 @@ def compare(
     with stoppable(), screen.progress("reading") as watch:
         result = run(
             data, target, task=task, models=listed(models), metric=metric, exclude=listed(exclude), group=group,
-            time_column=time, missing=listed(missing), sequence=sequence, time_budget=time_budget, folds=folds,
-            random_state=seed, watch=watch,
+            time_column=time, missing=listed(missing), sequence=sequence, folds=folds, random_state=seed,
+            time_budget=_left(time_budget, begin), watch=watch,
         )  # fmt: skip
+        result.time_budget = time_budget
     show_comparison(screen, result, result.write(out))
     if result.interrupted:
         raise typer.Exit(STOPPED)
@@ -192,11 +197,10 @@ def predict(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Predict for the rows of a table with a saved model; to a CSV file a part at a time, however large."""
+    """Predict for the rows of a table with a saved model; to a file a part at a time, however large."""
     from gnomon.cli.showing import show_predictions, show_written
-    from gnomon.report.serving import can_stream, predict_file
+    from gnomon.report.serving import can_stream, predict_file, read_for
     from gnomon.report.single import load_model, predictions
-    from gnomon.report.tables import read_table
 
     check_folder(out)
     loaded = load_model(model)
@@ -204,8 +208,7 @@ def predict(
     if can_stream(loaded, data, out):
         show_written(Screen(json), *predict_file(loaded, data, out, **options), out)
         return
-    missing = list(getattr(getattr(loaded, "encoder_", None), "missing", None) or ())
-    table, remarks = predictions(loaded, read_table(data, missing=missing), **options)
+    table, remarks = predictions(loaded, read_for(loaded, data), **options)
     show_predictions(Screen(json), table, remarks, out)
 
 
@@ -223,12 +226,10 @@ def explain(
     from gnomon.report.single import load_model
 
     if data is not None:
-        from gnomon.report.serving import explain_row
-        from gnomon.report.tables import read_table
+        from gnomon.report.serving import explain_row, read_for
 
         loaded = load_model(model)
-        missing = list(getattr(getattr(loaded, "encoder_", None), "missing", None) or ())
-        show_row(Screen(json), explain_row(loaded, read_table(data, missing=missing), row or 1), row or 1)
+        show_row(Screen(json), explain_row(loaded, read_for(loaded, data), row or 1), row or 1)
         return
     if row is not None:
         raise typer.BadParameter("give the table too: gnomon explain MODEL TABLE --row 3", param_hint="--row")
@@ -317,6 +318,11 @@ def warm_up(
         spent |= gnomon.warm_up(name)
         screen.say(f"{name:15} {spent[name]:6.1f} s")
     screen.result({"seconds": spent})
+
+
+def _left(budget: float, begin: float) -> float:
+    """Return what is left of the time after the library was loaded."""
+    return max(min(budget, LEAST_TIME), budget - (monotonic() - begin))
 
 
 def listed(words: str | None) -> list[str] | None:

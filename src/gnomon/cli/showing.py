@@ -62,8 +62,7 @@ def intervals(ends: list[tuple[float, float, float]], width: int = 28) -> list[s
 
 def treatment(problem: Any) -> list[str]:
     """Say what was done with missing values, categories and unused columns."""
-    from gnomon.report.columns import CATEGORY, DATE, NUMBER, OUT, TEXT
-    from gnomon.report.words import listed
+    from gnomon.report.columns import CATEGORY, DATE, NUMBER, OUT, TEXT, listed
 
     columns = problem.columns
     out = [f"{c.name} ({c.done})" for c in columns if c.kind == OUT]

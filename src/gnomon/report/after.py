@@ -11,8 +11,9 @@ from sklearn.model_selection import ParameterGrid
 
 from gnomon.report.encoder import TableModel
 from gnomon.report.entries import Entry
+from gnomon.report.grids import settings_of, usual
 from gnomon.report.metrics import positive_class
-from gnomon.report.race import INNER, SEARCH_ROWS, Race, settings_of, usual
+from gnomon.report.race import INNER, SEARCH_ROWS, Race
 from gnomon.report.stacking import often
 from gnomon.selection.intervals import Interval, score_interval
 
@@ -40,6 +41,17 @@ def refit(race: Race, winner: Entry) -> tuple[TableModel, dict[str, Any]]:
         return race.fit(winner, rows, settings), settings
 
 
+def lead_with(race: Race, winner: Entry, seconds: float) -> None:
+    """Fit a combination in every fold, as the models were, where there is time for it: what it does is then shown."""
+    rows = len(race.splits[0][0])
+    parts = [name for name, _ in winner.candidate.model.estimators]
+    if sum(race.clock.guess(name, rows) for name in parts) * len(race.splits) < seconds:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            race.fitted = [race.fit(winner, train, {}) for train, _ in race.splits]
+        race.leader = winner
+
+
 def _time_to_search(race: Race, winner: Entry) -> bool:
     fits = len(ParameterGrid(settings_of(winner.candidate))) * INNER
     return race.clock.fits(winner.name, min(len(race.problem.frame), SEARCH_ROWS), fits)
@@ -54,14 +66,18 @@ def keep_residuals(race: Race, winner: Entry, model: TableModel) -> None:
         model.residuals_ = np.sort(off)
 
 
-def importance(race: Race, shuffles: int = 2, most: int = IMPORTANCE_COLUMNS) -> dict[str, Interval]:
-    """Return how much score the best model loses on unseen rows when a column is shuffled."""
-    problem = race.problem
+def importance(
+    race: Race, shuffles: int = 2, most: int = IMPORTANCE_COLUMNS, seconds: float = np.inf
+) -> dict[str, Interval]:
+    """Return how much score the best model loses on unseen rows when a column is shuffled; two folds at least."""
+    problem, begin = race.problem, time.monotonic()
     if problem.y is None or len(race.fitted) < 2 or race.interrupted:
         return {}
     names = race.fitted[0].encoder_.columns()[:most]
     losses: dict[str, list[float]] = {name: [] for name in names}
     for fold, (model, (_, test)) in enumerate(zip(race.fitted, race.splits)):
+        if fold >= 2 and (time.monotonic() - begin) * (fold + 1) / fold > seconds:
+            break
         rows = race.some(test, IMPORTANCE_ROWS)
         frame, y = problem.frame[rows], problem.y[rows]
         whole = problem.task.score(model, frame, y)

@@ -77,5 +77,11 @@ BASELINES = {
     "density": Baseline("one normal per column", "mixture", "GaussianMixture", {"covariance_type": "diag"}),
     "density of counts": Baseline("one Poisson per column", "mixture", "PoissonMixture", {"n_components": 1}),
     "sequence": Baseline("no memory: one normal", "sequence", "GaussianHMM", {"n_components": 1}),
+    "sequence of symbols": Baseline(
+        "no memory: the frequencies",
+        "sequence",
+        "CategoricalHMM",
+        {"n_components": 1, "emissionprob_prior": 1.1},
+    ),
     "sequence of counts": Baseline("no memory: one Poisson", "sequence", "PoissonHMM", {"n_components": 1}),
 }

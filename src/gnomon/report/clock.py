@@ -22,6 +22,7 @@ class Clock:
         self.begin, self.budget = begin, np.inf if budget is None else budget
         self.reserve = 0.0
         self.compiling = 0.0  # the longest that a model's loops took so far: the next ones may take as long
+        self.starting: dict[str, float] = {}  # model -> seconds to load what it stands on, until it is loaded
         self.spent: dict[str, list[tuple[int, float]]] = {}  # model -> (rows, seconds) of its fits
 
     @property
@@ -60,13 +61,17 @@ class Clock:
         """
         known = self.spent.get(name)
         if not known:
-            return self.compiling
+            return self.compiling + self.starting.get(name, 0.0)
         last_rows, last = known[-1]
-        power = 1.0
         first_rows, first = known[0]
-        if last_rows > first_rows and first > 0.05:
-            power = float(np.clip(np.log(last / first) / np.log(last_rows / first_rows), 0.5, 2.5))
-        return float(last * (rows / last_rows) ** power)
+        if not (last_rows > first_rows and first > 0.05):
+            return float(last * rows / last_rows)
+        power = float(np.log(last / first) / np.log(last_rows / first_rows))
+        if power > 1 or rows < last_rows:
+            return float(last * (rows / last_rows) ** np.clip(power, 0.5, 2.5))
+        # Part of the time is the same for any rows; the rest grows with them.
+        each = max(0.0, last - first) / (last_rows - first_rows)
+        return float(last + each * (rows - last_rows))
 
     def fits(self, name: str, rows: int, times: float = 1.0) -> bool:
         """Tell whether so many fits of a model are likely to end in time."""

@@ -30,8 +30,10 @@ class Column(NamedTuple):
     done: str
 
 
-def describe(frame: Any, written: dict[str, str] | None = None) -> list[Column]:
+def describe(frame: Any, written: dict[str, str] | None = None, target: str | None = None) -> list[Column]:
     """Return what every column of a table is; `written` says of some how their values were written.
+
+    Where there is a target, a category of many values also has a column of mean answers.
 
     >>> import polars as pl
     >>> for column in describe(
@@ -42,12 +44,14 @@ def describe(frame: Any, written: dict[str, str] | None = None) -> list[Column]:
     kind - category - a column of 0 and 1 for every value but the most frequent
     x - left out - the same value in every row
     """
-    return [_describe(column, (written or {}).get(column.name, "")) for column in frame]
+    return [_describe(column, (written or {}).get(column.name, ""), target) for column in frame]
 
 
-def _describe(values: Any, written: str) -> Column:
+def _describe(values: Any, written: str, target: str | None) -> Column:
     kind, done = _kind(values)
     missing = values.null_count()
+    if kind == CATEGORY and target is not None and values.drop_nulls().n_unique() > MOST_VALUES:
+        done += f"; and the mean {target} of other rows with its value"
     distinct = 0 if values.dtype.is_nested() else values.drop_nulls().n_unique()
     if written and kind != OUT:
         done = f"{written}; {done}"
@@ -96,6 +100,15 @@ def _kind_of_words(given: Any, distinct: int) -> tuple[str, str]:
             f"{distinct - MOST_VALUES + 1}, and one that says how frequent a value is"
         )
     return CATEGORY, "a column of 0 and 1 for every value but the most frequent"
+
+
+def listed(names: list[str]) -> str:
+    """Return names as an English list.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
 def words_in(given: Any) -> float:

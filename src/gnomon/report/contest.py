@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.core.saving import save, write_atomically
-from gnomon.report.after import importance, keep_residuals, learning_curve, refit
+from gnomon.report.after import importance, keep_residuals, lead_with, learning_curve, refit
 from gnomon.report.clock import Clock
 from gnomon.report.encoder import TableModel
 from gnomon.report.entries import Entry, rank
@@ -181,8 +181,10 @@ def compare(
     entries = rank([*race.entries, *([stacked] if stacked else [])], race.ratio)
     model, settings = refit(race, entries[0])
     keep_residuals(race, entries[0], model)
-    losses = importance(race) if race.leader is entries[0] else {}
-    spare = 30.0 if time_budget is None else 0.1 * time_budget
+    spare = 30.0 if time_budget is None else 0.05 * time_budget
+    if stacked is not None and entries[0] is stacked:
+        lead_with(race, stacked, spare)
+    losses = importance(race, seconds=spare) if race.leader is entries[0] else {}
     curve = learning_curve(race, entries[0], settings, spare)
     return Comparison(
         problem, entries, model, settings, losses, folds, repeats, random_state, time.monotonic() - begin,

@@ -51,6 +51,10 @@ class WordCounts(BaseEstimator):  # type: ignore[misc]
         counter = CountVectorizer(token_pattern=TOKEN, vocabulary=self.words_)
         return counter.transform(_texts(frame, self.column)).astype(float)
 
+    def fit_transform(self, frame: Any, y: Any = None) -> Any:
+        """Learn from a table and return what the models see of it."""
+        return self.fit(frame, y).transform(frame)
+
     def columns(self) -> list[str]:
         """Return the names of the columns that are read."""
         return [self.column]

@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 
 from gnomon.core.errors import DataError
 from gnomon.report.columns import CATEGORY, DATE, MOST_VALUES, NUMBER, TEXT, Column
-from gnomon.report.features import PARTS, Bag, as_days, date_parts
+from gnomon.report.features import PARTS, Bag, Means, answers_of, as_days, date_parts, means_of_others
 from gnomon.report.forms import read_form, without_unknown
 from gnomon.selection.held_out import rank_of
 
@@ -34,7 +34,9 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
     fill : bool
         Whether missing numbers are filled; a model that integrates them out gets NaN.
     max_values : int
-        How many values of a category have a column; the rest share one, and one more says how frequent a value is.
+        How many values of a category have a column; the rest share one, one more says how frequent a value is, and
+        where there is a target, one tells the mean answer for the value (for classes one for every class but the
+        first).
     forms : dict, optional
         How numbers and dates of some columns are written.
     missing : sequence of str
@@ -84,10 +86,37 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
         bags = {name: Bag.learned(self._column(frame, name)) for name in self.texts}
         self.words_ = {name: bag.words for name, bag in bags.items()}
         self.weights_ = {name: bag.weights for name, bag in bags.items()}
+        self.means_, self.usual_ = self._learn_means(frame, y)
         return self
+
+    def fit_transform(self, frame: Any, y: Any = None) -> Any:
+        """Learn from rows and return their matrix: means of the answers come from other rows than a row itself."""
+        self.fit(frame, y)
+        answers = None if y is None else answers_of(y, self._classes(y))
+        return self._matrix(
+            frame, lambda name, words: means_of_others(words, answers) if name in self.means_ else None
+        )
+
+    def _classes(self, y: Any) -> Any:
+        return None if np.asarray(y).dtype.kind == "f" else np.unique(y)
+
+    def _learn_means(self, frame: Any, y: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the mean answer for each value of a category with many values, and that of all rows."""
+        if y is None:
+            return {}, {}
+        answers = answers_of(y, self._classes(y))
+        learned = {name: Means.learned(_words(self._column(frame, name)), answers) for name in self.frequent_}
+        return {n: m.table for n, m in learned.items()}, {n: m.usual for n, m in learned.items()}
 
     def transform(self, frame: Any) -> Any:
         """Return the matrix of a table that has the same columns."""
+        return self._matrix(frame, self._means)
+
+    def _means(self, name: str, words: Any) -> Any:
+        known = getattr(self, "means_", {})
+        return Means(known[name], self.usual_[name]).matrix(words) if name in known else None
+
+    def _matrix(self, frame: Any, means: Callable[[str, Any], Any]) -> Any:
         X = self._numbers(frame)
         holes = np.isnan(X)
         filled = np.where(holes, self.median_, X) if self.fill else X
@@ -97,6 +126,8 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
             parts.append(_indicators(words, values))
             if name in self.frequent_:
                 parts.append(_frequency(words, self.frequent_[name]))
+                told = means(name, words)
+                parts += [] if told is None else [told]
         parts += [
             Bag(w, self.weights_[name]).matrix(self._column(frame, name)) for name, w in self.words_.items()
         ]
@@ -111,6 +142,10 @@ class TableEncoder(BaseEstimator):  # type: ignore[misc]
         for name, values in self.values_.items():
             names += [f"{name} = {value}" for value in values[1:]]
             names += [f"how frequent {name} is"] if name in self.frequent_ else []
+            answers = len(getattr(self, "usual_", {}).get(name, ()))
+            names += [
+                f"mean answer for {name}" + (f", {j + 1}" if answers > 1 else "") for j in range(answers)
+            ]
         return names + [f"{name} has {word}" for name, words in self.words_.items() for word in words]
 
     def columns(self) -> list[str]:
@@ -224,13 +259,13 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
 
         `stop` is told of the model before it learns, to give it a time budget.
         """
-        self.encoder_ = clone(self.encoder).fit(frame)
+        self.encoder_ = clone(self.encoder)
         self.n_rows_, self.target_center_, self.target_scale_ = len(frame), 0.0, 1.0
         if y is not None and is_regressor(self.model) and not get_tags(self.model).target_tags.positive_only:
             self.target_center_ = float(np.mean(y))
             self.target_scale_ = float(np.std(y)) or 1.0
             y = (y - self.target_center_) / self.target_scale_
-        X = self.encoder_.transform(frame)
+        X = self.encoder_.fit_transform(frame, y)
         given = {} if y is None else {"y": y}
         model = clone(self.model)
         if stop is not None:

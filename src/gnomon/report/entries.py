@@ -24,6 +24,7 @@ class Entry:
     beside: dict[str, list[float]] = field(default_factory=dict)  # other metrics, as they are shown
     told: Answers | None = None  # what was said of every row by a model that had not seen it
     tested: Any = None  # which rows these are
+    by_fold: list[Any] = field(default_factory=list)  # what was said in each fold: numbers, or probabilities
     trace: Any = None
     seconds: float = 0.0
     warned: list[str] = field(default_factory=list)

@@ -43,10 +43,25 @@ MORE: dict[str, dict[str, dict[str, dict[str, list[Any]]]]] = {
         "classification": {"HistGradientBoostingClassifier": BOOSTING, "RandomForestClassifier": FOREST},
         "regression": {"HistGradientBoostingRegressor": BOOSTING, "RandomForestRegressor": FOREST},
     },
+    "sequence": {
+        "sequence of symbols": {
+            "CategoricalHMM": {
+                "n_components": [2, 3, 4],
+                "n_iter": [100],
+                "emissionprob_prior": [1.1],
+                "transmat_prior": [1.1],
+            },
+            "MarkovChain": {"order": [1, 2], "smoothing": [0.5]},
+        },
+    },
     "topics": {
         "topics": {"LatentDirichletAllocation": {"n_components": [2, 3, 5, 8, 12], "max_iter": [30]}},
     },
 }
+
+# Seconds that families take to load a large library before their first fit.
+SLOW_START = {"neural": 15.0}
+CALIBRATION_FOLDS = 3
 
 # The models that most often win on tables go first, at equal cost of a look; then the families by their cost.
 STRONG = (
@@ -70,6 +85,13 @@ class Candidate(NamedTuple):
     model: Any
     grid: dict[str, list[Any]]
     baseline: bool = False
+
+    @property
+    def starts_in(self) -> float:
+        """Seconds that the first fit of a process spends on loading what the model stands on."""
+        return SLOW_START.get(
+            type(bare(self.model)).__module__.removeprefix("gnomon.").partition(".")[0], 0.0
+        )
 
 
 def families() -> list[str]:
@@ -98,7 +120,30 @@ def candidates(
         chosen.sort(key=_strength)
     else:
         chosen = [_named(name, menu) for name in names]
-    return first + [Candidate(cls.__name__, make(cls, random_state), grid) for cls, grid in chosen]
+    return first + [_candidate(cls, make(cls, random_state), grid, menu) for cls, grid in chosen]
+
+
+def _candidate(cls: type, model: Any, grid: dict[str, list[Any]], menu: str) -> Candidate:
+    """Return a model as a candidate; a classifier without probabilities gets them by calibration."""
+    if menu != "classification" or hasattr(model, "predict_proba"):
+        return Candidate(cls.__name__, model, grid)
+    return Candidate(
+        cls.__name__, calibrated(model), {f"estimator__{name}": values for name, values in grid.items()}
+    )
+
+
+def calibrated(model: Any) -> Any:
+    """Return a classifier whose scores become probabilities, learned on rows that it had not seen."""
+    from gnomon.selection import CalibratedClassifier
+
+    return CalibratedClassifier(model, cv=CALIBRATION_FOLDS)
+
+
+def bare(model: Any) -> Any:
+    """Return the model itself, without what calibrates it."""
+    from gnomon.selection import CalibratedClassifier
+
+    return model.estimator if isinstance(model, CalibratedClassifier) else model
 
 
 def _strength(pair: tuple[type, Any]) -> int:

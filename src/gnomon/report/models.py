@@ -6,9 +6,11 @@ from typing import Any
 
 from sklearn.utils import get_tags
 
+from gnomon.report.columns import OUT
 from gnomon.report.documents import WordCounts
 from gnomon.report.encoder import TableEncoder, TableModel
 from gnomon.report.ratings import PairEncoder
+from gnomon.report.symbols import SymbolEncoder
 from gnomon.report.tasks import Problem
 
 
@@ -18,6 +20,9 @@ def table_model(model: Any, problem: Problem) -> TableModel:
         return TableModel(model, PairEncoder(*problem.frame.columns), target=problem.target)
     if problem.task.name == "topics":
         return TableModel(model, WordCounts(problem.frame.columns[0]))
+    if problem.menu == "sequence of symbols":
+        used = [column.name for column in problem.columns if column.kind != OUT]
+        return TableModel(model, SymbolEncoder(used), sequence=problem.sequence)
     tags = get_tags(model)
     counts = problem.menu.endswith("of counts")
     encoder = TableEncoder.of(

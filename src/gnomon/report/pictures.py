@@ -185,7 +185,10 @@ def _plane(X: Any, names: list[str]) -> tuple[Any, list[str]]:
 
 def _states(result: Comparison, labels: Any) -> str:
     column = result.model.encoder_.columns()[0]
-    values = result.problem.frame[column].to_numpy()[:400]
+    frame, ticks = result.problem.frame, None
+    values = frame[column].to_numpy()[:400]
+    if result.problem.menu == "sequence of symbols":
+        values, ticks = result.model.matrix(frame)[:400, 0], result.model.encoder_.values_[column]
 
     def draw(ax: Any) -> None:
         ax.plot(values, color=style.QUIET, linewidth=0.8)
@@ -193,6 +196,8 @@ def _states(result: Comparison, labels: Any) -> str:
             here = np.flatnonzero(labels[:400] == state)
             ax.scatter(here, values[here], s=14, color=style.color(index), label=f"state {state}", zorder=3)
         ax.set(xlabel="row", ylabel=column)
+        if ticks is not None and len(ticks) <= 12:
+            ax.set_yticks(range(len(ticks)), [short(tick, 16) for tick in ticks])
         ax.legend(frameon=False, fontsize="small")
 
     return svg(draw, f"{column} over the first {len(values)} rows, colored by hidden state", (7.2, 2.8))

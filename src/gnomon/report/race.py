@@ -19,6 +19,7 @@ from gnomon.core.errors import DataError, GnomonError
 from gnomon.report.clock import WARM_ROWS, Clock, OutOfTimeError, stop_in
 from gnomon.report.encoder import TableModel
 from gnomon.report.entries import Entry
+from gnomon.report.grids import fixed, settings_of, usual
 from gnomon.report.menu import Candidate
 from gnomon.report.metrics import Answers, ask_all, beside
 from gnomon.report.models import table_model
@@ -29,7 +30,9 @@ INNER = 3  # folds of the inner loop
 SEARCH_ROWS = 10_000  # settings are chosen on at most so many rows
 LOOKS = (1_000, 4_000)  # training rows of the first looks, one fold each, at a table that is much larger
 LOOK_SHARE = (0.3, 0.15)  # of the budget
+AFTER = 5.0  # seconds for importances, curves and the page, besides the last fit
 TUNED_FIRST = 3  # so many of the best have their settings chosen before the weak half is measured
+QUICK_SHARE = 0.25  # a model whose first two folds take more of the time that is left waits for quicker ones
 NO_TIME = "not done within the time budget"
 STOPPED = "not done before it was stopped"
 
@@ -47,6 +50,7 @@ class Race:
         self.problem, self.seed, self.clock = problem, seed, clock
         self.watch = watch or (lambda name, done, total: None)
         self.splits = [pair for repeat in range(repeats) for pair in self._split(folds, seed + repeat)]
+        self.per_draw = len(self.splits) // repeats  # folds of one drawing
         self.ratio = float(np.mean([len(test) / len(train) for train, test in self.splits]))
         self.entries: list[Entry] = []
         self.leader: Entry | None = None
@@ -65,6 +69,7 @@ class Race:
     def run(self, entrants: list[Candidate]) -> list[Entry]:
         """Measure as many candidates as time allows; return all entries, unranked."""
         self.entries = [Entry(c.name, c.baseline, c, n_folds=len(self.splits)) for c in entrants]
+        self.clock.starting = {c.name: c.starts_in for c in entrants if c.starts_in}
         try:
             self._course([e for e in self.entries if e.baseline], [e for e in self.entries if not e.baseline])
         except KeyboardInterrupt:
@@ -82,8 +87,9 @@ class Race:
         first, rest = rivals, list[Entry]()
         if self.clock.limited and self._large() and len(rivals) > 1:
             first, rest = self._look_at(rivals)
-        slow = [entry for entry in first if not self._measure_in_time(entry, 0.5)]
-        for entry in slow:
+        slow = [entry for entry in first if not self._measure_in_time(entry, QUICK_SHARE)]
+        rows = len(self.splits[0][0])
+        for entry in sorted(slow, key=lambda e: self.clock.guess(e.name, rows)):
             self._measure_in_time(entry)
         ranked = sorted((e for e in first if e.scores), key=lambda e: -float(np.mean(e.scores)))
         if rest:
@@ -102,7 +108,8 @@ class Race:
         for look, share in enumerate(LOOK_SHARE):
             until = self.clock.elapsed() + share * self.clock.budget
             for entry in going:
-                if self.clock.elapsed() < until and self.clock.fits(entry.name, LOOKS[look]):
+                late = self.clock.elapsed() + self.clock.starting.get(entry.name, 0.0) > until
+                if not late and self.clock.fits(entry.name, LOOKS[look]):
                     self._look(entry, look)
             seen = sorted(
                 (e for e in going if len(e.looks) > look and not e.failure), key=lambda e: -e.looked
@@ -179,6 +186,7 @@ class Race:
                 ask_all(model, self.problem.frame[rows[:10]], self._numbers()) if self._asked() else None
             except Exception:
                 pass
+        self.clock.starting.pop(entry.name, None)
         self.clock.compiled(time.monotonic() - begin)
 
     def some(self, rows: Any, count: int) -> Any:
@@ -231,6 +239,8 @@ class Race:
                 for fold, (train, test) in enumerate(self.splits):
                     if not entry.baseline:
                         self.clock.check()
+                        if len(entry.scores) >= 2 and not self.clock.fits(entry.name, len(train)):
+                            break  # another fold would not end in time
                     self._tell(entry, f"fold {fold + 1} of {len(self.splits)}")
                     fitted.append(self._fold(entry, train, test, settings))
                     self.done += settings is not None
@@ -245,7 +255,7 @@ class Race:
         if self.leader is None or np.mean(entry.scores[:same]) > np.mean(self.leader.scores[:same]):
             self.leader, self.fitted = entry, fitted
             rows = len(self.problem.frame)
-            self.clock.reserve = 1.0 + 2.0 * (0.0 if entry.baseline else self.clock.guess(entry.name, rows))
+            self.clock.reserve = AFTER + 2.0 * (0.0 if entry.baseline else self.clock.guess(entry.name, rows))
 
     def _fold(self, entry: Entry, train: Any, test: Any, settings: dict[str, Any] | None) -> TableModel:
         problem, begin = self.problem, time.monotonic()
@@ -278,16 +288,19 @@ class Race:
     def _keep(self, entry: Entry, told: Answers, test: Any, truth: Any) -> None:
         """Keep what was said of unseen rows, and what other metrics make of it."""
         n, problem = len(self.problem.frame), self.problem
+        classes = None if told.classes is None else np.unique(problem.y)
+        scores = None if told.scores is None else np.zeros((len(test), len(classes)))
+        if scores is not None:
+            scores[:, np.searchsorted(classes, told.classes)] = told.scores
         if entry.told is None:
             said = np.zeros(n, dtype=np.result_type(told.said, problem.y))
-            scores = None if told.scores is None else np.full((n, len(np.unique(problem.y))), np.nan)
-            entry.told = told._replace(said=said, scores=scores)
+            whole = None if scores is None else np.full((n, len(classes)), np.nan)
+            entry.told = told._replace(said=said, scores=whole, classes=classes)
             entry.tested = np.zeros(n, dtype=bool)
         entry.told.said[test], entry.tested[test] = told.said, True
-        if told.scores is not None and entry.told.scores is not None:
-            places = np.searchsorted(np.unique(problem.y), told.classes)
-            entry.told.scores[test] = 0.0
-            entry.told.scores[np.ix_(test, places)] = told.scores
+        if scores is not None and entry.told.scores is not None:
+            entry.told.scores[test] = scores
+        entry.by_fold.append(told.said if classes is None else scores)
         assert problem.metric is not None
         for metric in beside(problem.task.name, problem.metric):
             try:
@@ -337,7 +350,7 @@ class Race:
             if self.leader is better:
                 self.leader, self.fitted = before, held
             return
-        for name in ("scores", "chosen", "beside", "told", "tested", "trace", "warned"):
+        for name in ("scores", "chosen", "beside", "told", "tested", "by_fold", "trace", "warned"):
             setattr(entry, name, getattr(better, name))
         entry.tuned = True
         entry.n_folds = better.n_folds
@@ -372,26 +385,6 @@ class Race:
         model = self.fit(entry, train, {**fixed(entry.candidate), **settings})
         truth = None if self.problem.y is None else self.problem.y[test]
         return float(self.problem.task.score(model, self.problem.frame[test], truth))
-
-
-def fixed(candidate: Any) -> dict[str, Any]:
-    """Return the settings of a menu that have one value."""
-    return {name: values[0] for name, values in candidate.grid.items() if len(values) == 1}
-
-
-def settings_of(candidate: Any) -> dict[str, list[Any]]:
-    """Return the settings of a menu among which there is a choice."""
-    return {name: values for name, values in candidate.grid.items() if len(values) > 1}
-
-
-def usual(candidate: Any) -> dict[str, Any]:
-    """Return the settings before any is chosen: the model's own where the menu has them, else the middle ones."""
-    own = candidate.model.get_params(deep=False)
-    chosen = {}
-    for name, values in settings_of(candidate).items():
-        same = [value for value in values if repr(value) == repr(own.get(name))]
-        chosen[name] = same[0] if same else values[len(values) // 2]
-    return {**fixed(candidate), **chosen}
 
 
 def _matters(category: type) -> bool:

@@ -52,6 +52,10 @@ class PairEncoder(BaseEstimator):  # type: ignore[misc]
             pairs[:, place] = _ids(frame, name)
         return pairs
 
+    def fit_transform(self, frame: Any, y: Any = None) -> Any:
+        """Learn from a table and return what the models see of it."""
+        return self.fit(frame, y).transform(frame)
+
     def columns(self) -> list[str]:
         """Return the names of the columns that are read."""
         return [self.user, self.item]

@@ -22,6 +22,7 @@ from gnomon.report.tables import (
     TEXT,
     look_through,
     open_lines,
+    read_table,
     separator_of,
     typed_words,
 )
@@ -35,45 +36,127 @@ def predict_file(
 ) -> tuple[int, list[str]]:
     """Write the rows of a file with predictions, a part at a time, whole or not at all; return rows and remarks.
 
-    The cells are written as they were read.
+    To CSV the cells are written as they were read; to Parquet as the numbers, dates and words that they are.
     """
-    if out.suffix.lower() not in TEXT:
-        raise QuestionError(f"{out} must end in .csv or .tsv for a file of any size.")
+    ending = out.suffix.lower()
+    if ending not in (*TEXT, ".parquet"):
+        raise QuestionError(f"{out} must end in .csv, .tsv or .parquet for a file of any size.")
     partial = out.with_name(f".{out.name}.part")
-    mark, rows, remarks = TEXT[out.suffix.lower()] or ",", 0, dict[str, int]()
+    writer: Any = TextWriter(partial, TEXT[ending] or ",") if ending in TEXT else ParquetWriter(partial)
+    writer.types = {} if ending in TEXT else _types(read_chunks(path, chunk, *reading(model)))
+    rows, remarks = 0, dict[str, int]()
     try:
-        with partial.open("w", encoding="utf-8", newline="") as stream:
-            for words, frame in read_chunks(path, chunk, _missing(model)):
-                try:
-                    told, said = predictions(model, frame, **options)
-                except DataError as error:
-                    raise DataError(f"rows {rows + 1} to {rows + len(frame)}: {error}") from None
-                new = [name for name in told.columns if name not in frame.columns]
-                words.with_columns(told.select(new)).write_csv(
-                    stream, separator=mark, include_header=rows == 0
-                )
-                rows += len(frame)
-                remarks |= dict.fromkeys(said, 1)
+        for words, frame in read_chunks(path, chunk, *reading(model)):
+            try:
+                told, said = predictions(model, frame, **options)
+            except DataError as error:
+                raise DataError(f"rows {rows + 1} to {rows + len(frame)}: {error}") from None
+            new = [name for name in told.columns if name not in frame.columns]
+            writer.write(words, frame, told.select(new))
+            rows += len(frame)
+            remarks |= dict.fromkeys(said, 1)
         if not rows:
             raise DataError(f"{path.name} has a header and no rows.")
+        writer.close()
         os.replace(partial, out)
     finally:
+        writer.close()
         partial.unlink(missing_ok=True)
     return rows, list(remarks)
 
 
+class TextWriter:
+    """Writes parts of a table as lines of text, the cells as they were read."""
+
+    def __init__(self, path: Path, mark: str) -> None:
+        self.stream = path.open("w", encoding="utf-8", newline="")
+        self.mark, self.first, self.types = mark, True, dict[str, Any]()
+
+    def write(self, words: Any, frame: Any, new: Any) -> None:
+        """Write rows, and before the first ones the header."""
+        words.with_columns(new).write_csv(self.stream, separator=self.mark, include_header=self.first)
+        self.first = False
+
+    def close(self) -> None:
+        """Close the file."""
+        self.stream.close()
+
+
+class ParquetWriter:
+    """Writes parts of a table as groups of rows of one Parquet file; `types` are those of the whole columns."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.file, self.types = path, None, dict[str, Any]()
+
+    def write(self, words: Any, frame: Any, new: Any) -> None:
+        """Write rows; a column that is words in some part is words in all."""
+        import polars as pl
+        from pyarrow import parquet
+
+        columns = [
+            _as_words(words[name], frame[name]) if kind == pl.String else frame[name].cast(kind)
+            for name, kind in self.types.items()
+        ]
+        part = pl.DataFrame(columns).with_columns(new).to_arrow()
+        self.file = self.file or parquet.ParquetWriter(self.path, part.schema)
+        self.file.write_table(part)
+
+    def close(self) -> None:
+        """Write the end of the file, once."""
+        if self.file is not None:
+            self.file.close()
+        self.file = None
+
+
+def _as_words(words: Any, read: Any) -> Any:
+    """Return the cells of a column as they were written, none where they mean missing."""
+    import polars as pl
+
+    return pl.select(pl.when(read.is_not_null()).then(words.cast(pl.String))).to_series().alias(read.name)
+
+
+def _types(parts: Iterator[tuple[Any, Any]]) -> dict[str, Any]:
+    """Return the type of every column over all parts: what is numbers here and words there is words."""
+    import polars as pl
+
+    found: dict[str, Any] = {}
+    empty: dict[str, Any] = {}
+    for _, frame in parts:
+        for column in frame:
+            kind, before = column.dtype, found.get(column.name)
+            if column.null_count() == len(column):
+                found.setdefault(column.name, None)
+                empty[column.name] = kind
+            elif before is None or before == kind:
+                found[column.name] = kind
+            elif before.is_numeric() and kind.is_numeric():
+                found[column.name] = pl.Float64
+            else:
+                found[column.name] = pl.String
+    return {name: empty[name] if kind is None else kind for name, kind in found.items()}
+
+
 def can_stream(model: Any, path: Path, out: Path | None) -> bool:
-    """Tell whether predictions can be made a part at a time: rows are answered one by one, and the answer is text."""
+    """Tell whether predictions can be made a part at a time: rows are answered one by one."""
     whole = getattr(model, "sequence", None) is not None
     known = path.suffix.lower() in (*TEXT, *BINARY) and path.is_file()
-    return known and not whole and out is not None and out.suffix.lower() in TEXT
+    return known and not whole and out is not None and out.suffix.lower() in (*TEXT, ".parquet")
 
 
-def _missing(model: Any) -> list[str]:
-    return list(getattr(getattr(model, "encoder_", None), "missing", None) or ())
+def reading(model: Any) -> tuple[list[str], list[str]]:
+    """Return how a table is read for a model: words that mean missing, and columns that are words to it."""
+    encoder = getattr(model, "encoder_", None)
+    words = [*(getattr(encoder, "categories", None) or ()), *(getattr(encoder, "texts", None) or ())]
+    return list(getattr(encoder, "missing", None) or ()), words
 
 
-def read_chunks(path: Path, chunk: int, missing: list[str]) -> Iterator[tuple[Any, Any]]:
+def read_for(model: Any, path: Path) -> Any:
+    """Return a table as the model learned to read it."""
+    missing, words = reading(model)
+    return read_table(path, missing=missing, words=words)
+
+
+def read_chunks(path: Path, chunk: int, missing: list[str], kept: list[str]) -> Iterator[tuple[Any, Any]]:
     """Yield parts of a table: its cells as they are, and the same with numbers and dates read."""
     import polars as pl
 
@@ -95,17 +178,17 @@ def read_chunks(path: Path, chunk: int, missing: list[str]) -> Iterator[tuple[An
             if row or len(names) == 1:
                 rows.append(row or [""])
             if len(rows) == chunk:
-                yield _both(rows, names, missing)
+                yield _both(rows, names, missing, kept)
                 rows = []
         if rows:
-            yield _both(rows, names, missing)
+            yield _both(rows, names, missing, kept)
 
 
-def _both(rows: list[list[str]], names: list[str], missing: list[str]) -> tuple[Any, Any]:
+def _both(rows: list[list[str]], names: list[str], missing: list[str], kept: list[str]) -> tuple[Any, Any]:
     import polars as pl
 
     words = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-    return words, typed_words(words, [*MISSING, *missing])
+    return words, typed_words(words, [*MISSING, *missing], kept)
 
 
 class Part(NamedTuple):

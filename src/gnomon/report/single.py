@@ -13,7 +13,7 @@ from gnomon.core.errors import DataError, nearest
 from gnomon.report.columns import QuestionError
 from gnomon.report.encoder import TableModel
 from gnomon.report.forms import check_plain
-from gnomon.report.menu import find_model, make
+from gnomon.report.menu import calibrated, find_model, make
 from gnomon.report.models import table_model
 from gnomon.report.tasks import PART, Problem, pose
 
@@ -41,11 +41,13 @@ def prepare(
     settings: dict[str, Any] | None = None,
     random_state: int = 0,
     task: str | None = None,
+    probabilities: bool = False,
     **options: Any,
 ) -> Job:
     """Return a model by name, with the encoder for a table, ready to be fitted.
 
-    `options` are those of a comparison: exclude, group, time, missing.
+    With `probabilities` a classifier that has none gets them by calibration, as in a comparison. `options` are those
+    of a comparison: exclude, group, time, missing.
     """
     cls = find_model(name)
     try:
@@ -54,7 +56,10 @@ def prepare(
         known = cls._get_param_names() if hasattr(cls, "_get_param_names") else []
         wrong = next((word for word in settings or {} if word not in known), "")
         raise QuestionError(f"{name}: {error}.{nearest(wrong, known)}") from None
-    problem = pose(frame, target, task or _task(model, name), sequence, **options)
+    task = task or _task(model, name)
+    if probabilities and not hasattr(model, "predict_proba"):
+        model = calibrated(model)
+    problem = pose(frame, target, task, sequence, **options)
     if problem.sequence == PART:  # nothing is tested here, so the one sequence need not be cut
         problem = problem._replace(sequence=None, frame=problem.frame.drop(PART), said=problem.said[1:])
     return Job(table_model(model, problem), problem)

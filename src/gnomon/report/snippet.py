@@ -6,6 +6,7 @@ import re
 from importlib import import_module
 
 from gnomon.report.contest import Comparison
+from gnomon.report.menu import bare
 
 OPTIONS = ("task", "exclude", "group", "time", "missing")
 
@@ -16,7 +17,10 @@ def snippet(result: Comparison) -> str:
     cls = type(candidate.model) if candidate is not None else None
     if cls is None or cls.__module__ == "gnomon.report.baselines":
         return ""
-    settings = result.settings
+    settings, calibrated = result.settings, ""
+    if candidate is not None and bare(candidate.model) is not candidate.model:
+        cls, calibrated = type(bare(candidate.model)), ", probabilities=True"
+        settings = {name.removeprefix("estimator__"): value for name, value in settings.items()}
     if result.best.name.startswith("combination"):
         names = ("estimators", "voting", "weights")
         own = candidate.model.get_params(deep=False) if candidate is not None else {}
@@ -35,7 +39,7 @@ def snippet(result: Comparison) -> str:
             f"table = read_table({source}{missing})",
             f"settings = {{{said}}}",
             f"job = prepare({cls.__name__!r}, table, {result.problem.target!r}, settings=settings, "
-            f"random_state={result.random_state}{extra}{sequence})",
+            f"random_state={result.random_state}{extra}{sequence}{calibrated})",
             "model = job.model.fit(job.problem.frame, job.problem.y)",
             "model.predict(table)",
         ]

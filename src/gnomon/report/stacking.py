@@ -8,69 +8,81 @@ import numpy as np
 
 from gnomon.core.errors import GnomonError
 from gnomon.report.entries import Entry
+from gnomon.report.grids import usual
 from gnomon.report.menu import Candidate
 from gnomon.report.metrics import Answers, beside
-from gnomon.report.race import Race, usual
+from gnomon.report.race import Race
 from gnomon.selection import compare_scores
 
 MOST_MEMBERS = 4
 ROUNDS = 12  # of greedy choice: weights are multiples of 1/12
-LEVEL = 0.05  # a combination takes part when it is better than the best model at this level
+LEVEL = 0.2  # a combination takes part when it is better than the best model at this level
 
 
 def combine(race: Race) -> Entry | None:
     """Return the weighted mean of the best models as an entry, or None where it is not better than the best.
 
-    The weights of a fold are learned from what the members said of unseen rows of the other folds.
+    The weights of a fold are learned from what the members said of unseen rows of the other folds of the same
+    drawing; where folds go through time, from the folds before it alone.
     """
     members = _members(race)
     if len(members) < 2:
         return None
     problem, numbers = race.problem, race.problem.task.name != "classification"
-    assert problem.metric is not None and members[0].tested is not None
-    said = np.stack([_said(entry, numbers) for entry in members])  # (members, rows[, classes])
-    entry = Entry("", False, n_folds=len(race.splits), tested=members[0].tested)
-    blended = np.zeros_like(said[0])
+    assert problem.metric is not None
     classes = None if numbers else np.unique(problem.y)
-    known = members[0].tested
-    for _, test in race.splits:
-        others = known.copy()
-        others[test] = False
-        weights = learn_weights(said[:, others], problem.y[others], classes)
-        blended[test] = np.tensordot(weights, said[:, test], 1)
-        told = _told(blended[test], classes)
-        entry.scores.append(problem.metric.sign * float(problem.metric.value(problem.y[test], told)))
+    said = [np.stack([member.by_fold[k] for member in members]) for k in range(len(race.splits))]
+    truth = [problem.y[test] for _, test in race.splits]
+    entry = Entry("", False, n_folds=len(race.splits), tested=members[0].tested)
+    whole = np.zeros((len(problem.y), *said[0].shape[2:]))
+    for k, (_, test) in enumerate(race.splits):
+        known = other_folds(k, race.per_draw, problem.time is not None)
+        weights = _weights([said[j] for j in known], [truth[j] for j in known], classes, len(members))
+        whole[test] = np.tensordot(weights, said[k], 1)
+        told = _told(whole[test], classes)
+        entry.scores.append(problem.metric.sign * float(problem.metric.value(truth[k], told)))
         entry.chosen.append({})
-        _note(entry, race, told, problem.y[test])
+        _note(entry, race, told, truth[k])
     best = members[0]
     found = compare_scores(best.scores, entry.scores, n_train=1.0, n_test=race.ratio)
     if not (np.mean(entry.scores) > np.mean(best.scores) and found.p_value < LEVEL):
         return None
-    weights = learn_weights(said[:, known], problem.y[known], classes)
-    entry.told, entry.seconds = _told(blended, classes), sum(member.seconds for member in members)
-    return _named(entry, members, weights, numbers)
+    entry.told, entry.seconds = _told(whole, classes), sum(member.seconds for member in members)
+    return _named(entry, members, _weights(said, truth, classes, len(members)), numbers)
+
+
+def other_folds(fold: int, per_draw: int, in_time: bool) -> list[int]:
+    """Return the folds from which the weights of a fold may be learned.
+
+    >>> other_folds(4, 3, in_time=False), other_folds(2, 3, in_time=True)
+    ([3, 5], [0, 1])
+    """
+    if in_time:
+        return list(range(fold))
+    first = fold - fold % per_draw
+    return [other for other in range(first, first + per_draw) if other != fold]
+
+
+def _weights(said: list[Any], truth: list[Any], classes: Any, members: int) -> Any:
+    """Return weights that are learned from some folds; equal ones where there is no fold yet."""
+    if not said:
+        return np.full(members, 1.0 / members)
+    return learn_weights(np.concatenate(said, axis=1), np.concatenate(truth), classes)
 
 
 def _members(race: Race) -> list[Entry]:
-    """Return the best complete models that give numbers or probabilities for the same rows, drawn once."""
+    """Return the best complete models that give numbers or probabilities for every fold."""
     if race.problem.y is None or race.problem.metric is None or race.interrupted:
         return []
-    if race.problem.task.name == "recommend" or race.problem.time is not None:
-        return []
-    tests = np.concatenate([test for _, test in race.splits])
-    if len(np.unique(tests)) < len(tests):  # folds drawn twice: a row has two answers and only one is kept
+    if race.problem.task.name == "recommend" or race.per_draw < 2:
         return []
     numbers = race.problem.task.name != "classification"
     fit = [
         e for e in race.entries
         if e.complete and e.finished and not e.baseline and e.told is not None and (numbers or e.told.probabilities)
+        and len(e.by_fold) == len(race.splits)
     ]  # fmt: skip
     return sorted(fit, key=lambda e: -float(np.mean(e.scores)))[:MOST_MEMBERS]
-
-
-def _said(entry: Entry, numbers: bool) -> Any:
-    assert entry.told is not None
-    return np.asarray(entry.told.said if numbers else entry.told.scores, dtype=float)
 
 
 def _told(blended: Any, classes: Any) -> Answers:

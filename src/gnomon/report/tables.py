@@ -31,6 +31,7 @@ def read_table(
     path: str | Path,
     *,
     missing: list[str] | None = None,
+    words: list[str] | None = None,
     max_cell: int = MAX_CELL,
     max_line: int = MAX_LINE,
 ) -> Any:
@@ -47,6 +48,8 @@ def read_table(
         The file; its ending says what it is.
     missing : list of str, optional
         More words that mean that a value is missing.
+    words : list of str, optional
+        Columns of a text file that are words even where they look like numbers: the categories of a model, for one.
     max_cell, max_line : int
         The longest cell and the longest line that are accepted, in characters.
 
@@ -68,7 +71,7 @@ def read_table(
         raise DataError(f"{path} {what}. Give the path of a CSV, TSV, Parquet or Arrow file.")
     ending = path.suffix.lower()
     if ending in TEXT:
-        frame = _read_text(path, TEXT[ending], max_cell, max_line, [*MISSING, *(missing or [])])
+        frame = _read_text(path, TEXT[ending], max_cell, max_line, [*MISSING, *(missing or [])], words)
     elif ending in BINARY:
         frame = _read_binary(path, ending)
     else:
@@ -96,7 +99,9 @@ def _read_binary(path: Path, ending: str) -> Any:
     return frame
 
 
-def _read_text(path: Path, separator: str, max_cell: int, max_line: int, missing: list[str]) -> Any:
+def _read_text(
+    path: Path, separator: str, max_cell: int, max_line: int, missing: list[str], kept: list[str] | None
+) -> Any:
     import polars as pl
 
     separator = separator_of(path, separator, max_line)
@@ -112,15 +117,15 @@ def _read_text(path: Path, separator: str, max_cell: int, max_line: int, missing
     if shape.blank and len(shape.names) > 1:
         blank = pl.all().is_null() | pl.all().str.strip_chars().is_in(missing)
         words = words.filter(~pl.all_horizontal(blank))
-    return typed_words(words, missing)
+    return typed_words(words, missing, kept)
 
 
-def typed_words(words: Any, missing: list[str]) -> Any:
-    """Return a table of words with its numbers, truth values and dates read, column by column."""
+def typed_words(words: Any, missing: list[str], kept: list[str] | None = None) -> Any:
+    """Return a table of words with its numbers, truth values and dates read, column by column; some are kept."""
     import polars as pl
 
     words = words.with_columns(pl.all().str.strip_chars().replace(missing, [None] * len(missing)))
-    return pl.DataFrame([_typed(column) for column in words])
+    return pl.DataFrame([column if column.name in (kept or ()) else _typed(column) for column in words])
 
 
 def separator_of(path: Path, separator: str = "", max_line: int = MAX_LINE) -> str:

@@ -26,8 +26,10 @@ from gnomon.report.columns import (
     QuestionError,
     column_named,
     describe,
+    listed,
 )
 from gnomon.report.forms import understand
+from gnomon.report.leaks import find_leaks
 from gnomon.report.metrics import AMOUNTS, CLASSES, Metric, choose_metric
 from gnomon.report.targets import (
     enough,
@@ -236,9 +238,13 @@ def _with_target(
     rest, members = frame.drop(target), None
     if group is not None:
         rest, members = grouped(rest, group, said)
-    columns = describe(rest, written)
+    columns = describe(rest, written, target)
     usable(columns)
-    return Problem(TASKS[found], found, rest, y, columns, target, None, said, group=members, time=time)
+    warned = find_leaks(rest, y, columns, target, found == "classification")
+    return Problem(
+        TASKS[found], found, rest, y, columns, target, None, said,
+        group=members, time=time, warned=tuple(warned),
+    )  # fmt: skip
 
 
 def _without_target(frame: Any, task: Task, written: dict[str, str]) -> Problem:
@@ -271,11 +277,27 @@ def _sequences(frame: Any, sequence: str | None, written: dict[str, str]) -> Pro
         said.append(f"The rows of one {sequence} form one sequence, in the order of the file.")
     if frame[sequence].n_unique() < 4:
         raise DataError(f"column {sequence!r} names fewer than four sequences; too few to learn and to test.")
-    columns = _only_numbers(describe(frame.drop(sequence), written))
-    usable(columns)
+    told = describe(frame.drop(sequence), written)
+    columns = _only_numbers(told)
+    if all(column.kind == OUT for column in columns):
+        return _symbols(frame, sequence, told, said)
     menu = _of_counts("sequence", frame, [c.name for c in columns if c.kind != OUT], said)
     columns = [column._replace(done=_shown_as(menu, column)) for column in columns]
     return Problem(TASKS["sequence"], menu, frame, None, columns, None, sequence, said)
+
+
+def _symbols(frame: Any, sequence: str, columns: list[Column], said: list[str]) -> Problem:
+    """Return the problem of sequences whose rows are words: each is one of a few symbols."""
+    columns = [
+        c._replace(kind=OUT, done="too many values for symbols, or none")
+        if c.kind not in (CATEGORY, NUMBER)
+        else c._replace(kind=CATEGORY, done="a symbol, as it is")
+        for c in columns
+    ]
+    usable(columns)
+    used = [column.name for column in columns if column.kind != OUT]
+    said.append(f"{listed(used)} hold{'s' * (len(used) == 1)} symbols, so models of symbols are compared.")
+    return Problem(TASKS["sequence"], "sequence of symbols", frame, None, columns, None, sequence, said)
 
 
 def _documents(frame: Any) -> Problem:

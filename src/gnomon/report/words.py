@@ -11,6 +11,7 @@ import numpy as np
 
 from gnomon import __version__
 from gnomon.report.after import IMPORTANCE_COLUMNS
+from gnomon.report.columns import listed
 from gnomon.report.contest import Comparison
 from gnomon.report.entries import Entry
 from gnomon.report.looks import Decision, Group
@@ -54,18 +55,13 @@ def bounds(result: Comparison, entry: Entry) -> list[float]:
     return [max(low, ends[0]), min(high, ends[1])]
 
 
-def listed(names: list[str]) -> str:
-    """Return names as an English list.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
-
-
 def answer(result: Comparison) -> str:
     """Return the outcome in one or two sentences."""
     task, best = result.problem.task, result.best
+    if all(entry.baseline for entry in result.ranked) and len(result.entries) > 1:
+        alone = f"No model could be measured, only the baseline ({best.name}): {task.metric} {score(result, best)}."
+        more = "" if result.time_budget is None else " Give it more time: --time-budget."
+        return f"{alone} {untried(result)}{more}"
     verb = task.answer.format(target=result.problem.target)
     lead = f"{best.name} {verb}: {task.metric} {score(result, best)}"
     equal = result.equals()
