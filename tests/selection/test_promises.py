@@ -499,3 +499,11 @@ def test_beta_band_is_that_of_scipy():
     model = ConformalRegressor(LinearRegression(), random_state=0).fit(X, y)
     assert model.coverage_band(0.9) == near(tuple(stats.beta.ppf([0.025, 0.975], 46, 5)))
     assert model.coverage_band(0.99) == (1.0, 1.0)
+
+
+def test_calibration_needs_two_rows_of_every_class():
+    X = np.arange(9.0)[:, None]
+    with pytest.raises(DataError, match="class 7 of y has 1 row; calibration"):
+        CalibratedClassifier(GaussianNB()).fit(X, [0, 0, 0, 0, 1, 1, 1, 1, 7])
+    model = CalibratedClassifier(GaussianNB(), cv=3).fit(X[:4], [0, 0, 1, 1])  # two folds, as rows allow
+    assert model.predict_proba(X[:4]).shape == (4, 2)

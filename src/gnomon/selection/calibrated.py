@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.promises import Promises
@@ -83,7 +84,12 @@ class CalibratedClassifier(WrapsEstimator, ClassifierMixin, MetaEstimatorMixin, 
         rows, classes, codes = labeled_rows(X, y, self._base(), "calibration needs")
         fitted = clone(self._base()).fit(X, codes)
         least = int(np.bincount(codes).min())
-        cv = min(self.cv, least) if isinstance(self.cv, int) and least > 1 else self.cv
+        if isinstance(self.cv, int) and least < 2:
+            raise DataError(
+                f"class {classes.tolist()[np.bincount(codes).argmin()]!r} of y has {least} row; calibration judges rows that "
+                "the model has not seen, so it needs two of each class. Leave the class out, or merge it with another."
+            )
+        cv = min(self.cv, least) if isinstance(self.cv, int) else self.cv
         folds = list(check_cv(cv, codes, classifier=True).split(rows, codes))
         check_partition(folds, len(codes))
 
