@@ -85,9 +85,10 @@ class CalibratedClassifier(WrapsEstimator, ClassifierMixin, MetaEstimatorMixin, 
         fitted = clone(self._base()).fit(X, codes)
         least = int(np.bincount(codes).min())
         if isinstance(self.cv, int) and least < 2:
+            rare = classes.tolist()[np.bincount(codes).argmin()]
             raise DataError(
-                f"class {classes.tolist()[np.bincount(codes).argmin()]!r} of y has {least} row; calibration judges rows that "
-                "the model has not seen, so it needs two of each class. Leave the class out, or merge it with another."
+                f"class {rare!r} of y has {least} row; calibration judges rows that the model has not seen, so it needs "
+                "two of each class. Leave the class out, or merge it with another."
             )
         cv = min(self.cv, least) if isinstance(self.cv, int) else self.cv
         folds = list(check_cv(cv, codes, classifier=True).split(rows, codes))
