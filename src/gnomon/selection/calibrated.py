@@ -87,8 +87,8 @@ class CalibratedClassifier(WrapsEstimator, ClassifierMixin, MetaEstimatorMixin, 
         if isinstance(self.cv, int) and least < 2:
             rare = classes.tolist()[np.bincount(codes).argmin()]
             raise DataError(
-                f"class {rare!r} of y has {least} row; calibration judges rows that the model has not seen, so it needs "
-                "two of each class. Leave the class out, or merge it with another."
+                f"class {rare!r} of y has {least} row; calibration judges rows that the model has not seen, so "
+                "it needs two of each class. Leave the class out, or merge it with another."
             )
         cv = min(self.cv, least) if isinstance(self.cv, int) else self.cv
         folds = list(check_cv(cv, codes, classifier=True).split(rows, codes))
