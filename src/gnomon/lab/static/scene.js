@@ -140,6 +140,8 @@ export class Scene {
         series: [{ label: "step" }, ...names.map((n, k) => ({ label: n, stroke: COLORS[k], width: 2, scale: k ? n : "y", points: { show: length < 40, size: 4 }, dash: k ? [6, 3] : undefined }))],
         hooks: { draw: [u => { const at = this.frames[this.shown]; if (!at) return; const x = u.valToPos(at.step, "x", true); u.ctx.save(); u.ctx.strokeStyle = COLORS[3]; u.ctx.lineWidth = 2; u.ctx.beginPath(); u.ctx.moveTo(x, u.bbox.top); u.ctx.lineTo(x, u.bbox.top + u.bbox.height); u.ctx.stroke(); u.ctx.restore(); }] },
       }, this.columns(names), this.trace);
+      const picture = this.chart.ctx.canvas;
+      picture.setAttribute("role", "img"); picture.setAttribute("aria-label", `${names.join(" and ")} step by step`);
       this.trace.setAttribute("role", "img"); this.trace.setAttribute("aria-label", `the trace: ${names.join(", ")}`);
     } else if (this.stamp !== stamp) this.chart.setData(this.columns(names));
     else this.chart.redraw(false, false);
