@@ -199,7 +199,7 @@ def test_under_time_weights_come_from_the_past_alone():
     assert [other_folds(k, 2, in_time=False) for k in range(4)] == [[1], [0], [3], [2]]
     rng = np.random.default_rng(0)
     x = rng.normal(size=(1800, 4))
-    y = 2 * x[:, 0] + 4.0 * (x[:, 1] > 0) * (x[:, 2] > 0) + 0.3 * rng.normal(size=1800)
+    y = 2 * x[:, 0] + 4.0 * (x[:, 1] > 0) * (x[:, 2] > 0) + 1.5 * rng.normal(size=1800)
     table = pl.DataFrame(x, schema=list("abcd")).with_columns(y=y, t=pl.Series(np.arange(1800) * 2.5))
     run = race.Race(pose(table, "y", time="t"), 5, 1, 0, Clock(time.monotonic(), None), None)
     run.run(candidates("regression", ["LinearRegression", "DecisionTreeRegressor"])[1:])

@@ -55,18 +55,6 @@ class Monitor(NamedTuple):
     converged: bool
     history: Any
 
-    @property
-    def verbose(self) -> bool:
-        """False: nothing is printed."""
-        return False
-
-
-class _BeforeFit:
-    """A monitor of no steps, for models that were not fitted; a fit puts its own in the model."""
-
-    def __get__(self, model: Any, kind: Any = None) -> Any:
-        return self if model is None else Monitor(model.tol, model.n_iter, 0, False, deque())
-
 
 def left_right_mask(K: int, band: int = 1) -> Array:
     """Return which transitions a left-to-right model allows: from i to i, …, i + band.
@@ -118,7 +106,6 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
     _reads: ClassVar[Reads] = Reads(nan=True, scales=True)
     _sense: ClassVar[str] = "max"
     _letters: ClassVar[str] = "e"  # of the emission's parameters, in params and init_params
-    monitor_ = _BeforeFit()
 
     # emissions: what subclasses write
 
