@@ -89,5 +89,6 @@ def several(y: Any) -> tuple[Outputs, Array] | None:
 
 
 def outputs_of(model: Any) -> Outputs | None:
-    """Return the classes of a fitted model of several outputs."""
-    return Outputs(tuple(model.classes_)) if isinstance(model.classes_, list) else None
+    """Return the classes of a fitted model of several outputs; None for one output, and before a fit."""
+    classes = getattr(model, "classes_", None)
+    return Outputs(tuple(classes)) if isinstance(classes, list) else None
