@@ -6,7 +6,10 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, InfeasibleError
+from gnomon.kernels import Linear
+from gnomon.solvers.kernel_rows import KernelRows
+from gnomon.solvers.pairs import PairProblem
 from gnomon.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 MACHINES = [SVC, NuSVC, SVR, NuSVR, OneClassSVM]
@@ -110,3 +113,60 @@ def test_a_machine_that_ends_early_says_how_to_help_it():
     )
     with pytest.warns(ConvergenceWarning, match=words):
         SVC(kernel=lambda a, b: a @ b.T, max_iter=2).fit(X, y)
+
+
+@pytest.mark.parametrize(("kernel", "machines"), [("linear", [OneClassSVM]), ("rbf", MACHINES)])
+def test_sparse_rows_give_the_machine_of_dense_ones(kernel, machines):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 2))
+    y = np.digitize(X[:, 0] + 0.2 * rng.normal(size=60), [-0.5, 0.5])
+    for machine in machines:
+        options = {} if machine is SVC or machine is SVR else {"nu": 0.3}
+        dense, thin = (machine(kernel=kernel, **options).fit(rows, y) for rows in (X, sparse.csr_array(X)))
+        assert dense.support_.tolist() == thin.support_.tolist()
+        np.testing.assert_allclose(thin.dual_coef_.toarray(), dense.dual_coef_, atol=1e-9)
+
+
+def test_multipliers_within_rounding_of_a_bound_are_at_it():
+    X, y = load_iris(return_X_y=True)
+    for C in (0.1, 1.0, 10.0):
+        alpha = np.abs(SVC(kernel="linear", C=C).fit(X, y).dual_coef_)
+        inside = alpha[(alpha != 0) & (alpha != C)]
+        assert (inside > 1e-12 * C).all() and (inside < C * (1 - 1e-12)).all()
+
+
+def test_the_end_of_pairs_is_put_on_its_bounds():
+    K = np.diag([1.0, 1.0, 1.0, 1.0])
+    rows = KernelRows(Linear(), np.sqrt(K), megabytes=1.0, single=False)
+    low, high = np.zeros(4), np.array([1.0, 1.0, 1.0, np.inf])
+    problem = PairProblem(rows, np.arange(4), np.array([0.0, 1.0, 0.5, 0.5]), low, high)
+    beta = np.array([1e-15, 1.0 - 1e-15, 0.5, 0.5])
+    rested, R = problem._at_rest(beta, problem.residuals(beta))
+    assert rested.tolist() == [0.0, 1.0, 0.5, 0.5] and R.tolist() == problem.residuals(rested).tolist()
+    far = np.array([1e-9, 1.0 - 1e-9, 0.5, 0.5])
+    assert problem._at_rest(far, problem.residuals(far))[0].tolist() == far.tolist()
+
+
+def test_the_hard_tube_by_hand():
+    # flattest line within 0.5 of (0, 0), (1, 1.5), (2, 2): it leaves (0, 0.5) and meets (2, 1.5); (1, 1) is its middle
+    model = SVR(kernel="linear", C=np.inf, epsilon=0.5).fit([[0.0], [1.0], [2.0]], [0.0, 1.5, 2.0])
+    assert model.coef_[0] == pytest.approx([0.5]) and model.intercept_ == pytest.approx([0.5])
+    assert model.slack_.tolist() == [0.0, 0.0, 0.0] and model.gap_ == pytest.approx(0.0, abs=1e-12)
+    assert model.primal_ == pytest.approx(0.125)
+
+
+def test_the_hard_tube_is_the_end_of_high_prices():
+    rng = np.random.default_rng(2)
+    X, w = rng.normal(size=(40, 5)), rng.uniform(0.5, 2.0, 40)
+    y = np.sin(X).sum(axis=1) + 0.1 * rng.normal(size=40)
+    hard = SVR(C=np.inf, gamma=0.2).fit(X, y, sample_weight=w)
+    np.testing.assert_allclose(hard.predict(X), SVR(C=1e10, gamma=0.2).fit(X, y).predict(X), rtol=1e-7)
+    assert np.abs(hard.predict(X) - y).max() <= 0.1 + 1e-9
+    exact = SVR(C=np.inf, epsilon=0.0).fit(X, y)
+    np.testing.assert_allclose(exact.predict(X), y, atol=1e-9)
+
+
+def test_a_tube_that_does_not_exist_is_refused():
+    for X, y in (([[0.0], [1.0], [2.0]], [0.0, 2.0, 0.0]), ([[1.0], [1.0]], [0.0, 3.0])):
+        with pytest.raises(InfeasibleError, match="epsilon=0.5"):
+            SVR(kernel="linear", C=np.inf, epsilon=0.5).fit(X, y)

@@ -22,6 +22,9 @@ from gnomon.solvers.kernel_rows import KernelRows, expansion
 from gnomon.solvers.pairs import NO_LIMIT, PairProblem, Pairs
 
 LARGEST = 1e150  # entry of a kernel matrix: multipliers are its inverse, and must keep their digits
+SMALL = (
+    2**20
+)  # cells of a sparse table that is worked on as a dense one: quicker, and the same to the last bit
 FIRM = 1e-5  # tolerance below which rows of the kernel are kept in double precision
 
 COMMON: dict[str, list[Any]] = {
@@ -110,6 +113,8 @@ class KernelMachine(TakesKernel, Learner):
         if self._centers_linear and isinstance(kernel, Linear) and isinstance(X, np.ndarray):
             shift = weight @ X.astype(np.float64) / weight.sum()
             X = X - shift
+        if sparse.issparse(X) and kernel.requires_vector_input and np.prod(X.shape) <= SMALL:
+            X = X.toarray()
         single = self.tol >= FIRM
         rows = KernelRows(kernel, X, megabytes=float(self.cache_size), single=single)
         largest = float(np.abs(rows.diagonal).max(initial=0.0))
