@@ -45,10 +45,9 @@ class TakesKernel:
 
     def _takes_as_things(self, X: Any) -> bool:
         """Tell whether X is left as it is: no table of numbers, and a kernel that may know what it holds."""
-        if is_matrix(X):
-            return False
-        plain = callable(self.kernel) and not isinstance(self.kernel, SklearnKernel)
-        return self._of_things or (plain and is_things(X))
+        if self._of_things:
+            return not is_matrix(X)
+        return callable(self.kernel) and not isinstance(self.kernel, SklearnKernel) and is_things(X)
 
     def _kernel_for(self, d: int, gamma: Any = None) -> Kernel:
         """Return the kernel object for rows of `d` columns."""
@@ -99,7 +98,8 @@ def is_matrix(X: Any) -> bool:
     if sparse.issparse(X) or hasattr(X, "iloc") or hasattr(X, "columns"):
         return True
     try:
-        return np.asarray(X).dtype.kind in "iufb" and np.ndim(X) == 2
+        X = np.asarray(X)
+        return X.dtype.kind in "iufb" and X.ndim == 2
     except ValueError:
         return False
 
