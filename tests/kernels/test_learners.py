@@ -227,12 +227,27 @@ def test_ridge_same_as_scikit_learn():
 def test_ridge_without_penalty_and_with_a_bad_kernel():
     X, y = LINE
     assert KernelRidge(0.0, kernel="rbf").fit(X, y).predict(X) == pytest.approx(y)
-    with pytest.raises(ValueError, match="singular"):
-        KernelRidge(0.0, kernel="rbf").fit([[0.0], [0.0]], [1.0, 2.0])
+    with pytest.warns(UserWarning, match="singular"):
+        m = KernelRidge(0.0, kernel="rbf").fit([[0.0], [0.0]], [1.0, 2.0])
+    assert m.dual_coef_ == pytest.approx([0.75, 0.75]) and m.predict([[0.0]]) == pytest.approx([1.5])
+    assert m.df_ == pytest.approx(1.0) and np.isnan(m.loo_residuals_).all()
     with pytest.warns(UserWarning, match="indefinite"):
         KernelRidge(0.01, kernel=lambda a, b: -(a @ b)).fit([[1.0, 0.0], [0.0, 2.0]], [1.0, 2.0])
     with pytest.raises(ValueError, match="alpha must be"):
         KernelRidge([0.1, 0.2, 0.3]).fit(X, y)
+
+
+def test_ridge_of_a_singular_matrix_is_least_squares():
+    rng = np.random.default_rng(3)
+    X, Y, w = rng.normal(size=(12, 2)), rng.normal(size=(12, 2)), rng.uniform(0.5, 2.0, 12)
+    root = np.sqrt(w)[:, None]
+    theta = np.linalg.lstsq(root * X, root * Y)[0]
+    for alpha in (0.0, [0.0, 0.5]):
+        with pytest.warns(UserWarning, match="singular.*least"):
+            m = KernelRidge(alpha).fit(X, Y, w)
+        assert m.predict(X)[:, 0] == pytest.approx(X @ theta[:, 0])
+    assert m.predict(X)[:, 1] == pytest.approx(KernelRidge(0.5).fit(X, Y[:, 1], w).predict(X))
+    assert m.df_[0] == pytest.approx(2.0)
 
 
 def test_hostile_files(tmp_path):

@@ -156,6 +156,10 @@ def test_nystroem_and_random_features():
     some = Nystroem(Linear(), n_components=3, random_state=0).fit(X)
     assert some.transform(X) @ some.transform(X).T == pytest.approx(X @ X.T)
     given = Nystroem("precomputed", n_components=40).fit(K)
+    for idle in ({"gamma": 1.0}, {"coef0": 1.0}, {"degree": 2}):
+        for kernel in ("precomputed", Linear(), np.dot):
+            with pytest.raises(ValueError, match=f"Don't pass gamma, coef0 or degree.*{next(iter(idle))}"):
+                Nystroem(kernel, n_components=40, **idle).fit(K)
     assert given.transform(K) @ given.transform(K).T == pytest.approx(K, abs=1e-8)
     waves = RBFSampler(gamma=0.5, n_components=5000, random_state=0).fit(X)
     assert np.abs(waves.transform(X) @ waves.transform(X).T - K).max() < 0.08

@@ -196,6 +196,13 @@ class Nystroem(TakesKernel, NamedColumns):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw rows and find the root of their Gram matrix; `y` is ignored."""
+        named = isinstance(self.kernel, str) and not self._precomputed
+        idle = [name for name in ("gamma", "coef0", "degree") if getattr(self, name) is not None]
+        if idle and not named:
+            raise ValueError(
+                f"Don't pass gamma, coef0 or degree to Nystroem with a kernel that is no name: {idle[0]} would change "
+                "nothing. Say it to the kernel, or in kernel_params."
+            )
         rows = self._read(X)
         count = min(int(self.n_components), rows.n_rows)
         chosen = np.sort(generator(self.random_state).permutation(rows.n_rows)[:count])

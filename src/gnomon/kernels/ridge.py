@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import RegressorMixin
 
-from gnomon.core.errors import DegenerateError, ModelFileError
+from gnomon.core.errors import ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import OneStep
@@ -44,7 +44,8 @@ class KernelRidge(TakesKernel, RegressorMixin, OneStep):
         As in scikit-learn.
     alpha_ : float or array
     loo_residuals_ : array
-        y less the prediction without that row, :math:`c_i/[(K+\alpha I)^{-1}]_{ii}`. Computed when asked for.
+        y less the prediction without that row, :math:`c_i/[(K+\alpha I)^{-1}]_{ii}`. Computed when asked for; NaN where
+        K + αI is singular.
     df_ : float
         Degrees of freedom, tr K(K + αI)⁻¹.
     cond_ : float
@@ -150,13 +151,16 @@ class KernelRidge(TakesKernel, RegressorMixin, OneStep):
         out = np.full(dual.shape, np.nan)
         some = root > 0
         for t, alpha in enumerate(alphas):
+            if (np.abs(values + alpha) <= cut_of(values)).any():
+                continue
             inverse = (vectors**2 / (values + alpha)).sum(axis=1)
             out[some, t] = dual[some, t] / root[some] / inverse[some] / root[some]
         return out.reshape(self.dual_coef_.shape)
 
     def _df(self) -> Any:
         values = linalg.eigvalsh(self._system()[0])
-        found = [float((values / (values + alpha)).sum()) for alpha in np.atleast_1d(self.alpha_)]
+        cut, alphas = cut_of(values), np.atleast_1d(self.alpha_)
+        found = [float((values * inverses(values + alpha, cut)).sum()) for alpha in alphas]
         return found[0] if np.ndim(self.alpha_) == 0 else np.array(found)
 
     def _cond(self) -> float:
@@ -173,7 +177,10 @@ def solve_ridge(K: Array, right: Array, alpha: Array) -> Array:
     if alpha.ndim and len(np.unique(alpha)) > 1:
         values, vectors = linalg.eigh(K)
         turned = vectors.T @ right
-        return vectors @ (turned / (values[:, None] + alpha))
+        shifted = values[:, None] + alpha
+        if (np.abs(shifted) <= cut_of(values)).any():
+            _say_singular(values, 0.0)
+        return vectors @ (turned * inverses(shifted, cut_of(values)))
     level = float(np.ravel(alpha)[0])
     diagonal = np.diagonal(K) + level
     K[np.diag_indices_from(K)] = diagonal
@@ -191,15 +198,38 @@ def solve_ridge(K: Array, right: Array, alpha: Array) -> Array:
     return _without_cholesky(K, right, level)
 
 
+def cut_of(values: Array) -> float:
+    """Return the size below which an eigenvalue is rounding."""
+    return float(4 * len(values) * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0))
+
+
+def inverses(values: Array, cut: float) -> Array:
+    """Return 1/value, and 0 where a value is rounding: the shortest of the least squares answers.
+
+    >>> inverses(np.array([2.0, 1e-20]), 1e-15)
+    array([0.5, 0. ])
+    """
+    return np.divide(1.0, values, out=np.zeros_like(values), where=np.abs(values) > cut)
+
+
+def _say_singular(values: Array, level: float) -> None:
+    warn(
+        f"K + alpha·I is singular: its eigenvalue nearest to zero is {values[np.abs(values).argmin()]:.3g} with "
+        f"alpha={level:g}. Rows repeat, or their features are fewer than the rows. The shortest coefficients of least "
+        "squares are taken instead; raise alpha for one answer.",
+        UserWarning,
+    )
+
+
 def _without_cholesky(K: Array, right: Array, level: float) -> Array:
-    """Return the same by a decomposition of the matrix whose upper half K holds, or say why there is none."""
+    """Return the same by a decomposition of the matrix whose upper half K holds; by least squares where singular."""
     values, vectors = linalg.eigh(K, lower=False)
-    low = float(values[0])
-    if level == 0.0 or np.abs(values).min() <= 1e-14 * np.abs(values).max():
-        raise DegenerateError(
-            f"K + alpha·I is singular: its eigenvalue nearest to zero is {values[np.abs(values).argmin()]:.3g} with "
-            f"alpha={level:g}. Rows repeat, or their features are fewer than the rows; raise alpha."
-        )
+    low, cut = float(values[0]), cut_of(values)
+    if np.abs(values).min() <= cut:
+        _say_singular(values, level)
+        return vectors @ ((vectors.T @ right) * inverses(values, cut)[:, None])
+    if low > 0.0:
+        return vectors @ ((vectors.T @ right) / values[:, None])
     warn(
         f"K + alpha·I is not positive definite: its smallest eigenvalue is {low:.3g}. The kernel is indefinite on "
         "these rows, so the answer is a saddle point. Raise alpha, or repair the matrix with nearest_psd.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Number, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,6 +43,12 @@ class TakesKernel:
         """Whether rows may be anything the kernel knows."""
         return isinstance(self.kernel, Kernel) and not self.kernel.requires_vector_input
 
+    def _takes_as_things(self, X: Any) -> bool:
+        """Tell whether X is left as it is: no table of numbers, and a kernel that may know what it holds."""
+        if self._of_things:
+            return not is_matrix(X)
+        return callable(self.kernel) and not isinstance(self.kernel, SklearnKernel) and is_things(X)
+
     def _kernel_for(self, d: int, gamma: Any = None) -> Kernel:
         """Return the kernel object for rows of `d` columns."""
         degree, coef0 = getattr(self, "degree", None), getattr(self, "coef0", None)
@@ -59,7 +65,7 @@ class TakesKernel:
     def _read(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **more: Any
     ) -> Any:
-        if self._of_things and not is_matrix(X):
+        if self._takes_as_things(X):
             check_parameters(self)
             return read_objects(X, y, sample_weight, "class" if self._reads.y == "class" else self._reads.y)  # type: ignore[attr-defined]
         if self._precomputed and sparse.issparse(X):
@@ -74,7 +80,7 @@ class TakesKernel:
 
     def _asked(self, X: Any) -> Any:
         """Return the rows to predict for, as the kernel takes them."""
-        if self._of_things and not is_matrix(X):
+        if self._takes_as_things(X):
             check_is_fitted(self)
             return things(X)
         return self._rows(X).X  # type: ignore[attr-defined]
@@ -92,9 +98,23 @@ def is_matrix(X: Any) -> bool:
     if sparse.issparse(X) or hasattr(X, "iloc") or hasattr(X, "columns"):
         return True
     try:
-        return np.asarray(X).dtype.kind in "iufb" and np.ndim(X) == 2
+        X = np.asarray(X)
+        return X.dtype.kind in "iufb" and X.ndim == 2
     except ValueError:
         return False
+
+
+def is_things(X: Any) -> bool:
+    """Tell whether X is a sequence of strings, sets or the like, not of numbers or of rows of numbers.
+
+    >>> is_things(["ab", "b"]), is_things([{1, 2}, {3}]), is_things([1.0, 2.0]), is_things([[1.0, None]])
+    (True, True, False, False)
+    """
+    if not isinstance(X, (list, tuple, np.ndarray)) or not len(X) or np.ndim(X[0]):
+        return False
+    return not any(
+        one is None or isinstance(one, (Number, np.generic)) and not isinstance(one, str) for one in X
+    )
 
 
 def weighted_variance(X: Any, weight: Array) -> float:

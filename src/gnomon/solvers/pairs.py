@@ -28,6 +28,7 @@ EXACT_WORK = 2 * 10**9  # cubes of free multipliers: how much solving for them t
 NO_LIMIT = 10**7  # steps where none are given: more would not end
 FEW = 96  # free multipliers: so many a plain loop solves for as fast as LAPACK
 GOAL = 0.5  # of the tolerance: where pairs stop, so that rounding of the rows leaves no violation above it
+HAIR = 1e-13  # of the room of a multiplier: nearer to a bound it is at it, and rounding alone keeps it off
 SHARE = 0.1  # of the violation of a working set: what is left when the next one is chosen
 
 
@@ -110,7 +111,7 @@ class PairProblem:
             whole = len(self.active) == len(self.rows)
             if self._violation(beta, R) > self.tol and not (whole and made == 0):
                 return Pairs(beta, R, total, self._violation(beta, R), False)
-        beta, R = self._polish(beta, R)
+        beta, R = self._at_rest(*self._polish(beta, R))
         return self._leave(Pairs(beta, R, total, self._violation(beta, R), True))
 
     def _rounding(self, beta: Array) -> float:
@@ -216,7 +217,7 @@ class PairProblem:
 
     def _polish(self, beta: Array, R: Array) -> tuple[Array, Array]:
         """Solve for the free multipliers together, and let pairs mend what that moves, until rounding is left."""
-        unit = max(1e-300, float(np.abs(self.target).max(initial=0.0)) + self.epsilon)
+        unit = self._unit()
         single = self.source.dtype == np.float32
         goal, work = (1e-7 if single else 1e-12) * unit, 0
         if self.cache is not None and self.cache.whole and not single and len(beta) <= WORKING_SET:
@@ -243,6 +244,26 @@ class PairProblem:
                 break
             best = (found, beta, R)
         return best[1], best[2]
+
+    def _at_rest(self, beta: Array, R: Array) -> tuple[Array, Array]:
+        """Put multipliers that are within rounding of a bound, or of the bend at zero, on it.
+
+        The last free ones stay as they are: the intercept is read from them.
+        """
+        hair = HAIR * np.minimum(self.high - self.low, float(np.abs(beta).max(initial=0.0)))
+        rested = beta.copy()
+        for place in (self.low, self.high, np.zeros(len(beta))) if self.epsilon else (self.low, self.high):
+            near = np.abs(rested - place) <= hair
+            rested[near] = place[near]
+        if np.array_equal(rested, beta) or not len(self._free(rested)):
+            return beta, R
+        moved = R - self._product(rested - beta)
+        fine = max(self._violation(beta, R), 1e-12 * self._unit(), self._rounding(beta))
+        return (rested, moved) if self._violation(rested, moved) <= fine else (beta, R)
+
+    def _unit(self) -> float:
+        """Return the scale of the targets."""
+        return max(1e-300, float(np.abs(self.target).max(initial=0.0)) + self.epsilon)
 
     def _mend(self, beta: Array, R: Array, tol: float) -> tuple[Array, Array]:
         """Return multipliers after some more pairs, and their residuals in double precision."""

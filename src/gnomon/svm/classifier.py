@@ -281,11 +281,7 @@ class SVC(MachineQuestions, PairwiseClassifier):
             machines.append(machine._replace(intercept=machine.intercept - off, interval=ends))
         found = self._described(state, data, machines)
         found["C_"] = float(self.C if price is None else price)
-        if self.probability:
-            from gnomon.svm.probabilities import temperature
-
-            found["temperature_"] = temperature(self, state, data, machines)
-        return found
+        return found | self._calibrated(state, data, machines)
 
     def _certified(self, at: Array, sign: Array, cost: Array, now: Any) -> Machine:
         ridge = 0.5 / cost if self.slack == "l2" else None

@@ -22,6 +22,9 @@ from gnomon.solvers.kernel_rows import KernelRows, expansion
 from gnomon.solvers.pairs import NO_LIMIT, PairProblem, Pairs
 
 LARGEST = 1e150  # entry of a kernel matrix: multipliers are its inverse, and must keep their digits
+SMALL = (
+    2**20
+)  # cells of a sparse table that is worked on as a dense one: quicker, and the same to the last bit
 FIRM = 1e-5  # tolerance below which rows of the kernel are kept in double precision
 
 COMMON: dict[str, list[Any]] = {
@@ -79,6 +82,16 @@ class KernelMachine(TakesKernel, Learner):
     def _describe(self, state: MachineState, data: Any) -> dict[str, Any]:
         raise NotImplementedError
 
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **more: Any
+    ) -> Any:
+        if sample_weight is not None and none_counts(sample_weight):
+            raise DataError(
+                "Invalid input - all samples have zero or negative weights. At least one row must have a sample_weight "
+                "above 0, and no row one below 0."
+            )
+        return super()._read(X, y, sample_weight, reset=reset, **more)
+
     # the loop
 
     def _limit(self) -> int:
@@ -91,7 +104,8 @@ class KernelMachine(TakesKernel, Learner):
         self._check_data(data)
         kept = np.flatnonzero(data.weight > 0) if data.weighted else np.arange(data.n_rows)
         X, weight = self._chosen(data, kept), data.weight[kept]
-        gamma = 1.0 if self._precomputed or self._of_things else gamma_of(self.gamma, X, weight)
+        things_ = self._of_things or (isinstance(X, np.ndarray) and X.dtype.kind == "O")
+        gamma = 1.0 if self._precomputed or things_ else gamma_of(self.gamma, X, weight)
         kernel = self._kernel_for(data.n_features, gamma)
         if kernel.requires_vector_input and not self._precomputed:
             kernel._check(data.n_features)
@@ -99,6 +113,8 @@ class KernelMachine(TakesKernel, Learner):
         if self._centers_linear and isinstance(kernel, Linear) and isinstance(X, np.ndarray):
             shift = weight @ X.astype(np.float64) / weight.sum()
             X = X - shift
+        if sparse.issparse(X) and kernel.requires_vector_input and np.prod(X.shape) <= SMALL:
+            X = X.toarray()
         single = self.tol >= FIRM
         rows = KernelRows(kernel, X, megabytes=float(self.cache_size), single=single)
         largest = float(np.abs(rows.diagonal).max(initial=0.0))
@@ -151,9 +167,9 @@ class KernelMachine(TakesKernel, Learner):
             from sklearn.exceptions import ConvergenceWarning
 
             warn(
-                f"Solver terminated early (max_iter={limit}): the largest violation of the conditions of "
-                f"optimality is {max(now.violation for now in late):.3g}, and tol={self.tol:g}. Raise max_iter, or "
-                "scale the columns with StandardScaler or MinMaxScaler.",
+                f"Solver terminated early (max_iter={limit}).  Consider pre-processing your data with StandardScaler "
+                "or MinMaxScaler, or raise max_iter: the largest violation of the conditions of optimality is "
+                f"{max(now.violation for now in late):.3g}, and tol={self.tol:g}.",
                 ConvergenceWarning,
             )
         return state._replace(pairs=pairs)
@@ -205,12 +221,20 @@ class KernelMachine(TakesKernel, Learner):
             support, asked = sparse.csr_array(support), sparse.csr_array(asked)
         return expansion(kernel, asked, things(support) if self._of_things else support, coef)
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "coef_" and "dual_coef_" in vars(self):
-            if self.kernel != "linear" and not isinstance(self.kernel, Linear):
-                raise AttributeError("coef_ is only available when using a linear kernel")
-            return self._linear_coef()
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    @property
+    def coef_(self) -> Any:
+        """Weights of the columns, for a linear kernel: computed from `dual_coef_`, so they cannot be written to."""
+        if not (
+            isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
+        ):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        if "dual_coef_" not in vars(self):
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute 'coef_' before it is fitted"
+            )
+        found = self._linear_coef()
+        (found.data if sparse.issparse(found) else found).flags.writeable = False
+        return found
 
     def _linear_coef(self) -> Any:
         if sparse.issparse(self.support_vectors_):
@@ -241,6 +265,19 @@ class KernelMachine(TakesKernel, Learner):
             )
         if wrong:
             raise ModelFileError("the support vectors and their coefficients do not fit together.")
+
+
+def none_counts(sample_weight: Any) -> bool:
+    """Tell whether weights are numbers of which none is above zero; what else is wrong with them is said later.
+
+    >>> none_counts([0.0, -1.0]), none_counts([0.0, 1.0]), none_counts([0.0, np.nan]), none_counts(["a"])
+    (True, False, False, False)
+    """
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return bool(weight.ndim == 1 and weight.size and (weight <= 0).all())
 
 
 def value_of(problem: PairProblem, now: Pairs) -> float:

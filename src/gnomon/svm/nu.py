@@ -112,7 +112,7 @@ class NuSVC(PairwiseClassifier):
     ----------
     nu : float, default=0.5
         Above 0 and at most twice the share of the smaller class.
-    kernel, degree, gamma, coef0, shrinking, tol, cache_size, class_weight, verbose, max_iter
+    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter
         As in `SVC`; with `class_weight` the share is one of the weighted rows.
     decision_function_shape, break_ties, random_state
         As in `SVC`.
@@ -126,6 +126,7 @@ class NuSVC(PairwiseClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = COMMON | {
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+        "probability": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
@@ -140,6 +141,7 @@ class NuSVC(PairwiseClassifier):
         gamma: Any = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
+        probability: bool = False,
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: Any = None,
@@ -155,6 +157,7 @@ class NuSVC(PairwiseClassifier):
         self.gamma = gamma
         self.coef0 = coef0
         self.shrinking = shrinking
+        self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
         self.class_weight = class_weight
@@ -220,7 +223,7 @@ class NuSVC(PairwiseClassifier):
         found = self._described(state, data, machines)
         for name in ("margin_", "primal_", "dual_", "gap_"):
             del found[name]
-        return found
+        return found | self._calibrated(state, data, machines)
 
     def _beyond_a_class(
         self, now: Pairs, cost: Array, sign: Array, up: float, down: float

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
@@ -22,6 +24,8 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
 
     _reads: ClassVar[Reads] = Reads(sparse=True, y="class")
     multi_class: Any = "ovo"
+    probability: bool
+    temperature_: float
     classes_: Array
 
     def _check_data(self, data: Any) -> None:
@@ -31,6 +35,12 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
                 f"The number of classes has to be greater than one; got {count} class. Give rows of at least two."
             )
         heavy = np.bincount(data.y, data.weight * self._class_factor(data)[data.y], minlength=count)
+        if (heavy > 0).sum() == 1:
+            raise DataError(
+                "Invalid input - all samples with positive weights belong to the same class, "
+                f"{data.classes[int(np.argmax(heavy))]!r}: the others have zero weight (sample_weight times "
+                "class_weight). Every class needs a row that counts."
+            )
         if not (heavy > 0).all():
             raise DataError(
                 f"Invalid input - all samples of class {data.classes[int(np.argmin(heavy))]!r} have zero weight "
@@ -114,6 +124,40 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
             return self.classes_[votes_and_confidence(found, count).argmax(axis=1)]
         return self.classes_[votes(found, count).argmax(axis=1)]
 
+    @available_if(lambda self: self.probability)
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of every class: p ∝ exp(`temperature_` · decision).
+
+        The temperature was fitted to leave-one-out decisions, and the likeliest class is the predicted one.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "temperature_"):
+            raise NotFittedError(
+                "predict_proba is not available when fitted with probability=False: fit again with probability=True."
+            )
+        found = self._decisions(X)
+        if len(self.classes_) == 2:
+            found = np.column_stack([np.zeros(len(found)), found[:, 0]])
+        elif self.multi_class == "ovo":
+            found = votes_and_confidence(found, len(self.classes_))
+        z = self.temperature_ * (found - found.max(axis=1, keepdims=True))
+        p = np.exp(z)
+        return p / p.sum(axis=1, keepdims=True)
+
+    @available_if(lambda self: self.probability)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _calibrated(self, state: MachineState, data: Any, machines: list[Machine]) -> dict[str, Any]:
+        """Return what `predict_proba` needs, where it is asked for."""
+        if not self.probability:
+            return {}
+        from gnomon.svm.probabilities import temperature
+
+        return {"temperature_": temperature(self, state, data, machines)}
+
     def _described(self, state: MachineState, data: Any, machines: list[Machine]) -> dict[str, Any]:
         """Return support vectors and coefficients in scikit-learn's layout, and certificates."""
         n, count = data.n_rows, len(data.classes)
@@ -188,9 +232,13 @@ def votes(found: Array, count: int) -> Array:
 
 
 def votes_and_confidence(found: Array, count: int) -> Array:
-    """Return votes plus the summed confidences, squeezed into a third of a vote."""
+    """Return votes plus the summed confidences, squeezed into a third of a vote.
+
+    A decision of exactly zero is a vote for the first class of the pair here and for the second in `votes`, as in
+    scikit-learn.
+    """
     sums = np.zeros((len(found), count))
     for p, (a, b) in enumerate(combinations(range(count), 2)):
         sums[:, a] += found[:, p]
         sums[:, b] -= found[:, p]
-    return votes(found, count) + sums / (3.0 * (np.abs(sums) + 1.0))
+    return votes(np.where(found == 0.0, 1.0, found), count) + sums / (3.0 * (np.abs(sums) + 1.0))

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
@@ -61,29 +60,6 @@ class BoundaryPolynomial(NamedTuple):
 
 class MachineQuestions:
     """Questions to a fitted `SVC`."""
-
-    @available_if(lambda self: self.probability)
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of every class: p ∝ exp(`temperature_` · decision).
-
-        The temperature was fitted to leave-one-out decisions, and the likeliest class is the predicted one.
-        """
-        found = self.decision_function(X) if len(self.classes_) == 2 else self._decisions(X)  # type: ignore[attr-defined]
-        if found.ndim == 1:
-            found = np.column_stack([np.zeros(len(found)), found])
-        elif self.multi_class == "ovo":  # type: ignore[attr-defined]
-            from gnomon.svm.pairwise import votes_and_confidence
-
-            found = votes_and_confidence(found, len(self.classes_))  # type: ignore[attr-defined]
-        z = self.temperature_ * (found - found.max(axis=1, keepdims=True))  # type: ignore[attr-defined]
-        p = np.exp(z)
-        return p / p.sum(axis=1, keepdims=True)
-
-    @available_if(lambda self: self.probability)
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithm of `predict_proba`."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def _two(self, what: str) -> None:
         if len(self.classes_) != 2 or not hasattr(self, "dual_coef_full_"):  # type: ignore[attr-defined]

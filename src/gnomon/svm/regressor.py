@@ -9,9 +9,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
 
+from gnomon.core.errors import InfeasibleError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
 from gnomon.core.validate import Reads
+from gnomon.solvers.hulls import nearest_points
 from gnomon.solvers.kernel_rows import KernelRows
 from gnomon.solvers.pairs import PairProblem, optimum
 from gnomon.svm.machine import COMMON, KernelMachine, MachineState
@@ -47,7 +49,8 @@ class SVR(TubeRegressor):
 
     Residuals below ε cost nothing, so rows inside the tube do not matter; larger ones cost in proportion, so that
     single targets far out pull little. Use `gnomon.kernels.KernelRidge` when squared errors are meant. A sample weight
-    multiplies C. `tol` is in units of the standard deviation of y.
+    multiplies C. `tol` is in units of the standard deviation of y. ``C=np.inf`` is the hard tube: the flattest function
+    with every row inside; where there is none, `InfeasibleError`.
 
     Parameters
     ----------
@@ -76,7 +79,7 @@ class SVR(TubeRegressor):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         name: rule for name, rule in COMMON.items() if name != "random_state"
     } | {
-        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
     }
 
@@ -107,6 +110,9 @@ class SVR(TubeRegressor):
         self.verbose = verbose
         self.max_iter = max_iter
 
+    def _row_costs(self, data: Any, kept: Array) -> Array:
+        return float(self.C) * data.weight[kept]
+
     def _middle(self, data: Any, kept: Array) -> tuple[Array, float, float]:
         """Return the targets around their mean, the mean, and their spread."""
         y, weight = data.y[kept], data.weight[kept]
@@ -115,7 +121,9 @@ class SVR(TubeRegressor):
 
     def _problems(self, rows: KernelRows, data: Any, kept: Array) -> list[PairProblem]:
         target, _, spread = self._middle(data, kept)
-        cost = float(self.C) * data.weight[kept]
+        cost = self._row_costs(data, kept)
+        if self.C == np.inf:
+            check_tube(rows, target, float(self.epsilon), spread or 1.0)
         return [
             PairProblem(
                 rows, np.arange(len(kept)), target, -cost, cost, epsilon=float(self.epsilon),
@@ -124,14 +132,16 @@ class SVR(TubeRegressor):
         ]  # fmt: skip
 
     def _describe(self, state: MachineState, data: Any) -> dict[str, Any]:
-        now, cost = state.pairs[0], float(self.C) * data.weight[state.kept]
+        now, cost = state.pairs[0], self._row_costs(data, state.kept)
         target, mean, _ = self._middle(data, state.kept)
         ends = optimum(now.beta, now.R, -cost, cost, float(self.epsilon))
         b = ends["intercept"]
         f = target - now.R
         outside = np.maximum(0.0, np.abs(now.R - b) - self.epsilon)
+        if self.C == np.inf:
+            outside = np.zeros_like(outside)
         square = float(now.beta @ f)
-        primal = 0.5 * square + float(cost @ outside)
+        primal = 0.5 * square + (float(cost @ outside) if self.C < np.inf else 0.0)
         dual = float(now.beta @ target - self.epsilon * np.abs(now.beta).sum() - 0.5 * square)
         slack = np.zeros(data.n_rows)
         slack[state.kept] = outside
@@ -145,3 +155,32 @@ class SVR(TubeRegressor):
             "kkt_violation_": ends["violation"],
             "intercept_interval_": (ends["interval"][0] + off, ends["interval"][1] + off),
         }
+
+
+def check_tube(source: KernelRows, target: Array, epsilon: float, spread: float) -> None:
+    """Raise an error where no function of the kernel has all targets within epsilon.
+
+    There is one where the rows with their targets raised by epsilon can be separated from the same rows with their
+    targets lowered by it: where the hulls of the two sets do not meet (Bi & Bennett, 2003). Without width the sets are
+    the same, and nothing is said here.
+    """
+    if not epsilon:
+        return
+    n = source.n
+    rows, sign = np.tile(np.arange(n), 2), np.repeat([1.0, -1.0], n)
+    height = (np.tile(target, 2) + epsilon * sign) / max(spread, epsilon)
+    size = float(np.abs(source.diagonal).max(initial=0.0)) or 1.0
+
+    def block(some: Array) -> Array:
+        return source.block(rows[some], rows[some]) / size + np.outer(height[some], height[some])
+
+    def scores(signed: Array) -> Array:
+        flat = source.scores(signed[:n] + signed[n:]) / size
+        return np.tile(flat, 2) + height * float(height @ signed)
+
+    found = nearest_points(block, scores, sign, goal=1e-11)
+    if found.distance <= 1e-7 or found.gap >= found.distance:
+        raise InfeasibleError(
+            "the hard tube (C=inf) does not exist: no function of this kernel has all rows within "
+            f"epsilon={epsilon:g}. Give a finite C, a wider tube, or a kernel that can tell the rows apart."
+        )
