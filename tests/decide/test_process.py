@@ -302,3 +302,17 @@ def test_random_process_has_what_it_promises():
     assert mdp.max_successors_ <= 4 and np.allclose(mdp.row_sums_, 1) and mdp.reward_bounds_[0] >= 0
     same(mdp, MDP.random(200, 3, 4, random_state=0))
     assert MDP.random(3, 2, 9, random_state=0).max_successors_ == 3
+
+
+def test_two_samples_of_rewards_are_pooled_as_one():
+    from gnomon.decide.counted import _pooled
+
+    first, second = np.array([1.0, 4.0, 7.0]), np.array([-2.0, 5.0])
+    told = lambda r: (
+        np.array([float(len(r))]),
+        np.array([r.mean()]),
+        np.array([((r - r.mean()) ** 2).sum()]),
+    )  # noqa: E731
+    for one, two in ((first, second), (second, first)):
+        together = _pooled(told(one), told(two))
+        np.testing.assert_allclose(together, told(np.concatenate([one, two])), rtol=1e-12)
