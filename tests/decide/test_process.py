@@ -308,11 +308,10 @@ def test_two_samples_of_rewards_are_pooled_as_one():
     from gnomon.decide.counted import _pooled
 
     first, second = np.array([1.0, 4.0, 7.0]), np.array([-2.0, 5.0])
-    told = lambda r: (
-        np.array([float(len(r))]),
-        np.array([r.mean()]),
-        np.array([((r - r.mean()) ** 2).sum()]),
-    )  # noqa: E731
+
+    def told(r):
+        return [np.array([value]) for value in (float(len(r)), r.mean(), ((r - r.mean()) ** 2).sum())]
+
     for one, two in ((first, second), (second, first)):
         together = _pooled(told(one), told(two))
         np.testing.assert_allclose(together, told(np.concatenate([one, two])), rtol=1e-12)
