@@ -185,7 +185,7 @@ class MemoryRows(Rows):
         return self._cut()
 
     def _cut(self) -> Iterator[Chunk]:
-        ones = None if self.weighted else np.ones(self.chunk_rows())
+        ones = None if self.weighted else np.ones(min(self.chunk_rows(), self.n_rows))
         for begin, end, lengths in self._borders():
             if self.sparse:
                 block = _csr_rows(self._X, begin, end)
