@@ -84,7 +84,8 @@ def in_order(
     if what is not None:
         yield from told(in_order(function, items), what, len(items) if isinstance(items, Sized) else None)
         return
-    count = 1 if getattr(_local, "inside", False) else thread_count()
+    alone = getattr(_local, "inside", False) or (isinstance(items, Sized) and len(items) < 2)
+    count = 1 if alone else thread_count()
     with one_blas_thread():
         if count == 1:
             yield from map(function, items)
