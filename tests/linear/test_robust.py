@@ -196,3 +196,23 @@ def test_huber_reaches_the_minimum_where_hardly_a_row_is_within_the_bound(epsilo
     model = HuberRegressor(epsilon=epsilon, max_iter=1000).fit(X, y)
     assert objective(model) <= objective(Theirs(epsilon=epsilon, max_iter=10000).fit(X, y)) * (1 + 1e-4)
     assert not model.converged_ or model.trace_.certificate[-1] <= model.tol
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.05])
+@pytest.mark.parametrize("largest", [0, 2**20])
+def test_quantiles_of_sparse_rows_are_those_of_dense_ones(alpha, largest, monkeypatch):
+    from scipy import sparse
+
+    from gnomon.linear import QuantileRegressor
+
+    monkeypatch.setattr("gnomon.linear.quantile.SMALL", largest)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4)) * (rng.random((200, 4)) < 0.4)
+    y = X @ [1.0, -2.0, 0.5, 0.0] + rng.normal(size=200)
+    weight = rng.integers(1, 4, size=200).astype(float)
+    dense, thin = (
+        QuantileRegressor(quantile=0.7, alpha=alpha).fit(rows, y, weight) for rows in (X, sparse.csr_array(X))
+    )
+    np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-6)
+    assert thin.intercept_ == pytest.approx(dense.intercept_, abs=1e-6)
+    np.testing.assert_allclose(thin.predict(sparse.csr_array(X)), dense.predict(X), atol=1e-5)

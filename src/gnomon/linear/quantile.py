@@ -28,6 +28,7 @@ from gnomon.linear.least_squares import LinearPrediction
 
 STEP = 0.99995  # share of the way to the border that a step may go
 LIMIT = 200
+SMALL = 2**20  # entries of a sparse X up to which it is worked on as a dense one
 
 
 class Units(NamedTuple):
@@ -321,10 +322,13 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
         tau, alpha = self._check_loss()
         kept = rows.weight > 0
         X, y, s = rows.X[kept].astype(np.float64), rows.y[kept], rows.weight[kept]
+        if rows.sparse and np.prod(X.shape) <= SMALL:
+            X = X.toarray()
+        thin = sparse.issparse(X)
         s = s / s.max()
         s = s * (len(s) / s.sum())
         X, y, units = _scaled(X, y, s, intercept=self.fit_intercept)
-        side, below = (sparse.hstack, sparse.vstack) if rows.sparse else (np.hstack, np.vstack)
+        side, below = (sparse.hstack, sparse.vstack) if thin else (np.hstack, np.vstack)
         A = side([X, np.ones((len(s), 1))]) if self.fit_intercept else X
         low, cap = (1.0 - tau) * s, s
         if alpha > 0:
@@ -332,9 +336,9 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
             A = below([A, np.eye(d, A.shape[1]) if side is np.hstack else sparse.eye_array(d, A.shape[1])])
             y, low = np.append(y, np.zeros(d)), np.append(low, bound)
             cap = np.append(cap, 2.0 * bound)
-        basis = np.eye(A.shape[1]) if rows.sparse else _row_space(A)
+        basis = np.eye(A.shape[1]) if thin else _row_space(A)
         A = A if basis.shape[0] == basis.shape[1] else A @ basis
-        A = sparse.csr_array(A) if rows.sparse else A
+        A = sparse.csr_array(A) if thin else A
         return Program(A, y, low, cap, len(s), units._replace(basis=basis))
 
     def _location(self, rows: Any, program: Program) -> Interior:

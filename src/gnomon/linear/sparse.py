@@ -209,7 +209,10 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
         self
             The fitted model.
         """
-        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        if isinstance(y, str):  # a column
+            return super().fit(X, y, sample_weight)
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+        if len(shape) == 2 and shape[1] > 1:
             return self._fit_targets(X, np.asarray(y), sample_weight)
         return super().fit(X, y, sample_weight)
 
