@@ -284,6 +284,25 @@ class Boosted(Learner):
         return boosting_losses(self, ax=ax)
 
 
+class BoostedScores:
+    """The scores of a boosted classifier, now and after every round."""
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores: log-odds of the second class, or one score per class."""
+        raw = self._raw_predict(X)  # type: ignore[attr-defined]
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Yield the scores after every round."""
+        for raw in self._staged_raw(X):  # type: ignore[attr-defined]
+            yield raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))  # type: ignore[attr-defined]
+
+
 class _View:
     """One tree of a boosted model, dressed for `trees.text`."""
 

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.sums import per_row
-from gnomon.ensemble.boosting_base import Boosted, BoostState, TrainingData
+from gnomon.ensemble.boosting_base import Boosted, BoostedScores, BoostState, TrainingData
 from gnomon.ensemble.objectives import Objective
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
@@ -175,7 +175,7 @@ class _ExactBoosted(Boosted):
         return super()._judge(data, state)
 
 
-class GradientBoostingClassifier(ClassifierMixin, _ExactBoosted):
+class GradientBoostingClassifier(ClassifierMixin, BoostedScores, _ExactBoosted):
     r"""Boosted trees with exact splits, for classes.
 
     .. math:: F_m(x) = F_{m-1}(x) + \nu \sum_j \gamma_{jm} \mathbb{1}\{x \in R_{jm}\}, \qquad
@@ -266,21 +266,6 @@ class GradientBoostingClassifier(ClassifierMixin, _ExactBoosted):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.ccp_alpha = ccp_alpha
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores: log-odds of the second class, or one score per class."""
-        raw = self._raw_predict(X)
-        return raw[:, 0] if raw.shape[1] == 1 else raw
-
-    def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the scores after every round."""
-        for raw in self._staged_raw(X):
-            yield raw[:, 0] if raw.shape[1] == 1 else raw
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the class probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def _probability(self, raw: Array) -> Array:
         from gnomon.ensemble.objectives import objective_of

@@ -13,7 +13,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.threads import shared
-from gnomon.ensemble.boosting_base import Boosted, BoostState, TrainingData
+from gnomon.ensemble.boosting_base import Boosted, BoostedScores, BoostState, TrainingData
 from gnomon.ensemble.histogram import Grown, Histogrammer, Limits, pack, to_tree
 from gnomon.ensemble.objectives import Objective
 from gnomon.trees import categories as cats
@@ -106,7 +106,7 @@ class _HistBoosted(Boosted):
         return values, step
 
 
-class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):
+class HistGradientBoostingClassifier(ClassifierMixin, BoostedScores, _HistBoosted):
     r"""Boosted trees on histograms, for classes.
 
     .. math:: F_m = F_{m-1} + \nu \, T_m, \qquad
@@ -212,21 +212,6 @@ class HistGradientBoostingClassifier(ClassifierMixin, _HistBoosted):
 
     def _weighted(self, classes: Any, y: Array, weight: Array) -> Array:
         return class_weights(self.class_weight, classes, y.astype(np.int64), weight)
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores: log-odds of the second class, or one score per class."""
-        raw = self._raw_predict(X)
-        return raw[:, 0] if raw.shape[1] == 1 else raw
-
-    def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the scores after every round."""
-        for raw in self._staged_raw(X):
-            yield raw[:, 0] if raw.shape[1] == 1 else raw
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the class probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities."""
