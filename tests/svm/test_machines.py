@@ -689,3 +689,15 @@ def test_a_machine_that_cannot_end_stops_and_says_so():
         SVC(kernel="linear").fit(X, np.repeat([0, 1], 6))
     with pytest.warns(ConvergenceWarning, match="max_iter=3"):
         NuSVC(kernel="linear", max_iter=3).fit(X / 1e70, np.repeat([0, 1], 6))
+
+
+@pytest.mark.parametrize("shift", [0.0, 5.0, -300.0])
+def test_the_hull_is_the_same_wherever_the_points_lie(shift):
+    from scipy.spatial import ConvexHull
+
+    P = np.random.default_rng(3).normal(size=(60, 2)) + shift
+    found = convex_hull(P)
+    assert sorted(found) == sorted(ConvexHull(P).vertices)
+    a, b, c = P[found], P[np.roll(found, -1)], P[np.roll(found, -2)]
+    (u, v), (s, t) = (b - a).T, (c - b).T
+    assert (u * t - v * s > 0).all()  # counter-clockwise
