@@ -14,6 +14,7 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.decomposition import NMF
 from gnomon.decomposition._nonnegative import divergence
 from gnomon.decomposition.multiplicative import nmf_step, normalize_topics
+from gnomon.loops.nonnegative import descend_rows
 from gnomon.mixture import AspectModel
 
 X34 = np.array([[1, 0, 2, 3], [0, 1, 1, 0], [4, 1, 0, 2]], dtype=float)
@@ -370,3 +371,10 @@ def test_files_whose_columns_do_not_fit_are_refused(tmp_path):
     gnomon.save(model, tmp_path / "model.gnomon")
     with pytest.raises(ModelFileError, match="columns"):
         gnomon.load(tmp_path / "model.gnomon")
+
+
+def test_row_that_stands_ends_though_no_ratio_asks_for_it():
+    G, W = np.array([[2.0, 0.3], [0.3, 1.0]]), np.array([[0.7, 1.1]])
+    B, known = W @ G, W.copy()
+    descend_rows(G, B, W, 2**40, 0.0)  # rounding moves it for ever
+    assert_allclose(W, known, rtol=1e-15)

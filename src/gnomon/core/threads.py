@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, TypeVar
 
 import joblib
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 from gnomon.core.progress import told
 
@@ -183,7 +183,7 @@ class one_blas_thread:  # noqa: N801 - reads as a phrase: with one_blas_thread()
     """
 
     _depth = 0
-    _limiter: Any = None
+    _before: tuple[int, ...] = ()
     _guard = threading.Lock()
 
     def __enter__(self) -> None:
@@ -191,8 +191,8 @@ class one_blas_thread:  # noqa: N801 - reads as a phrase: with one_blas_thread()
         with cls._guard:
             cls._depth += 1
             if cls._depth == 1:
-                cls._limiter = _blas().limit(limits=1)
-                cls._limiter.__enter__()
+                cls._before = tuple(library.get_num_threads() for library in _blas())
+                _set_blas([1] * len(cls._before))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -201,12 +201,19 @@ class one_blas_thread:  # noqa: N801 - reads as a phrase: with one_blas_thread()
         with cls._guard:
             cls._depth -= 1
             if cls._depth == 0:
-                limiter, cls._limiter = cls._limiter, None
-                limiter.__exit__(None, None, None)
+                _set_blas(cls._before)
+
+
+def _set_blas(counts: Sequence[int]) -> None:
+    for library, count in zip(_blas(), counts, strict=True):
+        if library.get_num_threads() != count:
+            library.set_num_threads(count)
 
 
 @lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
+def _blas() -> tuple[LibController, ...]:
+    """Return the BLAS libraries of this process, whose counts of threads are set without the cost of a search."""
     import scipy.linalg  # noqa: F401 - its BLAS must be loaded to be found
 
-    return ThreadpoolController().select(user_api="blas")
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    return tuple(library for library in found if library.get_num_threads() is not None)

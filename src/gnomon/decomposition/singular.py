@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
-from gnomon.core.linalg import Array, symmetric_eigen
+from gnomon.core.linalg import Array, symmetric_eigen, thin_qr
 from gnomon.core.randomness import generator
 from gnomon.core.validate import matrix
 
@@ -166,7 +166,7 @@ def randomized(
     small = min(n, p)
     size = min(k + oversamples, small)
     first = np.asarray(X @ rng.standard_normal((p, size)))
-    V = _orthonormal(np.asarray(X.T @ np.linalg.qr(first)[0]))
+    V = _orthonormal(np.asarray(X.T @ thin_qr(first)[0]))
     images = np.asarray(X @ V)  # X times every vector of V
     last = images
     for _ in range((power + 1) // 2):
@@ -176,7 +176,7 @@ def randomized(
         fresh = _orthonormal(np.asarray(X.T @ last)[:, :room], V)
         last = np.asarray(X @ fresh)
         V, images = np.hstack([V, fresh]), np.hstack([images, last])
-    Q, R = np.linalg.qr(images)
+    Q, R = thin_qr(images)
     W, s, Rt = thin_svd(R)  # so that s is the length of X v for the v returned, not below it
     return Q @ W[:, :k], s[:k], Rt[:k] @ V.T
 
@@ -189,7 +189,7 @@ def _orthonormal(Z: Array, V: Array | None = None) -> Array:
     for _ in range(1 if V is None else 3):
         if V is not None:
             Z = Z - V @ (V.T @ Z)
-        Z = np.linalg.qr(Z)[0]
+        Z = thin_qr(Z)[0]
     return Z
 
 
@@ -208,7 +208,7 @@ def lanczos(X: Any, k: int, random_state: Any, *, tol: float = 0.0) -> tuple[Arr
         _, vectors = eigsh(operator, k=k, tol=tol, v0=start)
     except linalg.LinAlgError as error:
         raise DegenerateError(f"Lanczos did not converge ({error}); use another method.") from None
-    V = linalg.qr(vectors[:, ::-1], mode="economic")[0]
+    V = thin_qr(vectors[:, ::-1])[0]
     W, s, Rt = thin_svd(np.asarray(A @ V))
     far, near = W, V @ Rt.T
     return (near, s, far.T) if n < p else (far, s, near.T)

@@ -11,21 +11,25 @@ import numpy as np
 
 from gnomon.loops._compile import compiled
 
+ROUNDING = 1e-15  # a round that moves a row by less than this share of its size moves it by rounding
+
 
 @compiled(fastmath=True)
 def descend_rows(G, B, W, sweeps, ratio):
     """Coordinate descent on ½ w G wᵀ − b·w, w ≥ 0, for every row of W; return Σ|projected gradient| before.
 
-    At most `sweeps` rounds a row; it ends when a round moves less than `ratio` times what the first one did.
+    At most `sweeps` rounds a row; it ends when a round moves less than `ratio` times what the first one did, or no
+    more than rounding.
     """
     n, K = W.shape
     violation = 0.0
     for i in range(n):
         first = 0.0
         for sweep in range(sweeps):
-            moved = 0.0
+            moved, size = 0.0, 0.0
             for k in range(K):
                 gradient = -B[i, k]
+                size += abs(gradient)
                 for l in range(K):
                     gradient += G[k, l] * W[i, l]
                 if sweep == 0:
@@ -40,7 +44,7 @@ def descend_rows(G, B, W, sweeps, ratio):
                     W[i, k] = 0.0
             if sweep == 0:
                 first = moved
-            if moved <= ratio * first:
+            if moved <= max(ratio * first, ROUNDING * size):
                 break
     return violation
 
@@ -69,9 +73,10 @@ def descend_rows_with_holes(X, Ht, W, l1, l2, sweeps, ratio):
                 G[l, k] = G[k, l]
         first = 0.0
         for sweep in range(sweeps):
-            moved = 0.0
+            moved, size = 0.0, 0.0
             for k in range(K):
                 gradient = -b[k]
+                size += abs(gradient)
                 for l in range(K):
                     gradient += G[k, l] * W[i, l]
                 if sweep == 0:
@@ -86,7 +91,7 @@ def descend_rows_with_holes(X, Ht, W, l1, l2, sweeps, ratio):
                     W[i, k] = 0.0
             if sweep == 0:
                 first = moved
-            if moved <= ratio * first:
+            if moved <= max(ratio * first, ROUNDING * size):
                 break
     return violation
 
