@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from types import TracebackType
@@ -74,17 +74,18 @@ class threads:  # noqa: N801 - reads as a verb: with threads(2): ...
 
 
 def in_order(
-    function: Callable[[Item], Result], items: Iterable[Item], what: str | None = None
+    function: Callable[[Item], Result], items: Iterable[Item], what: str | None = None, *, alone: bool = False
 ) -> Iterator[Result]:
     """Yield ``function(item)`` for every item, in order, computed on the pool a few items ahead.
 
     A call from inside a worker runs serially, so nested parallelism neither deadlocks nor oversubscribes. Work that has
-    a name, `what`, tells how far it is to those who watch (`gnomon.progress`).
+    a name, `what`, tells how far it is to those who watch (`gnomon.progress`). With `alone` the calling thread does it
+    all: for work of less than a tenth of a millisecond an item, which is what handing it over costs.
     """
     if what is not None:
-        yield from told(in_order(function, items), what, len(items) if isinstance(items, Sized) else None)
+        yield from told(in_order(function, items, alone=alone), what, len(items) if isinstance(items, Sized) else None)
         return
-    alone = getattr(_local, "inside", False) or (isinstance(items, Sized) and len(items) < 2)
+    alone = alone or getattr(_local, "inside", False) or (isinstance(items, Sized) and len(items) < 2)
     count = 1 if alone else thread_count()
     with one_blas_thread():
         if count == 1:
@@ -93,15 +94,17 @@ def in_order(
             yield from _ahead(_pool(count), function, items, 2 * count)
 
 
-def shared(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def shared(
+    function: Callable[[Item], Result], items: Iterable[Item], *, alone: bool = False
+) -> list[Result]:
     """Return ``[function(item) for item in items]``; the calling thread does its share of the items.
 
     For rounds of short work: one waking per helper, and the caller begins at once. A helper that the pool
-    cannot lend is not waited for.
+    cannot lend is not waited for; `alone` asks for none.
     """
     waiting = deque(enumerate(items))
     found: list[Any] = [None] * len(waiting)
-    helpers = 0 if getattr(_local, "inside", False) else min(thread_count(), len(waiting)) - 1
+    helpers = 0 if alone or getattr(_local, "inside", False) else min(thread_count(), len(waiting)) - 1
     with one_blas_thread():
         if helpers < 1:
             return [function(item) for _, item in waiting]
@@ -183,7 +186,7 @@ class one_blas_thread:  # noqa: N801 - reads as a phrase: with one_blas_thread()
     """
 
     _depth = 0
-    _before: tuple[int, ...] = ()
+    _before: tuple[tuple[LibController, int], ...] = ()  # those that had more threads than one
     _guard = threading.Lock()
 
     def __enter__(self) -> None:
@@ -191,8 +194,10 @@ class one_blas_thread:  # noqa: N801 - reads as a phrase: with one_blas_thread()
         with cls._guard:
             cls._depth += 1
             if cls._depth == 1:
-                cls._before = tuple(library.get_num_threads() for library in _blas())
-                _set_blas([1] * len(cls._before))
+                found = ((library, library.get_num_threads()) for library in _blas())
+                cls._before = tuple((library, count) for library, count in found if count != 1)
+                for library, _ in cls._before:
+                    library.set_num_threads(1)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -201,13 +206,8 @@ class one_blas_thread:  # noqa: N801 - reads as a phrase: with one_blas_thread()
         with cls._guard:
             cls._depth -= 1
             if cls._depth == 0:
-                _set_blas(cls._before)
-
-
-def _set_blas(counts: Sequence[int]) -> None:
-    for library, count in zip(_blas(), counts, strict=True):
-        if library.get_num_threads() != count:
-            library.set_num_threads(count)
+                for library, count in cls._before:
+                    library.set_num_threads(count)
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -62,29 +63,28 @@ def read(
     """Return the rows of X, y and weights, checked; `estimator` is only asked, never changed."""
     if is_table(X) or is_dask(X):
         return _read_elsewhere(estimator, X, y, sample_weight, reads, reset, classes, lengths)
-    asker = copy.copy(estimator)  # scikit-learn notes names and widths on it
-    _refuse_dates(X)
-    X = unmasked(X, reads.nan, "X")
     check = _checker(estimator) if not reads.nan and _large(X, reads) else None
-    X, y = _arrays(asker, X, y, reads, reset)
+    X, y, names = _arrays(estimator, X, y, reads, reset)
     if reads.positive:
         _not_negative(X, type(estimator).__name__)
     weight = None if sample_weight is None else weights(sample_weight, X.shape[0])
     if reads.y == "class" and y is not None:
         classes, y = encode(y, classes)
-    names = getattr(asker, "feature_names_in_", None)
     runs = None if lengths is None else run_lengths_of(lengths, X.shape[0])
     return MemoryRows(X, y, weight, feature_names=names, classes=classes, lengths=runs, check=check)
 
 
-def _arrays(asker: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[Any, Any]:
-    """Return X and y as arrays, checked by scikit-learn; a plain float matrix takes a short way.
+def _arrays(estimator: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[Any, Any, Any]:
+    """Return X and y as arrays, and the names of columns, checked by scikit-learn; plain arrays take a short way.
 
-    The entries of a large one are left to `MemoryRows`.
+    The entries of a large X are left to `MemoryRows`.
     """
     with_y = reads.y is not None and not (y is None and (reads.optional_y or not reset))
-    if not with_y and _plain(asker, X, reads, reset):
-        return X, None
+    if _plain(estimator, X, reads, reset) and (not with_y or _plain_target(y, len(X), reads)):
+        return X, (_numbers(y) if with_y and reads.y != "class" else y if with_y else None), None
+    asker = copy.copy(estimator)  # scikit-learn notes names and widths on it
+    _refuse_dates(X)
+    X = unmasked(X, reads.nan, "X")
     options: dict[str, Any] = {
         "accept_sparse": "csr" if reads.sparse else False,
         "dtype": list(reads.dtypes),
@@ -95,13 +95,17 @@ def _arrays(asker: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[Any,
     if with_y:
         options |= {"multi_output": reads.y == "numbers", "y_numeric": reads.y in ("number", "numbers")}
         X, y = _validated(asker, X, y, **options)
-        if reads.y != "class":
-            y = np.asarray(y, dtype=np.float64)
-            if not np.isfinite(y).all():
-                raise DataError("Input y contains NaN or infinity; drop those rows.")
+        y = y if reads.y == "class" else _numbers(y)
     else:
         X, y = _validated(asker, X, **options), None
-    return (_canonical(X) if sparse.issparse(X) else X), y
+    return (_canonical(X) if sparse.issparse(X) else X), y, getattr(asker, "feature_names_in_", None)
+
+
+def _numbers(y: Any) -> Array:
+    y = np.asarray(y, dtype=np.float64)
+    if not np.isfinite(y).all():
+        raise DataError("Input y contains NaN or infinity; drop those rows.")
+    return y
 
 
 def _validated(asker: Any, *data: Any, **options: Any) -> Any:
@@ -129,15 +133,24 @@ def _missing(name: str) -> str:
     )
 
 
-def _plain(asker: Any, X: Any, reads: Reads, reset: bool) -> bool:
+def _plain(estimator: Any, X: Any, reads: Reads, reset: bool) -> bool:
     """Tell whether X is a matrix of floats that needs no more than a look at its entries."""
-    if not _floats(X, reads):
+    if not _floats(X, reads) or not X.size:
         return False
-    if reset or hasattr(asker, "feature_names_in_") or X.shape[1] != getattr(asker, "n_features_in_", -1):
+    if reset:
+        if X.shape[0] < reads.min_rows or _large(X, reads):
+            return False
+    elif hasattr(estimator, "feature_names_in_") or X.shape[1] != getattr(estimator, "n_features_in_", -1):
         return False
     if reads.nan:
-        return X.shape[0] > 0 and (is_finite(X) or not np.isinf(X).any())
-    return X.shape[0] > 0 and (_large(X, reads) or is_finite(X))
+        return is_finite(X) or not np.isinf(X).any()
+    return _large(X, reads) or is_finite(X)
+
+
+def _plain_target(y: Any, n: int, reads: Reads) -> bool:
+    """Tell whether y is a column of whole numbers, or of floats where numbers are asked for."""
+    kinds = "iu" if reads.y == "class" else "iuf"
+    return type(y) is np.ndarray and y.shape == (n,) and y.dtype.kind in kinds
 
 
 def _floats(X: Any, reads: Reads) -> bool:
@@ -345,12 +358,37 @@ def graph(G: Any, *, name: str = "graph", symmetric: bool = False) -> Any:
 
 def check_parameters(estimator: Any) -> None:
     """Check constructor arguments by the class's rules; an unknown option is answered with the nearest."""
-    rules = {name: _with_generators(rule) for name, rule in estimator._parameter_constraints.items()}
+    cls = type(estimator)
+    values = tuple(getattr(estimator, name) for name in _parameter_names(cls))
+    types = tuple(map(type, values))
+    if SIMPLE.issuperset(types):
+        _check_once(cls, types, values)
+    else:
+        _check_values(cls, values)
+
+
+SIMPLE = frozenset((int, float, str, bool, type(None)))  # types of which equal values stay equal
+
+
+@lru_cache(maxsize=256)
+def _parameter_names(cls: Any) -> tuple[str, ...]:
+    return tuple(cls._get_param_names())
+
+
+@lru_cache(maxsize=1024)
+def _check_once(cls: Any, types: tuple[type, ...], values: tuple[Any, ...]) -> None:
+    """Check values of simple types; those that passed are not looked at again."""
+    _check_values(cls, values)
+
+
+def _check_values(cls: Any, values: tuple[Any, ...]) -> None:
+    rules = {name: _with_generators(rule) for name, rule in cls._parameter_constraints.items()}
+    given = dict(zip(_parameter_names(cls), values, strict=True))
     try:
-        validate_parameter_constraints(rules, estimator.get_params(deep=False), type(estimator).__name__)
+        validate_parameter_constraints(rules, given, cls.__name__)
     except InvalidParameterError as error:
         match = re.match(r"The '(\w+)' parameter", str(error))
-        value = getattr(estimator, match.group(1), None) if match else None
+        value = given.get(match.group(1)) if match else None
         options = [word for word in re.findall(r"'([^']+)'", str(error)) if word != value]
         hint = nearest(value, options) if isinstance(value, str) else ""
         raise InvalidParameterError(str(error) + hint) from None

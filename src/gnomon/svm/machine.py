@@ -21,6 +21,7 @@ from gnomon.kernels.using import KERNEL, TakesKernel, gamma_of
 from gnomon.solvers.kernel_rows import KernelRows, expansion
 from gnomon.solvers.pairs import NO_LIMIT, PairProblem, Pairs
 
+FEW = 500  # rows up to which machines are trained one after another
 LARGEST = 1e150  # entry of a kernel matrix: multipliers are its inverse, and must keep their digits
 SMALL = (
     2**20
@@ -149,7 +150,7 @@ class KernelMachine(TakesKernel, Learner):
     def _step(self, work: Work, state: MachineState) -> tuple[MachineState, Report]:
         count = max(4000, 4 * work.rows.n)
         jobs = list(zip(work.problems, state.pairs, strict=True))
-        pairs = tuple(shared(lambda job: job[0].advance(job[1], count), jobs))
+        pairs = tuple(shared(lambda job: job[0].advance(job[1], count), jobs, alone=work.rows.n < FEW))
         dual = sum(value_of(p, now) for p, now in zip(work.problems, pairs, strict=True))
         worst = max(now.violation for now in pairs)
         return state._replace(pairs=pairs), Report(

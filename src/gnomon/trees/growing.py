@@ -32,6 +32,7 @@ CRITERIA = {
     "poisson": POISSON,
     "absolute_error": ABSOLUTE,
 }
+SHORT = 1024  # rows up to which a column is sorted before another thread has heard of it
 LARGE_NODE = 16_384  # rows from which one node is worth several threads
 NO_LIMIT = 2**31 - 1
 _NOTHING = np.zeros((1, 1))
@@ -83,7 +84,7 @@ def prepare(
         order[f] = np.argsort(column)
         columns[f] = column[order[f]]
 
-    list(in_order(sort, range(d)))
+    list(in_order(sort, range(d), alone=n < SHORT))
     return Prepared(columns, np.zeros((1, 1), np.uint8), None, categories, order)
 
 
