@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 
 from gnomon.core.data import Data
 from gnomon.core.promises import Promises
 from gnomon.core.rows import Rows
-from gnomon.core.validate import Reads, check_fitted, check_parameters, read
+from gnomon.core.validate import SIMPLE, Reads, check_fitted, check_parameters, parameter_names, read
 
 
 class Estimator(BaseEstimator):  # type: ignore[misc]
@@ -39,6 +39,16 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         kept = {name: value for name, value in vars(self).items() if not is_learned(name)}
         self.__dict__ = {**kept, **fresh}
 
+    def _unfitted(self) -> Self:
+        """Return scikit-learn's clone; its long way is spared where settings are but numbers and words."""
+        settings = {name: getattr(self, name) for name in parameter_names(type(self))}
+        noted = any(
+            name.startswith(("_sk", "_metadata")) for name in vars(self)
+        )  # scikit-learn's, which it copies
+        if noted or not all(map(_is_simple, settings.values())):
+            return clone(self)
+        return type(self)(**settings)
+
     def __sklearn_is_fitted__(self) -> bool:
         return any(is_learned(name) for name in vars(self))
 
@@ -50,6 +60,10 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = self._reads.y is not None and not self._reads.optional_y
         tags.target_tags.multi_output = self._reads.y == "numbers"
         return tags
+
+
+def _is_simple(value: Any) -> bool:
+    return type(value) in SIMPLE or (type(value) is tuple and all(map(_is_simple, value)))
 
 
 def is_learned(name: str) -> bool:

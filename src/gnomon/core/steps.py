@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.callback_support import CallbackSupportMixin, callback_management_context
@@ -160,14 +159,21 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
             state = self._first_state(work, draw_seed(generator(self._seed())), 0)
             if state is not None:
                 yield self._copy(Run(state, recorder.trace(), 0, False), data)
-            for moment in self._steps(work, state, recorder):
+            moments = self._steps(work, state, recorder)
+            while True:
+                with _calm(data):
+                    moment = next(moments, None)
+                if moment is None:
+                    return
                 count = len(recorder.objective)
                 last = moment.last() or count >= self._limit()
-                state = self._finish(work, moment.state) if last else moment.state
-                yield self._copy(Run(state, recorder.trace(), count, moment.converged), data)
+                with _calm(data):
+                    state = self._finish(work, moment.state) if last else moment.state
+                    copy = self._copy(Run(state, recorder.trace(), count, moment.converged), data)
+                yield copy
 
     def _copy(self, run: Run, data: Data) -> Self:
-        copy = clone(self)
+        copy = self._unfitted()
         copy._keep(run, data)
         return copy
 
@@ -299,7 +305,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
 
     def _reconstruction(self, run: Run, data: Data) -> dict[str, Any]:
         """Return what scikit-learn's callbacks need to make a fitted copy."""
-        shell = clone(self)
+        shell = self._unfitted()
         shell._keep(run, data)
         return {name: value for name, value in vars(shell).items() if name.endswith("_")}
 

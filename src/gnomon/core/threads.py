@@ -83,7 +83,9 @@ def in_order(
     all: for work of less than a tenth of a millisecond an item, which is what handing it over costs.
     """
     if what is not None:
-        yield from told(in_order(function, items, alone=alone), what, len(items) if isinstance(items, Sized) else None)
+        yield from told(
+            in_order(function, items, alone=alone), what, len(items) if isinstance(items, Sized) else None
+        )
         return
     alone = alone or getattr(_local, "inside", False) or (isinstance(items, Sized) and len(items) < 2)
     count = 1 if alone else thread_count()
@@ -94,9 +96,7 @@ def in_order(
             yield from _ahead(_pool(count), function, items, 2 * count)
 
 
-def shared(
-    function: Callable[[Item], Result], items: Iterable[Item], *, alone: bool = False
-) -> list[Result]:
+def shared(function: Callable[[Item], Result], items: Iterable[Item], *, alone: bool = False) -> list[Result]:
     """Return ``[function(item) for item in items]``; the calling thread does its share of the items.
 
     For rounds of short work: one waking per helper, and the caller begins at once. A helper that the pool

@@ -359,7 +359,7 @@ def graph(G: Any, *, name: str = "graph", symmetric: bool = False) -> Any:
 def check_parameters(estimator: Any) -> None:
     """Check constructor arguments by the class's rules; an unknown option is answered with the nearest."""
     cls = type(estimator)
-    values = tuple(getattr(estimator, name) for name in _parameter_names(cls))
+    values = tuple(getattr(estimator, name) for name in parameter_names(cls))
     types = tuple(map(type, values))
     if SIMPLE.issuperset(types):
         _check_once(cls, types, values)
@@ -371,7 +371,8 @@ SIMPLE = frozenset((int, float, str, bool, type(None)))  # types of which equal 
 
 
 @lru_cache(maxsize=256)
-def _parameter_names(cls: Any) -> tuple[str, ...]:
+def parameter_names(cls: Any) -> tuple[str, ...]:
+    """Return the names of a class's constructor arguments, read once."""
     return tuple(cls._get_param_names())
 
 
@@ -383,7 +384,7 @@ def _check_once(cls: Any, types: tuple[type, ...], values: tuple[Any, ...]) -> N
 
 def _check_values(cls: Any, values: tuple[Any, ...]) -> None:
     rules = {name: _with_generators(rule) for name, rule in cls._parameter_constraints.items()}
-    given = dict(zip(_parameter_names(cls), values, strict=True))
+    given = dict(zip(parameter_names(cls), values, strict=True))
     try:
         validate_parameter_constraints(rules, given, cls.__name__)
     except InvalidParameterError as error:

@@ -12,6 +12,7 @@ from scipy import linalg
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.linalg import cholesky, log_determinant
+from gnomon.core.threads import one_blas_thread
 from gnomon.distributions import forms
 from gnomon.distributions.base import (
     Array,
@@ -173,7 +174,8 @@ class Gaussian(Geometry):
         if self.covariance_type == "tied":
             one = linalg.solve_triangular(self.factors[0], eye, lower=True)
             return np.broadcast_to(one, self.factors.shape)
-        return np.stack([linalg.solve_triangular(L, eye, lower=True) for L in self.factors])
+        with one_blas_thread():  # these are small
+            return np.stack([linalg.solve_triangular(L, eye, lower=True) for L in self.factors])
 
     @cached_property
     def log_determinants(self) -> Array:

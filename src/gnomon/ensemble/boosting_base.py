@@ -94,7 +94,7 @@ class Boosted(Learner):
             yield from one._iterate(one._read(codes, y, sample_weight))
 
     def _copy(self, run: Any, rows: Any) -> Any:
-        copy = clone(self)
+        copy = self._unfitted()
         copy._categories, copy._data = self._categories, self._data
         copy._keep(run, rows)
         del copy._categories, copy._data
