@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils import Tags
 
@@ -19,6 +19,10 @@ from gnomon.core.steps import OneStep
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, NUMBER, Reads, warn
 from gnomon.decomposition._kernel_queries import KernelQueries
 from gnomon.decomposition._kernels import KERNELS, chosen_landmarks, kernel_of, rounding
+from gnomon.decomposition._krylov import leading_eigen
+
+TINY, SMALL = 100, 600  # rows up to which all eigenvectors are computed: in any case, and with "auto"
+MOST_STEPS = 200  # of Lanczos before all eigenvectors are computed after all
 
 
 class KernelPCA(KernelQueries, OneStep):
@@ -49,9 +53,10 @@ class KernelPCA(KernelQueries, OneStep):
     fit_inverse_transform : bool, default=False
         Learn pre-images: a kernel ridge regression from coordinates back to rows.
     eigen_solver : {"auto", "dense", "arpack", "randomized"}
-        "auto" is dense for up to 2000 rows or many components, Lanczos otherwise; both are exact.
+        "auto" is dense for up to 600 rows, block Lanczos ("arpack") beyond; both are exact. Every solver is dense for
+        up to 100 rows, and where more than an eighth of all components are wanted.
     tol, max_iter
-        Of Lanczos.
+        Of Lanczos: residual as a share of the eigenvalue (1e-10 for 0), and steps of a block.
     iterated_power : int or "auto"
         Power steps of "randomized".
     remove_zero_eig : bool, default=False
@@ -252,10 +257,9 @@ class KernelPCA(KernelQueries, OneStep):
         wanted = n if self.n_components is None else min(n, int(self.n_components))
         solver = self.eigen_solver
         if solver == "auto":
-            solver = "dense" if n <= 600 or wanted > n / 8 else "arpack"
-        if solver == "dense" or wanted >= n:
-            C = K - means - means[:, None] + grand if self.center else K
-            return symmetric_eigen((C + C.T) / 2.0, wanted)
+            solver = "dense" if n <= SMALL else "arpack"
+        if solver == "dense" or n <= TINY or wanted > n / 8:
+            return self._all_eigen(K, means, grand, wanted)
         center = self.center
 
         def times(V: Array) -> Array:
@@ -265,11 +269,22 @@ class KernelPCA(KernelQueries, OneStep):
 
         if solver == "randomized":
             return self._randomized(times, n, wanted)
-        start = generator(self.random_state).standard_normal(n)
-        operator = LinearOperator((n, n), matvec=times, matmat=times, dtype=np.float64)
-        values, vectors = eigsh(operator, k=wanted, which="LA", tol=self.tol, maxiter=self.max_iter, v0=start)
-        order = np.argsort(-values)
-        return values[order], vectors[:, order]
+        steps = MOST_STEPS if self.max_iter is None else int(self.max_iter)
+        rng = generator(self.random_state)
+        values, vectors, found = leading_eigen(times, n, wanted, rng, tol=self.tol, max_steps=steps)
+        if not found and self.max_iter is None:  # eigenvalues that lie close together: rotations are surer
+            return self._all_eigen(K, means, grand, wanted)
+        if not found:
+            warn(
+                f"eigenvectors have not converged in max_iter={self.max_iter} steps; raise it, or take "
+                "eigen_solver='dense'.",
+                ConvergenceWarning,
+            )
+        return values, vectors
+
+    def _all_eigen(self, K: Array, means: Array, grand: float, wanted: int) -> tuple[Array, Array]:
+        C = K - means - means[:, None] + grand if self.center else K
+        return symmetric_eigen((C + C.T) / 2.0, wanted)
 
     def _randomized(self, times: Any, n: int, wanted: int) -> tuple[Array, Array]:
         Q = generator(self.random_state).standard_normal((n, min(n, wanted + 10)))

@@ -1,0 +1,68 @@
+"""Leading eigenvectors of a symmetric matrix that is known by its products alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gnomon.core.linalg import Array
+
+SPARE, WIDEST = 6, 64  # columns of a block beyond the wanted ones, and at most
+SHARE = 1e-10  # of an eigenvalue: a residual below it is taken as none where no tolerance is given
+ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of the largest eigenvalue
+
+
+def leading_eigen(
+    times: Callable[[Array], Array],
+    n: int,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    tol: float = 0.0,
+    max_steps: int = 200,
+) -> tuple[Array, Array, bool]:
+    """Return the k largest eigenvalues, their vectors in columns, and whether all of them have converged.
+
+    Block Lanczos steps (Golub and Underwood 1977) from a random start, every new block made orthogonal to all before
+    it; a full basis goes on from its best vectors (Wu and Simon 2000). A product with a block reads the matrix once, as
+    a product with one vector does, and eigenvalues that are equal come out together. A pair has converged where its
+    residual is below `tol` of its eigenvalue, or is rounding of the largest. Needs n of at least 8k and 100.
+    """
+    b = min(k + SPARE, WIDEST)
+    room = min(n // 2, max(4 * (k + b), 16 * b))  # vectors of a basis
+    V, T, m = np.empty((n, room), order="F"), np.zeros((room, room)), 0
+    values, Y = np.empty(0), np.empty((0, 0))
+    fresh = np.linalg.qr(rng.standard_normal((n, b)))[0]
+    share = SHARE if tol == 0.0 else tol
+    for _ in range(max_steps):
+        if m + b > room:
+            m = min(k + b, room - b)
+            V[:, :m] = V[:, : len(Y)] @ Y[:, :m]
+            T[:] = 0.0
+            T[:m, :m] = np.diag(values[:m])
+        block = slice(m, m + b)
+        m += b
+        V[:, block] = fresh
+        image = times(V[:, block])
+        T[:m, block] = V[:, :m].T @ image
+        T[block, :m] = T[:m, block].T
+        values, Y = np.linalg.eigh(T[:m, :m])
+        values, Y = values[::-1], Y[:, ::-1]
+        fresh, link = _next_block(image - V[:, :m] @ T[:m, block], V[:, :m])
+        left = np.linalg.norm(link @ Y[block, :k], axis=0)
+        if m >= k and (left <= np.maximum(share * np.abs(values[:k]), ROUNDING * np.abs(values).max())).all():
+            return values[:k], V[:, :m] @ Y[:, :k], True
+    return values[:k], V[:, :m] @ Y[:, :k], False
+
+
+def _next_block(W: Array, V: Array) -> tuple[Array, Array]:
+    """Orthonormal columns, orthogonal to V, that span W, and the factor with which they give it.
+
+    What is left of an exhausted block is rounding: made orthonormal it is as good as a fresh draw.
+    """
+    Q, R = np.linalg.qr(W)
+    size = np.abs(R.diagonal())
+    for _ in range(1 if size.min() > 1e-6 * size.max() else 3):
+        Q = np.linalg.qr(Q - V @ (V.T @ Q))[0]
+    return Q, Q.T @ W
