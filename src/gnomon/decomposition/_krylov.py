@@ -9,7 +9,7 @@ import numpy as np
 from gnomon.core.linalg import Array
 
 SPARE, WIDEST = 6, 64  # columns of a block beyond the wanted ones, and at most
-SHARE = 1e-10  # of an eigenvalue: a residual below it is taken as none where no tolerance is given
+SHARE = 1e-9  # of an eigenvalue: a residual below it is taken as none where no tolerance is given
 ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of the largest eigenvalue
 
 
@@ -63,6 +63,10 @@ def _next_block(W: Array, V: Array) -> tuple[Array, Array]:
     """
     Q, R = np.linalg.qr(W)
     size = np.abs(R.diagonal())
-    for _ in range(1 if size.min() > 1e-6 * size.max() else 3):
-        Q = np.linalg.qr(Q - V @ (V.T @ Q))[0]
+    if size.min() > 1e-6 * size.max():
+        Q = Q - V @ (V.T @ Q)
+        Q = Q @ np.linalg.inv(np.linalg.cholesky(Q.T @ Q)).T  # nearly orthonormal: no digit is lost
+    else:
+        for _ in range(3):
+            Q = np.linalg.qr(Q - V @ (V.T @ Q))[0]
     return Q, Q.T @ W
