@@ -528,6 +528,24 @@ def test_kernels_that_centering_makes_symmetric(solver):
     assert_allclose(leaning.transform(X @ X.T + lean), straight.transform(X @ X.T), atol=1e-6)
 
 
+def test_pairs_of_equal_correlation_do_not_depend_on_rounding():
+    X, Y = (
+        seeded(4, 3),
+        seeded(4, 2, seed=1),
+    )  # three columns of four rows hold everything: every correlation is 1
+    with pytest.warns(UserWarning, match="mean nothing"):
+        model = CCA(2, normalize="unit").fit(X, Y)
+        other = CCA(2, normalize="unit").fit(1e3 * X[::-1] + 5.0, Y[::-1] / 7.0)
+    assert_allclose(model.canonical_correlations_, 1.0, rtol=1e-12)
+    for mine, its in zip(model.transform(X, Y), other.transform(1e3 * X + 5.0, Y / 7.0), strict=True):
+        assert_allclose(mine, its, atol=1e-7)
+        assert_allclose(mine.T @ mine, np.eye(2), atol=1e-9)
+    Z = np.hstack([(A - A.mean(axis=0)) / A.std(axis=0) for A in (X, Y)])
+    shares = ((Z.T @ model.transform(X)) ** 2).sum(axis=0)
+    turned = model.transform(X) @ np.array([[0.8, 0.6], [-0.6, 0.8]])
+    assert shares[0] > shares[1] and shares[0] > ((Z.T @ turned) ** 2).sum(axis=0).max()
+
+
 # a few eigenvectors from products alone
 
 

@@ -284,7 +284,9 @@ class KernelPCA(KernelQueries, OneStep):
 
         def times(V: Array) -> Array:
             Vt = V.T - V.mean(axis=0)[:, None] if self.center else V.T
-            out = sum(shared(lambda part: Vt[:, part] @ K[part], parts))  # K is symmetric; this way round is quicker
+            out = sum(
+                shared(lambda part: Vt[:, part] @ K[part], parts)
+            )  # K is symmetric; this way round is quicker
             return (out - out.mean(axis=1)[:, None] if self.center else out).T
 
         return times
