@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits, load_linnerud
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.threads import threads
 from gnomon.decomposition import (
     CCA,
     MDS,
@@ -601,6 +602,24 @@ def test_block_lanczos_of_fewer_directions_than_are_wanted(rank):
     assert found
     assert_allclose(values, exact, atol=1e-11)
     assert_allclose(vectors.T @ vectors, np.eye(8), atol=1e-12)
+
+
+def test_block_lanczos_where_most_rows_are_zero():
+    B = np.zeros((200, 30))
+    B[:12] = seeded(12, 30)  # rounding lives in twelve rows, and leaves no room beside the first block
+    A = B @ B.T
+    values, vectors, found = leading_eigen(products_with(A), 200, 20, np.random.default_rng(0))
+    assert found
+    assert_allclose(values, np.r_[np.linalg.eigvalsh(A[:12, :12])[::-1], np.zeros(8)], atol=1e-11)
+    assert_allclose(vectors.T @ vectors, np.eye(20), atol=1e-12)
+
+
+def test_kernel_components_on_any_number_of_threads():
+    X, found = seeded(700, 4), []
+    for count in (1, 2):
+        with threads(count):
+            found.append(KernelPCA(5, kernel="rbf", random_state=0).fit(X))
+    assert (found[0].eigenvectors_ == found[1].eigenvectors_).all()
 
 
 def test_many_equal_eigenvalues_are_all_found():

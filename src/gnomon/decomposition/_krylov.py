@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gnomon.core.linalg import Array
+from gnomon.decomposition.singular import ROUNDED
 
 SPARE, WIDEST = 6, 64  # columns of a block beyond the wanted ones, and at most
 SHARE = 1e-9  # of an eigenvalue: a residual below it is taken as none where no tolerance is given
@@ -49,24 +50,26 @@ def leading_eigen(
         T[block, :m] = T[:m, block].T
         values, Y = np.linalg.eigh(T[:m, :m])
         values, Y = values[::-1], Y[:, ::-1]
-        fresh, link = _next_block(image - V[:, :m] @ T[:m, block], V[:, :m])
+        rest = image - V[:, :m] @ T[:m, block]
+        fresh, link = _next_block(rest, V[:, :m], float(np.linalg.norm(image)), rng)
         left = np.linalg.norm(link @ Y[block, :k], axis=0)
         if m >= k and (left <= np.maximum(share * np.abs(values[:k]), ROUNDING * np.abs(values).max())).all():
             return values[:k], V[:, :m] @ Y[:, :k], True
     return values[:k], V[:, :m] @ Y[:, :k], False
 
 
-def _next_block(W: Array, V: Array) -> tuple[Array, Array]:
+def _next_block(W: Array, V: Array, size: float, rng: np.random.Generator) -> tuple[Array, Array]:
     """Orthonormal columns, orthogonal to V, that span W, and the factor with which they give it.
 
-    What is left of an exhausted block is rounding: made orthonormal it is as good as a fresh draw.
+    What is below `size` by so much that it may be rounding is replaced by fresh draws.
     """
     Q, R = np.linalg.qr(W)
-    size = np.abs(R.diagonal())
-    if size.min() > 1e-6 * size.max():
+    if np.abs(R.diagonal()).min() > ROUNDED * size:
         Q = Q - V @ (V.T @ Q)
         Q = Q @ np.linalg.inv(np.linalg.cholesky(Q.T @ Q)).T  # nearly orthonormal: no digit is lost
     else:
+        U, s, _ = np.linalg.svd(W, full_matrices=False)
+        Q = np.where(s > ROUNDED * size, U, rng.standard_normal(U.shape))
         for _ in range(3):
             Q = np.linalg.qr(Q - V @ (V.T @ Q))[0]
     return Q, Q.T @ W
