@@ -8,8 +8,10 @@ from numpy.testing import assert_allclose
 from scipy import sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_digits, load_linnerud
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.threads import threads
 from gnomon.decomposition import (
     CCA,
     MDS,
@@ -21,9 +23,11 @@ from gnomon.decomposition import (
     KernelCCA,
     KernelPCA,
     TruncatedSVD,
+    kernel_pca,
     principal_angles,
     svd,
 )
+from gnomon.decomposition._krylov import leading_eigen
 
 A6 = np.array([(1, 2), (2, 1), (3, 5), (4, 3), (5, 6), (6, 8)], dtype=float)
 B6 = np.array([(1, 0), (3, 1), (2, 2), (5, 1), (4, 3), (7, 2)], dtype=float)
@@ -514,8 +518,8 @@ def test_rebuilt_rows_have_the_type_of_their_scores():
 
 @pytest.mark.parametrize("solver", ["dense", "arpack", "randomized"])
 def test_kernels_that_centering_makes_symmetric(solver):
-    X = np.random.default_rng(0).normal(size=(12, 3))
-    lean = np.arange(12.0)
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    lean = np.arange(120.0)
     options = {"kernel": "precomputed", "eigen_solver": solver, "random_state": 0}
     straight = KernelPCA(2, **options).fit(X @ X.T)
     leaning = KernelPCA(2, **options).fit(
@@ -523,3 +527,124 @@ def test_kernels_that_centering_makes_symmetric(solver):
     )  # a number for every column: gone once rows are centered
     assert_allclose(leaning.eigenvalues_, straight.eigenvalues_, rtol=1e-7)
     assert_allclose(leaning.transform(X @ X.T + lean), straight.transform(X @ X.T), atol=1e-6)
+
+
+def test_pairs_of_equal_correlation_do_not_depend_on_rounding():
+    X, Y = (
+        seeded(4, 3),
+        seeded(4, 2, seed=1),
+    )  # three columns of four rows hold everything: every correlation is 1
+    with pytest.warns(UserWarning, match="mean nothing"):
+        model = CCA(2, normalize="unit").fit(X, Y)
+        other = CCA(2, normalize="unit").fit(1e3 * X[::-1] + 5.0, Y[::-1] / 7.0)
+    assert_allclose(model.canonical_correlations_, 1.0, rtol=1e-12)
+    for mine, its in zip(model.transform(X, Y), other.transform(1e3 * X + 5.0, Y / 7.0), strict=True):
+        assert_allclose(mine, its, atol=1e-7)
+        assert_allclose(mine.T @ mine, np.eye(2), atol=1e-9)
+    Z = np.hstack([(A - A.mean(axis=0)) / A.std(axis=0) for A in (X, Y)])
+    shares = ((Z.T @ model.transform(X)) ** 2).sum(axis=0)
+    turned = model.transform(X) @ np.array([[0.8, 0.6], [-0.6, 0.8]])
+    assert shares[0] > shares[1] and shares[0] > ((Z.T @ turned) ** 2).sum(axis=0).max()
+
+
+# a few eigenvectors from products alone
+
+
+def products_with(A, calls=None):
+    """Products with a matrix, counted."""
+
+    def times(V):
+        if calls is not None:
+            calls.append(V.shape[1])
+        return A @ V
+
+    return times
+
+
+def test_block_lanczos_is_lapack():
+    Q = np.linalg.qr(seeded(300, 300))[0]
+    A = (
+        Q
+        * np.r_[
+            3.0,
+            2.9,
+            2.9,
+            2.9,
+            1.0,
+            0.5 ** np.arange(295),
+        ]
+    ) @ Q.T  # three are equal
+    A = (A + A.T) / 2
+    values, vectors, found = leading_eigen(products_with(A), 300, 5, np.random.default_rng(0))
+    assert found
+    assert_allclose(values, [3.0, 2.9, 2.9, 2.9, 1.0], rtol=1e-13)
+    assert_allclose(vectors.T @ vectors, np.eye(5), atol=1e-13)
+    assert np.linalg.norm(A @ vectors - vectors * values, axis=0).max() < 1e-9
+    assert_allclose(vectors[:, 1:4] @ vectors[:, 1:4].T, Q[:, 1:4] @ Q[:, 1:4].T, atol=1e-8)
+
+
+def test_block_lanczos_goes_on_from_a_full_basis():
+    calls, n = [], 400
+    A = np.diag(1.0 + np.arange(n) / n)  # gaps of 1/400: a basis of 112 vectors does not see them apart
+    values, vectors, found = leading_eigen(products_with(A, calls), n, 1, np.random.default_rng(0))
+    assert found and set(calls) == {7} and len(calls) > 16
+    assert values[0] == pytest.approx(2.0 - 1 / n, rel=1e-14) and abs(vectors[-1, 0]) == pytest.approx(1.0)
+    *_, found = leading_eigen(products_with(A), n, 1, np.random.default_rng(0), max_steps=5)
+    assert not found
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_block_lanczos_of_fewer_directions_than_are_wanted(rank):
+    B = seeded(200, rank)
+    A = B @ B.T
+    values, vectors, found = leading_eigen(products_with(A), 200, 8, np.random.default_rng(0))
+    exact = np.r_[np.linalg.svd(B, compute_uv=False) ** 2, np.zeros(8 - rank)]
+    assert found
+    assert_allclose(values, exact, atol=1e-11)
+    assert_allclose(vectors.T @ vectors, np.eye(8), atol=1e-12)
+
+
+def test_block_lanczos_where_most_rows_are_zero():
+    B = np.zeros((200, 30))
+    B[:12] = seeded(12, 30)  # rounding lives in twelve rows, and leaves no room beside the first block
+    A = B @ B.T
+    values, vectors, found = leading_eigen(products_with(A), 200, 20, np.random.default_rng(0))
+    assert found
+    assert_allclose(values, np.r_[np.linalg.eigvalsh(A[:12, :12])[::-1], np.zeros(8)], atol=1e-11)
+    assert_allclose(vectors.T @ vectors, np.eye(20), atol=1e-12)
+
+
+def test_kernel_components_on_any_number_of_threads():
+    X, found = seeded(700, 4), []
+    for count in (1, 2):
+        with threads(count):
+            found.append(KernelPCA(5, kernel="rbf", random_state=0).fit(X))
+    assert (found[0].eigenvectors_ == found[1].eigenvectors_).all()
+
+
+def test_many_equal_eigenvalues_are_all_found():
+    n = 800
+    model = KernelPCA(80, kernel="precomputed", random_state=0).fit(2.0 * np.eye(n))  # twice I - 11ᵀ/n
+    assert_allclose(model.eigenvalues_, 2.0, rtol=1e-12)
+    assert_allclose(model.eigenvectors_.T @ model.eigenvectors_, np.eye(80), atol=1e-10)
+
+
+def test_lanczos_says_when_it_was_stopped():
+    X = seeded(150, 3)
+    options = dict(kernel="rbf", gamma=5.0, eigen_solver="arpack", random_state=0)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        KernelPCA(4, max_iter=2, **options).fit(X)
+    rough = KernelPCA(4, tol=0.1, **options).fit(X).eigenvalues_
+    exact = KernelPCA(4, kernel="rbf", gamma=5.0, eigen_solver="dense").fit(X).eigenvalues_
+    assert_allclose(KernelPCA(4, **options).fit(X).eigenvalues_, exact, rtol=1e-12)
+    assert (rough <= exact * (1 + 1e-12)).all() and (rough < exact * (1 - 1e-9)).any()
+
+
+def test_eigenvalues_too_close_for_lanczos(monkeypatch):
+    monkeypatch.setattr(kernel_pca, "MOST_STEPS", 2)
+    X = seeded(150, 3)
+    options = dict(kernel="rbf", gamma=5.0, random_state=0)
+    exact = KernelPCA(4, eigen_solver="dense", **options).fit(X)
+    assert_allclose(
+        KernelPCA(4, eigen_solver="arpack", **options).fit(X).transform(X), exact.transform(X), atol=1e-10
+    )

@@ -186,3 +186,21 @@ def test_pictures_of_topics():
     assert len(plot.topics(model, document=bars.counts[:1]).texts) == np.count_nonzero(bars.counts[0])
     news = make_news(5, 20, random_state=0)
     assert len(news.data) == 5 and news.shares.shape == (5, 8)
+
+
+def test_trace_with_gaps_is_a_line():
+    X = np.array([[4, 2, 0, 0], [0, 0, 3, 1]])
+    model = LatentDirichletAllocation(2, learning_method="gibbs", n_burn=20, n_samples=1, random_state=0).fit(
+        X
+    )
+    line = model.trace_.plot().lines[0]  # the objective is looked at in every tenth sweep, and in the last
+    assert line.get_xdata().tolist() == [10, 20, 25]
+    assert np.isfinite(line.get_ydata()).all()
+
+
+def test_scree_says_what_its_shares_are_of():
+    X = load_iris().data
+    names = [
+        plot.scree(model.fit(X)).figure.axes[1].get_ylabel() for model in (PCA(2), KernelPCA(2, kernel="rbf"))
+    ]
+    assert names == ["share explained", "share of the components shown"]

@@ -512,3 +512,19 @@ def test_krylov_steps_get_farther_than_power_steps():
     exact = linalg.svdvals(X)[:10]
     assert (found <= exact * (1 + 1e-12)).all()
     assert (exact - found).sum() < (exact - by_power).sum()
+
+
+@pytest.mark.parametrize("k", [2, 30, 60])
+def test_random_blocks_that_hold_every_row(k):
+    X = np.zeros((300, 64))
+    X[:, 3:] = np.random.default_rng(0).normal(
+        size=(300, 61)
+    )  # three columns are zero, and so is rounding in them
+    found = svd(X, k, method="randomized", random_state=0)
+    exact = np.linalg.svd(X, compute_uv=False)
+    assert (found.s <= exact[:k] * (1 + 1e-12)).all()
+    assert_allclose(found.Vt @ found.Vt.T, np.eye(k), atol=1e-12)
+    if k >= 30:
+        assert_allclose(found.s, exact[:k], rtol=1e-10)  # the blocks span everything
+    whole = PCA(k, svd_solver="randomized", random_state=0).fit(X)
+    assert whole.explained_variance_ratio_.sum() < 1.0

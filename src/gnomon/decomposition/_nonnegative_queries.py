@@ -80,17 +80,18 @@ class FactorQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def loglik(self, X: Any) -> float:
         """Return the log-likelihood of X: Poisson for Kullback–Leibler, Gaussian with profiled variance for squares."""
-        X = matrix(X, nan=True, allow_sparse=True)
-        dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-        R = self.inverse_transform(self.transform(X))
         beta = self._beta()
+        if beta not in (1.0, 2.0):
+            raise DataError("loglik is defined for the squared and the Kullback–Leibler loss.")
+        X = matrix(X, nan=True, allow_sparse=True)
+        W, loss, constant, count = self.transform(X), 0.0, 0.0, 0
+        for part, block in nn.dense_blocks(X):
+            loss += nn.divergence(block, self.inverse_transform(W[part]), beta)
+            constant += nn.poisson_constant(block) if beta == 1.0 else 0.0
+            count += int((~np.isnan(block)).sum())
         if beta == 1.0:
-            return -nn.divergence(dense, R, 1.0) - nn.poisson_constant(dense)
-        if beta == 2.0:
-            count = int((~np.isnan(dense)).sum())
-            noise = 2.0 * nn.divergence(dense, R, 2.0) / count
-            return float(-0.5 * count * (np.log(2.0 * np.pi * noise) + 1.0))
-        raise DataError("loglik is defined for the squared and the Kullback–Leibler loss.")
+            return -loss - constant
+        return float(-0.5 * count * (np.log(2.0 * np.pi * 2.0 * loss / count) + 1.0))
 
     def _criterion(self, X: Any, price: float, scale: str) -> float:
         if scale not in ("full", "half"):

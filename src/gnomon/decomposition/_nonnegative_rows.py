@@ -11,7 +11,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import Chunk
-from gnomon.decomposition._nonnegative import Penalty
+from gnomon.decomposition._nonnegative import Penalty, dense_blocks
 
 
 class NonNegativeWork(NamedTuple):
@@ -55,10 +55,12 @@ def smallest_entry(chunk: Chunk) -> Array:
 
 def squared_errors(chunk: Chunk, W: Array, H: Array) -> Array:
     """½ Σ w ‖x − Wh‖² over observed entries."""
-    X = chunk.X.toarray() if sparse.issparse(chunk.X) else chunk.X
-    gap = X - W[chunk.start : chunk.start + len(X)] @ H
-    gap = np.where(np.isnan(gap), 0.0, gap)
-    return np.asarray(0.5 * (chunk.weight @ (gap * gap).sum(axis=1)))
+    V, found = W[chunk.start : chunk.start + chunk.X.shape[0]], 0.0
+    for part, X in dense_blocks(chunk.X):
+        gap = X - V[part] @ H
+        gap = np.where(np.isnan(gap), 0.0, gap)
+        found += 0.5 * float(chunk.weight[part] @ (gap * gap).sum(axis=1))
+    return np.asarray(found)
 
 
 def dense_rows(rows: Any) -> Any:

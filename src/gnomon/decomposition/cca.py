@@ -19,93 +19,18 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted, matrix, warn
+from gnomon.decomposition._canonical import (
+    Canonical,
+    canonical_directions,
+    from_rows,
+    joint_scatter,
+    score_scales,
+    without_ties,
+)
 from gnomon.decomposition._projecting import scores_of
-from gnomon.decomposition._scatter import Scatter, check_scatter, scatter_sums
-from gnomon.decomposition.singular import thin_svd
+from gnomon.decomposition._scatter import Scatter, check_scatter
 
 TRUSTED = 1e-10  # smallest eigenvalue of a correlation matrix at which cross-products keep enough digits
-
-
-def joint_scatter(chunk: Chunk) -> Scatter:
-    """Moments of both blocks side by side."""
-    Y = chunk.y if chunk.y.ndim == 2 else chunk.y[:, None]
-    return scatter_sums(chunk._replace(X=np.hstack([np.asarray(chunk.X, dtype=np.float64), Y])))
-
-
-class Whitening(NamedTuple):
-    """A map to coordinates of unit scatter, and the rank they span."""
-
-    map: Array  # (p, r): XW has orthonormal columns
-    rank: int
-
-
-def whitening(S: Array, reg: float, name: str) -> Whitening:
-    """Whiten a block through the eigenvectors of its scaled scatter; directions without data are left out."""
-    size = np.sqrt(S.diagonal())
-    alive = size > 1e-12 * max(float(size.max(initial=0.0)), 1e-300)
-    if not alive.any():
-        raise DegenerateError(f"every column of {name} is constant; nothing can correlate with it.")
-    scale = np.where(alive, size, 1.0)
-    values, vectors = linalg.eigh(S / scale[:, None] / scale)
-    good = values > 1e-13 * len(S) * values[-1]
-    if reg > 0:
-        inner = S + reg * np.eye(len(S))
-        L = linalg.cholesky(inner, lower=True)
-        return Whitening(linalg.solve_triangular(L, np.eye(len(S)), lower=True).T, int(good.sum()))
-    if not good.all():
-        lost = len(S) - int(good.sum())
-        warn(
-            f"{name} has rank {int(good.sum())}: {lost} of its columns are constant or depend on the others."
-        )
-    return Whitening(vectors[:, good] / np.sqrt(values[good]) / scale[:, None], int(good.sum()))
-
-
-class Canonical(NamedTuple):
-    """Directions U, V of unit scatter, their correlations, and the ranks."""
-
-    U: Array  # (p, K)
-    V: Array  # (q, K)
-    correlations: Array  # (r,) all of them
-    ranks: tuple[int, int]
-
-
-def canonical_directions(Sx: Array, Sy: Array, Sxy: Array, reg: float) -> Canonical:
-    """Solve max uᵀS_xy v, uᵀS_x u = vᵀS_y v = 1 by whitening both blocks and one small SVD."""
-    A, B = whitening(Sx, reg, "X"), whitening(Sy, reg, "Y")
-    left, D, right = linalg.svd(A.map.T @ Sxy @ B.map, full_matrices=False)
-    return Canonical(A.map @ left, B.map @ right.T, np.clip(D, 0.0, 1.0), (A.rank, B.rank))
-
-
-def from_rows(X: Array, Y: Array, weight: Array, Sx: Array, Sy: Array) -> Canonical:
-    """The same from the (centered, weighted) rows themselves: for blocks whose cross-products have lost digits."""
-    root = np.sqrt(weight)[:, None]
-    found = []
-    for block, name in ((X * root, "X"), (Y * root, "Y")):
-        size = np.linalg.norm(block, axis=0)
-        scale = np.where(size > 1e-12 * size.max(), size, np.inf)  # constant columns take no part
-        Q, s, Vt = thin_svd(block / scale)  # the shortest weights, where they are not unique
-        rank = int((s > 1e-13 * max(block.shape) * max(float(s[0]), 1e-300)).sum())
-        if rank < block.shape[1]:
-            warn(f"{name} has rank {rank}: some of its columns are constant or depend on the others.")
-        found.append((Q[:, :rank], Vt[:rank].T / s[:rank] / scale[:, None], rank))
-    (Qx, Mx, rx), (Qy, My, ry) = found
-    left, D, right = linalg.svd(Qx.T @ Qy, full_matrices=False)
-    return Canonical(Mx @ left, My @ right.T, np.clip(D, 0.0, 1.0), (rx, ry))
-
-
-def score_scales(S: Array, U: Array, rank: int) -> tuple[Array, Array]:
-    """scikit-learn's weights and score lengths: t = g/‖pinv(X_k) g‖ with earlier variates projected out."""
-    weights, lengths = np.zeros_like(U), np.ones(U.shape[1])
-    for k in range(U.shape[1]):
-        done = S @ U[:, :k]
-        left = S - done @ done.T
-        values, vectors = linalg.eigh((left + left.T) / 2.0)
-        keep = slice(len(values) - max(rank - k, 1), None)
-        b = vectors[:, keep].T @ (S @ U[:, k])
-        a = vectors[:, keep] @ (b / np.maximum(values[keep], 1e-300))
-        lengths[k] = 1.0 / np.linalg.norm(a)
-        weights[:, k] = a * lengths[k]
-    return weights, lengths
 
 
 class CanonicalTest(NamedTuple):
@@ -233,7 +158,7 @@ class CCA(
             size = np.sqrt(sums.scatter.diagonal() / max(sums.weight - 1.0, 1.0))
             std = np.where(size > 1e-13 * np.abs(sums.mean), size, 1.0)  # below that a constant, rounded
         S = about.scatter / std[:, None] / std
-        found = self._directions(rows, S, about.mean, std, p)
+        found = without_ties(self._directions(rows, S, about.mean, std, p), S[:p, :p], S[p:, p:])
         if min(found.ranks) < K:
             raise DataError(
                 f"n_components={K} exceeds the rank of a block of columns, {min(found.ranks)}; lower it, or set reg."

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils import Tags
 
@@ -16,9 +17,15 @@ from gnomon.core.linalg import Array, fix_signs, symmetric_eigen
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import OneStep
+from gnomon.core.threads import one_blas_thread, shared
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, NUMBER, Reads, warn
 from gnomon.decomposition._kernel_queries import KernelQueries
 from gnomon.decomposition._kernels import KERNELS, chosen_landmarks, kernel_of, rounding
+from gnomon.decomposition._krylov import leading_eigen
+
+TINY, SMALL = 100, 600  # rows up to which all eigenvectors are computed: in any case, and with "auto"
+STRIP = 512  # rows of a kernel matrix that are multiplied at a time
+MOST_STEPS = 200  # of Lanczos before all eigenvectors are computed after all
 
 
 class KernelPCA(KernelQueries, OneStep):
@@ -49,9 +56,10 @@ class KernelPCA(KernelQueries, OneStep):
     fit_inverse_transform : bool, default=False
         Learn pre-images: a kernel ridge regression from coordinates back to rows.
     eigen_solver : {"auto", "dense", "arpack", "randomized"}
-        "auto" is dense for up to 2000 rows or many components, Lanczos otherwise; both are exact.
+        "auto" is dense for up to 600 rows, block Lanczos ("arpack") beyond; both are exact. Every solver is dense for
+        up to 100 rows, and where more than an eighth of all components are wanted.
     tol, max_iter
-        Of Lanczos.
+        Of Lanczos: residual as a share of the eigenvalue (1e-9 for 0), and steps of a block.
     iterated_power : int or "auto"
         Power steps of "randomized".
     remove_zero_eig : bool, default=False
@@ -210,7 +218,7 @@ class KernelPCA(KernelQueries, OneStep):
         means = K.mean(axis=0) if self.center else np.zeros(len(K))
         grand = float(means.mean())
         values, vectors = self._eigen(S, means if S is K else S.mean(axis=0), grand)
-        values, vectors = self._kept(values, vectors, K)
+        values, vectors = self._kept(values, vectors, self._rounding(K))
         dual = self._dual(vectors, values)
         if self.center:
             offset = means @ dual - grand * dual.sum(axis=0)
@@ -231,8 +239,6 @@ class KernelPCA(KernelQueries, OneStep):
 
     def _checked_gram(self, K: Array) -> Array:
         """K where it is symmetric, its symmetric part where K is so only once it is centered."""
-        if not np.isfinite(K).all():
-            raise DataError("the kernel of X has values that are not finite; scale the columns of X.")
         if self.kernel != "precomputed":
             return K
         if K.shape[0] != K.shape[1]:
@@ -252,24 +258,42 @@ class KernelPCA(KernelQueries, OneStep):
         wanted = n if self.n_components is None else min(n, int(self.n_components))
         solver = self.eigen_solver
         if solver == "auto":
-            solver = "dense" if n <= 600 or wanted > n / 8 else "arpack"
-        if solver == "dense" or wanted >= n:
-            C = K - means - means[:, None] + grand if self.center else K
-            return symmetric_eigen((C + C.T) / 2.0, wanted)
-        center = self.center
+            solver = "dense" if n <= SMALL else "arpack"
+        if solver == "dense" or n <= TINY or wanted > n / 8:
+            return self._all_eigen(K, means, grand, wanted)
+        with one_blas_thread():  # blocks are narrow: threads of BLAS would wait for each other
+            if solver == "randomized":
+                return self._randomized(self._products(K), n, wanted)
+            steps = MOST_STEPS if self.max_iter is None else int(self.max_iter)
+            rng = generator(self.random_state)
+            found = leading_eigen(self._products(K), n, wanted, rng, tol=self.tol, max_steps=steps)
+        values, vectors, converged = found
+        if not converged and self.max_iter is None:  # eigenvalues lie close together: rotations are surer
+            return self._all_eigen(K, means, grand, wanted)
+        if not converged:
+            warn(
+                f"eigenvectors have not converged in max_iter={self.max_iter} steps; raise it, or take "
+                "eigen_solver='dense'.",
+                ConvergenceWarning,
+            )
+        return values, vectors
+
+    def _products(self, K: Array) -> Callable[[Array], Array]:
+        """Products of the centered matrix with narrow ones, some rows at a time on the threads."""
+        parts = [slice(i, i + STRIP) for i in range(0, len(K), STRIP)]
 
         def times(V: Array) -> Array:
-            V = V - V.mean(axis=0) if center else V
-            out = K @ V
-            return out - out.mean(axis=0) if center else out
+            Vt = V.T - V.mean(axis=0)[:, None] if self.center else V.T
+            out = sum(
+                shared(lambda part: Vt[:, part] @ K[part], parts)
+            )  # K is symmetric; this way round is quicker
+            return (out - out.mean(axis=1)[:, None] if self.center else out).T
 
-        if solver == "randomized":
-            return self._randomized(times, n, wanted)
-        start = generator(self.random_state).standard_normal(n)
-        operator = LinearOperator((n, n), matvec=times, matmat=times, dtype=np.float64)
-        values, vectors = eigsh(operator, k=wanted, which="LA", tol=self.tol, maxiter=self.max_iter, v0=start)
-        order = np.argsort(-values)
-        return values[order], vectors[:, order]
+        return times
+
+    def _all_eigen(self, K: Array, means: Array, grand: float, wanted: int) -> tuple[Array, Array]:
+        C = K - means - means[:, None] + grand if self.center else K
+        return symmetric_eigen((C + C.T) / 2.0, wanted)
 
     def _randomized(self, times: Any, n: int, wanted: int) -> tuple[Array, Array]:
         Q = generator(self.random_state).standard_normal((n, min(n, wanted + 10)))
@@ -279,17 +303,22 @@ class KernelPCA(KernelQueries, OneStep):
         values, small = linalg.eigh(Q.T @ times(Q))
         return values[::-1][:wanted], (Q @ small[:, ::-1])[:, :wanted]
 
-    def _kept(self, values: Array, vectors: Array, K: Array) -> tuple[Array, Array]:
+    def _rounding(self, K: Array) -> float:
+        """Eigenvalues below it may be rounding; the largest entry of most kernels lies on the diagonal."""
+        known = self.kernel != "precomputed" and self._kernel(1).is_psd
+        return rounding(K.diagonal() if known else K)
+
+    def _kept(self, values: Array, vectors: Array, slack: float) -> tuple[Array, Array]:
         n = len(vectors)
         top = float(values[0]) if len(values) else 0.0
         least = float(values.min(initial=0.0))
-        if least < -max(1e-8 * top, rounding(K), 1e-300) and self.kernel != "sigmoid":
+        if least < -max(1e-8 * top, slack, 1e-300) and self.kernel != "sigmoid":
             raise DegenerateError(
                 f"There are significant negative eigenvalues, {least:.3g} beside {top:.3g}: the kernel of X is not "
                 "positive semi-definite. Choose another kernel, add to the diagonal, or lower n_components."
             )
         floor = n * np.finfo(np.float64).eps * max(top, 0.0), 1e-12 * max(top, 1e-300)
-        positive = values > max(*floor, rounding(K) if self.center else 0.0)
+        positive = values > max(*floor, slack if self.center else 0.0)
         if not positive.any():
             raise DegenerateError(
                 "the rows of X are all one point in feature space, up to rounding; there is no component. Scale the "

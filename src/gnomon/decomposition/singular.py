@@ -14,6 +14,7 @@ from gnomon.core.randomness import generator
 from gnomon.core.validate import matrix
 
 METHODS = ("auto", "full", "gram", "randomized", "lanczos")
+ROUNDED = 1e-11  # of a matrix: what is smaller once other directions are taken off may be rounding
 GRAM_SPAN = 1e-6  # smallest wanted singular value, relative to the largest, that a Gram matrix still resolves
 
 
@@ -166,14 +167,13 @@ def randomized(
     small = min(n, p)
     size = min(k + oversamples, small)
     first = np.asarray(X @ rng.standard_normal((p, size)))
-    V = _orthonormal(np.asarray(X.T @ thin_qr(first)[0]))
+    V = thin_qr(np.asarray(X.T @ thin_qr(first)[0]))[0]
     images = np.asarray(X @ V)  # X times every vector of V
     last = images
     for _ in range((power + 1) // 2):
-        room = min(last.shape[1], small - V.shape[1])
-        if room <= 0:
+        fresh = _beyond(np.asarray(X.T @ last), V)
+        if not fresh.shape[1]:  # V holds every row of X
             break
-        fresh = _orthonormal(np.asarray(X.T @ last)[:, :room], V)
         last = np.asarray(X @ fresh)
         V, images = np.hstack([V, fresh]), np.hstack([images, last])
     Q, R = thin_qr(images)
@@ -181,16 +181,15 @@ def randomized(
     return Q @ W[:, :k], s[:k], Rt[:k] @ V.T
 
 
-def _orthonormal(Z: Array, V: Array | None = None) -> Array:
-    """An orthonormal basis of the columns of Z, orthogonal to the orthonormal columns of V.
-
-    Twice is enough for columns that are more than rounding; of a matrix of low rank some are not, hence the third turn.
-    """
-    for _ in range(1 if V is None else 3):
-        if V is not None:
-            Z = Z - V @ (V.T @ Z)
-        Z = thin_qr(Z)[0]
-    return Z
+def _beyond(Z: Array, V: Array) -> Array:
+    """An orthonormal basis of what the columns of Z have outside the span of V; rounding is left out."""
+    size = float(np.linalg.norm(Z))
+    Z = Z - V @ (V.T @ Z)
+    Q, R = thin_qr(Z)
+    if not np.abs(R.diagonal()).min(initial=np.inf) > ROUNDED * size:
+        U, s, _ = np.linalg.svd(Z, full_matrices=False)
+        Q = U[:, s > ROUNDED * size]
+    return thin_qr(Q - V @ (V.T @ Q))[0]
 
 
 def lanczos(X: Any, k: int, random_state: Any, *, tol: float = 0.0) -> tuple[Array, Array, Array]:

@@ -15,7 +15,9 @@ from gnomon.loops._compile import compiled
 
 @compiled
 def psi(x):
-    """The digamma function of a positive number: recurrence up to 6, then the asymptotic series."""
+    """The digamma function of a positive number: recurrence up to 6, then the asymptotic series; else NaN."""
+    if not x > 0.0:
+        return np.nan
     out = 0.0
     while x < 6.0:
         out -= 1.0 / x
@@ -30,10 +32,12 @@ def psi(x):
 
 @compiled
 def exp_psi(x):
-    """exp(ψ(x)) without a logarithm; 0 where x is so small that it underflows.
+    """exp(ψ(x)) without a logarithm; 0 where x is so small that it underflows, or below 0.
 
     The recurrence of ψ adds 1/x + 1/(x + 1) + ..., kept as one fraction: it costs one division.
     """
+    if x <= 0.0:
+        return 0.0
     if x < 1e-3:
         return math.exp(psi(x + 1.0) - 1.0 / x)
     top, bottom = 0.0, 1.0
@@ -182,159 +186,4 @@ def em_documents(data, indices, indptr, weight, words, extra, pi, limit, tol, su
                     pi[d, k] = 1.0 / K
             if moved < tol:
                 break
-    return total
-
-
-@compiled
-def draw(seed, state):
-    """A uniform number in [0, 1) from a counter: the state moves on by one (SplitMix64)."""
-    state[0] += np.uint64(1)
-    z = seed + state[0] * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@compiled
-def first_topics(words, offsets, seed, z, n_topics):
-    """Uniform topics for all tokens of a block."""
-    state = np.zeros(1, dtype=np.uint64)
-    for d in range(offsets.shape[0] - 1):
-        for i in range(offsets[d], offsets[d + 1]):
-            z[i] = min(int(draw(seed, state) * n_topics), n_topics - 1)
-
-
-@compiled
-def count_topics(words, offsets, z, by_word, totals):
-    """Add one to by_word[w, z] and totals[z] for every token."""
-    for i in range(offsets[0], offsets[offsets.shape[0] - 1]):
-        by_word[words[i], z[i]] += 1
-        totals[z[i]] += 1
-
-
-@compiled
-def gibbs_sweep(words, offsets, z, by_word, totals, alpha, eta, eta_sum, seed, fixed):
-    """One sweep of collapsed Gibbs over the documents of a block; by_word and totals are the block's own copies.
-
-    P(k) ∝ (n_dk + α_k)(n_kw + η_w)/(n_k + η̄) is split in two (after Yao, Mimno and McCallum 2009): the coefficients
-    c_k = (n_dk + α_k)/(n_k + η̄) change in one place a move and so does their sum, which η_w multiplies; Σ n_kw c_k is
-    added up anew. `fixed` leaves the topics alone.
-    """
-    K = totals.shape[0]
-    counts = np.zeros(K, dtype=np.int64)
-    coefficient, cumulated = np.empty(K), np.empty(K)
-    inverse = np.empty(K)
-    state = np.zeros(1, dtype=np.uint64)
-    for k in range(K):
-        inverse[k] = 1.0 / (totals[k] + eta_sum)
-    for d in range(offsets.shape[0] - 1):
-        begin, end = offsets[d], offsets[d + 1]
-        if begin == end:
-            continue
-        counts[:] = 0
-        for i in range(begin, end):
-            counts[z[i]] += 1
-        base = 0.0
-        for k in range(K):
-            coefficient[k] = (counts[k] + alpha[k]) * inverse[k]
-            base += coefficient[k]
-        for i in range(begin, end):
-            w, old = words[i], z[i]
-            base -= coefficient[old]
-            counts[old] -= 1
-            if not fixed:
-                by_word[w, old] -= 1
-                totals[old] -= 1
-                inverse[old] = 1.0 / (totals[old] + eta_sum)
-            coefficient[old] = (counts[old] + alpha[old]) * inverse[old]
-            base += coefficient[old]
-            topical = 0.0
-            for k in range(K):
-                topical += by_word[w, k] * coefficient[k]
-                cumulated[k] = topical
-            u = draw(seed, state) * (topical + eta[w] * base)
-            fresh = K - 1
-            if u < topical:
-                low, high = 0, K - 1
-                while low < high:
-                    middle = (low + high) // 2
-                    if cumulated[middle] > u:
-                        high = middle
-                    else:
-                        low = middle + 1
-                fresh = low
-            else:
-                u = (u - topical) / eta[w]
-                sums = 0.0
-                for k in range(K):
-                    sums += coefficient[k]
-                    if sums > u:
-                        fresh = k
-                        break
-            z[i] = fresh
-            base -= coefficient[fresh]
-            counts[fresh] += 1
-            if not fixed:
-                by_word[w, fresh] += 1
-                totals[fresh] += 1
-                inverse[fresh] = 1.0 / (totals[fresh] + eta_sum)
-            coefficient[fresh] = (counts[fresh] + alpha[fresh]) * inverse[fresh]
-            base += coefficient[fresh]
-
-
-@compiled
-def fold_in(words, offsets, topics, alpha, seed, burn, draws, means):
-    """Gibbs on new documents with topics (V, K) fixed: means[d] = average of (n_dk + α_k)/(n_d + ᾱ) over the draws."""
-    K = alpha.shape[0]
-    counts, chances = np.zeros(K), np.empty(K)
-    z = np.empty(words.shape[0], dtype=np.int64)
-    whole = alpha.sum()
-    state = np.zeros(1, dtype=np.uint64)
-    for d in range(offsets.shape[0] - 1):
-        begin, end = offsets[d], offsets[d + 1]
-        state[0] = np.uint64(0)  # a document's draws do not depend on those before it
-        for k in range(K):
-            counts[k] = 0.0
-        for i in range(begin, end):
-            z[i] = min(int(draw(seed, state) * K), K - 1)
-            counts[z[i]] += 1.0
-        for sweep in range(burn + draws):
-            for i in range(begin, end):
-                w = words[i]
-                counts[z[i]] -= 1.0
-                mass = 0.0
-                for k in range(K):
-                    mass += (counts[k] + alpha[k]) * topics[w, k]
-                    chances[k] = mass
-                fresh = z[i]
-                if mass > 0.0:
-                    u = draw(seed, state) * mass
-                    fresh = K - 1
-                    for k in range(K):
-                        if chances[k] > u:
-                            fresh = k
-                            break
-                z[i] = fresh
-                counts[fresh] += 1.0
-            if sweep >= burn:
-                for k in range(K):
-                    means[d, k] += (counts[k] + alpha[k]) / (end - begin + whole) / draws
-
-
-@compiled
-def document_log_joint(words, offsets, z, alpha):
-    """Σ_d ln B(n_d + α)/B(α) of the tokens of a block."""
-    K = alpha.shape[0]
-    counts = np.zeros(K)
-    whole = alpha.sum()
-    total = 0.0
-    for d in range(offsets.shape[0] - 1):
-        counts[:] = 0.0
-        for i in range(offsets[d], offsets[d + 1]):
-            counts[z[i]] += 1.0
-        for k in range(K):
-            if counts[k] > 0.0:
-                total += math.lgamma(counts[k] + alpha[k]) - math.lgamma(alpha[k])
-        total += math.lgamma(whole) - math.lgamma(offsets[d + 1] - offsets[d] + whole)
     return total

@@ -47,8 +47,9 @@ def trace(fit: Any, ax: Axes | None = None, *, label: str | None = None, columns
     ax = style.axes(ax, x=getattr(steps, "unit", "step"), y="objective")
     color = style.color(len(ax.lines))
     count = np.arange(1, len(objective) + 1)
-    marker = "o" if len(objective) <= 30 else ""
-    ax.plot(count, objective, color=color, marker=marker, markersize=4, label=label)
+    seen = np.isfinite(objective)  # a line across steps that told nothing, such as sweeps between two looks
+    marker = "o" if seen.sum() <= 30 else ""
+    ax.plot(count[seen], objective[seen], color=color, marker=marker, markersize=4, label=label)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if certificate is not None and np.any(np.asarray(certificate) > 0):
         _certificate(ax, count, np.asarray(certificate, dtype=float))

@@ -35,14 +35,16 @@ def scree(model: Any, ax: Axes | None = None, *, criterion: bool = False) -> Axe
     'component'
     """
     values = np.asarray(getattr(model, "explained_variance_", getattr(model, "eigenvalues_", None)))
-    shares = getattr(model, "explained_variance_ratio_", values / max(values.sum(), 1e-300))
+    shares = getattr(model, "explained_variance_ratio_", None)
+    of = "share explained" if shares is not None else "share of the components shown"
+    shares = values / max(values.sum(), 1e-300) if shares is None else shares
     place = np.arange(1, len(values) + 1)
     ax = style.axes(ax, x="component", y="variance")
     ax.bar(place, values, color=style.color(0), width=0.8)
     other = ax.twinx()
     other.plot(place, np.cumsum(shares), "o-", color=style.color(1), markersize=3)
     other.set_ylim(0, 1.02)
-    other.set_ylabel("share explained")
+    other.set_ylabel(of)
     other.spines[["top"]].set_visible(False)
     if criterion:
         from gnomon.decomposition._spectra import bic_rank

@@ -13,6 +13,7 @@ from gnomon.core.errors import DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order, shared
 from gnomon.distributions.simplex import dirichlet_from_mean_logs
+from gnomon.loops import topic_draws as drawing
 from gnomon.loops import topics as loops
 
 BLOCKS = 8  # of documents at most: each adds up a table of its own
@@ -257,9 +258,14 @@ def first_chain(tokens: Tokens, V: int, K: int, seed: int) -> Chain:
     by_word, totals = np.zeros((V, K), dtype=np.int32), np.zeros(K, dtype=np.int64)
     for b, (start, stop) in enumerate(zip(tokens.cuts[:-1], tokens.cuts[1:], strict=True)):
         offsets = tokens.offsets[start : stop + 1]
-        loops.first_topics(tokens.words, offsets, block_seed(seed, 0, b), z, K)
-        loops.count_topics(tokens.words, offsets, z, by_word, totals)
+        drawing.first_topics(tokens.words, offsets, block_seed(seed, 0, b), z, K)
+        drawing.count_topics(tokens.words, offsets, z, by_word, totals)
     return Chain(z, by_word, totals)
+
+
+def packing_type(n_tokens: int, K: int) -> type:
+    """The integers in which a count of up to `n_tokens` and one of K topics have room together."""
+    return np.int32 if n_tokens << int(K - 1).bit_length() < 2**31 else np.int64
 
 
 def sweep(tokens: Tokens, chain: Chain, alpha: Array, eta: Array, seed: int, index: int) -> Chain:
@@ -267,19 +273,20 @@ def sweep(tokens: Tokens, chain: Chain, alpha: Array, eta: Array, seed: int, ind
     z = chain.z.copy()
     eta_sum = float(eta.sum())
     borders = list(enumerate(zip(tokens.cuts[:-1], tokens.cuts[1:], strict=True)))
+    kind = packing_type(len(tokens.words), len(alpha))
 
     def work(block: Any) -> tuple[Array, Array]:
         b, (start, stop) = block
-        by_word, totals = chain.by_word.copy(), chain.totals.copy()
+        by_word, totals = chain.by_word.astype(kind), chain.totals.copy()
         offsets = tokens.offsets[start : stop + 1]
-        loops.gibbs_sweep(
-            tokens.words, offsets, z, by_word, totals, alpha, eta, eta_sum, block_seed(seed, index, b), False
+        drawing.gibbs_sweep(
+            tokens.words, offsets, z, by_word, totals, alpha, eta, eta_sum, block_seed(seed, index, b)
         )
         return by_word, totals
 
     found = list(in_order(work, borders))
     if len(found) == 1:
-        return Chain(z, *found[0])
+        return Chain(z, found[0][0].astype(np.int32, copy=False), found[0][1])
     by_word = chain.by_word + sum(table - chain.by_word for table, _ in found)
     totals = chain.totals + sum(table - chain.totals for _, table in found)
     return Chain(z, by_word.astype(np.int32), totals.astype(np.int64))
@@ -287,7 +294,7 @@ def sweep(tokens: Tokens, chain: Chain, alpha: Array, eta: Array, seed: int, ind
 
 def log_joint(tokens: Tokens, chain: Chain, alpha: Array, eta: Array) -> float:
     """ln p(w, z) with topics and shares integrated out."""
-    value = loops.document_log_joint(tokens.words, tokens.offsets, chain.z, alpha)
+    value = drawing.document_log_joint(tokens.words, tokens.offsets, chain.z, alpha)
     K = len(alpha)
     used = chain.by_word > 0
     place = np.nonzero(used)[0]
@@ -335,7 +342,7 @@ def folded_in(corpus: Corpus, topics: Array, alpha: Array, seed: Any, burn: int,
         words = np.repeat(part.indices, times)
         offsets = np.r_[0, np.cumsum(times)][part.indptr]
         means = np.zeros((part.shape[0], len(alpha)))
-        loops.fold_in(words, offsets, topics, alpha, np.uint64(seed), burn, draws, means)
+        drawing.fold_in(words, offsets, topics, alpha, np.uint64(seed), burn, draws, means)
         return means
 
     return np.concatenate(list(in_order(work, corpus.blocks())))

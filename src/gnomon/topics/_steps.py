@@ -25,6 +25,7 @@ class LDAState(NamedTuple):
     saved: int  # states averaged
     seed: int
     probabilities: Array  # (K, V) averaged P(word | topic) of gibbs
+    evaluated: float = np.inf  # perplexity when it was last looked at
 
 
 class LDAWork(NamedTuple):
@@ -34,6 +35,7 @@ class LDAWork(NamedTuple):
     corpus: Any  # None where documents are not in memory
     tokens: Any  # of gibbs
     n_documents: float
+    n_words: float = 0.0  # where perplexity is looked at on the way
 
 
 def chunk_sums(chunk: Chunk, words: Array, alpha: Array, limit: int, tol: float) -> inference.DocumentSums:

@@ -14,11 +14,11 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.steps import Learner, Report
-from gnomon.core.sums import total_weight
+from gnomon.core.sums import total, total_weight
 from gnomon.core.trace import Trace
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads
 from gnomon.topics import _inference as inference
-from gnomon.topics._starts import first_topics
+from gnomon.topics._starts import first_topics, word_totals
 from gnomon.topics._steps import STEPS, LDAState, LDAWork, online_step
 from gnomon.topics.queries import VARIATIONAL, TopicQueries
 
@@ -73,7 +73,8 @@ class LatentDirichletAllocation(TopicQueries, Learner):
     batch_size : int, default=128
         Documents a step of "online".
     evaluate_every, perp_tol
-        Every so many passes, stop where exp(−bound per word) fell by less than perp_tol; never for values below 1.
+        Every so many passes, look at exp(−bound per word), a column "perplexity" of `trace_`, and stop where it moved
+        by less than perp_tol since the last time; never for values below 1, nor with "gibbs".
     total_samples : float, default=1e6
         Documents in all, for `partial_fit`.
     mean_change_tol, max_doc_update_iter
@@ -221,7 +222,7 @@ class LatentDirichletAllocation(TopicQueries, Learner):
                     f"learning_method={self.learning_method!r} keeps every document and needs X in memory; use "
                     "'batch' or 'online'."
                 )
-            return LDAWork(rows, None, None, n)
+            return LDAWork(rows, None, None, n, self._words_to_judge(rows))
         weight = rows.weight if rows.weighted else None
         if self.learning_method == "gibbs" and weight is not None:
             raise DataError("learning_method='gibbs' takes no sample_weight; repeat the rows of X instead.")
@@ -235,7 +236,13 @@ class LatentDirichletAllocation(TopicQueries, Learner):
                     "learning_method='gibbs' needs whole counts in X, at most 2³¹ in all; use 'batch'."
                 )
             tokens = inference.tokens_of(corpus, self.n_chunks)
-        return LDAWork(rows, corpus, tokens, n)
+        return LDAWork(rows, corpus, tokens, n, self._words_to_judge(rows))
+
+    def _words_to_judge(self, rows: Any) -> float:
+        """The words that a perplexity is an average of; 0 where none is asked for, or for draws."""
+        if self.evaluate_every <= 0 or self.learning_method == "gibbs":
+            return 0.0
+        return float(np.sum(total(word_totals, rows)))
 
     def _start(self, work: LDAWork, rng: np.random.Generator) -> LDAState:
         V, K = work.rows.n_features, int(self.n_components)
@@ -269,13 +276,12 @@ class LatentDirichletAllocation(TopicQueries, Learner):
 
     def _step(self, work: LDAWork, state: LDAState) -> tuple[LDAState, Report]:
         fresh, value = STEPS[self.learning_method](self, work, state)
-        done = False
-        if self.evaluate_every > 0 and fresh.step % self.evaluate_every == 0 and work.corpus is not None:
-            words = float(work.corpus.data.sum())
-            done = np.isfinite(state.value) and abs(
-                np.exp(-fresh.value / words) - np.exp(-state.value / words)
-            ) < (self.perp_tol)
-        return fresh, Report(value, done=bool(done))
+        if not work.n_words > 0 or fresh.step % self.evaluate_every:
+            return fresh, Report(value)
+        with np.errstate(over="ignore"):
+            perplexity = float(np.exp(-fresh.value / work.n_words))
+        done = abs(state.evaluated - perplexity) < self.perp_tol
+        return fresh._replace(evaluated=perplexity), Report(value, done=done, info={"perplexity": perplexity})
 
     def _attributes(self, state: LDAState) -> dict[str, Any]:
         topics, probabilities, updates = state.topics, None, state.step
