@@ -19,7 +19,7 @@ from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import check_classes, weigh_classes
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear._separation import runs_away, separates
-from gnomon.linear.hyperplane import LinearClassifierMixin
+from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
 from gnomon.solvers import descent, lbfgs, nested, newton, sparse_newton
@@ -47,7 +47,7 @@ class LogisticState(NamedTuple):
         return self.inner.x if isinstance(self.inner, descent.DescentState) else self.inner.theta
 
 
-class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
+class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learner):
     r"""Logistic regression, binary or multinomial.
 
     .. math:: \min_{w,b}\; C\sum_i s_i \ln\bigl(1 + e^{-y_i(w\cdot x_i+b)}\bigr)
@@ -110,7 +110,9 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
         Whether the classes were found to be separable (only looked for when C is infinite).
     standard_errors_ : array of shape (d + 1,)
         Of weights and intercept, for maximum likelihood with two classes.
-    n_iter_, converged_, trace_
+    n_iter_ : array of shape (1,)
+        Steps of the solver.
+    converged_, trace_
 
     Examples
     --------
@@ -272,6 +274,9 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
         if state.errors is not None:
             found["standard_errors_"] = state.errors
         return found | ({"converged_": False} if state.separable else {})
+
+    def _learned(self, run):
+        return {**super()._learned(run), "n_iter_": np.array([max(1, run.n_iter)])}
 
     def _state(self):
         raise NotImplementedError  # the loop asks `_first_state`

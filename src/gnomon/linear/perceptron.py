@@ -15,11 +15,11 @@ from gnomon.linear import _epochs
 from gnomon.linear._mistakes import COMMON, MistakeDriven, Origin
 from gnomon.linear._rows import check_classes
 from gnomon.linear._streams import ONES, StreamedClasses
-from gnomon.linear.hyperplane import LinearClassifierMixin
+from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
 from gnomon.loops import stochastic as loops
 
 
-class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
+class Perceptron(SparseCoefficients, LinearClassifierMixin, StreamedClasses, MistakeDriven):
     r"""Rosenblatt's perceptron.
 
     .. math:: y_i(w\cdot x_i + b) \le 0 \Rightarrow w \leftarrow w + \eta y_i x_i, b \leftarrow b + \eta y_i

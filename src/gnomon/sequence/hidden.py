@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Iterator
 from numbers import Integral, Real
@@ -25,6 +26,8 @@ from gnomon.sequence.direct import climb, form_of
 from gnomon.sequence.hmm_queries import HMMQueries
 from gnomon.sequence.recursions import HiddenChain, expect, expect_hard, expect_known, score_known
 from gnomon.sequence.stationary_start import maximize_transitions, stationary
+
+log = logging.getLogger(__name__)
 
 SHARED: dict[str, Any] = {
     "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -200,8 +203,9 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
     def _start(self, rows: Rows, rng: np.random.Generator) -> HiddenChain:
         K, mask = self.n_components, self._mask()
         sample = starts.sample_rows(rows)
-        start = starts.random_start(K, rng) if "s" in self.init_params else self._given("startprob_", (K,))
-        if "t" in self.init_params:
+        fresh = self._is_fresh("s", "startprob_")
+        start = starts.random_start(K, rng) if fresh else self._given("startprob_", (K,))
+        if self._is_fresh("t", "transmat_"):
             trans = starts.random_transitions(mask, rng)
             end = np.full(K, 0.1) if self.end else None
             trans = trans * 0.9 if self.end else trans
@@ -212,6 +216,19 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
             start = stationary(trans)
         chain = HiddenChain(start, trans, end, self._start_emission(sample, rng))
         return self._perturbed(chain, sample, rng)
+
+    def _is_fresh(self, letter: str, name: str) -> bool:
+        """Tell whether a parameter is to be initialized: where `init_params` says so, or nobody has set it."""
+        known = hasattr(self, name)
+        if letter in self.init_params and known and not hasattr(self, "trace_"):  # set by hand, not by a fit
+            log.warning(
+                "%s.%s is set, and will be overwritten, for init_params=%r holds %r.",
+                type(self).__name__,
+                name.strip("_") + "_",
+                self.init_params,
+                letter,
+            )
+        return letter in self.init_params or not known
 
     def _given(self, name: str, shape: tuple[int, ...]) -> Array:
         value = getattr(self, name, None)
