@@ -104,28 +104,28 @@ def test_a_single_column_cannot_be_normed():
         ComplementNB(norm=True).fit([[1.0], [2.0]], [0, 1])
 
 
-PAIRS = np.array([[0.0, 1.0], [1.0, 0.5], [4.0, 5.0], [5.0, 4.5]])
-HALVES = [0, 0, 1, 1]
+GROUPS = np.array([[0.0, 1.0], [1.0, 0.5], [0.3, 0.2], [4.0, 5.0], [5.0, 4.5], [4.2, 4.0]])
+HALVES = [0, 0, 0, 1, 1, 1]
 
 
 def test_priors_that_do_not_sum_to_one_are_divided_by_their_sum():
     with pytest.warns(UserWarning, match="sum to 4, not to 1"):
-        model = LinearDiscriminantAnalysis(priors=[1, 3]).fit(PAIRS, HALVES)
+        model = LinearDiscriminantAnalysis(priors=[1, 3]).fit(GROUPS, HALVES)
     np.testing.assert_array_equal(model.priors_, [0.25, 0.75])
-    exact = LinearDiscriminantAnalysis(priors=[0.25, 0.75]).fit(PAIRS, HALVES)
+    exact = LinearDiscriminantAnalysis(priors=[0.25, 0.75]).fit(GROUPS, HALVES)
     np.testing.assert_array_equal(model.intercept_, exact.intercept_)
     with pytest.raises(DataError, match=r"priors must be non-negative; got \[1.5, -0.5\]"):
-        LinearDiscriminantAnalysis(priors=[1.5, -0.5]).fit(PAIRS, HALVES)
+        LinearDiscriminantAnalysis(priors=[1.5, -0.5]).fit(GROUPS, HALVES)
 
 
 def test_classes_of_single_rows_have_no_spread():
     with pytest.raises(
         DataError, match="The number of samples must be more than the number of classes: there are 2"
     ):
-        LinearDiscriminantAnalysis().fit(PAIRS[1:3], ["a", "b"])
+        LinearDiscriminantAnalysis().fit(GROUPS[2:4], ["a", "b"])
     with pytest.raises(DegenerateError, match="y has only 1 sample in class 'b'"):
-        QuadraticDiscriminantAnalysis().fit(PAIRS, ["a", "a", "a", "b"])
-    QuadraticDiscriminantAnalysis(reg_param=0.1).fit(PAIRS, ["a", "a", "a", "b"])
+        QuadraticDiscriminantAnalysis().fit(GROUPS[:4], ["a", "a", "a", "b"])
+    QuadraticDiscriminantAnalysis(reg_param=0.1).fit(GROUPS[:4], ["a", "a", "a", "b"])
 
 
 class Halved:
@@ -137,7 +137,7 @@ class Halved:
 
 @pytest.mark.parametrize("learner", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
 def test_a_covariance_estimator_need_not_return_itself(learner):
-    plain, halved = learner().fit(PAIRS, HALVES), learner(covariance_estimator=Halved()).fit(PAIRS, HALVES)
+    plain, halved = learner().fit(GROUPS, HALVES), learner(covariance_estimator=Halved()).fit(GROUPS, HALVES)
     np.testing.assert_allclose(np.array(halved.covariance_), np.array(plain.covariance_) / 2, rtol=1e-6)
 
 

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from gnomon.core.errors import DataError, ZeroEvidenceError
+from gnomon.core.saving import load, save
 from gnomon.core.threads import threads
 from gnomon.distributions import Categorical, Gaussian, Poisson, Product
 from gnomon.sequence import (
@@ -647,6 +648,40 @@ def test_a_parameter_set_by_hand_is_not_overwritten_in_silence(caplog):
     caplog.clear()
     model.fit(X)  # what an earlier fit has learned is no news
     assert not caplog.records
+
+
+class Patient:
+    """A monitor of one's own: stop after the third step."""
+
+    def __init__(self):
+        self.history = []
+
+    def report(self, value):
+        self.history.append(value)
+
+    @property
+    def converged(self):
+        return len(self.history) == 3
+
+
+def test_a_monitor_is_there_before_the_fit_and_may_be_ones_own(tmp_path):
+    model = PoissonHMM(2, n_iter=50, tol=1e-12, random_state=0)
+    assert (model.monitor_.tol, model.monitor_.n_iter, model.monitor_.iter) == (1e-12, 50, 0)
+    X = np.array([[1], [0], [2], [1], [9], [8], [11], [10], [9], [1], [0], [1]])
+    plain = clone(model).fit(X)
+    save(plain, tmp_path / "model.gnomon")
+    assert load(tmp_path / "model.gnomon").monitor_ == plain.monitor_
+    assert plain.monitor_.iter == plain.n_iter_ > 3
+    model.monitor_ = mine = Patient()
+    assert model.fit(X).monitor_ is mine
+    assert model.n_iter_ == 3 and model.converged_
+    assert_array_equal(mine.history, plain.trace_[:3])
+
+
+def test_one_variance_a_state_may_come_in_any_shape():
+    model = GaussianHMM(2, "spherical")
+    model.means_, model.covars_ = [[3.0], [5.0]], np.reshape([4.0, 3.0], (2, 1, 1, 1))
+    assert_array_equal(model.covars_.ravel(), [4.0, 3.0])
 
 
 def test_bad_input():

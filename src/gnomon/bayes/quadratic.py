@@ -105,7 +105,7 @@ class QuadraticDiscriminantAnalysis(NormalClasses):
         if rows.in_memory:
             counts = np.bincount(rows.y, minlength=len(rows.classes))
             if 1 in counts and not self.reg_param and not self._made_elsewhere():
-                label = rows.classes[int(np.argmax(counts == 1))]
+                label = rows.classes.tolist()[int(np.argmax(counts == 1))]
                 raise DegenerateError(
                     f"y has only 1 sample in class {label!r}, which therefore has no covariance. "
                     "Give more rows, raise reg_param, or use LinearDiscriminantAnalysis."

@@ -84,10 +84,9 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         on working sets. ``"liblinear"``, ``"sag"`` and ``"saga"`` are accepted so that code written for
         scikit-learn runs, but those methods are not here: they mean ``"auto"``.
     max_iter : int, default=100
-    verbose : int, default=0
-        Print a line after every step.
+    verbose, n_jobs
+        Accepted for compatibility.
     warm_start : bool, default=False
-    n_jobs : int, optional
     regularize_intercept : bool, default=False
         Penalize b like the weights.
     learning_rate : float or Schedule, default=0.1
@@ -301,6 +300,8 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         return C
 
     def _ratio(self):
+        if self.penalty == "elasticnet" and self.l1_ratio is None:
+            raise ValueError("penalty='elasticnet' needs l1_ratio, a number between 0 and 1.")
         return {"l1": 1.0, "l2": 0.0}.get(self.penalty, self.l1_ratio or 0.0)
 
     def _l1(self):

@@ -154,7 +154,9 @@ class GaussianHMM(HiddenMarkov):
         if covars.shape == (K, d, d):
             diagonal = np.diagonal(covars, axis1=1, axis2=2)
             return {"diag": diagonal, "tied": covars[0], "spherical": diagonal.mean(axis=1)}[kind]
-        if kind == "spherical" and covars.shape in ((K, d), (K, 1)):
+        if kind == "spherical" and covars.size == K:
+            return covars.reshape(K)
+        if kind == "spherical" and covars.shape == (K, d):
             return covars.mean(axis=1)
         raise DataError(f"covars_ of type {kind!r} must have shape {shape}; got {covars.shape}.")
 
