@@ -65,14 +65,12 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         Inverse strength of the penalty. For Σ ln(1+e^{−m}) + (λ/2)‖w‖² use C = 1/λ.
     l1_ratio : float, default=0.0
         ρ: 0 is ridge, 1 is lasso.
-    dual : bool, default=False
-        Accepted for compatibility; the answer is the same.
     tol : float, default=1e-4
         On the certificate: the largest slope of the mean objective (with ρ > 0, its distance from
         optimality).
     fit_intercept : bool, default=True
-    intercept_scaling : float, default=1
-        Accepted for compatibility; see `regularize_intercept`.
+    dual, intercept_scaling
+        Accepted for compatibility; the answer is the same. See `regularize_intercept`.
     class_weight : dict, "balanced" or None
     random_state : int, RandomState or None
         Not used: every solver here is deterministic.
@@ -84,9 +82,10 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         on working sets. ``"liblinear"``, ``"sag"`` and ``"saga"`` are accepted so that code written for
         scikit-learn runs, but those methods are not here: they mean ``"auto"``.
     max_iter : int, default=100
-    verbose, n_jobs
-        Accepted for compatibility.
-    warm_start : bool, default=False
+    verbose : int, default=0
+        Print a line after every step.
+    warm_start, n_jobs
+        As in scikit-learn.
     regularize_intercept : bool, default=False
         Penalize b like the weights.
     learning_rate : float or Schedule, default=0.1

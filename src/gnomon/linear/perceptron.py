@@ -165,8 +165,8 @@ class Perceptron(SparseCoefficients, LinearClassifierMixin, StreamedClasses, Mis
             check_classes(rows, type(self).__name__)
             if self.penalty is not None and not self._single_steps():
                 raise ValueError(
-                    "a penalty is for plain updates; set update='mistake', batch=False, keep_log=False and another order "
-                    "than 'random_mistake', or penalty=None."
+                    "a penalty is for plain updates; set update='mistake', batch=False, keep_log=False and an order "
+                    "other than 'random_mistake', or penalty=None."
                 )
         return rows
 
