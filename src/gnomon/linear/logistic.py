@@ -26,6 +26,7 @@ from gnomon.solvers import descent, lbfgs, nested, newton, sparse_newton
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which the Hessian is factorized
+ROUNDED = 1e-10  # certificate from which a step without gain is the last: the rest is rounding
 WORTH = 2e-7  # share of the objective that is still worth a step of L-BFGS
 
 
@@ -61,10 +62,8 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
     ----------
     penalty : {"l1", "l2", "elasticnet", None}, optional
         Old way to say `l1_ratio` and ``C=np.inf``.
-    C : float, default=1.0
-        Inverse strength of the penalty. For Σ ln(1+e^{−m}) + (λ/2)‖w‖² use C = 1/λ.
-    l1_ratio : float, default=0.0
-        ρ: 0 is ridge, 1 is lasso.
+    C, l1_ratio : float, default=1.0 and 0.0
+        Inverse strength of the penalty (for Σ ln(1+e^{−m}) + (λ/2)‖w‖² use C = 1/λ), and ρ: 0 is ridge, 1 is lasso.
     tol : float, default=1e-4
         On the certificate: the largest slope of the mean objective (with ρ > 0, its distance from
         optimality).
@@ -232,11 +231,12 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
                     break  # a pass more with the same factor squares the distance
             violation, value = newton.violation(objective, inner.gradient), inner.value
         scale = self._C() if np.isfinite(self._C()) else 1.0
+        rounded = ROUNDED >= violation >= state.violation and value * scale >= state.objective
         state = LogisticState(inner, False, value * scale, violation)
         runaway = not np.isfinite(self._C()) and runs_away(rows, state.theta(), state.objective)
         if runaway and separates(rows, state.theta(), self.fit_intercept):
             return state._replace(separable=True), Report(state.objective, violation, done=True)
-        return state, Report(state.objective, violation)
+        return state, Report(state.objective, violation, stalled=rounded)
 
     def _finish(self, rows, state):
         if np.isfinite(self._C()) or not rows.in_memory:
