@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 
@@ -242,4 +243,15 @@ def test_too_few_working_sets_are_told(learner):
     X = np.random.default_rng(0).normal(size=(60, 200)) + np.arange(60)[:, None]
     y = X[:, :40].sum(axis=1)
     with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=1 "):
-        learner(max_iter=1, tol=1e-12, alphas=3, cv=2).fit(X, y)
+        learner(max_iter=1, tol=1e-14, alphas=[1e-4], cv=2).fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [Lasso(0.1), ElasticNet(0.1), LassoCV(), ElasticNetCV()])
+@pytest.mark.parametrize("shape", [(24, 6), (6, 24)])
+def test_small_sparse_tables_give_the_bits_of_dense_ones(learner, shape):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape) * (rng.random(shape) < 0.5)
+    y, weight = rng.normal(size=shape[0]), rng.random(shape[0])
+    dense, thin = (clone(learner).fit(Z, y, weight) for Z in (X, sparse.csc_array(X)))
+    np.testing.assert_array_equal(thin.coef_, dense.coef_)
+    np.testing.assert_array_equal(thin.intercept_, dense.intercept_)
