@@ -207,3 +207,16 @@ def test_a_certificate_below_rounding_is_not_sought_for_ever(solver):
     with pytest.warns(ConvergenceWarning):
         model = LogisticRegression(solver=solver, C=0.01, tol=1e-30, max_iter=10_000).fit(X, y > 0)
     assert model.n_iter_[0] < 1000 and model.gradient_norm_ < 1e-10
+
+
+def test_what_is_ignored_without_a_penalty_is_told():
+    with pytest.warns(UserWarning, match="penalty=None will ignore the C"):
+        told = LogisticRegression(penalty=None, C=4.0).fit(*T7)
+    np.testing.assert_array_equal(told.coef_, LogisticRegression(C=np.inf).fit(*T7).coef_)
+    with pytest.raises(ValueError, match="needs l1_ratio"):
+        LogisticRegression(penalty="elasticnet", l1_ratio=None).fit(*T7)
+
+
+def test_no_step_is_told_as_none():
+    model = LogisticRegression(max_iter=0).fit(*T7)
+    assert model.n_iter_.tolist() == [0] and not model.coef_.any()

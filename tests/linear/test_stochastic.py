@@ -272,3 +272,11 @@ def test_rows_of_a_stream_are_not_held_out(learner):
 def test_an_elastic_net_needs_its_ratio():
     with pytest.raises(ValueError, match="l1_ratio must be set"):
         SGDRegressor(penalty="elasticnet", l1_ratio=None).fit(*B)
+
+
+def test_coefficients_have_the_precision_of_the_rows():
+    X, y = B
+    assert SGDRegressor().fit(X.astype(np.float32), y).coef_.dtype == np.float32
+    assert SGDRegressor().fit(X, y).coef_.dtype == np.float64
+    with pytest.raises(ValueError, match="Provided coef_init does not match dataset"):
+        SGDRegressor().fit(X, y, coef_init=np.zeros(3))

@@ -6,10 +6,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import stats
 from scipy.special import expit, log_expit, log_softmax, softmax
 
-from gnomon.core.errors import DataError, DivergenceError
+from gnomon.core.errors import DivergenceError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Hidden, Interval, StrOptions
 from gnomon.core.steps import Learner, Report
@@ -19,6 +18,7 @@ from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import check_classes, weigh_classes
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear._separation import runs_away, separates
+from gnomon.linear._wald import wald_table
 from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
@@ -192,6 +192,8 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         if y is None:
             return rows
         check_classes(rows, type(self).__name__)
+        if self.penalty is None and (self.C != 1.0 or self.l1_ratio):
+            warn("Setting penalty=None will ignore the C and l1_ratio parameters; C=np.inf says the same.")
         return weigh_classes(rows, self.class_weight)
 
     def _start(self, rows, rng):
@@ -274,7 +276,7 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         return found | ({"converged_": False} if state.separable else {})
 
     def _learned(self, run):
-        return {**super()._learned(run), "n_iter_": np.array([max(1, run.n_iter)])}
+        return {**super()._learned(run), "n_iter_": np.array([run.n_iter])}
 
     def _state(self):
         raise NotImplementedError  # the loop asks `_first_state`
@@ -378,19 +380,7 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
 
         It assumes independent rows, a right model, and so many rows that the likelihood is close to Gaussian.
         """
-        import pandas as pd
-
-        if not hasattr(self, "standard_errors_"):
-            raise DataError(
-                "standard errors need maximum likelihood of two classes that overlap: set C=np.inf."
-            )
-        estimate = np.append(self.coef_[0], self.intercept_) if self.fit_intercept else self.coef_[0]
-        names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
-        z = estimate / self.standard_errors_
-        half = stats.norm.ppf(0.5 + level / 2) * self.standard_errors_
-        table = {"estimate": estimate, "standard error": self.standard_errors_, "z": z}
-        table |= {"p": 2 * stats.norm.sf(np.abs(z)), "lower": estimate - half, "upper": estimate + half}
-        return pd.DataFrame(table, index=names + (["intercept"] if self.fit_intercept else []))
+        return wald_table(self, level)
 
 
 def _pays(rows, inner) -> bool:

@@ -17,10 +17,10 @@ from gnomon.linear import _epochs
 from gnomon.linear._sgd import MARGIN_LOSSES, RESIDUAL_LOSSES, RULES, Stochastic, residual_loss
 from gnomon.linear._streams import StreamedClasses, StreamedNumbers
 from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
-from gnomon.linear.least_squares import LinearPrediction
+from gnomon.linear.least_squares import KeepsPrecision, LinearPrediction
 
 
-class SGDRegressor(LinearPrediction, RegressorMixin, StreamedNumbers, Stochastic):
+class SGDRegressor(LinearPrediction, KeepsPrecision, RegressorMixin, StreamedNumbers, Stochastic):
     r"""Linear regression by stochastic gradient descent.
 
     .. math:: J(w, b) = \frac1n\sum_i \ell(y_i, w\cdot x_i + b) + \alpha R(w)
