@@ -8,10 +8,13 @@ from sklearn.exceptions import ConvergenceWarning
 from gnomon.bayes import (
     BayesClassifier,
     BernoulliNB,
+    CategoricalNB,
     ComplementNB,
     GaussianNB,
     IncrementalBayes,
+    LinearDiscriminantAnalysis,
     MinimumRiskClassifier,
+    MultinomialNB,
     PoissonNB,
     QuadraticDiscriminantAnalysis,
     SemiSupervisedBayes,
@@ -99,3 +102,64 @@ def test_bernoulli_without_pseudo_counts_knows_impossible_rows():
 def test_a_single_column_cannot_be_normed():
     with pytest.raises(DegenerateError, match="norm=False"):
         ComplementNB(norm=True).fit([[1.0], [2.0]], [0, 1])
+
+
+GROUPS = np.array([[0.0, 1.0], [1.0, 0.5], [0.3, 0.2], [4.0, 5.0], [5.0, 4.5], [4.2, 4.0]])
+HALVES = [0, 0, 0, 1, 1, 1]
+
+
+def test_priors_that_do_not_sum_to_one_are_divided_by_their_sum():
+    with pytest.warns(UserWarning, match="sum to 4, not to 1"):
+        model = LinearDiscriminantAnalysis(priors=[1, 3]).fit(GROUPS, HALVES)
+    np.testing.assert_array_equal(model.priors_, [0.25, 0.75])
+    exact = LinearDiscriminantAnalysis(priors=[0.25, 0.75]).fit(GROUPS, HALVES)
+    np.testing.assert_array_equal(model.intercept_, exact.intercept_)
+    with pytest.raises(DataError, match=r"priors must be non-negative; got \[1.5, -0.5\]"):
+        LinearDiscriminantAnalysis(priors=[1.5, -0.5]).fit(GROUPS, HALVES)
+
+
+def test_classes_of_single_rows_have_no_spread():
+    with pytest.raises(
+        DataError, match="The number of samples must be more than the number of classes: there are 2"
+    ):
+        LinearDiscriminantAnalysis().fit(GROUPS[2:4], ["a", "b"])
+    with pytest.raises(DegenerateError, match="y has only 1 sample in class 'b'"):
+        QuadraticDiscriminantAnalysis().fit(GROUPS[:4], ["a", "a", "a", "b"])
+    QuadraticDiscriminantAnalysis(reg_param=0.1).fit(GROUPS[:4], ["a", "a", "a", "b"])
+
+
+class Halved:
+    """Half the covariance; its fit returns nothing."""
+
+    def fit(self, X):
+        self.covariance_ = np.cov(X.T, bias=True) / 2
+
+
+@pytest.mark.parametrize("learner", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_a_covariance_estimator_need_not_return_itself(learner):
+    plain, halved = learner().fit(GROUPS, HALVES), learner(covariance_estimator=Halved()).fit(GROUPS, HALVES)
+    np.testing.assert_allclose(np.array(halved.covariance_), np.array(plain.covariance_) / 2, rtol=1e-6)
+
+
+def test_small_pseudo_counts_are_raised_with_a_warning_unless_forced():
+    X, y = [[1, 0], [1, 1]], [0, 1]
+    with pytest.warns(UserWarning, match="alpha too small"):
+        raised = MultinomialNB(alpha=0.0, force_alpha=False).fit(X, y)
+    np.testing.assert_allclose(np.exp(raised.feature_log_prob_[0, 1]), 1e-10)
+    assert MultinomialNB(alpha=0.0).fit(X, y).feature_log_prob_[0, 1] == -np.inf
+    with pytest.raises(ValueError, match="here 2; its shape is"):
+        MultinomialNB(alpha=[1.0, 2.0, 3.0]).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("least", "told"),
+    [
+        ([[3, 2], [2, 4]], "should have shape"),
+        ([2, 2, 2], "should have shape"),
+        ([2.5, 2], "should have integral type"),
+    ],
+)
+def test_numbers_of_categories_are_whole_and_one_a_column(least, told):
+    with pytest.raises(ValueError, match=f"'min_categories' {told}"):
+        CategoricalNB(min_categories=least).fit([[0, 0], [1, 1]], [0, 1])
+    assert CategoricalNB(min_categories=[3, 2]).fit([[0, 0], [1, 1]], [0, 1]).n_categories_.tolist() == [3, 2]

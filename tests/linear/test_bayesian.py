@@ -274,3 +274,20 @@ def test_same_as_scikit_learn():
         ours, theirs = (cls(fit_intercept=intercept, tol=1e-10).fit(X, y) for cls in (BayesianRidge, Peer))
         np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6)
         np.testing.assert_allclose(ours.sigma_, theirs.sigma_, rtol=1e-5, atol=1e-3)
+
+
+def test_scores_begin_before_the_first_step():
+    X, y = load_diabetes(return_X_y=True)
+    given = {"alpha_init": 2e-4, "lambda_init": 1e-3, "fit_intercept": False}
+    model = BayesianRidge(compute_score=True, **given, **PLAIN).fit(X, y)
+    assert model.scores_.shape == (model.n_iter_ + 1,) and (np.diff(model.scores_) > 0).all()
+    np.testing.assert_allclose(model.scores_[0], log_evidence(X, y, 1e-3, 5e3))
+    np.testing.assert_array_equal(model.scores_[1:], model.trace_.objective)
+
+
+def test_covariance_of_exact_data_keeps_its_digits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 10))
+    model = BayesianRidge(fit_intercept=False).fit(X, X @ rng.normal(size=10))
+    exact = np.linalg.inv(model.lambda_ * np.eye(10) + model.alpha_ * X.T @ X)
+    np.testing.assert_allclose(model.sigma_, exact, rtol=1e-6, atol=1e-6 * exact.max())

@@ -29,7 +29,7 @@ def assert_optimal(X, y, w, alpha, atol=1e-9):
 
 def test_knots_by_hand():
     """R28."""
-    path = lars_path(A - A.mean(axis=0), YA - YA.mean())
+    path = lars_path(A - A.mean(axis=0), YA - YA.mean(), method="lasso")
     np.testing.assert_allclose(path.alphas, [1.625, 0.0625, 0.0], atol=1e-12)
     np.testing.assert_allclose(path.coefs.T, [[0, 0], [1.25, 0], [1.375, -0.125]], atol=1e-12)
     assert path.active == [0, 1]
@@ -46,7 +46,7 @@ def test_lasso_by_hand():
 @given(st.integers(0, 10_000), st.sampled_from([(30, 8), (8, 20)]))
 def test_every_point_of_the_path_is_optimal(seed, shape):
     X, y = centered(seed, *shape)
-    path = lars_path(X, y, alpha_min=1e-3 if shape[0] < shape[1] else 0.0)
+    path = lars_path(X, y, method="lasso", alpha_min=1e-3 if shape[0] < shape[1] else 0.0)
     size = np.abs(X.T @ y).max() / len(X)
     assert (np.diff(path.alphas) <= 0).all()
     for alpha, w in zip(path.alphas, path.coefs.T, strict=True):
@@ -62,7 +62,7 @@ def test_every_point_of_the_path_is_optimal(seed, shape):
 
 def test_a_coefficient_leaves_and_returns():
     X, y = load_diabetes(return_X_y=True)
-    path = lars_path(X, y - y.mean())
+    path = lars_path(X, y - y.mean(), method="lasso")
     support = path.coefs != 0
     left = [(support[j, :-1] & ~support[j, 1:]).any() for j in range(10)]
     assert any(left)  # high-density lipoprotein does
@@ -76,7 +76,7 @@ def test_plain_least_angle_never_drops():
 
 def test_positive_path():
     X, y = centered(3)
-    path = lars_path(X, y, positive=True)
+    path = lars_path(X, y, method="lasso", positive=True)
     assert (path.coefs >= -1e-12).all()
     w = path.coefs[:, -1]
     c = X.T @ (y - X @ w) / len(X)
@@ -84,7 +84,7 @@ def test_positive_path():
 
 
 def test_tied_columns_come_together_and_copies_are_skipped():
-    path = lars_path(np.eye(3), np.array([3.0, 3.0, -1.0]))
+    path = lars_path(np.eye(3), np.array([3.0, 3.0, -1.0]), method="lasso")
     assert set(path.active[:2]) == {0, 1}
     with pytest.warns(UserWarning, match="skipped"):
         lars_path(np.c_[A[:, 0], A[:, 0]], YA)
@@ -100,6 +100,47 @@ def test_weight_is_repetition():
 def test_unknown_method():
     with pytest.raises(ValueError, match="Did you mean 'lasso'"):
         lars_path(A, YA, method="laso")
+
+
+def test_the_default_is_least_angle_and_the_last_knot_alone_is_the_end_of_the_path():
+    X, y = load_diabetes(return_X_y=True)
+    whole = lars_path(X, y - y.mean(), method="lar")
+    np.testing.assert_array_equal(lars_path(X, y - y.mean()).coefs, whole.coefs)
+    alpha, active, coef, n_iter = lars_path(X, y - y.mean(), return_path=False, return_n_iter=True)
+    assert alpha == whole.alphas[-1] and active == whole.active and n_iter == 10
+    np.testing.assert_array_equal(coef, whole.coefs[:, -1])
+    products = lars_path(X, y - y.mean(), X.T @ (y - y.mean()), Gram=X.T @ X)
+    np.testing.assert_array_equal(products.coefs, whole.coefs)
+
+
+def test_what_least_angle_refuses():
+    with pytest.raises(ValueError, match="method='lasso'"):
+        lars_path(A, YA, positive=True)
+    with pytest.raises(ValueError, match="X and Gram cannot both be unspecified"):
+        lars_path(None, YA)
+    with pytest.raises(ValueError, match="X cannot be None"):
+        lars_path(None, YA, Gram=A.T @ A)
+
+
+def test_several_targets_are_one_path_each():
+    Y = np.c_[YA, YA[::-1] ** 2]
+    both = LassoLars(0.1).fit(A, Y)
+    for k in range(2):
+        one = LassoLars(0.1).fit(A, Y[:, k])
+        np.testing.assert_array_equal(both.coef_[k], one.coef_)
+        np.testing.assert_array_equal(both.intercept_[k], one.intercept_)
+        np.testing.assert_array_equal(both.coef_path_[k], one.coef_path_)
+        np.testing.assert_array_equal(both.alphas_[k], one.alphas_)
+        assert both.active_[k] == one.active_
+        np.testing.assert_allclose(both.predict(A)[:, k], one.predict(A), atol=1e-12)
+
+
+def test_jitter_moves_y_and_a_path_that_is_not_wanted_is_not_kept():
+    plain, moved = LassoLars(0.1).fit(A, YA), LassoLars(0.1, jitter=1e-3, random_state=0).fit(A, YA)
+    assert 0 < np.abs(plain.coef_ - moved.coef_).max() < 1e-2
+    short = LassoLars(0.1, fit_path=False).fit(A, YA)
+    np.testing.assert_array_equal(short.coef_, plain.coef_)
+    assert not hasattr(short, "coef_path_") and hasattr(plain, "coef_path_")
 
 
 @pytest.mark.parity

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import expit
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.rows import MemoryRows
 from gnomon.linear import LogisticRegression, PerfectSeparationWarning
@@ -198,3 +199,24 @@ def test_parquet_gives_the_same(tmp_path):
     pd.DataFrame(X, columns=list("abc")).assign(y=y).to_parquet(tmp_path / "rows.parquet")
     a = LogisticRegression(tol=1e-10).fit(str(tmp_path / "rows.parquet"), "y")
     np.testing.assert_allclose(a.coef_, LogisticRegression(tol=1e-10).fit(X, y).coef_, atol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["newton-cholesky", "newton-cg", "lbfgs", "auto"])
+def test_a_certificate_below_rounding_is_not_sought_for_ever(solver):
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning):
+        model = LogisticRegression(solver=solver, C=0.01, tol=1e-30, max_iter=10_000).fit(X, y > 0)
+    assert model.n_iter_[0] < 1000 and model.gradient_norm_ < 1e-10
+
+
+def test_what_is_ignored_without_a_penalty_is_told():
+    with pytest.warns(UserWarning, match="penalty=None will ignore the C"):
+        told = LogisticRegression(penalty=None, C=4.0).fit(*T7)
+    np.testing.assert_array_equal(told.coef_, LogisticRegression(C=np.inf).fit(*T7).coef_)
+    with pytest.raises(ValueError, match="needs l1_ratio"):
+        LogisticRegression(penalty="elasticnet", l1_ratio=None).fit(*T7)
+
+
+def test_no_step_is_told_as_none():
+    model = LogisticRegression(max_iter=0).fit(*T7)
+    assert model.n_iter_.tolist() == [0] and not model.coef_.any()

@@ -6,9 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 
 from gnomon.core.errors import DataError
-from gnomon.linear import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
+from gnomon.linear import (
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    Perceptron,
+    SGDClassifier,
+)
 
 T1 = np.array([[-1.0, 1], [0, -1], [1.5, 1]]), np.array([1, -1, 1])
 T2 = np.array([[-1.0, 1], [0, -1], [10, 1]]), np.array([1, -1, 1])
@@ -275,7 +281,7 @@ def test_a_stream_goes_on_after_a_fit_and_refuses_bad_rows(learner):
         model.partial_fit(np.zeros((1, 3)), [0])
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit(np.array([[np.nan, 1.0]]), [0])
-    with pytest.raises(ValueError, match="not among|not in"):
+    with pytest.raises(ValueError, match="do not exist in the initial classes"):
         model.partial_fit(np.zeros((1, 2)), [7])
     with pytest.raises(ValueError, match="first call"):
         learner().partial_fit(X, y)
@@ -310,3 +316,27 @@ def test_passive_aggressive_stops_early(model):
 def test_early_stopping_needs_rows():
     with pytest.raises(DataError, match="early_stopping=False"):
         Perceptron(early_stopping=True).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("penalty", ["l1", "l2", "elasticnet"])
+def test_a_penalty_shrinks_as_the_perceptron_loss_does(penalty, average):
+    X, y = load_iris(return_X_y=True)
+    same = {
+        "penalty": penalty,
+        "alpha": 0.01,
+        "l1_ratio": 0.3,
+        "max_iter": 4,
+        "tol": None,
+        "average": average,
+    }
+    model = Perceptron(eta0=0.5, random_state=3, **same).fit(X, y)
+    peer = SGDClassifier("perceptron", learning_rate="constant", eta0=0.5, random_state=3, **same).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, peer.coef_)
+    np.testing.assert_array_equal(model.intercept_, peer.intercept_)
+    assert not np.array_equal(
+        model.coef_, Perceptron(eta0=0.5, random_state=3, max_iter=4, tol=None).fit(X, y).coef_
+    )
+    for options in ({"batch": True}, {"update": "always"}, {"keep_log": True}, {"order": "random_mistake"}):
+        with pytest.raises(ValueError, match="a penalty is for plain updates"):
+            Perceptron(penalty=penalty, **options).fit(X, y)

@@ -216,3 +216,12 @@ def test_quantiles_of_sparse_rows_are_those_of_dense_ones(alpha, largest, monkey
     np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-6)
     assert thin.intercept_ == pytest.approx(dense.intercept_, abs=1e-6)
     np.testing.assert_allclose(thin.predict(sparse.csr_array(X)), dense.predict(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_what_the_penalty_leaves_out_is_exactly_zero(fit_intercept):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 12))
+    y = X[:, :4] @ [4.0, -3.0, 2.0, 1.0] + 0.1 * rng.normal(size=120)
+    model = QuantileRegressor(quantile=0.6, alpha=0.1, fit_intercept=fit_intercept).fit(X, y)
+    assert (model.coef_[:4] != 0.0).all() and (model.coef_[4:] == 0.0).all()

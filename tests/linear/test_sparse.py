@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DataError
 from gnomon.linear import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path, lasso_path
@@ -220,3 +222,36 @@ def test_fold_without_weight_is_refused_in_words():
     X = np.random.default_rng(0).normal(size=(90, 3))
     with pytest.raises(DataError, match="fold 0 has no weight"):
         LassoCV(cv=3).fit(X, X[:, 0], sample_weight=np.r_[np.ones(30), np.zeros(60)])
+
+
+def test_penalties_may_be_counted_and_listed_ones_are_looked_at():
+    X, y = load_diabetes(return_X_y=True)
+    assert_same = np.testing.assert_array_equal
+    assert_same(enet_path(X, y, alphas=3)[0], enet_path(X, y, n_alphas=3)[0])
+    with pytest.raises(DataError, match=r"alphas\[1\] == -1, must be >= 0.0."):
+        LassoCV(alphas=(0.1, -1)).fit(X, y)
+    with pytest.raises(TypeError, match=r"alphas\[2\] must be an instance of float, not str"):
+        lasso_path(X, y, alphas=(0.1, 1.0, "1"))
+    assert_same(LassoCV(alphas=3).fit(X, np.ones(len(y))).alphas_, [1e-15] * 3)
+    model = ElasticNetCV(l1_ratio=[0.5, 0.9], alphas=[0.1, 1.0]).fit(X, y)
+    assert_same(model.alphas_, [1.0, 0.1])
+    assert ElasticNetCV(l1_ratio=[0.5, 0.9], alphas=4).fit(X, y).alphas_.shape == (2, 4)
+
+
+@pytest.mark.parametrize("learner", [LassoCV, ElasticNetCV])
+def test_too_few_working_sets_are_told(learner):
+    X = np.random.default_rng(0).normal(size=(60, 200)) + np.arange(60)[:, None]
+    y = X[:, :40].sum(axis=1)
+    with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=1 "):
+        learner(max_iter=1, tol=1e-14, alphas=[1e-4], cv=2).fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [Lasso(0.1), ElasticNet(0.1), LassoCV(), ElasticNetCV()])
+@pytest.mark.parametrize("shape", [(24, 6), (6, 24)])
+def test_small_sparse_tables_give_the_bits_of_dense_ones(learner, shape):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape) * (rng.random(shape) < 0.5)
+    y, weight = rng.normal(size=shape[0]), rng.random(shape[0])
+    dense, thin = (clone(learner).fit(Z, y, weight) for Z in (X, sparse.csc_array(X)))
+    np.testing.assert_array_equal(thin.coef_, dense.coef_)
+    np.testing.assert_array_equal(thin.intercept_, dense.intercept_)

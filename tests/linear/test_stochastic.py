@@ -12,7 +12,15 @@ from sklearn.datasets import load_breast_cancer
 
 from gnomon.core.errors import DivergenceError
 from gnomon.core.randomness import stream
-from gnomon.linear import LinearSVC, Pegasos, SGDClassifier, SGDRegressor
+from gnomon.linear import (
+    LinearSVC,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    Pegasos,
+    Perceptron,
+    SGDClassifier,
+    SGDRegressor,
+)
 from gnomon.linear._epochs import shuffled
 from gnomon.losses import Logistic
 from gnomon.solvers import Constant, InverseDecay
@@ -214,3 +222,61 @@ def test_shuffles_are_permutations_and_all_alike():
     assert set(counts) == set(itertools.permutations(range(3)))
     assert chisquare(list(counts.values())).pvalue > 1e-4
     np.testing.assert_array_equal(np.sort(shuffled(stream(0, 0), 1001)), np.arange(1001))
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("rate", ["constant", "invscaling", "adaptive"])
+def test_a_warm_start_begins_at_the_weights_with_a_clock_at_zero(rate, average):
+    options = {
+        "learning_rate": rate,
+        "eta0": 0.01,
+        "shuffle": False,
+        "max_iter": 5,
+        "tol": None,
+        "average": average,
+    }
+    first = SGDRegressor(alpha=0.01, **options).fit(*B)
+    given = SGDRegressor(alpha=0.001, **options).fit(
+        *B, coef_init=first.coef_, intercept_init=first.intercept_
+    )
+    warm = SGDRegressor(alpha=0.01, warm_start=True, **options).fit(*B).set_params(alpha=0.001).fit(*B)
+    np.testing.assert_array_equal(warm.coef_, given.coef_)
+    np.testing.assert_array_equal(warm.intercept_, given.intercept_)
+    assert warm.t_ == given.t_ == 16.0
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize(("rate", "kind"), [("pa1", ""), ("pa2", "squared_")])
+def test_passive_aggressive_rates_are_passive_aggressive_learners(rate, kind, average):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    options = {"average": average, "random_state": 3, "max_iter": 4, "tol": None}
+    same = {"penalty": None, "learning_rate": rate, "eta0": 0.4, **options}
+    for Z in (X, sparse.csr_array(X)):
+        peer = PassiveAggressiveClassifier(loss=f"{kind}hinge", C=0.4, **options).fit(Z, y)
+        np.testing.assert_allclose(SGDClassifier("hinge", **same).fit(Z, y).coef_, peer.coef_, rtol=1e-12)
+    peer = PassiveAggressiveRegressor(loss=f"{kind}epsilon_insensitive", C=0.4, **options).fit(X, X[:, 0])
+    model = SGDRegressor("epsilon_insensitive", **same).fit(X, X[:, 0])
+    np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-12)
+    for wrong in ({"loss": "log_loss"}, {"penalty": "l2"}, {"batch_size": 2}):
+        with pytest.raises(ValueError, match=f"learning_rate='{rate}'"):
+            SGDClassifier(**{"loss": "hinge", **same, **wrong}).fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [SGDClassifier, Perceptron, PassiveAggressiveClassifier])
+def test_rows_of_a_stream_are_not_held_out(learner):
+    with pytest.raises(ValueError, match="early_stopping should be False with partial_fit"):
+        learner(early_stopping=True).partial_fit(*T1, classes=[-1, 1])
+
+
+def test_an_elastic_net_needs_its_ratio():
+    with pytest.raises(ValueError, match="l1_ratio must be set"):
+        SGDRegressor(penalty="elasticnet", l1_ratio=None).fit(*B)
+
+
+def test_coefficients_have_the_precision_of_the_rows():
+    X, y = B
+    assert SGDRegressor().fit(X.astype(np.float32), y).coef_.dtype == np.float32
+    assert SGDRegressor().fit(X, y).coef_.dtype == np.float64
+    with pytest.raises(ValueError, match="Provided coef_init does not match dataset"):
+        SGDRegressor().fit(X, y, coef_init=np.zeros(3))

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from gnomon.core.errors import DataError, ZeroEvidenceError
+from gnomon.core.saving import load, save
 from gnomon.core.threads import threads
 from gnomon.distributions import Categorical, Gaussian, Poisson, Product
 from gnomon.sequence import (
@@ -614,6 +616,74 @@ def test_impossible_sequences_are_named():
         model.decode(np.array([[0], [1], [2]]))
 
 
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        (GaussianHMM(2, init_params="", random_state=0), ("means_", "covars_")),
+        (GMMHMM(2, n_mix=2, init_params="", random_state=0), ("weights_", "means_", "covars_")),
+        (PoissonHMM(2, init_params="", random_state=0), ("lambdas_",)),
+        (CategoricalHMM(2, init_params="", random_state=0), ("emissionprob_",)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_nobody_has_set_is_initialized_and_what_is_set_is_kept(model, names):
+    X = np.array([[0], [1], [0], [2], [5], [4], [5], [6]])
+    started = clone(model).set_params(n_iter=0).fit(X)
+    asked = clone(model).set_params(n_iter=0, init_params=clone(model).params).fit(X)
+    for name in ("startprob_", "transmat_", *names):
+        np.testing.assert_array_equal(getattr(started, name), getattr(asked, name))
+    kept = clone(model).set_params(n_iter=0)
+    kept.startprob_ = [0.25, 0.75]
+    np.testing.assert_array_equal(kept.fit(X).startprob_, [0.25, 0.75])
+
+
+def test_a_parameter_set_by_hand_is_not_overwritten_in_silence(caplog):
+    model = CategoricalHMM(2, random_state=0)
+    model.startprob_ = [0.5, 0.5]
+    X = np.array([[0], [1], [1], [0]])
+    model.fit(X)
+    assert [
+        "startprob_ is set, and will be overwritten" in record.getMessage() for record in caplog.records
+    ] == [True]
+    caplog.clear()
+    model.fit(X)  # what an earlier fit has learned is no news
+    assert not caplog.records
+
+
+class Patient:
+    """A monitor of one's own: stop after the third step."""
+
+    def __init__(self):
+        self.history = []
+
+    def report(self, value):
+        self.history.append(value)
+
+    @property
+    def converged(self):
+        return len(self.history) == 3
+
+
+def test_a_monitor_is_there_before_the_fit_and_may_be_ones_own(tmp_path):
+    model = PoissonHMM(2, n_iter=50, tol=1e-12, random_state=0)
+    assert (model.monitor_.tol, model.monitor_.n_iter, model.monitor_.iter) == (1e-12, 50, 0)
+    X = np.array([[1], [0], [2], [1], [9], [8], [11], [10], [9], [1], [0], [1]])
+    plain = clone(model).fit(X)
+    save(plain, tmp_path / "model.gnomon")
+    assert load(tmp_path / "model.gnomon").monitor_ == plain.monitor_
+    assert plain.monitor_.iter == plain.n_iter_ > 3
+    model.monitor_ = mine = Patient()
+    assert model.fit(X).monitor_ is mine
+    assert model.n_iter_ == 3 and model.converged_
+    assert_array_equal(mine.history, plain.trace_[:3])
+
+
+def test_one_variance_a_state_may_come_in_any_shape():
+    model = GaussianHMM(2, "spherical")
+    model.means_, model.covars_ = [[3.0], [5.0]], np.reshape([4.0, 3.0], (2, 1, 1, 1))
+    assert_array_equal(model.covars_.ravel(), [4.0, 3.0])
+
+
 def test_bad_input():
     with pytest.raises(DataError, match="lengths sum to 4, and X has 3"):
         CategoricalHMM(2).fit(np.zeros((3, 1)), lengths=[2, 2])
@@ -621,8 +691,6 @@ def test_bad_input():
         CategoricalHMM(2, n_features=3).fit([[0], [5]])
     with pytest.raises(DataError, match="whole numbers"):
         PoissonHMM(1).fit([[0.5], [1.0]])
-    with pytest.raises(DataError, match="leaves startprob_ to you"):
-        GaussianHMM(2, init_params="").fit(SHORT)
     model = casino()
     model.transmat_ = [[0.9, 0.2], [0.1, 0.9]]
     with pytest.raises(DataError, match="transmat_ must sum to one"):

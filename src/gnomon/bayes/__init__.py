@@ -17,7 +17,8 @@ _WHERE = {
     "semi_supervised": ["SemiSupervisedBayes"],
     "categories": ["CategoricalNB"],
     "counts": ["BernoulliNB", "ComplementNB", "MultinomialNB", "PoissonNB"],
-    "discriminant": ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "two_normals"],
+    "discriminant": ["LinearDiscriminantAnalysis", "two_normals"],
+    "quadratic": ["QuadraticDiscriminantAnalysis"],
     "boundaries": ["gaussian_rule_1d"],
     "maxent": ["maximum_entropy", "project"],
 }

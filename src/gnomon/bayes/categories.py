@@ -44,7 +44,9 @@ def category_sums(chunk: Chunk, n_classes: int) -> CategorySums:
     X = np.ascontiguousarray(chunk.X, dtype=np.float64)
     present = np.where(np.isnan(X), -1.0, X)
     if (present < 0).any() and (X < 0).any():
-        raise DataError("Negative values in data passed to CategoricalNB: categories are codes 0, 1, 2, ….")
+        raise DataError(
+            "Negative values in data passed to CategoricalNB (input X): categories are codes 0, 1, 2, …."
+        )
     if (present != np.floor(present)).any():
         warn("X holds numbers between the category codes 0, 1, 2, …; they are cut to whole numbers.")
     if present.max() > 1e6:
@@ -122,8 +124,9 @@ class CategoricalNB(CountClassifier):
         sizes = self._sizes(sums)
         counts = widened(sums.counts, max(sums.counts.shape[2], int(sizes.max())))
         each = [counts[:, j, :size] for j, size in enumerate(sizes)]
+        alpha = self._alpha()
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = [log_shares(one + self._alpha()) for one in each]
+            logs = [log_shares(one + alpha) for one in each]
         tables = np.zeros((len(sizes), counts.shape[2], len(sums.weight)))
         for j, table in enumerate(logs):
             tables[j, : sizes[j]] = table.T
@@ -135,7 +138,14 @@ class CategoricalNB(CountClassifier):
             raise DataError(f"column {int((sums.sizes <= 0).argmax())} of X has no observed entry; drop it.")
         if self.min_categories is None:
             return sums.sizes
-        return np.maximum(sums.sizes, np.asarray(self.min_categories, dtype=np.int64))
+        least = np.asarray(self.min_categories)
+        if least.ndim and least.shape != sums.sizes.shape:
+            raise ValueError(
+                f"'min_categories' should have shape {sums.sizes.shape}, one number a column; got {least.shape}."
+            )
+        if least.dtype.kind not in "iu":
+            raise ValueError(f"'min_categories' should have integral type; got {least.dtype}.")
+        return np.maximum(sums.sizes, least.astype(np.int64))
 
     def _joint(self, X: Any) -> Array:
         rows = self._rows(X)

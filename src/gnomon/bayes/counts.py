@@ -15,8 +15,9 @@ from gnomon.core.errors import DegenerateError
 from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.parameters import StrOptions
 from gnomon.core.sums import Chunk, per_row, total
-from gnomon.core.validate import NOT_NEGATIVE, NUMBER, Reads
+from gnomon.core.validate import NOT_NEGATIVE, NUMBER, Reads, warn
 
+SMALL = 1e-10  # the least pseudo-count that is used unless `force_alpha` says otherwise
 NEVER = 1e-300  # the share of what was never seen, where no pseudo-count lifts it: 0·ln 0 is no number
 
 
@@ -45,8 +46,21 @@ class CountClassifier(FamilyClassifier):
     def _alpha(self) -> Array | float:
         alpha = np.asarray(self.alpha, dtype=np.float64)
         if (alpha < 0).any():
-            raise ValueError(f"All values in alpha must be greater than or equal to 0; got {alpha.min()}.")
-        return alpha if self.force_alpha else np.maximum(alpha, 1e-10)
+            raise ValueError(f"All values in alpha must be greater than 0, or 0; got {alpha.min()}.")
+        if not self.force_alpha and (alpha < SMALL).any():
+            warn(f"alpha too small will result in numeric errors, setting alpha = {SMALL:.1e}.")
+            return np.maximum(alpha, SMALL)
+        return alpha
+
+    def _column_alpha(self, n_features: int) -> Array | float:
+        """Return alpha where every column may have its own."""
+        alpha = self._alpha()
+        if np.ndim(alpha) and np.shape(alpha) != (n_features,):
+            raise ValueError(
+                f"When alpha is an array, it should contains `n_features` numbers, here {n_features}; its shape is "
+                f"{np.shape(alpha)}."
+            )
+        return alpha
 
     def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
         """Return attributes of the model, the weights (K, d) and what every column adds to the offsets (K, d)."""
@@ -121,7 +135,7 @@ class MultinomialNB(CountClassifier):
     alpha : float or array of shape (d,), default=1.0
         Pseudo-count of every word; 0 gives maximum likelihood, and words never seen in a class rule it out.
     force_alpha : bool, default=True
-        Take an alpha below 1e-10 as it is.
+        Take an alpha below 1e-10 as it is; False raises it to that, with a warning.
     fit_prior : bool, default=True
         Learn the probabilities of the classes; uniform otherwise.
     class_prior : array of shape (K,), optional
@@ -143,7 +157,7 @@ class MultinomialNB(CountClassifier):
     """
 
     def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
-        smoothed = sums.counts + self._alpha()
+        smoothed = sums.counts + self._column_alpha(sums.n_features)
         logs = np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True))
         return {"feature_log_prob_": logs}, logs, np.zeros((len(logs), 1))
 
@@ -185,7 +199,7 @@ class ComplementNB(CountClassifier):
         self.norm = norm
 
     def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
-        others = sums.counts.sum(axis=0) - sums.counts + self._alpha()
+        others = sums.counts.sum(axis=0) - sums.counts + self._column_alpha(sums.n_features)
         logs = np.log(others / others.sum(axis=1, keepdims=True))
         if self.norm and not (logs.sum(axis=1) < 0).all():
             raise DegenerateError(
@@ -249,7 +263,7 @@ class BernoulliNB(CountClassifier):
         return self.binarize
 
     def _linear(self, sums: CountSums) -> tuple[dict[str, Any], Array, Array]:
-        alpha = self._alpha()
+        alpha = self._column_alpha(sums.n_features)
         rows = sums.seen + 2.0 * alpha
         on, off = (
             np.log(np.maximum(counts / rows, NEVER))

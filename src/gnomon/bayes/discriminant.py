@@ -1,8 +1,7 @@
-"""Discriminant analysis: normal classes with a common covariance (linear) or one each (quadratic)."""
+"""Linear discriminant analysis: normal classes with a common covariance."""
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,16 +11,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gnomon.bayes.class_moments import ClassSums
 from gnomon.bayes.classifier import class_priors, normalized
-from gnomon.bayes.normal_classes import NormalClasses, expected_rows
+from gnomon.bayes.normal_classes import SHARE, NormalClasses, expected_rows
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky, fix_signs, symmetric_eigen
-from gnomon.core.parameters import HasMethods, Interval, StrOptions
+from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.sums import Chunk, per_row
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, warn
 from gnomon.distributions.base import Family
 from gnomon.distributions.normal import Gaussian
-
-SHARE = Interval(Real, 0, 1, closed="both")
 
 
 def affine(chunk: Chunk, weights: Array, offsets: Array) -> Array:
@@ -42,6 +39,19 @@ def whitener(covariance: Array, tol: float) -> Array:
     if not kept.all():
         warn(f"Variables are collinear: {int((~kept).sum())} directions without variance are left out.")
     return (vectors[:, kept] / np.sqrt(values[kept])) / scale[:, None]
+
+
+def rescaled_priors(weight: Array, priors: Any) -> Array:
+    """Return P(class) as given, divided by its sum, with a warning, where that is not 1."""
+    if priors is None or isinstance(priors, str):
+        return class_priors(weight, priors)
+    given = np.asarray(priors, dtype=np.float64)
+    if (given < 0).any():
+        raise DataError(f"priors must be non-negative; got {given.tolist()}.")
+    if given.sum() > 0 and abs(given.sum() - 1.0) > 1e-8:
+        warn(f"the priors sum to {given.sum():g}, not to 1; they are divided by that.")
+        given = given / given.sum()
+    return class_priors(weight, given)
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NormalClasses):  # type: ignore[misc]
@@ -141,7 +151,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Return the covariance within the classes, of the type asked for."""
         moments = sums.statistics
         if getattr(self, "_elsewhere", None) is not None:
-            shares = class_priors(sums.weight, self.priors) if self.weighting == "sample" else None
+            shares = rescaled_priors(sums.weight, self.priors) if self.weighting == "sample" else None
             return np.average(self._elsewhere, axis=0, weights=shares)
         if self.weighting == "class":
             found = (moments.scatter / moments.weight[:, :, None]).mean(axis=0)
@@ -159,7 +169,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _estimate(self, sums: ClassSums) -> dict[str, Any]:
         means, covariance, K = sums.statistics.mean, self._covariance(sums), len(sums.weight)
         self._require_two_classes(sums)
-        priors = class_priors(sums.weight, self.priors)
+        priors = rescaled_priors(sums.weight, self.priors)
         W = whitener(covariance, self.tol)
         axes, ratios = self._axes(W, means, priors, sums)
         center = (sums.weight / sums.weight.sum()) @ means
@@ -185,6 +195,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         }
         return {**facts, **more, **last, "class_count_": sums.weight}
 
+    def _solve(self, rows: Any) -> Any:
+        if rows.n_rows <= len(rows.classes):
+            raise DataError(
+                f"The number of samples must be more than the number of classes: there are {rows.n_rows} rows of "
+                f"{len(rows.classes)} classes, which leaves no spread within them."
+            )
+        facts, objective = super()._solve(rows)
+        if rows.dtype == np.float32:
+            facts |= {name: facts[name].astype(np.float32) for name in ("coef_", "intercept_")}
+        return facts, objective
+
     def _require_two_classes(self, sums: ClassSums) -> None:
         if (sums.weight > 0).sum() < 2:
             raise DataError("The number of classes has to be greater than one; got 1 class.")
@@ -197,12 +218,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         spread = (means - shares @ means) * np.sqrt(shares)[:, None]
         _, singular, right = linalg.svd(spread @ W, full_matrices=False)
         return fix_signs(W @ right.T), singular**2
-
-    def _solve(self, rows: Any) -> Any:
-        facts, objective = super()._solve(rows)
-        if rows.dtype == np.float32:
-            facts |= {name: facts[name].astype(np.float32) for name in ("coef_", "intercept_")}
-        return facts, objective
 
     def _scores(self, X: Any) -> Array:
         rows = self._rows(X)
@@ -282,151 +297,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 def joint(chunk: Chunk, family: Family, log_priors: Array) -> Array:
     """Return ln π_k + ln p_k(x)."""
     return family.log_density(chunk.X) + log_priors
-
-
-class QuadraticDiscriminantAnalysis(NormalClasses):
-    r"""Normal classes with a covariance each: the boundaries are quadrics.
-
-    .. math:: \ln P(k \mid x) = \ln \pi_k - \tfrac12 \ln |\Sigma_k|
-              - \tfrac12 (x - \mu_k)^T \Sigma_k^{-1} (x - \mu_k) + \text{const}
-
-    More flexible than `LinearDiscriminantAnalysis`, and in need of more rows: every class estimates d(d+1)/2
-    covariances. They divide by the class's weight. Missing entries (NaN) are estimated by EM and integrated out of
-    the rule.
-
-    Parameters
-    ----------
-    solver : {"svd", "eigen"}, default="svd"
-        Kept for scikit-learn's sake: both give the same answer here.
-    shrinkage : float between 0 and 1, or "auto", optional
-        Weight of a multiple of the identity in every covariance; "auto" is the weight of Ledoit and Wolf.
-    priors : array of shape (K,) or "uniform", optional
-        Probabilities of the classes; their shares of the data when not given.
-    reg_param : float between 0 and 1, default=0.0
-        Weight of the identity in every covariance.
-    store_covariance : bool, default=False
-        Kept for scikit-learn's sake: `covariance_` is always there.
-    tol : float, default=1e-4
-        Deviations below this share of the largest are raised to it, with a warning.
-    covariance_estimator : estimator, optional
-        Has `fit` and `covariance_`; it is asked for the covariance of every class. Not beside `shrinkage`.
-    covariance_type : {"full", "diag", "spherical"}, default="full"
-        What the covariances may be.
-
-    Attributes
-    ----------
-    means_, priors_ : arrays
-        Means and probabilities of the classes.
-    covariance_ : list of arrays of shape (d, d)
-        Covariance of every class.
-    scalings_, rotations_ : lists of arrays
-        Variances of every class along its axes, largest first, and the axes in columns.
-    quadratic_ : tuple (A, b, c), for two classes
-        Log-odds of the second class are xᵀAx + b·x + c.
-
-    Examples
-    --------
-    >>> X = [[4, 2], [2, 4], [2, 3], [3, 6], [4, 4], [9, 10], [6, 8], [9, 5], [8, 7], [10, 8]]
-    >>> model = QuadraticDiscriminantAnalysis().fit(X, [0] * 5 + [1] * 5)
-    >>> model.decision_function([[6, 5]]).round(6)
-    array([3.205551])
-    """
-
-    _reads: ClassVar[Reads] = Reads(y="class", scales=True, nan=True, min_rows=2)
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "solver": [StrOptions({"svd", "eigen"})],
-        "shrinkage": [SHARE, StrOptions({"auto"}), None],
-        "covariance_estimator": [HasMethods("fit"), None],
-        "priors": ["array-like", StrOptions({"uniform"}), None],
-        "reg_param": [SHARE],
-        "store_covariance": ["boolean"],
-        "tol": [NOT_NEGATIVE],
-        "covariance_type": [StrOptions({"full", "diag", "spherical"})],
-    }
-
-    def __init__(
-        self,
-        *,
-        solver: str = "svd",
-        shrinkage: Any = None,
-        priors: Any = None,
-        reg_param: float = 0.0,
-        store_covariance: bool = False,
-        tol: float = 1e-4,
-        covariance_estimator: Any = None,
-        covariance_type: str = "full",
-    ) -> None:
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.reg_param = reg_param
-        self.store_covariance = store_covariance
-        self.tol = tol
-        self.covariance_estimator = covariance_estimator
-        self.covariance_type = covariance_type
-
-    def _family(self) -> Family:
-        return Gaussian(covariance_type=self.covariance_type)
-
-    def _estimated(self, sums: ClassSums) -> Gaussian:
-        self._require_rows(sums)
-        found = Gaussian(covariance_type=self.covariance_type).estimate(sums.statistics)
-        d = found.n_features
-        matrices = np.array(found.covariance_matrices())
-        if getattr(self, "_elsewhere", None) is not None:
-            matrices = self._elsewhere
-        elif weight := self._shrinkage():
-            level = np.trace(matrices, axis1=1, axis2=2)[:, None, None] / d
-            matrices = (1 - weight) * matrices + weight * level * np.eye(d)
-        matrices = (1 - self.reg_param) * matrices + self.reg_param * np.eye(d)
-        regular = [self._regular(matrix, k, sums.weight[k]) for k, matrix in enumerate(matrices)]
-        return Gaussian(found.means, np.stack(regular))
-
-    def _require_rows(self, sums: ClassSums) -> None:
-        if len(sums.weight) < 2:
-            raise DataError("The number of classes has to be greater than one; got 1 class.")
-        if (sums.weight <= 0).any():
-            raise DataError("a class has no row; every class needs rows before the model can be used.")
-
-    def _regular(self, matrix: Array, k: int, weight: float) -> Array:
-        """Return a covariance that can be inverted: deviations below the tolerance are raised to it."""
-        if not np.diagonal(matrix).any() and weight > 0:
-            raise DegenerateError(
-                f"the rows of class number {k} are all alike, so it has no covariance. "
-                f"Raise reg_param (now {self.reg_param}), or use LinearDiscriminantAnalysis."
-            )
-        scale = np.sqrt(np.diagonal(matrix))
-        scale = np.where(scale > 0, scale, scale.max())
-        values, vectors = symmetric_eigen(matrix / np.outer(scale, scale))
-        floor = max(self.tol, 1e-6) ** 2 * values[0]
-        if values[-1] >= floor:
-            return matrix
-        warn(f"Variables are collinear in class number {k}; their smallest deviations are raised to tol.")
-        return (vectors * np.maximum(values, floor)) @ vectors.T * np.outer(scale, scale)
-
-    def _named(self, family: Any, sums: ClassSums) -> dict[str, Any]:
-        priors = class_priors(sums.weight, self.priors)
-        axes = [symmetric_eigen(matrix) for matrix in family.covariances]
-        facts = {"means_": family.means, "covariance_": list(family.covariances), "priors_": priors}
-        facts |= {"scalings_": [values for values, _ in axes], "rotations_": [turn for _, turn in axes]}
-        if len(priors) == 2 and (priors > 0).all():
-            facts["quadratic_"] = quadratic_rule(family, priors)
-        return facts
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the log-odds of the second class for two classes, else ln P(x, k) of every class."""
-        table = self._joint(X)
-        return table[:, 1] - table[:, 0] if len(self.classes_) == 2 else table
-
-
-def quadratic_rule(family: Gaussian, priors: Array) -> tuple[Array, Array, float]:
-    """Return A, b, c of the log-odds xᵀAx + b·x + c of the second of two normal classes."""
-    P, means = family.precisions(), family.means
-    A = 0.5 * (P[0] - P[1])
-    b = P[1] @ means[1] - P[0] @ means[0]
-    squares = means[1] @ P[1] @ means[1] - means[0] @ P[0] @ means[0]
-    determinants = family.log_determinants[1] - family.log_determinants[0]
-    return A, b, float(np.log(priors[1] / priors[0]) - 0.5 * (determinants + squares))
 
 
 def two_normals(mu1: Any, mu2: Any, covariance: Any, priors: Any = None) -> tuple[Array, float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from gnomon.bayes.class_moments import ClassSums, class_sums
 from gnomon.bayes.classifier import CHUNK_BYTES, FamilyClassifier
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.parameters import Interval
 from gnomon.core.sums import Chunk, total
 from gnomon.core.validate import warn
 from gnomon.distributions.normal import Gaussian
 
+SHARE = Interval(Real, 0, 1, closed="both")
 STEPS = 1000  # of EM at most
 SETTLED = 1e-9  # largest change of a mean or covariance, in deviations of its columns
 
@@ -117,7 +120,8 @@ class NormalClasses(FamilyClassifier):
     def _shrunk(self, X: Array) -> Array:
         if self.covariance_estimator is None:
             return ledoit_wolf(X)
-        model = clone(self.covariance_estimator, safe=False).fit(X)
+        model = clone(self.covariance_estimator, safe=False)
+        model.fit(X)
         if not hasattr(model, "covariance_"):
             raise ValueError(
                 f"{type(self.covariance_estimator).__name__} does not have a covariance_ attribute after fit."

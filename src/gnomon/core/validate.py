@@ -197,7 +197,7 @@ def _not_negative(X: Any, name: str) -> None:
     values = X.data if sparse.issparse(X) else X
     if (values < 0).any():
         raise DataError(
-            f"Negative values in data passed to {name}: X must hold counts or non-negative numbers."
+            f"Negative values in data passed to {name} (input X): it must hold counts or non-negative numbers."
         )
 
 
@@ -259,7 +259,9 @@ def encode(y: Any, classes: Any = None) -> tuple[Array, Array]:
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     if not np.array_equal(classes[codes], y):
         strange = np.setdiff1d(y, classes)
-        raise DataError(f"y holds classes {strange.tolist()} that are not among {classes.tolist()}.")
+        raise DataError(
+            f"The target labels {strange.tolist()} in y do not exist in the initial classes {classes.tolist()}."
+        )
     return classes, codes
 
 

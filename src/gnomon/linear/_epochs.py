@@ -105,7 +105,9 @@ def start_pass(rows: Any, k: int, seed: int, *, zero_like_clip: bool = False) ->
 def _shaped(value, shape, name):
     array = np.array(value, dtype=float)
     if array.size != np.prod(shape):
-        raise DataError(f"{name} has {array.size} entries; it needs shape {shape}.")
+        raise DataError(
+            f"Provided {name} does not match dataset: it has {array.size} entries and needs shape {shape}."
+        )
     if not np.isfinite(array).all():
         raise DataError(f"{name} must be finite.")
     return array.reshape(shape)

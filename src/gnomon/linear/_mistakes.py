@@ -11,6 +11,7 @@ from gnomon.core.parameters import Interval
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.linear import _epochs
+from gnomon.linear._aggressive import mean_weights
 from gnomon.linear._rules import JOBS, ORDER, SEED
 from gnomon.linear._streams import Streamed
 
@@ -123,14 +124,5 @@ class MistakeDriven(Streamed, Learner):
 
     # -- what is shown ---------------------------------------------------------------------------------------
 
-    def _mean(self, state):
-        """Average of the weights after every step, from the sums of steps·change."""
-        if state.steps == 0:
-            return state.coef, state.intercept
-        return (
-            state.coef - state.average / state.steps,
-            state.intercept - state.average_intercept / state.steps,
-        )
-
     def _final(self, state):
-        return self._mean(state) if self.average else (state.coef, state.intercept)
+        return mean_weights(state) if self.average else (state.coef, state.intercept)

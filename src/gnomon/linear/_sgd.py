@@ -12,7 +12,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
-from gnomon.linear import _batches, _epochs
+from gnomon.linear import _aggressive, _batches, _epochs
 from gnomon.linear._rules import BATCH, JOBS, ORDER, SEED
 from gnomon.linear._streams import ONES, Streamed
 from gnomon.loops import stochastic as loops
@@ -75,7 +75,10 @@ RULES: dict[str, Any] = {
     "momentum": [Interval(Real, 0, 1, closed="left")],
     "nesterov": ["boolean"],
     "optimizer": [StrOptions({"sgd", "adagrad"})],
-    "learning_rate": [StrOptions({"constant", "optimal", "invscaling", "inverse", "adaptive"}), Schedule],
+    "learning_rate": [
+        StrOptions({"constant", "optimal", "invscaling", "inverse", "adaptive", *_aggressive.RATES}),
+        Schedule,
+    ],
 }
 
 
@@ -109,7 +112,7 @@ class Stochastic(Streamed, Learner):
         return self._epoch(self._ready(rows), state)[0]
 
     def _can_be_quick(self):
-        return not self._batched() and not self.average
+        return not (self._batched() or self.average or self._aggressive())
 
     def _quick_pass(self, state, X, targets, order):
         setup = self._setup(state)
@@ -158,15 +161,14 @@ class Stochastic(Streamed, Learner):
         return _epochs.start_pass(rows, self._n_outputs(rows), draw_seed(rng), zero_like_clip=True)
 
     def _first_state(self, rows, seed, index):
-        known = getattr(self, "pass_", None)
-        if (
-            self.warm_start
-            and known is not None
-            and known.coef.shape == (self._n_outputs(rows), rows.n_features)
-        ):
-            copies = {name: getattr(known, name).copy() for name in ("coef", "intercept", "average", "owed")}
-            return known._replace(**copies, best=np.inf, waited=0)
-        return self._start(rows, stream(seed, index))
+        state = self._start(rows, stream(seed, index))
+        shape = state.coef.shape
+        given = getattr(rows, "initial", (None, None))
+        if self.warm_start and hasattr(self, "coef_") and np.atleast_2d(self.coef_).shape == shape:
+            coef = np.array(self.coef_, dtype=float).reshape(shape) if given[0] is None else state.coef
+            intercept = np.array(self.intercept_, dtype=float) if given[1] is None else state.intercept
+            return state._replace(coef=coef, intercept=intercept.reshape(shape[0]))
+        return state
 
     def _ready(self, rows):
         if not hasattr(rows, "loops"):
@@ -197,6 +199,8 @@ class Stochastic(Streamed, Learner):
 
     def _epoch(self, rows, state):
         """One pass over the rows for every output; returns the new state and the loss met on the way."""
+        if self._aggressive():
+            return self._aggressive_pass(rows, state)
         if self._batched():
             return _batches.batched_pass(self, rows, state)
         order = self._order(rows, state)
@@ -236,6 +240,28 @@ class Stochastic(Streamed, Learner):
             epoch=state.epoch + 1,
         ), total
 
+    def _aggressive(self):
+        return isinstance(self.learning_rate, str) and self.learning_rate in _aggressive.RATES
+
+    def _aggressive_pass(self, rows, state):
+        """The same by passive–aggressive steps: as far as the row asks, at most eta0."""
+        if self.penalty is not None or self._batched():
+            raise ValueError(
+                f"learning_rate={self.learning_rate!r} takes one row a step and no penalty; "
+                "set penalty=None, batch_size=1, momentum=0 and optimizer='sgd'."
+            )
+        kind = _aggressive.RATES.index(self.learning_rate) + (3 if rows.classes is None else 0)
+        fitting = "hinge" if rows.classes is not None else "epsilon_insensitive"
+        if self.loss != fitting:
+            raise ValueError(
+                f"learning_rate={self.learning_rate!r} needs loss={fitting!r}; got {self.loss!r}."
+            )
+        if not hasattr(rows, "norms"):
+            rows.norms = _aggressive.squared_lengths(rows.loops, self.fit_intercept)
+        numbers = (kind, float(self.eta0), float(self.epsilon), self.fit_intercept, bool(self.average))
+        taus = np.zeros(rows.targets.shape)
+        return _aggressive.one_pass(rows, rows.scale, self._order(rows, state), numbers, state, taus)
+
     def _order(self, rows, state):
         order = _epochs.row_order(self.order, self.shuffle, rows.n_rows, state.seed, state.epoch)
         if rows.parts is None:
@@ -259,6 +285,10 @@ class Stochastic(Streamed, Learner):
         if self.penalty is None:
             return 0.0, 0.0
         ratio = {"l2": 0.0, "l1": 1.0}.get(self.penalty, self.l1_ratio)
+        if ratio is None:
+            raise ValueError(
+                "l1_ratio must be set when penalty is 'elasticnet', to a number between 0 and 1."
+            )
         return float(self.alpha), float(ratio)
 
     def _schedule(self):
@@ -272,6 +302,8 @@ class Stochastic(Streamed, Learner):
         return named_schedule(self.learning_rate, self.eta0 or 1.0, self.power_t, self.alpha or 1.0, slope)
 
     def _shown(self, state):
+        if self.average and self._aggressive():
+            return _aggressive.mean_weights(state)
         if self.average and state.steps + 1.0 > float(self.average):
             return state.average, state.average_intercept
         return state.coef, state.intercept

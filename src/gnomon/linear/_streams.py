@@ -35,6 +35,10 @@ class Streamed(_epochs.Mixed):
         -------
         self
         """
+        if self.early_stopping:
+            raise ValueError(
+                "early_stopping should be False with partial_fit: rows that come cannot be held out."
+            )
         if classes is None and sample_weight is None and self._quick(X, y):
             return self
         first = not hasattr(self, "pass_")

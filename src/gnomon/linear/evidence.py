@@ -103,7 +103,7 @@ class BayesianRidge(LinearPrediction, KeepsPrecision, RegressorMixin, Learner):
         for plain maximum of the evidence.
     alpha_init, lambda_init : float, default=None
     compute_score : bool, default=False
-        Keep `scores_`, the log evidence (with hyperpriors) at every step.
+        Keep `scores_`, the log evidence (with hyperpriors) at the start and after every step.
     fit_intercept : bool, default=True
     copy_X, verbose : kept for scikit-learn's sake
     fixed_noise_variance : float, default=None
@@ -194,7 +194,9 @@ class BayesianRidge(LinearPrediction, KeepsPrecision, RegressorMixin, Learner):
         if self.fixed_noise_variance is not None:
             alpha = 1.0 / self.fixed_noise_variance
         lam = _first_precision(alpha, path) if self.lambda_init is None else self.lambda_init
-        return EvidenceState(alpha, lam, _mean(path, alpha, lam), path, view, ())
+        first = _mean(path, alpha, lam)
+        scores = (self._score(alpha, lam, first, path, view),) if self.compute_score else ()
+        return EvidenceState(alpha, lam, first, path, view, scores)
 
     def _step(self, rows: Any, state: EvidenceState) -> tuple[EvidenceState, Report]:
         alpha, lam, z, path, view, scores = state
@@ -269,6 +271,8 @@ def _covariance(path: Spectrum, alpha: float, lam: float, d: int) -> Array:
     """Σ = (λI + αXᵀX)⁻¹, with 1/λ where there are no data."""
     if np.isinf(lam):
         return np.zeros((d, d))
+    if len(path.e) == d:  # no direction without data: nothing cancels
+        return (path.V / (lam + alpha * path.e)) @ path.V.T
     known = 1.0 / (lam + alpha * path.e) - 1.0 / lam
     return np.eye(d) / lam + (path.V * known) @ path.V.T
 

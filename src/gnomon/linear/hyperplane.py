@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,7 @@ from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import per_row
-from gnomon.core.validate import matrix
+from gnomon.core.validate import check_fitted, matrix
 
 
 def score_rows(chunk, coef, intercept):
@@ -30,7 +30,8 @@ class LinearClassifierMixin(ClassifierMixin):
     def decision_function(self, X: Any) -> Array:
         """Return the scores f(x) = w·x + b: one a row for two classes, else one a class."""
         rows = self._rows(X)
-        coef = np.ascontiguousarray(np.atleast_2d(self.coef_).T)
+        known = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_
+        coef = np.ascontiguousarray(np.atleast_2d(known).T)
         scores = per_row(score_rows, rows, coef, np.asarray(self.intercept_))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -91,11 +92,11 @@ class LinearClassifierMixin(ClassifierMixin):
         return len(self.mistakes(X, y)) / len(np.asarray(y))
 
     def _normal(self) -> Array:
-        if np.atleast_2d(self.coef_).shape[0] != 1:
+        if self.coef_.ndim == 2 and self.coef_.shape[0] != 1:
             raise DataError(
                 f"{type(self).__name__} has {len(self.classes_)} classes; a hyperplane has two sides."
             )
-        w = np.ravel(self.coef_).astype(float)
+        w = np.ravel(self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_).astype(float)
         if not np.any(w):
             raise DegenerateError(
                 "w = 0: there is no boundary to measure from. Fit with less penalty, or other data."
@@ -125,6 +126,22 @@ class LinearClassifierMixin(ClassifierMixin):
             narrow = {k: attributes[k].astype(np.float32) for k in ("coef_", "intercept_") if k in attributes}
             attributes = {**attributes, **narrow}
         super()._adopt(attributes, rows)
+
+
+class SparseCoefficients:
+    """Learned coefficients that may be kept as a sparse matrix."""
+
+    def sparsify(self) -> Self:
+        """Keep `coef_` as a sparse matrix, which takes less memory where more than half of it is zero."""
+        check_fitted(self)
+        self.coef_ = sparse.csr_array(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Keep `coef_` as an array again."""
+        check_fitted(self)
+        self.coef_ = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_
+        return self
 
 
 class LinearClassifier(LinearClassifierMixin):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,9 +10,11 @@ from sklearn.base import RegressorMixin
 
 from gnomon.core.errors import nearest
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import Interval
+from gnomon.core.parameters import StrOptions
+from gnomon.core.randomness import generator
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import Reads, matrix, vector, warn
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, matrix, vector, warn
+from gnomon.linear._rules import SEED
 from gnomon.linear.least_squares import KeepsPrecision, LinearPrediction, check_magnitude
 
 TIE = 1e-10  # events closer than this, relative to the first penalty, happen together
@@ -115,13 +116,21 @@ def _ahead(steps: Array, least: float = 0.0) -> Array:
 def lars_path(
     X: Any,
     y: Any,
+    Xy: Any = None,
     *,
-    method: str = "lasso",
-    alpha_min: float = 0.0,
+    Gram: Any = None,
     max_iter: int = 500,
+    alpha_min: float = 0.0,
+    method: str = "lar",
+    copy_X: bool = True,
+    eps: float = 0.0,
+    copy_Gram: bool = True,
+    verbose: int = 0,
+    return_path: bool = True,
+    return_n_iter: bool = False,
     positive: bool = False,
-) -> LarsPath:
-    r"""Return the exact path of the lasso (or of plain least-angle regression) as the penalty falls.
+) -> Any:
+    r"""Return the exact path of least-angle regression, or of the lasso, as the penalty falls.
 
     .. math:: w(\alpha) = \arg\min_w \tfrac{1}{2n}\lVert y - Xw\rVert^2 + \alpha\lVert w\rVert_1
 
@@ -132,20 +141,26 @@ def lars_path(
     Parameters
     ----------
     X, y : matrix and vector
-    method : {"lasso", "lar"}
-        With ``"lar"`` features never leave.
-    alpha_min : float
-        Where to stop.
     max_iter : int
         How many knots at most.
+    alpha_min : float
+        Where to stop.
+    method : {"lar", "lasso"}
+        With ``"lar"`` features never leave; the formula above is the path of ``"lasso"``.
+    return_path : bool
+        If False, return only the last knot: its penalty, the active features, the coefficients.
+    return_n_iter : bool
+        Return the number of steps as well, last.
     positive : bool
-        Keep the coefficients at least zero.
+        Keep the coefficients of the lasso at least zero.
+    Xy, Gram, copy_X, copy_Gram, eps, verbose
+        Accepted for compatibility: products are formed from X, which is never written to.
 
     Examples
     --------
     >>> X = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [4.0, 3.0]])
     >>> y = np.array([1.0, 2.0, 3.0, 5.0])
-    >>> path = lars_path(X - X.mean(axis=0), y - y.mean())
+    >>> path = lars_path(X - X.mean(axis=0), y - y.mean(), method="lasso")
     >>> path.alphas.round(4), path.coefs.round(4)
     (array([1.625 , 0.0625, 0.    ]), array([[ 0.   ,  1.25 ,  1.375],
            [ 0.   ,  0.   , -0.125]]))
@@ -154,8 +169,17 @@ def lars_path(
         raise ValueError(
             f"method must be 'lasso' or 'lar'; got {method!r}.{nearest(method, ['lasso', 'lar'])}"
         )
+    if X is None:
+        told = "and Gram cannot both be unspecified" if Gram is None else "cannot be None if Gram is not None"
+        raise ValueError(f"X {told}: the path is worked out from the rows.")
+    if positive and method == "lar":
+        raise ValueError("Positive constraint not supported for 'lar' coding method. Use method='lasso'.")
     X = matrix(X).astype(np.float64)
-    return _walk(X, vector(y, n=len(X)), method == "lasso", alpha_min, max_iter, positive)
+    path = _walk(X, vector(y, n=len(X)), method == "lasso", alpha_min, max_iter, positive)
+    n_iter = len(path.alphas) - 1
+    if not return_path:
+        path = LarsPath(path.alphas[-1], path.active, path.coefs[:, -1])
+    return (*path, n_iter) if return_n_iter else path
 
 
 def _walk(X: Array, y: Array, drop: bool, alpha_min: float, max_iter: int, positive: bool) -> LarsPath:
@@ -168,7 +192,7 @@ def _walk(X: Array, y: Array, drop: bool, alpha_min: float, max_iter: int, posit
         if not walk.active:
             break
         step, slope = walk.direction()
-        length, leaving = walk.reach(step, slope, drop=drop or positive)
+        length, leaving = walk.reach(step, slope, drop=drop)
         if walk.alpha - length < alpha_min:
             length, leaving = walk.alpha - alpha_min, None
         walk.move(length, step, slope, leaving)
@@ -190,7 +214,15 @@ class LassoLars(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
     fit_intercept : bool, default=True
     max_iter : int, default=500
         Knots at most.
+    fit_path : bool, default=True
+        Keep the whole path in `coef_path_`.
     positive : bool, default=False
+    jitter : float, optional
+        Add numbers drawn from [0, jitter) to y, which parts features that tie.
+    random_state : int, RandomState or Generator, optional
+        Of the jitter.
+    verbose, precompute, eps, copy_X
+        Accepted for compatibility: products are formed from X, which is never written to.
 
     Attributes
     ----------
@@ -199,6 +231,7 @@ class LassoLars(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
         Knots of the path down to `alpha`.
     active_ : list of int
     coef_path_ : array of shape (d, K)
+        For several targets `alphas_`, `active_` and `coef_path_` are lists, one entry a target.
 
     Examples
     --------
@@ -207,35 +240,64 @@ class LassoLars(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
     array([0.9, 0. ])
     """
 
-    _reads = Reads(y="number")
+    _reads = Reads(y="numbers")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "alpha": [NOT_NEGATIVE],
         "fit_intercept": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
+        "precompute": ["boolean", StrOptions({"auto"}), np.ndarray, None],
+        "max_iter": [COUNT],
+        "eps": [NOT_NEGATIVE],
+        "copy_X": ["boolean"],
+        "fit_path": ["boolean"],
         "positive": ["boolean"],
+        "jitter": [NOT_NEGATIVE, None],
+        "random_state": SEED,
     }
 
     def __init__(
-        self, alpha: float = 1.0, *, fit_intercept: bool = True, max_iter: int = 500, positive: bool = False
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        verbose: int = 0,
+        precompute: Any = "auto",
+        max_iter: int = 500,
+        eps: float = 0.0,
+        copy_X: bool = True,
+        fit_path: bool = True,
+        positive: bool = False,
+        jitter: float | None = None,
+        random_state: Any = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.verbose = verbose
+        self.precompute = precompute
         self.max_iter = max_iter
+        self.eps = eps
+        self.copy_X = copy_X
+        self.fit_path = fit_path
         self.positive = positive
+        self.jitter = jitter
+        self.random_state = random_state
 
     def _solve(self, rows: Any) -> dict[str, Any]:
         check_magnitude(rows)
         share = rows.weight / rows.weight.sum()
+        y = rows.y
+        if self.jitter:
+            y = y + generator(self.random_state).uniform(0.0, self.jitter, size=y.shape)
         mean_x = (share @ rows.X) * self.fit_intercept
-        mean_y = float(share @ rows.y) * self.fit_intercept
+        mean_y = (share @ y) * self.fit_intercept
         root = np.sqrt(share * rows.n_rows)
-        Z, t = (rows.X - mean_x) * root[:, None], (rows.y - mean_y) * root
-        path = _walk(Z.astype(np.float64), t, True, float(self.alpha), self.max_iter, self.positive)
-        coef = path.coefs[:, -1]
-        return {
-            "coef_": coef,
-            "intercept_": mean_y - float(mean_x @ coef) if self.fit_intercept else 0.0,
-            "alphas_": path.alphas,
-            "active_": path.active,
-            "coef_path_": path.coefs,
-        }
+        Z = ((rows.X - mean_x) * root[:, None]).astype(np.float64)
+        targets = np.atleast_2d((y - mean_y).T * root)
+        paths = [_walk(Z, t, True, float(self.alpha), self.max_iter, self.positive) for t in targets]
+        if y.ndim == 1:
+            coef, found = paths[0].coefs[:, -1], paths[0]._asdict()
+        else:
+            coef = np.array([path.coefs[:, -1] for path in paths])
+            found = {name: [getattr(path, name) for path in paths] for name in LarsPath._fields}
+        facts = {"coef_": coef, "intercept_": mean_y - coef @ mean_x, "alphas_": found["alphas"]}
+        return facts | ({"active_": found["active"], "coef_path_": found["coefs"]} if self.fit_path else {})

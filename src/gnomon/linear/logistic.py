@@ -6,10 +6,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import stats
 from scipy.special import expit, log_expit, log_softmax, softmax
 
-from gnomon.core.errors import DataError, DivergenceError
+from gnomon.core.errors import DivergenceError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Hidden, Interval, StrOptions
 from gnomon.core.steps import Learner, Report
@@ -19,13 +18,15 @@ from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import check_classes, weigh_classes
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear._separation import runs_away, separates
-from gnomon.linear.hyperplane import LinearClassifierMixin
+from gnomon.linear._wald import wald_table
+from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
 from gnomon.solvers import descent, lbfgs, nested, newton, sparse_newton
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which the Hessian is factorized
+ROUNDED = 1e-10  # certificate from which a step without gain is the last: the rest is rounding
 WORTH = 2e-7  # share of the objective that is still worth a step of L-BFGS
 
 
@@ -47,7 +48,7 @@ class LogisticState(NamedTuple):
         return self.inner.x if isinstance(self.inner, descent.DescentState) else self.inner.theta
 
 
-class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
+class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learner):
     r"""Logistic regression, binary or multinomial.
 
     .. math:: \min_{w,b}\; C\sum_i s_i \ln\bigl(1 + e^{-y_i(w\cdot x_i+b)}\bigr)
@@ -61,18 +62,14 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
     ----------
     penalty : {"l1", "l2", "elasticnet", None}, optional
         Old way to say `l1_ratio` and ``C=np.inf``.
-    C : float, default=1.0
-        Inverse strength of the penalty. For Σ ln(1+e^{−m}) + (λ/2)‖w‖² use C = 1/λ.
-    l1_ratio : float, default=0.0
-        ρ: 0 is ridge, 1 is lasso.
-    dual : bool, default=False
-        Accepted for compatibility; the answer is the same.
+    C, l1_ratio : float, default=1.0 and 0.0
+        Inverse strength of the penalty (for Σ ln(1+e^{−m}) + (λ/2)‖w‖² use C = 1/λ), and ρ: 0 is ridge, 1 is lasso.
     tol : float, default=1e-4
         On the certificate: the largest slope of the mean objective (with ρ > 0, its distance from
         optimality).
     fit_intercept : bool, default=True
-    intercept_scaling : float, default=1
-        Accepted for compatibility; see `regularize_intercept`.
+    dual, intercept_scaling
+        Accepted for compatibility; the answer is the same. See `regularize_intercept`.
     class_weight : dict, "balanced" or None
     random_state : int, RandomState or None
         Not used: every solver here is deterministic.
@@ -86,8 +83,8 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
     max_iter : int, default=100
     verbose : int, default=0
         Print a line after every step.
-    warm_start : bool, default=False
-    n_jobs : int, optional
+    warm_start, n_jobs
+        As in scikit-learn.
     regularize_intercept : bool, default=False
         Penalize b like the weights.
     learning_rate : float or Schedule, default=0.1
@@ -110,7 +107,9 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
         Whether the classes were found to be separable (only looked for when C is infinite).
     standard_errors_ : array of shape (d + 1,)
         Of weights and intercept, for maximum likelihood with two classes.
-    n_iter_, converged_, trace_
+    n_iter_ : array of shape (1,)
+        Steps of the solver.
+    converged_, trace_
 
     Examples
     --------
@@ -193,6 +192,8 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
         if y is None:
             return rows
         check_classes(rows, type(self).__name__)
+        if self.penalty is None and (self.C != 1.0 or self.l1_ratio):
+            warn("Setting penalty=None will ignore the C and l1_ratio parameters; C=np.inf says the same.")
         return weigh_classes(rows, self.class_weight)
 
     def _start(self, rows, rng):
@@ -232,11 +233,12 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
                     break  # a pass more with the same factor squares the distance
             violation, value = newton.violation(objective, inner.gradient), inner.value
         scale = self._C() if np.isfinite(self._C()) else 1.0
+        rounded = ROUNDED >= violation >= state.violation and value * scale >= state.objective
         state = LogisticState(inner, False, value * scale, violation)
         runaway = not np.isfinite(self._C()) and runs_away(rows, state.theta(), state.objective)
         if runaway and separates(rows, state.theta(), self.fit_intercept):
             return state._replace(separable=True), Report(state.objective, violation, done=True)
-        return state, Report(state.objective, violation)
+        return state, Report(state.objective, violation, stalled=rounded)
 
     def _finish(self, rows, state):
         if np.isfinite(self._C()) or not rows.in_memory:
@@ -273,6 +275,9 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
             found["standard_errors_"] = state.errors
         return found | ({"converged_": False} if state.separable else {})
 
+    def _learned(self, run):
+        return {**super()._learned(run), "n_iter_": np.array([run.n_iter])}
+
     def _state(self):
         raise NotImplementedError  # the loop asks `_first_state`
 
@@ -296,6 +301,8 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
         return C
 
     def _ratio(self):
+        if self.penalty == "elasticnet" and self.l1_ratio is None:
+            raise ValueError("penalty='elasticnet' needs l1_ratio, a number between 0 and 1.")
         return {"l1": 1.0, "l2": 0.0}.get(self.penalty, self.l1_ratio or 0.0)
 
     def _l1(self):
@@ -373,19 +380,7 @@ class LogisticRegression(LinearClassifierMixin, CentersColumns, Learner):
 
         It assumes independent rows, a right model, and so many rows that the likelihood is close to Gaussian.
         """
-        import pandas as pd
-
-        if not hasattr(self, "standard_errors_"):
-            raise DataError(
-                "standard errors need maximum likelihood of two classes that overlap: set C=np.inf."
-            )
-        estimate = np.append(self.coef_[0], self.intercept_) if self.fit_intercept else self.coef_[0]
-        names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
-        z = estimate / self.standard_errors_
-        half = stats.norm.ppf(0.5 + level / 2) * self.standard_errors_
-        table = {"estimate": estimate, "standard error": self.standard_errors_, "z": z}
-        table |= {"p": 2 * stats.norm.sf(np.abs(z)), "lower": estimate - half, "upper": estimate + half}
-        return pd.DataFrame(table, index=names + (["intercept"] if self.fit_intercept else []))
+        return wald_table(self, level)
 
 
 def _pays(rows, inner) -> bool:

@@ -6,16 +6,16 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import RegressorMixin
 
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.validate import Reads
 from gnomon.linear import _epochs
+from gnomon.linear._aggressive import one_pass, squared_lengths
 from gnomon.linear._mistakes import COMMON, MistakeDriven, Origin
 from gnomon.linear._rows import check_classes
 from gnomon.linear._streams import ONES, StreamedClasses, StreamedNumbers
-from gnomon.linear.hyperplane import LinearClassifierMixin
+from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.loops import aggressive as loops
 
@@ -24,50 +24,24 @@ class Aggressive(MistakeDriven):
     """What both passive–aggressive learners do in a pass."""
 
     def _fresh_facts(self, rows):
-        X = rows.loops
-        squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
-        rows.norms = np.asarray(squares, dtype=float).ravel() + float(self.fit_intercept)
+        rows.norms = squared_lengths(rows.loops, self.fit_intercept)
         return {"taus": np.zeros((len(rows.targets), rows.n_rows)), "map": Origin(rows)}
 
+    def _numbers(self, *, average):
+        """Return kind and bounds of the steps, as the loops want them."""
+        kind, epsilon = self.KINDS[self.loss], float(getattr(self, "epsilon", 0.0))
+        return kind, float(self.C), epsilon, self.fit_intercept, average
+
     def _epoch(self, rows, state):
-        loss, kind, weight, order = 0.0, self.KINDS[self.loss], self._weights(rows), self._order(rows, state)
-        coef, u, taus = state.coef.copy(), state.average.copy(), state.facts["taus"].copy()
-        intercept, ub = state.intercept.copy(), state.average_intercept.copy()
-        loop = loops.aggressive_csr if sparse.issparse(rows.loops) else loops.aggressive_dense
-        for k, y in enumerate(rows.targets):
-            intercept[k], ub[k], steps, part = loop(
-                *_epochs.dense_or_parts(rows.loops),
-                y,
-                weight,
-                rows.norms,
-                order,
-                kind,
-                float(self.C),
-                float(getattr(self, "epsilon", 0.0)),
-                self.fit_intercept,
-                bool(self.average),
-                coef[k],
-                intercept[k],
-                u[k],
-                ub[k],
-                state.steps,
-                taus[k],
-            )
-            loss += part
-        new = state._replace(
-            coef=coef,
-            intercept=intercept,
-            average=u,
-            average_intercept=ub,
-            steps=steps,
-            facts={**state.facts, "taus": taus},
-            epoch=state.epoch + 1,
-        )
+        taus = state.facts["taus"].copy()
+        weights = np.broadcast_to(self._weights(rows), taus.shape)
+        numbers, order = self._numbers(average=bool(self.average)), self._order(rows, state)
+        new, loss = one_pass(rows, weights, order, numbers, state, taus)
+        new = new._replace(facts={**state.facts, "taus": taus})
         return new, loss, loss / float(rows.weight.sum()), False
 
     def _quick_pass(self, state, X, targets, order):
-        kind, taus = self.KINDS[self.loss], np.zeros((len(targets), len(X)))
-        norms = np.einsum("ij,ij->i", X, X) + float(self.fit_intercept)
+        taus, norms = np.zeros((len(targets), len(X))), squared_lengths(X, self.fit_intercept)
         for k in range(len(targets)):
             state.intercept[k], _, steps, _ = loops.aggressive_dense(
                 X,
@@ -75,11 +49,7 @@ class Aggressive(MistakeDriven):
                 ONES,
                 norms,
                 order,
-                kind,
-                float(self.C),
-                float(getattr(self, "epsilon", 0.0)),
-                self.fit_intercept,
-                False,
+                *self._numbers(average=False),
                 state.coef[k],
                 state.intercept[k],
                 state.average[k],
@@ -106,7 +76,7 @@ class Aggressive(MistakeDriven):
         return found | {"step_sizes_": taus[0] if len(taus) == 1 else taus}
 
 
-class PassiveAggressiveClassifier(LinearClassifierMixin, StreamedClasses, Aggressive):
+class PassiveAggressiveClassifier(SparseCoefficients, LinearClassifierMixin, StreamedClasses, Aggressive):
     r"""Passive–aggressive classifier: move just far enough to be right about the present row.
 
     .. math:: w \leftarrow \arg\min_v\; \tfrac{1}{2C}\lVert v - w\rVert^2 + \ell(y_i, v\cdot x_i)

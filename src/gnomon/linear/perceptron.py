@@ -15,11 +15,12 @@ from gnomon.linear import _epochs
 from gnomon.linear._mistakes import COMMON, MistakeDriven, Origin
 from gnomon.linear._rows import check_classes
 from gnomon.linear._streams import ONES, StreamedClasses
-from gnomon.linear.hyperplane import LinearClassifierMixin
+from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
+from gnomon.linear.stochastic import SGDClassifier
 from gnomon.loops import stochastic as loops
 
 
-class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
+class Perceptron(SparseCoefficients, LinearClassifierMixin, StreamedClasses, MistakeDriven):
     r"""Rosenblatt's perceptron.
 
     .. math:: y_i(w\cdot x_i + b) \le 0 \Rightarrow w \leftarrow w + \eta y_i x_i, b \leftarrow b + \eta y_i
@@ -29,8 +30,11 @@ class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
 
     Parameters
     ----------
-    penalty, alpha, l1_ratio
-        Accepted for compatibility; penalties on the perceptron loss are `SGDClassifier(loss="perceptron")`.
+    penalty : {"l2", "l1", "elasticnet"}, optional
+        Shrink the weights at every row, as `SGDClassifier(loss="perceptron")` does; `mistakes_` then counts the rows
+        that are wrong after a pass.
+    alpha, l1_ratio : float, default=1e-4 and 0.15
+        Strength of the penalty, and the share of ℓ1 in ``"elasticnet"``.
     fit_intercept : bool, default=True
     max_iter : int, default=1000
         Passes over the data.
@@ -159,9 +163,10 @@ class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
         rows = super()._plain_read(X, y, sample_weight, reset=reset, **options)
         if y is not None:
             check_classes(rows, type(self).__name__)
-            if self.penalty is not None:
+            if self.penalty is not None and not self._single_steps():
                 raise ValueError(
-                    "Perceptron takes no penalty; use SGDClassifier(loss='perceptron', penalty=...)."
+                    "a penalty is for plain updates; set update='mistake', batch=False, keep_log=False and an order "
+                    "other than 'random_mistake', or penalty=None."
                 )
         return rows
 
@@ -179,7 +184,32 @@ class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
             "map": Origin(rows),
         }
 
+    def _single_steps(self):
+        plain = self.update == "mistake" and not (self.batch or self.keep_log)
+        return plain and not (isinstance(self.order, str) and self.order == "random_mistake")
+
+    def _shrinking(self):
+        """Return the learner of the perceptron loss that knows penalties; it makes the same updates."""
+        names = ("penalty", "alpha", "l1_ratio", "fit_intercept", "eta0", "shuffle", "order", "average")
+        return SGDClassifier(
+            "perceptron", learning_rate="constant", **{name: getattr(self, name) for name in names}
+        )
+
+    def _shrinking_epoch(self, rows, state):
+        rows.scale = np.broadcast_to(rows.eta / self.eta0, rows.targets.shape)
+        if state.owed is None:
+            state = state._replace(owed=np.zeros_like(state.coef))
+        new, loss = self._shrinking()._epoch(rows, state)
+        wrong = np.array([self._wrong(rows, y, k, new) for k, y in enumerate(rows.targets)])
+        facts = {**state.facts, "counts": state.facts["counts"] + wrong, "clean": not wrong.any()}
+        return new._replace(facts=facts), loss, float(wrong.sum()), False
+
+    def _final(self, state):
+        return super()._final(state) if self.penalty is None else self._shrinking()._shown(state)
+
     def _epoch(self, rows, state):
+        if self.penalty is not None:
+            return self._shrinking_epoch(rows, state)
         n_mistakes, new, before = 0, state, state.facts["loss"]
         for k, y in enumerate(rows.targets):
             visit = self._batch_step if self.batch else self._pass
@@ -207,7 +237,7 @@ class Perceptron(LinearClassifierMixin, StreamedClasses, MistakeDriven):
         return super()._pass_over(rows, state)
 
     def _can_be_quick(self):
-        plain = not (self.average or self.batch or self.keep_log)
+        plain = not (self.average or self.batch or self.keep_log) and self.penalty is None
         return plain and not (isinstance(self.order, str) and self.order == "random_mistake")
 
     def _quick_pass(self, state, X, targets, order):

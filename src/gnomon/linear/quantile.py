@@ -166,6 +166,8 @@ def crossover(s: Interior) -> Array:
     rank = int((diagonal > 1e-10 * diagonal[0]).sum()) if len(diagonal) else 0
     chosen = pivot[:rank]
     vertex = linalg.lstsq(A[chosen], y[chosen], lapack_driver="gelsy")[0]
+    if s.program.units.basis.shape == (p, p):  # rows of the penalty say that a coefficient is zero
+        vertex[rows[chosen[rows[chosen] >= s.program.count]] - s.program.count] = 0.0
     better = primal_value(s.program, vertex) <= primal_value(s.program, s.best) * (1 + 1e-12) + 1e-300
     return vertex if better else s.best
 

@@ -14,6 +14,7 @@ from sklearn.base import RegressorMixin, clone
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import Reads, warn
@@ -24,6 +25,7 @@ from gnomon.solvers.coordinate import Check, Design, Penalized
 from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine
 from gnomon.solvers.working_sets import MomentEngine, WorkingSetEngine
 
+SMALL = 2**16  # entries of a sparse X up to which it is worked on as a dense one
 GRAM_WIDTH = 2000  # features up to which, with more rows than features, the whole Gram matrix is formed
 
 
@@ -54,6 +56,8 @@ def prepare(rows: Any, intercept: bool, coef: Array | None = None) -> Prepared:
 
 
 def _prepare(rows: Any, intercept: bool, coef: Array | None) -> Prepared:
+    if rows.in_memory and sparse.issparse(rows.X) and np.prod(rows.X.shape) <= SMALL:
+        rows = MemoryRows(rows.X.toarray(), rows.y, rows._weight)
     if not rows.in_memory or (not sparse.issparse(rows.X) and _is_tall(rows)):
         return prepare_sums(sum_moments(rows), intercept, coef)
     weight = rows.weight if rows.weighted else None

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
 from gnomon.core.errors import DataError
@@ -15,11 +16,11 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
-from gnomon.core.validate import COUNT, Reads
+from gnomon.core.validate import COUNT, Reads, warn
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear.least_squares import KeepsPrecision, LinearPrediction
 from gnomon.linear.sparse import prepare
-from gnomon.linear.sparse_path import alpha_grid, follow
+from gnomon.linear.sparse_path import alpha_grid, follow, given_alphas
 
 
 class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
@@ -143,28 +144,35 @@ class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
             "l1_ratio_": ratio,
             "mse_path_": mse[0] if flat else mse,
             "dual_gap_": float(gaps[-1]),
-            "alphas_": grids[0] if flat else np.array(grids),
+            "alphas_": grids[0] if flat or np.ndim(self.alphas) else np.array(grids),
             "n_sweeps_": int(max(counts[-1], 1)),
         }, float(mean[best])
 
     def _grid(self, prepared, ratio):
         given = self.alphas
         if given is None or isinstance(given, Integral):
-            return alpha_grid(prepared, ratio, self.eps, given or self.n_alphas, self.positive)
-        alphas = np.sort(np.asarray(given, dtype=float))[::-1]
-        if not (alphas >= 0).all():
-            raise DataError(f"alphas must hold no negative penalty; the smallest is {alphas.min():g}.")
-        return alphas
+            return alpha_grid(prepared, ratio, self.eps, int(given or self.n_alphas), self.positive)
+        return given_alphas(given)
 
     def _fit_one(self, prepared, alphas, ratio):
-        coefs, gaps, counts = follow(prepared, alphas, ratio, tol=self.tol, positive=self.positive)
+        coefs, gaps, counts = self._follow(prepared, alphas, ratio)
+        if self.tol > 0 and gaps[-1] * prepared.mass > self.tol * prepared.yy:
+            warn(
+                f"{type(self).__name__} did not converge in max_iter={self.max_iter} working sets: the duality gap is "
+                f"{gaps[-1]:.3g}. Raise max_iter or tol, or scale the columns.",
+                ConvergenceWarning,
+            )
         return coefs[:, -1], gaps, counts
+
+    def _follow(self, prepared, alphas, ratio):
+        limit = int(self.max_iter)
+        return follow(prepared, alphas, ratio, tol=self.tol, positive=self.positive, max_iter=limit)
 
     def _errors(self, rows, ratio, grid, fold):
         """Mean squared error of the held-out rows for every alpha."""
         train, test = subset(rows, fold[0]), subset(rows, fold[1])
         prepared = prepare(train, self.fit_intercept)
-        coefs, _, _ = follow(prepared, grid, ratio, tol=self.tol, positive=self.positive)
+        coefs, _, _ = self._follow(prepared, grid, ratio)
         intercepts = prepared.mean_y - prepared.mean_x @ coefs if self.fit_intercept else 0.0
         misses = (np.asarray(test.y)[:, None] - test.X @ coefs - intercepts) ** 2
         return np.average(misses, axis=0, weights=test.weight)

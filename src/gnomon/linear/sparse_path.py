@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
+from typing import Any
+
 import numpy as np
 
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.threads import one_blas_thread
 from gnomon.linear.sparse import Lasso, Prepared, prepare, strengths
@@ -19,8 +23,21 @@ def alpha_grid(
         raise ValueError("l1_ratio=0 has no largest alpha; give alphas, or use ridge_path.")
     corr = prepared.engine.corr
     top = float(corr.max(initial=0.0) if positive else np.abs(corr).max(initial=0.0))
-    top = max(top / (prepared.mass * l1_ratio), np.finfo(float).resolution)
+    top, least = top / (prepared.mass * l1_ratio), np.finfo(float).resolution
+    if top <= least:  # y is constant: nothing is to be penalized
+        return np.full(n_alphas, least)
     return np.geomspace(top, eps * top, n_alphas) if n_alphas > 1 else np.array([top])
+
+
+def given_alphas(alphas: Any) -> Array:
+    """Return penalties that a user has listed, largest first."""
+    values = np.ravel(np.asarray(alphas, dtype=object))
+    for i, value in enumerate(values):
+        if not isinstance(value, Real):
+            raise TypeError(f"alphas[{i}] must be an instance of float, not {type(value).__name__}.")
+        if not value >= 0:
+            raise DataError(f"alphas[{i}] == {value}, must be >= 0.0.")
+    return np.sort(values.astype(float))[::-1]
 
 
 def follow(
@@ -69,6 +86,7 @@ def enet_path(
     verbose=False,
     return_n_iter=False,
     positive=False,
+    check_input=True,
     tol=1e-4,
     max_iter=1000,
 ):
@@ -82,12 +100,12 @@ def enet_path(
         ρ, above 0 unless `alphas` are given.
     eps, n_alphas : float, int
         Length α_min/α_max and size of the grid.
-    alphas : array, optional
-        The grid itself; it is sorted, largest first.
+    alphas : int or array, optional
+        The size of the grid, or the grid itself; it is sorted, largest first.
     coef_init : array, optional
     positive, tol, max_iter
         As in `ElasticNet`.
-    precompute, Xy, copy_X, verbose
+    precompute, Xy, copy_X, check_input, verbose
         Accepted for compatibility.
     return_n_iter : bool, default=False
         Return the number of sweeps, too.
@@ -107,10 +125,11 @@ def enet_path(
     """
     rows = Lasso()._read(X, y)
     prepared = prepare(rows, False, None if coef_init is None else np.asarray(coef_init, dtype=float))
+    counted = alphas is None or isinstance(alphas, Integral)
     grid = (
-        alpha_grid(prepared, l1_ratio, eps, n_alphas, positive)
-        if alphas is None
-        else np.sort(np.asarray(alphas, dtype=float))[::-1]
+        alpha_grid(prepared, l1_ratio, eps, int(alphas or n_alphas), positive)
+        if counted
+        else given_alphas(alphas)
     )
     coefs, gaps, counts = follow(prepared, grid, l1_ratio, tol=tol, positive=positive, max_iter=max_iter)
     return (grid, coefs, gaps, counts) if return_n_iter else (grid, coefs, gaps)

@@ -16,11 +16,11 @@ from gnomon.core.validate import Reads
 from gnomon.linear import _epochs
 from gnomon.linear._sgd import MARGIN_LOSSES, RESIDUAL_LOSSES, RULES, Stochastic, residual_loss
 from gnomon.linear._streams import StreamedClasses, StreamedNumbers
-from gnomon.linear.hyperplane import LinearClassifierMixin
-from gnomon.linear.least_squares import LinearPrediction
+from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
+from gnomon.linear.least_squares import KeepsPrecision, LinearPrediction
 
 
-class SGDRegressor(LinearPrediction, RegressorMixin, StreamedNumbers, Stochastic):
+class SGDRegressor(LinearPrediction, KeepsPrecision, RegressorMixin, StreamedNumbers, Stochastic):
     r"""Linear regression by stochastic gradient descent.
 
     .. math:: J(w, b) = \frac1n\sum_i \ell(y_i, w\cdot x_i + b) + \alpha R(w)
@@ -37,7 +37,8 @@ class SGDRegressor(LinearPrediction, RegressorMixin, StreamedNumbers, Stochastic
         As in scikit-learn.
     learning_rate, eta0, power_t
         As in scikit-learn; `learning_rate` may also be ``"inverse"`` (eta0/(k+1)) or a
-        `gnomon.solvers.Schedule`.
+        `gnomon.solvers.Schedule`. ``"pa1"`` and ``"pa2"`` make the steps of `PassiveAggressiveRegressor`, with
+        C = `eta0`.
     early_stopping, validation_fraction, n_iter_no_change, warm_start, average
         As in scikit-learn.
     batch_size : int or "full", default=1
@@ -139,7 +140,7 @@ def _has_probabilities(model):
     return True
 
 
-class SGDClassifier(LinearClassifierMixin, StreamedClasses, Stochastic):
+class SGDClassifier(SparseCoefficients, LinearClassifierMixin, StreamedClasses, Stochastic):
     r"""Linear classifier by stochastic gradient descent, for every loss.
 
     .. math:: J(w, b) = \frac1n\sum_i \ell\bigl(y_i(w\cdot x_i + b)\bigr) + \alpha R(w)

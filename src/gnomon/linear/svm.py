@@ -20,7 +20,7 @@ from gnomon.linear._multiclass import multiclass_program
 from gnomon.linear._optimality import describe
 from gnomon.linear._rows import check_classes, refuse_overflow, weigh_classes
 from gnomon.linear._rules import SEED
-from gnomon.linear.hyperplane import LinearClassifierMixin
+from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
 
 
 class NotSeparableError(DegenerateError):
@@ -37,7 +37,7 @@ class MachineState(NamedTuple):
     facts: dict[str, Any] | None = None
 
 
-class LinearSVC(LinearClassifierMixin, CentersColumns, Learner):
+class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learner):
     r"""Linear support vector classifier.
 
     .. math:: \min_{w,b} \tfrac12\lVert w\rVert^2 + C\sum_i s_i\max(0, 1 - y_i(w\cdot x_i + b))^q,\; q=1, 2

@@ -156,7 +156,7 @@ class CategoricalHMM(CountingHMM):
         return Categorical(p[:, None, :] if p.ndim == 2 else p)
 
     def _start_emission(self, X: Array, rng: np.random.Generator) -> Categorical:
-        if "e" not in self.init_params:
+        if not self._is_fresh("e", "emissionprob_"):
             return self._emission()
         top = int(np.nanmax(X, initial=0)) + 1
         if top * self.n_components * X.shape[1] > LARGEST_TABLE:
@@ -286,7 +286,7 @@ class PoissonHMM(CountingHMM):
 
     def _start_emission(self, X: Array, rng: np.random.Generator) -> Poisson:
         """Rates at random quantiles of the counts, one from each K-th part."""
-        if "l" not in self.init_params:
+        if not self._is_fresh("l", "lambdas_"):
             return self._emission()
         K = self.n_components
         levels = (np.arange(K) + rng.random(K)) / K

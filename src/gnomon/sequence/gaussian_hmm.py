@@ -154,7 +154,9 @@ class GaussianHMM(HiddenMarkov):
         if covars.shape == (K, d, d):
             diagonal = np.diagonal(covars, axis1=1, axis2=2)
             return {"diag": diagonal, "tied": covars[0], "spherical": diagonal.mean(axis=1)}[kind]
-        if kind == "spherical" and covars.shape in ((K, d), (K, 1)):
+        if kind == "spherical" and covars.size == K:
+            return covars.reshape(K)
+        if kind == "spherical" and covars.shape == (K, d):
             return covars.mean(axis=1)
         raise DataError(f"covars_ of type {kind!r} must have shape {shape}; got {covars.shape}.")
 
@@ -168,16 +170,14 @@ class GaussianHMM(HiddenMarkov):
 
     def _start_emission(self, X: Array, rng: np.random.Generator) -> Gaussian:
         K = self.n_components
-        if "m" in self.init_params:
+        if self._is_fresh("m", "means_"):
             means, _ = starts.spread_centers(X, K, rng)
         else:
             means = self._given("means_", (K, X.shape[1]))
-        if "c" in self.init_params:
+        if self._is_fresh("c", "_covars_"):
             covars = pooled_covariance(X, self.covariance_type, K, self.min_covar)
-        elif hasattr(self, "_covars_"):
-            covars = self._own_shape(self._covars_, X.shape[1])
         else:
-            raise DataError(f"init_params={self.init_params!r} leaves covars_ to you: set it before fit.")
+            covars = self._own_shape(self._covars_, X.shape[1])
         return Gaussian(means, covars, covariance_type=self.covariance_type)
 
     def _prior(self, d: int) -> GaussianPrior:

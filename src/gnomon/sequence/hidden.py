@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -23,8 +24,11 @@ from gnomon.core.validate import Reads, check_parameters, probabilities, read, w
 from gnomon.sequence import starts
 from gnomon.sequence.direct import climb, form_of
 from gnomon.sequence.hmm_queries import HMMQueries
+from gnomon.sequence.monitor import Monitor, Monitored, own_monitor
 from gnomon.sequence.recursions import HiddenChain, expect, expect_hard, expect_known, score_known
 from gnomon.sequence.stationary_start import maximize_transitions, stationary
+
+log = logging.getLogger(__name__)
 
 SHARED: dict[str, Any] = {
     "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -44,16 +48,6 @@ SHARED: dict[str, Any] = {
     "method": [StrOptions({"em", "hard", "direct"})],
     "transmat_mask": [None, "array-like"],
 }
-
-
-class Monitor(NamedTuple):
-    """How the fit went, under hmmlearn's names."""
-
-    tol: float
-    n_iter: int
-    iter: int
-    converged: bool
-    history: Any
 
 
 def left_right_mask(K: int, band: int = 1) -> Array:
@@ -100,7 +94,7 @@ def _is_rows(one: Any) -> bool:
     return getattr(one, "ndim", 0) == 2 or (isinstance(one, list) and len(one) > 0 and np.ndim(one[0]) == 1)
 
 
-class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
+class HiddenMarkov(Monitored, HMMQueries, Learner):  # type: ignore[misc]
     """What all hidden Markov models share; subclasses know their emissions."""
 
     _reads: ClassVar[Reads] = Reads(nan=True, scales=True)
@@ -200,8 +194,9 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
     def _start(self, rows: Rows, rng: np.random.Generator) -> HiddenChain:
         K, mask = self.n_components, self._mask()
         sample = starts.sample_rows(rows)
-        start = starts.random_start(K, rng) if "s" in self.init_params else self._given("startprob_", (K,))
-        if "t" in self.init_params:
+        fresh = self._is_fresh("s", "startprob_")
+        start = starts.random_start(K, rng) if fresh else self._given("startprob_", (K,))
+        if self._is_fresh("t", "transmat_"):
             trans = starts.random_transitions(mask, rng)
             end = np.full(K, 0.1) if self.end else None
             trans = trans * 0.9 if self.end else trans
@@ -212,6 +207,19 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
             start = stationary(trans)
         chain = HiddenChain(start, trans, end, self._start_emission(sample, rng))
         return self._perturbed(chain, sample, rng)
+
+    def _is_fresh(self, letter: str, name: str) -> bool:
+        """Tell whether a parameter is to be initialized: where `init_params` says so, or nobody has set it."""
+        known = hasattr(self, name)
+        if letter in self.init_params and known and not hasattr(self, "trace_"):  # set by hand, not by a fit
+            log.warning(
+                "%s.%s is set, and will be overwritten, for init_params=%r holds %r.",
+                type(self).__name__,
+                name.strip("_") + "_",
+                self.init_params,
+                letter,
+            )
+        return letter in self.init_params or not known
 
     def _given(self, name: str, shape: tuple[int, ...]) -> Array:
         value = getattr(self, name, None)
@@ -324,9 +332,19 @@ class HiddenMarkov(HMMQueries, Learner):  # type: ignore[misc]
     def _learned(self, run: Run) -> dict[str, Any]:
         found = super()._learned(run)
         history = deque(run.trace.objective.tolist())
-        return {**found, "monitor_": Monitor(self.tol, self.n_iter, len(history), run.converged, history)}
+        own = Monitor(self.tol, self.n_iter, len(history), run.converged, history, self.verbose)
+        return {**found, "monitor_": own_monitor(self) or own}
+
+    def _converged(self, report: Report, objective: float, previous: float, tol: float) -> bool:
+        own = own_monitor(self)
+        if own is None:
+            return super()._converged(report, objective, previous, tol)
+        own.report(objective)
+        return bool(own.converged)
 
     def _learn(self, rows: Rows, **given: Any) -> Self:
+        if own_monitor(self) is not None and hasattr(self.monitor_, "_reset"):
+            self.monitor_._reset()
         with one_blas_thread():  # many small matrices, which threads of BLAS would only slow down
             return super()._learn(rows, **given)
 

@@ -41,7 +41,7 @@ class HMM(HiddenMarkov):
         Print a line after every step.
     params, init_params : str
         What is learned and what is initialized: s(tart), t(ransitions), e(missions). What `init_params`
-        leaves out is taken from the attributes you set before `fit`.
+        leaves out is taken from the attributes where you have set them before `fit`.
     implementation : {"log", "scaling"}
         Accepted for hmmlearn; the scaled recursions serve both and fall back to logs.
     start : {"free", "stationary", "fixed"}
@@ -120,7 +120,7 @@ class HMM(HiddenMarkov):
         return self.emission_
 
     def _start_emission(self, X: Array, rng: np.random.Generator) -> Any:
-        if "e" not in self.init_params:
+        if not self._is_fresh("e", "emission_"):
             return self._emission()
         prototype = self.emissions
         if prototype is None:

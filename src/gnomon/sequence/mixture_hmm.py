@@ -232,12 +232,13 @@ class GMMHMM(HiddenMarkov):
 
     def _start_emission(self, X: Array, rng: np.random.Generator) -> MixtureStack:
         K, M, kind = self.n_components, self.n_mix, self.covariance_type
-        weights = np.full((K, M), 1.0 / M) if "w" in self.init_params else self._given("weights_", (K, M))
-        if "m" in self.init_params:
+        fresh = self._is_fresh("w", "weights_")
+        weights = np.full((K, M), 1.0 / M) if fresh else self._given("weights_", (K, M))
+        if self._is_fresh("m", "means_"):
             means = self._spread_means(X, rng)
         else:
             means = self._given("means_", (K, M, X.shape[1]))
-        if "c" in self.init_params:
+        if self._is_fresh("c", "covars_"):
             count = K if kind == "tied" else K * M
             covars = pooled_covariance(X, "full" if kind == "tied" else kind, count, self.min_covar)
             covars = covars if kind == "tied" else covars.reshape(K, M, *covars.shape[1:])

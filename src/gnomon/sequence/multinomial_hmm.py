@@ -102,7 +102,7 @@ class MultinomialHMM(CountingHMM):
         return Multinomial(np.asarray(self.emissionprob_, dtype=np.float64), n=trials)
 
     def _start_emission(self, X: Array, rng: np.random.Generator) -> Multinomial:
-        if "e" not in self.init_params:
+        if not self._is_fresh("e", "emissionprob_"):
             return self._emission()
         totals = np.unique(X.sum(axis=1))
         trials = (
