@@ -20,9 +20,9 @@ GROUP = r"\{([^{}]*)\}"
 
 
 def first_line(docstring: str) -> str:
-    """Return what a docstring says first, on one line and without markup.
+    r"""Return what a docstring says first, on one line and without markup.
 
-    >>> first_line("One line,\\nbroken.\\n\\nMore.")
+    >>> first_line("One line,\nbroken.\n\nMore.")
     'One line, broken.'
     """
     return plain(" ".join(docstring.partition("\n\n")[0].split()))
