@@ -363,6 +363,20 @@ def test_contract_of_variants(estimator, check):
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore:Variables are collinear")
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1e6 + 0.1])
+@pytest.mark.parametrize("settings", [{}, {"weighting": "class"}, {"shrinkage": 0.1}], ids=str)
+def test_a_constant_column_says_nothing_about_classes(value, settings):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 2)) + y[:, None] * [1.0, 0.0]
+    zeros, values = (np.column_stack([X, np.full(60, c)]) for c in (0.0, value))
+    expected = LinearDiscriminantAnalysis(**settings).fit(zeros, y).predict_proba(zeros)
+    found = LinearDiscriminantAnalysis(**settings).fit(values, y).predict_proba(values)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
 @pytest.mark.parametrize("scale", [1e-8, 1e-4, 1e8])
 def test_general_classifier_does_not_depend_on_the_units_of_a_column(scale):
     X, y = load_iris(return_X_y=True)

@@ -43,6 +43,8 @@ def test_base_rate_takes_probabilities(given):
 def test_bayes_rule_takes_likelihoods():
     with pytest.raises(DataError, match="must not be negative"):
         bayes_rule([0.5, 0.5], [-1.0, 2.0])
+    with pytest.raises(DataError, match="each of the 2 hypotheses"):
+        bayes_rule([0.5, 0.5], [0.1, 0.2, 0.3])
     assert bayes_rule([0.5, 0.5], [-1.0, -2.0], log=True).posterior.sum() == pytest.approx(1.0)
 
 

@@ -121,6 +121,16 @@ def test_watch_writes_a_moving_picture(gnomon, line, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["line.csv", "steps.gif"]
 
 
+def test_models_are_told_without_markup(gnomon):
+    found = {topic["name"]: topic["about"] for topic in gnomon("models", "--json").json()["found"]}
+    marked = {
+        name: about for name, about in found.items() if any(mark in about for mark in (":math:", "\\", "``"))
+    }
+    assert marked == {}
+    assert found["gnomon.losses.Hinge"] == "Hinge loss max(0, 1 - m) of the support vector machine."
+    assert found["gnomon.kernels.RBF"] == "The Gaussian kernel exp(-1/2Σ_j (x_j-z_j)²/ℓ_j²)."
+
+
 def test_models_are_found_by_topic_and_by_name(gnomon):
     found = gnomon("models", "lasso", "path", "--json").json()["found"]
     assert "gnomon.linear.lasso_path" in [topic["name"] for topic in found]

@@ -255,6 +255,34 @@ def test_bad_rows_at_predict_are_refused(subject, name):
             getattr(model, method)(X)
 
 
+def questions(model):
+    """Names of public methods that compare rows with their targets."""
+    for name in dir(model):
+        if not name.startswith(("_", "fit", "partial_fit", "iterate")) and callable(
+            getattr(model, name, None)
+        ):
+            wanted = inspect.signature(getattr(model, name)).parameters.values()
+            required = [
+                one.name for one in wanted if one.default is one.empty and one.kind is not one.VAR_KEYWORD
+            ]
+            if required == ["X", "y"]:
+                yield name
+
+
+@pytest.mark.parametrize("subject", [one for one in SUBJECTS if one.target or one.recipe.data], ids=repr)
+def test_targets_of_another_length_are_refused(subject):
+    data = subject.data()
+    model = subject.fit(data)
+    for name in questions(model) if data.y is not None else ():
+        try:
+            getattr(copy.deepcopy(model), name)(data.X, data.y)
+        except Exception:
+            continue  # it needs other rows: two columns, two classes
+        for y in (data.y[:1], data.y[:-1]):
+            with pytest.raises((ValueError, TypeError), match=r"^(?!.*broadcast).*"):
+                getattr(copy.deepcopy(model), name)(data.X, y)
+
+
 # Parameters
 
 

@@ -80,14 +80,45 @@ def put_together(header, arrays):
     return whole + hashlib.sha256(whole).digest()
 
 
-def spoiled(arrays, rng):
-    """The arrays with one of them changed: an entry, all entries, or its shape."""
-    arrays = [copy.deepcopy(a) for a in arrays]
+def spoiled(header, arrays, rng):
+    """A file with one thing changed: an array, its name for another one's, or a number that is no array."""
+    header, arrays = copy.deepcopy(header), [copy.deepcopy(a) for a in arrays]
+    holders = list(branches(header["tree"]))
+    how = rng.integers(6)
+    if how == 0 and len(arrays) > 1:
+        references = [one for one in holders if isinstance(one, list) and one[:1] == ["array"]]
+        references[rng.integers(len(references))][1] = int(rng.integers(len(arrays)))
+    elif how == 1:
+        settings = [(one, place) for one in holders for place in plain_values(one)]
+        one, place = settings[rng.integers(len(settings))]
+        one[place] = (0, -1, 2, 2**40, 0.5, 1e300, float("nan"), None, True, "auto", "")[rng.integers(11)]
+    else:
+        arrays = with_one_spoiled(arrays, rng)
+    return header, arrays
+
+
+def branches(tree):
+    """Every list and dict of a header."""
+    if isinstance(tree, list | dict):
+        yield tree
+        for part in tree.values() if isinstance(tree, dict) else tree:
+            yield from branches(part)
+
+
+def plain_values(branch):
+    """Places of plain values: settings, counts, names; not tags and not the numbers of arrays."""
+    if isinstance(branch, dict):
+        return [key for key, value in branch.items() if not isinstance(value, list | dict)]
+    return [place for place, value in enumerate(branch) if place > 1 and not isinstance(value, list | dict)]
+
+
+def with_one_spoiled(arrays, rng):
+    """The arrays with one of them changed: an entry, all entries, its order, its type or its shape."""
     places = [i for i, a in enumerate(arrays) if a.size and a.dtype.kind in "iuf"]
     if not places:
         return arrays
     i = places[rng.integers(len(places))]
-    array, how = arrays[i], rng.integers(4)
+    array, how = arrays[i], rng.integers(7)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = np.asarray(NASTY[rng.integers(len(NASTY))]).astype(array.dtype)
@@ -97,6 +128,13 @@ def spoiled(arrays, rng):
         array[...] = value
     elif how == 2:
         arrays[i] = array.reshape(-1)[: rng.integers(array.size + 1)].copy()
+    elif how == 3:
+        arrays[i] = rng.permutation(array.reshape(-1)).reshape(array.shape)
+    elif how == 4 and array.ndim:
+        arrays[i] = np.concatenate([array, array])
+    elif how == 5:
+        with np.errstate(all="ignore"):
+            arrays[i] = array.astype(["<f8", "<f4", "<i8", "|u1", "<U3"][rng.integers(5)])
     else:
         arrays[i] = (
             array.reshape(array.shape[::-1]).copy() if array.ndim > 1 else array.reshape(-1)[:-1].copy()
@@ -114,7 +152,7 @@ def test_spoiled_file_is_refused_or_answers(name, tmp_path):
     save(subject.fit(data), tmp_path / "model")
     header, arrays = taken_apart((tmp_path / "model").read_bytes())
     for _ in range(25):
-        (tmp_path / "spoiled").write_bytes(put_together(header, spoiled(arrays, rng)))
+        (tmp_path / "spoiled").write_bytes(put_together(*spoiled(header, arrays, rng)))
         try:
             subject.answers(load(tmp_path / "spoiled"), data.X, data.lengths)
         except MemoryError:
@@ -146,4 +184,35 @@ def test_impossible_tree_is_refused(name, change, tmp_path):
         model.tree_ = change(model.tree_)
     save(model, tmp_path / "model")
     with pytest.raises(ModelFileError, match="a tree in it"):
+        load(tmp_path / "model")
+
+
+def emptied(values):
+    """An array of the same kind with nothing in it."""
+    return values[:0]
+
+
+@pytest.mark.parametrize(
+    "name, attribute, change",
+    [
+        ("CategoricalNB", "n_categories_", lambda values: values + 2**30),
+        ("CategoricalNB", "_tables_", emptied),
+        ("CategoricalNB", "class_log_prior_", lambda values: np.tile(values, 100)),
+        ("HMMTagger", "startprob_", lambda values: np.tile(values, 100)),
+        ("HMMTagger", "transmat_", emptied),
+        ("HMMTagger", "tag_counts_", lambda values: np.tile(values, 100)),
+        ("MarkovChain", "transmat_", lambda values: values[:, :1]),  # to draw from it would never end
+        ("MarkovChain", "startprob_", lambda values: np.tile(values, 100)),
+        ("SGDClassifier", "pass_", lambda state: state._replace(coef=state.coef[:, :1])),
+        ("SGDRegressor", "pass_", lambda state: state._replace(owed=state.owed[:, :1])),
+        ("Perceptron", "pass_", lambda state: state._replace(intercept=state.intercept[:0])),
+        ("PassiveAggressiveClassifier", "pass_", lambda state: state._replace(average=state.average[:, :1])),
+    ],
+)
+def test_arrays_that_do_not_fit_each_other_are_refused(name, attribute, change, tmp_path):
+    """Compiled code would read or write beyond their ends."""
+    model = FIRST[name].fit(FIRST[name].data())
+    setattr(model, attribute, change(getattr(model, attribute)))
+    save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="fit|cannot be"):
         load(tmp_path / "model")

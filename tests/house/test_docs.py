@@ -1,5 +1,6 @@
 """The site's own machinery: docstrings become Markdown, formulas MathML, results tables."""
 
+import ast
 import importlib.util
 import re
 import subprocess
@@ -100,6 +101,19 @@ def test_sections_of_docstrings_stand_at_the_margin():
             assert not any(heads), (
                 f"gnomon.{family}.{name}: a line of its docstring stands left of the others"
             )
+
+
+def test_docstrings_hold_no_leavings_of_broken_strings():
+    for file in sorted((PROJECT / "src" / "gnomon").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                text = ast.get_docstring(node, clean=False) or ""
+                where = f"{file.name}, {getattr(node, 'name', 'module')}"
+                assert not re.search(r'\s"\n\s*"', text), f"{where}: quotes where a line was broken"
+                assert not re.search(r"\\\\[A-Za-z]", text), f"{where}: doubled backslashes in a formula"
+                assert not re.search(r"[\x07-\x08\x0b-\x0c\t]", text), (
+                    f"{where}: a backslash became a character"
+                )
 
 
 def test_formulas_become_mathml():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.stats import chisquare
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DivergenceError
 from gnomon.core.randomness import stream
@@ -280,3 +281,15 @@ def test_coefficients_have_the_precision_of_the_rows():
     assert SGDRegressor().fit(X, y).coef_.dtype == np.float64
     with pytest.raises(ValueError, match="Provided coef_init does not match dataset"):
         SGDRegressor().fit(X, y, coef_init=np.zeros(3))
+
+
+@pytest.mark.parametrize("model", [SGDRegressor(random_state=0), SGDClassifier(random_state=0)], ids=repr)
+def test_weights_that_ran_away_are_not_called_converged(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] if isinstance(model, SGDRegressor) else (X[:, 0] > 0).astype(int)
+    assert model.fit(X, y).converged_
+    with pytest.warns(ConvergenceWarning, match="ran away"):
+        assert not model.fit(X + 1e4, y).converged_
+    with pytest.warns(ConvergenceWarning, match="ran away"):
+        assert not SGDRegressor(random_state=0).fit([[1e13, 1e13]], [1.0]).converged_

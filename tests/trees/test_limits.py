@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from gnomon.core.errors import DataError
-from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
+from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor, prune
 
 
 def categories():
@@ -35,6 +35,20 @@ def test_splits_of_a_multiway_tree_gain_enough():
     tree = multiway(min_impurity_decrease=0.2)
     assert (tree.gain[~tree.is_leaf] >= 0.2 * 60 - 1e-9).all()
     assert multiway().n_leaves > tree.n_leaves
+
+
+def test_a_multiway_tree_is_pruned():
+    X, y = categories()
+    assert multiway().n_leaves > 1 == multiway(ccp_alpha=10.0).n_leaves
+    full = DecisionTreeClassifier(split="multiway", criterion="entropy").fit(X, y)
+    for alpha in (0.05, 0.1, 0.2, 0.3):
+        assert multiway(ccp_alpha=alpha).n_leaves == prune(full, alpha).get_n_leaves()
+
+
+def test_a_multiway_tree_draws_no_thresholds():
+    X, y = categories()
+    with pytest.raises(DataError, match="splitter='random'"):
+        DecisionTreeClassifier(split="multiway", splitter="random").fit(X, y)
 
 
 @pytest.mark.parametrize(

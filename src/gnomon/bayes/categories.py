@@ -9,7 +9,8 @@ from sklearn.utils import Tags
 
 from gnomon.bayes.class_moments import class_weights
 from gnomon.bayes.counts import CountClassifier
-from gnomon.core.errors import DataError
+from gnomon.core.decoding import check_shapes
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import COUNT, Reads, warn
@@ -116,6 +117,14 @@ class CategoricalNB(CountClassifier):
     ) -> None:
         super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.min_categories = min_categories
+
+    def _check_loaded(self) -> None:
+        if "_tables_" not in vars(self):
+            return
+        d, levels, K = np.shape(self._tables_)
+        check_shapes(self, {"_tables_": (d, levels, K), "n_categories_": (d,), "class_log_prior_": (K,)})
+        if self.n_features_in_ != d or self.n_categories_.max() > levels:
+            raise ModelFileError("its tables do not fit its columns and their categories. Get a new copy.")
 
     def _statistics(self, rows: Any) -> CategorySums:
         return total(category_sums, rows, len(rows.classes))

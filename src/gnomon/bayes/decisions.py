@@ -45,8 +45,14 @@ def bayes_rule(prior: Any, likelihood: Any, *, log: bool = False) -> Posterior:
     likelihood = np.asarray(likelihood, dtype=np.float64)
     if np.isnan(likelihood).any() or (not log and (likelihood < 0).any()):
         raise DataError("likelihood must not be negative or NaN; give log=True for logarithms.")
+    prior = probabilities(prior, name="prior")
+    if likelihood.ndim not in (1, 2) or prior.ndim != 1 or likelihood.shape[-1] != len(prior):
+        raise DataError(
+            f"likelihood needs one column for each of the {prior.size} hypotheses of prior; its shape is "
+            f"{likelihood.shape}."
+        )
     with np.errstate(divide="ignore"):
-        joint = np.log(probabilities(prior, name="prior"))
+        joint = np.log(prior)
         joint = joint + (likelihood if log else np.log(likelihood))
     evidence = log_sum_exp(joint)
     if np.isneginf(evidence).any():

@@ -21,6 +21,13 @@ from gnomon.distributions.base import Family
 from gnomon.distributions.normal import Gaussian
 
 
+def without_rounding(covariance: Array, means: Array) -> Array:
+    """Return the covariance with zeros where a variance is no more than the rounding of the means."""
+    least = (8.0 * np.finfo(np.float64).eps * np.abs(means).max(axis=0)) ** 2
+    varies = np.diagonal(covariance) > least
+    return np.where(varies[:, None] & varies, covariance, 0.0)
+
+
 def affine(chunk: Chunk, weights: Array, offsets: Array) -> Array:
     """Return x·w + b for every column of weights."""
     return chunk.X @ weights + offsets
@@ -157,7 +164,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             found = (moments.scatter / moments.weight[:, :, None]).mean(axis=0)
         else:
             found = moments.scatter / sums.weight.sum()
-        d = len(found)
+        found, d = without_rounding(found, moments.mean), len(found)
         if self.covariance_type == "diag":
             found = np.diag(np.diagonal(found))
         elif self.covariance_type == "spherical":
@@ -173,8 +180,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         W = whitener(covariance, self.tol)
         axes, ratios = self._axes(W, means, priors, sums)
         center = (sums.weight / sums.weight.sum()) @ means
-        coef = means @ W @ W.T
-        intercept = -0.5 * np.einsum("kd,kd->k", means, coef)
+        coef = (means - center) @ W @ W.T  # around the center: the same differences, of smaller numbers
+        intercept = -0.5 * np.einsum("kd,kd->k", means - center, coef) - coef @ center
         if self.threshold == "bayes":
             with np.errstate(divide="ignore"):
                 intercept = intercept + np.log(priors)
@@ -233,7 +240,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return table[:, 1:] - table[:, :1] if len(self.priors_) == 2 else table
 
     def decision_function(self, X: Any) -> Array:
-        """Return the log-odds of the second class for two classes, else δ_k(x) of every class.
+        """Return the log-odds of the second class for two classes, else δ_k(x) less its value for the mean row.
 
         Where entries are missing, δ_k is ln π_k plus the log-density of the others.
         """

@@ -158,6 +158,21 @@ def _let_check(instance: Any) -> Any:
     return instance
 
 
+def check_shapes(model: Any, shapes: dict[str, tuple[int, ...]], kinds: str = "fiu") -> None:
+    """Refuse a file whose arrays have other shapes than the compiled code of its model will take for granted.
+
+    >>> from types import SimpleNamespace
+    >>> check_shapes(SimpleNamespace(coef_=np.zeros((1, 2))), {"coef_": (1, 3)})
+    Traceback (most recent call last):
+        ...
+    gnomon.core.errors.ModelFileError: its coef_ does not fit the rest of it. Get a new copy.
+    """
+    for name, shape in shapes.items():
+        array = getattr(model, name, None)
+        if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype.kind not in kinds:
+            raise ModelFileError(f"its {name} does not fit the rest of it. Get a new copy.")
+
+
 def _set_attribute(instance: Any, key: str, value: Any) -> None:
     """Store in ``__dict__`` or in a slot; nothing may take the place of a method or property."""
     found = next((vars(cls)[key] for cls in type(instance).__mro__ if key in vars(cls)), None)

@@ -312,6 +312,19 @@ def vector(y: Any, *, name: str = "y", n: int | None = None) -> Array:
     return values
 
 
+def one_each(y: Any, n: int, *, name: str = "y") -> Array:
+    """Return y as an array, after a look that it has one entry for each of the `n` rows of X.
+
+    >>> one_each(["a", "b"], 2)
+    array(['a', 'b'], dtype='<U1')
+    """
+    if np.ndim(y) == 0 or len(y) != n:
+        raise DataError(
+            f"{name} must have one entry for each of the {n} rows of X; its shape is {np.shape(y)}."
+        )
+    return np.asarray(y)
+
+
 def probabilities(p: Any, *, name: str = "p", axis: int = -1, tol: float = 1e-8) -> Array:
     """Return p as float64 after checking that it is not negative and sums to one along `axis`."""
     values = np.asarray(p, dtype=np.float64)

@@ -187,6 +187,8 @@ class ClassicalMDS(TransformerMixin, OneStep):
             D = np.asarray(X, dtype=np.float64)
         else:
             D = cdist(np.asarray(X, dtype=np.float64), self.X_fit_, self.metric, **(self.metric_params or {}))
+        if not np.isfinite(D).all() or D.max(initial=0.0) > 1e150:
+            raise DataError("X has rows so far away that squared distances overflow. Scale the columns.")
         if self.correction == "additive":
             D = np.where(D > 0, D + self.additive_constant_, 0.0)
         elif self.correction == "sqrt":

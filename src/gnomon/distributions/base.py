@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.core.randomness import generator
 from gnomon.loops import densities as loops
 
@@ -91,6 +91,16 @@ class Family:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+    def _check_loaded(self) -> None:
+        """Refuse parameters of a file that the constructor would refuse, or would give another shape."""
+        try:
+            again = type(self)(**self.__getstate__())
+        except Exception as error:
+            raise ModelFileError(f"its {type(self).__name__} cannot be: {error} Get a new copy.") from error
+        if any(np.shape(value) != np.shape(getattr(self, name)) for name, value in again.parameters.items()):
+            raise ModelFileError(f"its {type(self).__name__} has parameters that do not fit. Get a new copy.")
+        vars(self).update(again.__getstate__())
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={_short(v)}" for k, v in self.__getstate__().items() if v is not None)

@@ -17,7 +17,7 @@ Array = np.ndarray
 def average_variance(sigma2: float, rho: float, m: int) -> float:
     r"""Return the variance of the mean of m members with variance σ² and pairwise correlation ρ.
 
-    .. math:: \\frac{(1-\\rho)\\sigma^2}{m} + \\rho\\sigma^2
+    .. math:: \frac{(1-\rho)\sigma^2}{m} + \rho\sigma^2
 
     Examples
     --------

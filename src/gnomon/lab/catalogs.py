@@ -9,6 +9,7 @@ from typing import Any
 from gnomon.lab import forms, learners, material
 from gnomon.lab.formulas import formula_of
 from gnomon.lab.lessons import LESSONS
+from gnomon.report.plain import first_line
 
 
 @cache
@@ -50,14 +51,14 @@ def describe(cls: type) -> dict[str, Any]:
     return {
         "name": cls.__name__,
         "family": cls.__module__.split(".")[1],
-        "about": text.partition("\n")[0],
+        "about": first_line(text),
         "formula": formula_of(cls),
         "steps": hasattr(cls, "iterate"),
         "form": forms.form(cls),
         "data": [
             {
                 "name": sample.__name__,
-                "about": (inspect.getdoc(sample) or "").partition("\n")[0],
+                "about": first_line(inspect.getdoc(sample) or ""),
                 "sliders": material.sliders(sample),
             }
             for sample in offered

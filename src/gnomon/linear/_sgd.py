@@ -7,11 +7,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
+from gnomon.core.validate import warn
 from gnomon.linear import _aggressive, _batches, _epochs
 from gnomon.linear._rules import BATCH, JOBS, ORDER, SEED
 from gnomon.linear._streams import ONES, Streamed
@@ -193,8 +195,25 @@ class Stochastic(Streamed, Learner):
         objective = self._objective(rows, new) if full else loss / float(rows.weight.sum())
         if full and self.tol is not None and state.epoch > 0:
             done = abs(objective - state.facts["objective"]) <= self.tol * max(1.0, abs(objective))
+        lost = done and not self.early_stopping and loss > 2.0 * self._loss_of_zero(rows) > 0.0
         return new._replace(facts={**(new.facts or {}), "objective": objective}), Report(
-            objective, done=bool(done)
+            objective, done=bool(done and not lost), stalled=bool(lost)
+        )
+
+    def _loss_of_zero(self, rows):
+        """Return the loss of weights that are all zero: whoever ends above it has run away."""
+        loss = self._loss()
+        pairs = zip(rows.targets, rows.scale, strict=True)
+        return sum(float(weight @ loss.value(target, np.zeros_like(target))) for target, weight in pairs)
+
+    def _warn_not_converged(self, run):
+        if len(run.trace) >= self._limit():
+            super()._warn_not_converged(run)
+            return
+        warn(
+            f"{type(self).__name__} ran away: after {len(run.trace)} passes its loss is more than twice that of "
+            "weights of zero. Scale the columns, or lower eta0.",
+            ConvergenceWarning,
         )
 
     def _epoch(self, rows, state):

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from gnomon.core.decoding import check_shapes
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.linear import _epochs
@@ -20,6 +21,15 @@ class Streamed(_epochs.Mixed):
     A learner has `_pass_over(rows, state)`, the pass itself, and `_quick_pass(state, X, targets)`, the same
     for a small array that needs no further check, in place.
     """
+
+    def _check_loaded(self) -> None:
+        state = vars(self).get("pass_")
+        if state is None:
+            return
+        classes, d = len(getattr(self, "classes_", ())), int(self.n_features_in_)
+        k = classes if classes > 2 else 1
+        shapes = {"coef": (k, d), "intercept": (k,), "average": (k, d), "average_intercept": (k,)}
+        check_shapes(state, shapes if state.owed is None else {**shapes, "owed": (k, d)}, "f")
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Make one pass over some more rows.

@@ -189,6 +189,8 @@ def _blocks(n: int, width: int) -> Iterator[tuple[int, int]]:
 
 def _fill(X: Any, there: Prepared, metric: str, p: float, D: Any) -> None:
     """Fill one block of distances."""
+    if X.shape[1] != there.X.shape[1]:
+        raise DataError(f"rows of {X.shape[1]} columns have no distance to rows of {there.X.shape[1]}.")
     if metric in CODES:
         fill_distances(np.ascontiguousarray(X), there.X, CODES[metric], float(p), D)
         return

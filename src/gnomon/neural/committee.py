@@ -16,7 +16,7 @@ from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.threads import in_order, threads
-from gnomon.core.validate import COUNT, check_fitted, check_parameters
+from gnomon.core.validate import COUNT, check_fitted, check_parameters, one_each
 
 
 class NetworkEnsemble(ClassifierMixin, BaseEstimator):
@@ -154,7 +154,8 @@ class NetworkEnsemble(ClassifierMixin, BaseEstimator):
         """Return the accuracy of the average of the first 1, 2, ... members."""
         each = self._each(X)
         sums = np.cumsum(each, axis=0)
-        return np.array([np.mean(self.classes_[total.argmax(axis=1)] == np.asarray(y)) for total in sums])
+        y = one_each(y, sums.shape[1])
+        return np.array([np.mean(self.classes_[total.argmax(axis=1)] == y) for total in sums])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.tokens import Series, read_series
-from gnomon.core.validate import COUNT, check_fitted, check_parameters
+from gnomon.core.validate import COUNT, check_fitted, check_parameters, one_each
 from gnomon.neural.language import CELLS
 from gnomon.neural.language_base import NOWHERE
 from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork
@@ -215,8 +215,11 @@ class RecurrentClassifier(ClassifierMixin, _Recurrent):
         """Return the share of right classes, or of right tags."""
         said = self.predict(X)
         if self._each():
-            return float(np.mean(np.concatenate(said) == np.concatenate([np.asarray(tags) for tags in y])))
-        return float(np.mean(said == np.asarray(y)))
+            if len(y) != len(said):
+                raise DataError(f"y must hold the tags of {len(said)} sequences; it holds {len(y)}.")
+            tags = [one_each(right, len(found)) for found, right in zip(said, y, strict=True)]
+            return float(np.mean(np.concatenate(said) == np.concatenate(tags)))
+        return float(np.mean(said == one_each(y, len(said))))
 
 
 class RecurrentRegressor(RegressorMixin, _Recurrent):

@@ -10,7 +10,7 @@ from gnomon.core.data import Data, digest_of
 from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.validate import COUNT, check_fitted, check_parameters
+from gnomon.core.validate import COUNT, check_fitted, check_parameters, one_each
 from gnomon.neural.batch_losses import weighted_mean
 from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork
 
@@ -216,9 +216,9 @@ class NeuralTuringMachine(TorchLearner):
 
     def score(self, X, y):
         """Return the share of right bits where something is asked."""
-        Y = np.asarray(y, dtype=float)
-        asked = np.isfinite(Y)
-        return float((self.predict(X) == Y)[asked].mean())
+        said = self.predict(X)
+        Y = one_each(y, len(said)).astype(float)
+        return float((said == Y)[np.isfinite(Y)].mean())
 
     def attention(self, X) -> Memory:
         """Return where the heads read and wrote for one sequence (T, d_in)."""

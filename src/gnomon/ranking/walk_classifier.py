@@ -11,7 +11,6 @@ from scipy.sparse import csgraph
 from scipy.sparse import linalg as sparse_linalg
 from scipy.spatial import cKDTree
 from sklearn.base import ClassifierMixin
-from sklearn.metrics.pairwise import euclidean_distances
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
@@ -19,6 +18,7 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import Rows
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, check_fitted, warn
+from gnomon.loops.distances import pairwise
 
 DENSE_POINTS = 5000
 LARGEST = 1e150  # coordinate of a point
@@ -160,7 +160,7 @@ class RandomWalkClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
         """Kernel weights between the points, without the diagonal: it has no influence."""
         k = self.n_neighbors or (NEIGHBORS if len(X) > DENSE_POINTS else None)
         if k is None or k >= len(X) - 1:
-            K = self._kernel(euclidean_distances(X, squared=True))
+            K = self._kernel(pairwise(X, X, "sqeuclidean"))
             np.fill_diagonal(K, 0.0)
             return K
         distance, neighbor = cKDTree(X).query(X, k=k + 1)
@@ -221,7 +221,7 @@ class RandomWalkClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
 
     def _average(self, X: Array, points: Array, w: Array, F: Array) -> Array:
         """One more step of the walk: kernel-weighted average of the points' distributions."""
-        D = euclidean_distances(X, points, squared=True)
+        D = pairwise(X, points, "sqeuclidean")
         D -= D[:, w > 0].min(axis=1, keepdims=True)
         K = self._kernel(D) * w
         return (K / K.sum(axis=1, keepdims=True)) @ F

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.report.encoder import TableModel
+from gnomon.report.plain import first_line
 
 
 def card(model: Any) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def card(model: Any) -> dict[str, Any]:
     inner = getattr(model, "model_", model)
     return {
         "model": f"{type(inner).__module__}.{type(inner).__name__}",
-        "about": (inspect.getdoc(type(inner)) or "").partition("\n")[0],
+        "about": first_line(inspect.getdoc(type(inner)) or ""),
         "formula": formula(type(inner)),
         "parameters": _parameters(inner),
         "changed": _changed(inner),

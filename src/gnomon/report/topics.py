@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import gnomon
 from gnomon._lazy import PACKAGES
+from gnomon.report.plain import first_line
 
 HIDDEN = {"core", "loops", "cli"}
 
@@ -81,4 +82,4 @@ def _first_lines(package: str, file: str) -> dict[str, str]:
     source = path.read_text(encoding="utf-8") if path.is_file() else ""
     documented = ast.ClassDef | ast.FunctionDef
     nodes = [node for node in ast.parse(source).body if isinstance(node, documented)]
-    return {node.name: (ast.get_docstring(node) or "").partition("\n")[0] for node in nodes}
+    return {node.name: first_line(ast.get_docstring(node) or "") for node in nodes}

@@ -13,7 +13,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.threads import in_order
-from gnomon.core.validate import check_parameters
+from gnomon.core.validate import check_parameters, one_each
 from gnomon.selection.held_out import SHARE, Conformal, group_of_rows, rank_of
 from gnomon.selection.intervals import check_level
 from gnomon.selection.wrapping import indexable_rows, take_rows
@@ -200,5 +200,5 @@ class ConformalRegressor(RegressorMixin, Conformal):
         low, high = self.predict_interval(
             X, level, groups=groups if getattr(self, "grouped_", False) else None
         )
-        y = np.asarray(y, dtype=float)
+        y = one_each(y, len(low)).astype(float)
         return self._coverage((low <= y) & (y <= high), high - low, groups)

@@ -13,7 +13,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.threads import in_order
-from gnomon.core.validate import check_parameters
+from gnomon.core.validate import check_parameters, one_each
 from gnomon.selection.held_out import SHARE, Conformal, group_of_rows, rank_of, score_quantile
 from gnomon.selection.intervals import check_level
 from gnomon.selection.wrapping import labeled_rows
@@ -209,7 +209,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     def coverage(self, X: Any, y: Any, level: float = 0.9, *, groups: Any = None) -> Any:
         """Return a table of the coverage on new rows, by group, with exact intervals, and the mean size of a set."""
         sets = self.predict_set(X, level, groups=groups if self.grouped_ and not self.conditional else None)
-        y = np.asarray(y)
+        y = one_each(y, len(sets))
         place = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         inside = sets[np.arange(len(sets)), place] & (
             self.classes_[place] == y

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
@@ -122,6 +122,13 @@ class MarkovChain(OneStep):
         self.start = start
         self.states = states
         self.unseen = unseen
+
+    def _check_loaded(self) -> None:
+        if "transmat_" not in vars(self):
+            return
+        K, (size, width) = len(self.states_), self.transmat_.shape
+        if width != K or K ** self._order() != size or np.shape(self.startprob_) != (size,):
+            raise ModelFileError("its transition matrix does not fit its states. Get a new copy.")
 
     @classmethod
     def from_matrix(cls, M: Any, start: Any = None, states: Any = None) -> Self:

@@ -1,5 +1,5 @@
-"""Gaussian parameters from weighted moments with hmmlearn's priors, for every covariance type, with a "
-"floor.
+"""Gaussian parameters from weighted moments with hmmlearn's priors, for every covariance type, with a
+floor.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Transitions of a chain that starts in its own stationary distribution: the M-step, and the gradient "
-"behind it.
+"""Transitions of a chain that starts in its own stationary distribution: the M-step, and the gradient
+behind it.
 """
 
 from __future__ import annotations

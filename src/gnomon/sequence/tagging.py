@@ -13,7 +13,8 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.core.errors import DataError
+from gnomon.core.decoding import check_shapes
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods
@@ -116,6 +117,15 @@ class HMMTagger(_Tagger):
 
     def __init__(self, *, smoothing: float = 0.1) -> None:
         self.smoothing = smoothing
+
+    def _check_loaded(self) -> None:
+        if "transmat_" not in vars(self):
+            return
+        K, words = len(self.tags_), len(self.words_)
+        shapes = {"startprob_": (K,), "transmat_": (K, K), "emissionprob_": (K, words), "tag_counts_": (K,)}
+        check_shapes(self, shapes)
+        if any(np.shape(counts) != (K,) for counts in self.endings_.values()):
+            raise ModelFileError("its endings_ do not fit its tags. Get a new copy.")
 
     def _solve(self, data: Items) -> dict[str, Any]:
         from gnomon.sequence.discrete_hmm import CategoricalHMM

@@ -18,6 +18,7 @@ from gnomon.trees.growing import Problem, class_problem, number_problem, repetit
 from gnomon.trees.multiway import grow_multiway
 from gnomon.trees.nodes import Tree
 from gnomon.trees.outputs import outputs_of, several
+from gnomon.trees.pruning import prune_tree
 
 Array = np.ndarray
 
@@ -177,13 +178,15 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         X, y, weight = positive(rows)
         weight = self._weighted(y, weight, rows)
         counts = cats.counts(self._categories, rows.n_features)
-        if self.max_leaf_nodes is not None or self.max_features is not None:
+        if self.max_leaf_nodes is not None or self.max_features is not None or self.splitter != "best":
             raise DataError(
                 "split='multiway' looks at every feature and opens one branch a category, so it takes neither "
-                "max_leaf_nodes nor max_features; bound it with max_depth, min_samples_leaf or ccp_alpha."
+                "max_leaf_nodes nor max_features nor splitter='random'; bound it with max_depth, min_samples_leaf "
+                "or ccp_alpha."
             )
         growth = growth_of(self, weight, repetitions(weight), rows.n_features)
-        return grow_multiway(X, y, weight, len(rows.classes), counts, self.criterion, growth)
+        tree = grow_multiway(X, y, weight, len(rows.classes), counts, self.criterion, growth)
+        return prune_tree(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
 
     def _problem(self, y: Array, weight: Array, reps: Array, n_classes: int) -> Problem:
         if getattr(self, "_outputs", None) is not None:
