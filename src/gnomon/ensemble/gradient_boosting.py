@@ -16,8 +16,9 @@ from gnomon.ensemble.objectives import Objective
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
 from gnomon.trees.base import CONSTRAINTS, growth_of
-from gnomon.trees.growing import Growth, Prepared, grow_tree, number_problem, prepare
+from gnomon.trees.growing import Prepared, grow_tree, prepare
 from gnomon.trees.nodes import Tree
+from gnomon.trees.problems import Growth, number_problem
 from gnomon.trees.sparse_columns import SparseColumns
 from gnomon.trees.tree import DecisionTreeRegressor
 
