@@ -4,6 +4,7 @@ from __future__ import annotations
 
 ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:Class", for ever
     "gnomon.bayes.counts:CountSums": "gnomon.bayes.count_sums:CountSums",
+    "gnomon.ensemble.adaboost:AdaState": "gnomon.ensemble.ada_state:AdaState",
     "gnomon.ensemble.bagging:BagState": "gnomon.ensemble.bagging_base:BagState",
     "gnomon.ensemble.cascade:ObjectDetector": "gnomon.ensemble.detector:ObjectDetector",
     "gnomon.neural.mlp_base:Optimizer": "gnomon.neural.mlp_state:Optimizer",

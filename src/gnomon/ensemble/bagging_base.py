@@ -18,7 +18,7 @@ from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads, warn
-from gnomon.ensemble.routing import route, take_each, takes_weights
+from gnomon.ensemble.routing import route, take_each, takes_weights, with_config
 from gnomon.ensemble.sampling import draw_counts, make_pool, n_draws
 from gnomon.trees.base import positive
 
@@ -61,10 +61,13 @@ class Bagging(MetaEstimatorMixin, Learner):
 
     @property
     def _reads(self) -> Reads:
-        if self.estimator is None:
-            return Reads(y=self._target, nan=True, sparse=True)
-        tags = get_tags(self.estimator).input_tags
-        return Reads(y=self._target, nan=bool(tags.allow_nan), sparse=bool(tags.sparse))
+        """What is read: missing values are left to the members."""
+        return Reads(y=self._target, nan=True, sparse=bool(get_tags(self._base()).input_tags.sparse))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = get_tags(self._base()).input_tags.allow_nan
+        return tags
 
     def _limit(self) -> int:
         return int(self.n_estimators)
@@ -131,7 +134,7 @@ class Bagging(MetaEstimatorMixin, Learner):
         return self._bag_
 
     def _step(self, rows: Any, state: BagState) -> tuple[BagState, Report]:
-        X, y, weight = positive(rows)
+        kept, (X, y, weight) = np.flatnonzero(rows.weight > 0), positive(rows)
         pool = make_pool(X, y, weight)
         n = X.shape[0]
         size = n_draws(self.max_samples, pool.size if self.bootstrap else n)
@@ -141,8 +144,7 @@ class Bagging(MetaEstimatorMixin, Learner):
             else int(self.max_features * X.shape[1])
         )
         first, last = len(state.members), self.n_estimators
-        metadata = take_each(getattr(self, "_metadata", {}), rows.n_rows, np.flatnonzero(rows.weight > 0))
-        labels = y if rows.classes is None else rows.classes[y]
+        labels = rows.y if rows.classes is None else rows.classes[rows.y]
 
         def one(index: int) -> tuple[Any, Array, Array]:
             rng = stream(state.seed, index)
@@ -155,9 +157,11 @@ class Bagging(MetaEstimatorMixin, Learner):
             features = np.arange(X.shape[1])
             if width < X.shape[1] or self.bootstrap_features:
                 features = np.sort(rng.choice(X.shape[1], max(1, width), replace=self.bootstrap_features))
-            return self._member(X, labels, counts, features, rng, metadata), features, counts
+            drawn = np.zeros(rows.n_rows)
+            drawn[kept] = counts
+            return self._member(rows.X, labels, drawn, features, rng), features, counts
 
-        grown = list(in_order(one, range(first, last)))
+        grown = list(in_order(with_config(one), range(first, last)))
         state = BagState(
             state.members + tuple(member for member, _, _ in grown),
             state.features + tuple(features for _, features, _ in grown),
@@ -166,26 +170,19 @@ class Bagging(MetaEstimatorMixin, Learner):
         )
         return state, Report(None, done=True)
 
-    def _member(
-        self, X: Array, y: Array, counts: Array, features: Array, rng: Any, metadata: dict[str, Any]
-    ) -> Any:
-        member = clone(self._base())
+    def _member(self, X: Any, y: Array, drawn: Array, features: Array, rng: Any) -> Any:
+        """Return a member that saw each row as often as it was drawn: by weights, or by repetition."""
+        member, n = clone(self._base()), X.shape[0]
         seed = int(rng.integers(2**31))
         member.set_params(**{name: seed for name in member.get_params() if name.endswith("random_state")})
-        part = (
-            X if len(features) == X.shape[1] and (features == np.arange(X.shape[1])).all() else X[:, features]
-        )
-        keep, given = counts > 0, getattr(self, "_format", None) or (lambda rows: rows)
+        whole = len(features) == X.shape[1] and (features == np.arange(X.shape[1])).all()
+        part, metadata = X if whole else X[:, features], getattr(self, "_metadata", {})
+        given = getattr(self, "_format", None) or (lambda rows: rows)
         if takes_weights(member):
-            if (
-                self._target == "class" and len(np.unique(y[keep])) < 2
-            ):  # many classifiers ask for two classes: the others stay, with weight 0
-                keep = slice(None)
-            own = take_each(metadata, X.shape[0], keep)
-            member.fit(given(part[keep]), y[keep], **{**own, "sample_weight": counts[keep]})
+            member.fit(given(part), y, **{**metadata, "sample_weight": drawn})
             return member
-        chosen = np.repeat(np.arange(X.shape[0]), np.round(counts).astype(np.int64))
-        member.fit(given(part[chosen]), y[chosen], **take_each(metadata, X.shape[0], chosen))
+        chosen = np.repeat(np.arange(n), np.round(drawn).astype(np.int64))
+        member.fit(given(part[chosen]), y[chosen], **take_each(metadata, n, chosen))
         return member
 
     def _attributes(self, state: BagState) -> dict[str, Any]:
@@ -225,7 +222,7 @@ class Bagging(MetaEstimatorMixin, Learner):
         rows = self._rows(X)
         metadata = route(self, caller, given or {}).estimator[self._asks()]
         pairs = list(zip(self.estimators_, self.estimators_features_))
-        yield from in_order(lambda pair: self._outputs(rows.X, *pair, **metadata), pairs)
+        yield from in_order(with_config(lambda pair: self._outputs(rows.X, *pair, **metadata)), pairs)
 
     def _oob(self, X: Array) -> tuple[Array, Array]:
         n = X.shape[0]

@@ -35,7 +35,7 @@ class BoostState(NamedTuple):
     seed: int
     losses: tuple[float, ...]
     valid_losses: tuple[float, ...]
-    oob: tuple[float, ...]
+    oob: tuple[Any, ...]  # what the loss of rows left out of a round fell by, and where to
     ahead: tuple[Any, ...]  # derivatives at `raw`, score by score; empty: not yet known
 
 
@@ -50,6 +50,7 @@ class TrainingData(NamedTuple):
     valid: tuple[Array, Array, Array] | None
     grower: Any
     judge: Judge | None = None  # None: there is no early stopping
+    weighted: bool = False  # rows were given weights
 
 
 def _scores(chunk: Chunk, packed: PackedTrees, start: Array) -> Array:
@@ -130,7 +131,7 @@ class Boosted(Learner):
             valid = (X[test], y[test], weight[test])
             X, y, weight, reps = X[train], y[train], weight[train], reps[train]
         grower = self._make_grower(X, y, weight, reps, objective)
-        return TrainingData(X, y, weight, reps, objective, valid, grower, judge)
+        return TrainingData(X, y, weight, reps, objective, valid, grower, judge, rows.weighted)
 
     def _judge_by(self, objective: Objective, rows: Any) -> Judge:
         """Return what decides when to stop."""
@@ -277,8 +278,6 @@ class Boosted(Learner):
             facts["validation_score_"] = judged
         elif state.valid_losses:
             facts["train_score_"] = judged
-        if state.oob:
-            facts["oob_improvement_"] = np.array(state.oob)
         if self.warm_start:
             facts["_boost_"] = state._replace(ahead=())
         return facts
@@ -297,7 +296,7 @@ class Boosted(Learner):
 
     def _staged_raw(self, X: Any) -> Iterator[Array]:
         rows = self._rows(X)
-        raw = np.tile(self.start_, (rows.n_rows, 1))
+        raw = self._first_raw(rows.X, self.start_)
         for round_ in self.rounds_:
             for k, tree in enumerate(round_):
                 raw[:, k] += tree.value[tree.apply(rows.X), 0, 0]

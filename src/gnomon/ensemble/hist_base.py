@@ -179,6 +179,8 @@ class HistBoosted(Boosted):
 
 def _finite(X: Any) -> Any:
     """Return a matrix whose infinite entries are the largest numbers of its type."""
-    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or is_finite(X) or not np.isinf(X).any():
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
         return X
-    return np.nan_to_num(X, nan=np.nan)
+    with np.errstate(invalid="ignore"):
+        plain = is_finite(X) or not np.isinf(X).any()
+    return X if plain else np.nan_to_num(X, nan=np.nan)

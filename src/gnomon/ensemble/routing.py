@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
+from sklearn import config_context, get_config
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.validation import has_fit_parameter
 
@@ -32,6 +33,17 @@ def takes_weights(member: Any) -> bool:
     if routing_enabled():
         return bool(get_routing_for_object(member).consumes("fit", ("sample_weight",)))
     return has_fit_parameter(member, "sample_weight")
+
+
+def with_config(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the function with scikit-learn's settings of this thread, which others do not share."""
+    settings = get_config()
+
+    def run(job: Any) -> Any:
+        with config_context(**settings):
+            return function(job)
+
+    return run
 
 
 def take_each(given: dict[str, Any], n: int, rows: Any) -> dict[str, Any]:

@@ -6,18 +6,18 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin, clone, is_classifier, is_regressor
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, has_fit_parameter
 
 from gnomon.core.errors import DataError
-from gnomon.core.parameters import StrOptions
+from gnomon.core.parameters import InvalidParameterError, StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads
-from gnomon.ensemble.routing import route, routing_enabled
+from gnomon.ensemble.routing import route, routing_enabled, with_config
 
 Array = np.ndarray
 
@@ -30,6 +30,7 @@ _RULES: dict[str, Any] = {
 
 
 class _Voting(TransformerMixin, _BaseComposition, OneStep):
+    _kind: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, Any]] = _RULES
 
     @property
@@ -83,19 +84,26 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
         return router
 
     def _input(self, y: str) -> Reads:
-        """Return what data all members take."""
+        """Return what is read: missing values are left to the members, sparse rows must be for all of them."""
+        tags = self._member_tags()
+        return Reads(y=y, nan=True, sparse=bool(tags) and all(tag.sparse for tag in tags))
+
+    def _member_tags(self) -> list[Any]:
         pairs = [pair for pair in self.estimators if isinstance(pair, tuple) and len(pair) == 2]
-        tags = [get_tags(model).input_tags for _, model in pairs if not isinstance(model, str)]
-        nan, thin = all(tag.allow_nan for tag in tags), all(tag.sparse for tag in tags)
-        return Reads(y=y, nan=bool(tags) and nan, sparse=bool(tags) and thin)
+        return [get_tags(model).input_tags for _, model in pairs if not isinstance(model, str)]
 
     def _members(self) -> list[tuple[str, Any]]:
         if not self.estimators or any(not isinstance(pair, tuple) for pair in self.estimators):
             raise DataError("estimators must be a list of (name, model) pairs, at least one.")
+        if not all(isinstance(name, str) for name, _ in self.estimators):
+            raise DataError("estimators must be (name, model) pairs with names that are strings.")
         self._validate_names([name for name, _ in self.estimators])
         members = [(name, model) for name, model in self.estimators if not isinstance(model, str)]
         if not members:
             raise DataError("every member is dropped; at least one must stay.")
+        for name, model in members:
+            if not self._is_kind(model):
+                raise DataError(f"member {name!r} is a {type(model).__name__}; it should be a {self._kind}.")
         if self.weights is not None and len(self.weights) != len(self.estimators):
             raise DataError(f"weights has {len(self.weights)} entries for {len(self.estimators)} estimators.")
         return members
@@ -113,13 +121,16 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
                 return model
             if rows.weighted:
                 if not has_fit_parameter(model, "sample_weight"):
-                    raise DataError(f"member {pair[0]!r} takes no sample_weight; drop it or the weights.")
+                    raise InvalidParameterError(
+                        f"member {pair[0]!r} ({type(model).__name__}) does not support sample weights; "
+                        "drop it or the weights."
+                    )
                 model.fit(rows.X, y, sample_weight=rows.weight)
                 return model
             model.fit(rows.X, y)
             return model
 
-        fitted = list(in_order(one, members))
+        fitted = list(in_order(with_config(one), members))
         return {"estimators_": fitted}
 
     def _names(self) -> list[str]:
@@ -127,8 +138,9 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
 
     @property
     def named_estimators_(self) -> Bunch:
-        """The fitted members by name."""
-        return Bunch(**dict(zip(self._names(), self.estimators_)))
+        """The fitted members by name, "drop" for those that were left out."""
+        fitted = dict(zip(self._names(), self.estimators_))
+        return Bunch(**{name: fitted.get(name, model) for name, model in self.estimators})
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the columns that `transform` gives."""
@@ -156,6 +168,8 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
+        members = self._member_tags()
+        tags.input_tags.allow_nan = bool(members) and all(tag.allow_nan for tag in members)
         return tags
 
 
@@ -197,6 +211,9 @@ class VotingClassifier(ClassifierMixin, _Voting):
     ... )
     array([0, 0, 1, 1])
     """
+
+    _kind = "classifier"
+    _is_kind = staticmethod(is_classifier)
 
     @property
     def _reads(self) -> Reads:
@@ -288,6 +305,9 @@ class VotingRegressor(RegressorMixin, _Voting):
     >>> VotingRegressor(members).fit(X, y).predict(X)
     array([1.25, 1.75, 9.  ])
     """
+
+    _kind = "regressor"
+    _is_kind = staticmethod(is_regressor)
 
     @property
     def _reads(self) -> Reads:
