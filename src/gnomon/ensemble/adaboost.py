@@ -160,9 +160,7 @@ class AdaBoostClassifier(
         w, n_classes = state.weights[-1], len(classes)
         learner, guess = self._weak(state, w)
         wrong = guess != y
-        error = float(w[wrong].sum())
-        if n_classes == 1:
-            error = 0.0
+        error = 0.0 if n_classes == 1 else float(w[wrong].sum())
         if self._useless(error, n_classes):
             if not state.learners:
                 raise DegenerateError(
