@@ -110,7 +110,7 @@ def test_metadata_reach_the_members_that_ask():
         Listener.heard.clear()
         model.predict(X, note="again")
         assert Listener.heard == [("predict", "again")] * 2
-        with pytest.raises(ValueError, match="note"):
+        with pytest.raises(TypeError, match="note"):
             VotingClassifier([("b", LogisticRegression())]).fit(X, y, note="hello")
     for model in (VotingClassifier([("a", Listener())]), BaggingClassifier(Listener())):
         with pytest.raises(DataError, match="enable_metadata_routing=True"):

@@ -46,7 +46,7 @@ def test_without_held_out_rows_the_training_rows_are_judged_by(scoring):
         n_iter_no_change=3,
         tol=0.02,
     ).fit(X, y)
-    assert model.n_iter_ < 60 and not hasattr(model, "validation_score_")
+    assert model.n_iter_ < 60 and len(model.validation_score_) == 0
     if scoring is None:
         expected = [accuracy_score(y, guess) for guess in model.staged_predict(X)]
         np.testing.assert_allclose(model.train_score_, expected)
@@ -101,6 +101,18 @@ def test_scores_out_of_the_bag_fall_by_the_improvements():
     warm.set_params(n_estimators=5, subsample=0.5).fit(X, y)
     np.testing.assert_array_equal(warm.oob_scores_[:3], np.zeros(3))
     assert (warm.oob_scores_[3:] > 0).all()
+
+
+def test_trees_of_boosting_have_its_parameters():
+    X, y = table(n=40)
+    model = GradientBoostingRegressor(
+        n_estimators=2, max_features=0.7, min_impurity_decrease=0.01, max_depth=2
+    )
+    assert not hasattr(model, "max_features_")
+    trees = model.fit(X, y).estimators_.ravel()
+    assert model.max_features_ == trees[0].max_features_ == 2
+    assert [tree.get_params()["min_impurity_decrease"] for tree in trees] == [0.01, 0.01]
+    assert [tree.get_params()["max_depth"] for tree in trees] == [2, 2]
 
 
 def test_boosting_starts_from_a_model():

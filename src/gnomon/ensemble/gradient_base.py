@@ -13,7 +13,7 @@ from gnomon.ensemble.boosting_base import Boosted, BoostState, TrainingData
 from gnomon.ensemble.initial import fit_initial, initial_scores
 from gnomon.ensemble.objectives import Objective
 from gnomon.trees import pruning
-from gnomon.trees.base import CONSTRAINTS, growth_of
+from gnomon.trees.base import CONSTRAINTS, feature_count, growth_of
 from gnomon.trees.growing import Prepared, grow_tree, prepare
 from gnomon.trees.nodes import Tree
 from gnomon.trees.problems import Growth, number_problem
@@ -89,13 +89,20 @@ class ExactBoosted(Boosted):
     def estimators_(self) -> Array:
         """The trees as fitted estimators, (rounds, scores)."""
         found = np.empty((len(self.rounds_), len(self.start_)), dtype=object)
+        own = {name: getattr(self, name) for name in ("criterion", *_NAMES)}
         for m, round_ in enumerate(self.rounds_):
             for k, tree in enumerate(round_):
-                model = DecisionTreeRegressor(criterion=self.criterion, max_depth=self.max_depth)
+                model = DecisionTreeRegressor(**{**own, "random_state": None})
+                model.max_features_ = self.max_features_
                 model.tree_, model._flat_, model.n_outputs_ = tree, True, 1
                 model.n_features_in_, model.categories_ = self.n_features_in_, {}
                 found[m, k] = model
         return found
+
+    @property
+    def max_features_(self) -> int:
+        """How many features a split may look at."""
+        return feature_count(self.max_features, self.n_features_in_)
 
     def apply(self, X: Any) -> Array:
         """Return the leaf of every row in every tree, (n, rounds), or (n, rounds, classes) for a classifier."""

@@ -122,6 +122,9 @@ class HistBoosted(Boosted):
         y = np.asarray(y, dtype=np.float64)
         return X, y, self._weighted(rows.classes, y, weight)
 
+    def _attributes(self, state: BoostState) -> dict[str, Any]:
+        return {"validation_score_": np.zeros(0), **super()._attributes(state)}
+
     def _judge_by(self, objective: Objective, rows: Any) -> Judge:
         if isinstance(self.scoring, str) and self.scoring == "loss":
             return super()._judge_by(objective, rows)
