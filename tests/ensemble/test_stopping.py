@@ -103,6 +103,21 @@ def test_scores_out_of_the_bag_fall_by_the_improvements():
     assert (warm.oob_scores_[3:] > 0).all()
 
 
+def test_constraints_by_name_are_those_by_place():
+    import pandas as pd
+
+    X, y = table()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    named = HistGradientBoostingRegressor(max_iter=5, monotonic_cst={"b": -1, "a": 1}).fit(frame, y)
+    placed = HistGradientBoostingRegressor(max_iter=5, monotonic_cst=[1, -1, 0]).fit(frame, y)
+    np.testing.assert_array_equal(named.predict(frame), placed.predict(frame))
+    free = HistGradientBoostingRegressor(max_iter=5).fit(frame, y)
+    assert (named.predict(frame) != free.predict(frame)).any()
+    for rows in (frame, X):
+        with pytest.raises(DataError, match="'z'"):
+            HistGradientBoostingRegressor(monotonic_cst={"z": 1}).fit(rows, y)
+
+
 def test_trees_of_boosting_have_its_parameters():
     X, y = table(n=40)
     model = GradientBoostingRegressor(

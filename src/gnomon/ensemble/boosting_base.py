@@ -17,7 +17,7 @@ from gnomon.core.threads import one_blas_thread
 from gnomon.ensemble.judging import Judge, by_loss
 from gnomon.ensemble.objectives import Objective, objective_of
 from gnomon.trees import categories as cats
-from gnomon.trees.base import positive
+from gnomon.trees.base import positive, signs_by_name
 from gnomon.trees.nodes import BLOCK_BYTES, PackedTrees, Tree, check_trees, pack_trees, packed_trees_of
 from gnomon.trees.problems import repetitions
 
@@ -368,15 +368,15 @@ class _Coding:
     def __enter__(self) -> Any:
         found = cats.learn_categories(self.X, getattr(self.model, "categorical_features", None))
         codes = cats.encode(self.X, found)
-        signs = getattr(self.model, "monotonic_cst", None)
+        signs = signs_by_name(getattr(self.model, "monotonic_cst", None), self.X)
         if (
             found
             and isinstance(signs, list | tuple | np.ndarray)
             and any(signs[j] for j in found if j < len(signs))
         ):
             raise DataError("monotonic_cst orders categories, which have no order; put 0 there.")
-        self.model._categories, self.model._data = found, None
+        self.model._categories, self.model._data, self.model._signs = found, None, signs
         return codes
 
     def __exit__(self, *error: Any) -> None:
-        del self.model._categories, self.model._data
+        del self.model._categories, self.model._data, self.model._signs

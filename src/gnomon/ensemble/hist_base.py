@@ -35,7 +35,7 @@ RULES: dict[str, Any] = {
     "max_features": [Interval(Real, 0, 1, closed="right")],
     "max_bins": [Interval(Integral, 2, 255, closed="both")],
     "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-    "monotonic_cst": ["array-like", None],
+    "monotonic_cst": ["array-like", dict, None],
     "warm_start": ["boolean"],
     "verbose": ["verbose"],
     "early_stopping": ["boolean", StrOptions({"auto"})],

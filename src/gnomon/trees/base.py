@@ -108,12 +108,26 @@ def growth_of(model: Any, weight: Array, reps: Array, d: int) -> Growth:
 
 def monotone_of(model: Any, d: int) -> Array | None:
     """Return the signs of monotone constraints, checked."""
-    if getattr(model, "monotonic_cst", None) is None:
+    given = getattr(model, "_signs", getattr(model, "monotonic_cst", None))
+    if given is None:
         return None
-    signs = np.asarray(model.monotonic_cst, dtype=np.int64)
+    signs = np.asarray(given, dtype=np.int64)
     if signs.shape != (d,) or not np.isin(signs, (-1, 0, 1)).all():
         raise DataError(f"monotonic_cst must hold one of -1, 0, 1 for each of the {d} features.")
     return signs
+
+
+def signs_by_name(signs: Any, X: Any) -> Any:
+    """Return monotone constraints given by the names of columns as one sign a column; others as they are."""
+    if not isinstance(signs, dict):
+        return signs
+    names = [str(name) for name in getattr(X, "columns", [])]
+    unknown = sorted(set(signs) - set(names))
+    if unknown:
+        raise DataError(
+            f"monotonic_cst names {unknown}, and X has the columns {names}; a dict needs names of columns."
+        )
+    return [signs.get(name, 0) for name in names]
 
 
 def positive(rows: Any) -> tuple[Array, Any, Array]:
