@@ -367,3 +367,25 @@ def test_coinciding_eigenvalues_give_the_same_vectors_each_time():
     first, second = (spectral_embedding(blocks, 8) for _ in range(2))
     np.testing.assert_array_equal(first.rows, second.rows)
     np.testing.assert_allclose(first.eigenvalues, 1.0)
+
+
+@pytest.mark.filterwarnings("ignore:the graph has 2 components")
+def test_distances_to_the_nearest_are_a_graph():
+    """The smallest distances of a row are its edges, however many are given."""
+    X = np.array([0.0, 1.0, 2.1, 10.0, 11.0, 12.1])[:, None]
+    D = np.abs(X - X.T)
+    wide = sparse.csr_matrix((D.ravel(), np.indices((6, 6)).reshape(2, -1)), shape=(6, 6))  # zeros stay
+    thin = sparse.csr_matrix((D[D < 3], np.nonzero(D < 3)), shape=(6, 6))
+    found = [
+        SpectralClustering(2, affinity="precomputed_nearest_neighbors", n_neighbors=2, random_state=0).fit(
+            one
+        )
+        for one in (D, wide, thin)
+    ]
+    edges = np.array([[1, 1, 0], [1, 1, 0.5], [0, 0.5, 1]])  # two nearest, itself first, of either end
+    for model in found:
+        np.testing.assert_array_equal(model.affinity_matrix_.toarray()[:3, :3], edges)
+        assert len(set(model.labels_[:3])) == len(set(model.labels_[3:])) == 1
+        assert model.labels_[0] != model.labels_[3]
+    with pytest.raises(DataError, match="n_neighbors=4"):
+        SpectralClustering(2, affinity="precomputed_nearest_neighbors", n_neighbors=4).fit(thin)

@@ -215,3 +215,16 @@ def test_huge_weights_end(method):
     np.testing.assert_array_equal(heavy[:, :2], plain[:, :2])
     scale = 1e150 if method == "ward" else 1.0
     np.testing.assert_allclose(heavy[:, 2], scale * plain[:, 2], rtol=1e-10)
+
+
+def test_ward_takes_euclidean_distances_under_both_names():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    chain = np.abs(np.subtract.outer(np.arange(12), np.arange(12))) == 1
+    for connectivity in (None, chain):
+        one, other = (
+            AgglomerativeClustering(3, metric=m, connectivity=connectivity).fit(X)
+            for m in ("euclidean", "l2")
+        )
+        np.testing.assert_array_equal(one.labels_, other.labels_)
+    with pytest.raises(DataError, match="compute_full_tree"):
+        AgglomerativeClustering(None, distance_threshold=1.0, compute_full_tree=False).fit(X)

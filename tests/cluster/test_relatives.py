@@ -340,3 +340,17 @@ def test_energy_is_of_the_kernel_that_was_given():
         own = np.flatnonzero(model.labels_ == k)
         energy -= w[own] @ K[np.ix_(own, own)] @ w[own] / w[own].sum()
     assert model.shift_ > 0 and model.energy_ == pytest.approx(energy)
+
+
+def test_mini_batches_do_not_depend_on_the_unit_of_weights():
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(80, 2)), rng.uniform(size=80)
+    one, other = (
+        MiniBatchKMeans(3, batch_size=20, random_state=0).fit(X, sample_weight=w)
+        for w in (weight, weight / 4)
+    )
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+    np.testing.assert_allclose(one.cluster_centers_, other.cluster_centers_)
+    twice = MiniBatchKMeans(3, batch_size=20, random_state=0).fit(np.repeat(X, 2, axis=0))
+    same = MiniBatchKMeans(3, batch_size=20, random_state=0).fit(X, sample_weight=np.full(80, 2.0))
+    np.testing.assert_allclose(same.cluster_centers_, twice.cluster_centers_)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from gnomon.core.randomness import draw_seed, generator, stream
+from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.threads import threads
 from gnomon.ensemble import (
     ExtraTreesClassifier,
@@ -268,5 +268,5 @@ def test_streams_decide_the_trees():
     few, many = (ExtraTreesClassifier(k, random_state=0).fit(X, y) for k in (1, 4))
     assert np.array_equal(few.trees_[0].threshold, many.trees_[0].threshold)
     twin = Twin(X, y, np.ones(80), random=True, max_features=1, classes=True)
-    key = draw_seed(stream(many.seed_, 2))
+    key = draw_seed(np.random.default_rng(many.estimators_[2].random_state))
     assert_same(twin.grow(np.arange(80), key), many.trees_[2], y, np.ones(80), True)

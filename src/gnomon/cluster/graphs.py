@@ -97,6 +97,24 @@ def affinity(
     return (directed + directed.T) / 2 if kind == "nearest_neighbors" else directed.minimum(directed.T)
 
 
+def nearest_of(distances: Any, k: int) -> Any:
+    """Return the directed 0/1 graph from every row to its k nearest by given distances; a sparse table has some."""
+    n = distances.shape[0]
+    if distances.shape[1] != n:
+        raise DataError(f"distances must be a square table; its shape is {distances.shape}.")
+    if not sparse.issparse(distances):
+        distances = sparse.csr_array((np.ravel(distances), np.indices((n, n)).reshape(2, -1)), shape=(n, n))
+    counts = np.diff(distances.indptr)
+    if counts.min(initial=k) < k:
+        raise DataError(
+            f"n_neighbors={k}, and row {counts.argmin()} has {counts.min()} distances; give more."
+        )
+    rows = np.repeat(np.arange(n), counts)
+    order = np.lexsort((distances.data, rows))
+    first = order[np.arange(len(rows)) - distances.indptr[rows] < k]
+    return sparse.csr_array((np.ones(n * k), (rows[first], distances.indices[first])), shape=(n, n))
+
+
 def neighbor_graph(X: Array, k: int, include_self: bool) -> Any:
     """Return the directed 0/1 graph from every row to its k nearest."""
     n = len(X)

@@ -116,11 +116,16 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
             raise ValueError(
                 "Exactly one of n_clusters and distance_threshold has to be set, the other None."
             )
+        if self.distance_threshold is not None and self.compute_full_tree is False:
+            raise DataError(
+                "compute_full_tree must be True if distance_threshold is set: the whole tree is cut."
+            )
         if rows.weighted and not (rows.weight > 0).all():
             return self._solve_counted(rows)
         weight = rows.weight if rows.weighted else None
         if self.connectivity is None:
-            Z, parts = linkage(rows.X, self.linkage, self.metric, sample_weight=weight), 1
+            metric = "euclidean" if isinstance(self.metric, str) and self.metric == "l2" else self.metric
+            Z, parts = linkage(rows.X, self.linkage, metric, sample_weight=weight), 1
         else:
             Z, parts = self._connected(rows.X, rows.weight)
         if self.n_clusters is not None and self.n_clusters > rows.n_rows:
@@ -151,7 +156,7 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
         return {**found, "labels_": found["labels_"][place]}
 
     def _connected(self, X: Array, weight: Array) -> tuple[Array, int]:
-        if self.linkage == "ward" and self.metric != "euclidean":
+        if self.linkage == "ward" and self.metric not in ("euclidean", "l2"):
             raise ValueError(
                 f"{self.metric} was provided as metric. Ward can only work with euclidean distances."
             )

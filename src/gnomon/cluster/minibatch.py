@@ -155,7 +155,7 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             return init
         whole = seeding.Sample(rows.X, rows.weight, frame)
         size = self.init_size or max(3 * self.batch_size, 3 * self.n_clusters)
-        if size < rows.weight.sum():
+        if size < _rows_counted(rows.weight):
             chosen = whole.pick(rows.weight, rng.random(size))
             whole = seeding.Sample(rows.X[chosen], np.ones(size), frame)
         tries = (
@@ -270,9 +270,18 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         )
 
 
+def _rows_counted(weight: Array) -> float:
+    """Return how many rows the weights stand for: their sum where all are whole, else as many as have some."""
+    whole = np.array_equal(weight, np.floor(weight))
+    return float(weight.sum()) if whole else float(np.count_nonzero(weight))
+
+
 def _canonical(rows: Any, memory: Any) -> tuple[Array, Array]:
     """Return the rows in canonical order and their cumulative weights, remembered with the rows."""
     if not hasattr(memory, "order"):
         memory.order = seeding.Sample(rows.X, rows.weight, memory.frame).order
         memory.edges = np.cumsum(rows.weight[memory.order])
+        counted = _rows_counted(rows.weight)
+        if counted != memory.edges[-1]:
+            memory.edges *= counted / memory.edges[-1]
     return memory.order, memory.edges

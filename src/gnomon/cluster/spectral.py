@@ -17,6 +17,7 @@ from gnomon.cluster.graphs import (
     fixed_draws,
     graph_cut,
     laplacian,
+    nearest_of,
     normalized,
     similarities,
 )
@@ -157,7 +158,8 @@ class SpectralClustering(ClusterMixin, OneStep):
         Starts of k-means.
     gamma : float, default=1.0
     affinity : str or callable, default="rbf"
-        "rbf", "nearest_neighbors", "mutual_neighbors", "epsilon", "precomputed", or a kernel of scikit-learn.
+        "rbf", "nearest_neighbors", "mutual_neighbors", "epsilon", "precomputed", a kernel of scikit-learn, or
+        "precomputed_nearest_neighbors": X holds distances, of which the `n_neighbors` smallest of a row are edges.
     n_neighbors : int, default=10
     eigen_tol : ignored
         Kept for scikit-learn; eigenpairs are computed to machine precision.
@@ -253,8 +255,7 @@ class SpectralClustering(ClusterMixin, OneStep):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.affinity == "precomputed"
-        tags.input_tags.sparse = self.affinity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.sparse = self._is_graph()
         return tags
 
     def fit(self, X: Any, y: Any = None) -> SpectralClustering:
@@ -274,12 +275,21 @@ class SpectralClustering(ClusterMixin, OneStep):
     def _read(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
     ) -> Any:
-        graph = sparse.csr_array(X) if self.affinity == "precomputed" and sparse.issparse(X) else None
+        graph = sparse.csr_array(X) if self._is_graph() and sparse.issparse(X) else None
         rows = super()._read(X if graph is None else np.zeros(X.shape), None, None, reset=reset, **options)
         rows.graph = graph
         return rows
 
+    def _is_graph(self) -> bool:
+        return isinstance(self.affinity, str) and self.affinity in (
+            "precomputed",
+            "precomputed_nearest_neighbors",
+        )
+
     def _solve(self, rows: Any) -> dict[str, Any]:
+        if self._is_graph() and self.affinity != "precomputed":
+            near = nearest_of(rows.X if rows.graph is None else rows.graph, self.n_neighbors)
+            return self._cut(similarities((near + near.T) / 2, "the affinity"))
         if self.affinity == "precomputed":
             return self._cut(similarities(self._graph(rows.X, rows.graph), "the affinity"))
         order = Sample(rows.X, rows.weight, frame_of(rows)).order  # rounding cannot follow the order of rows

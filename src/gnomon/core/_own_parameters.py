@@ -15,6 +15,14 @@ class InvalidParameterError(ValueError, TypeError):
     """An argument breaks its rule."""
 
 
+class RealNotInt(Real):
+    """A number that is written as one with a fraction: 1.0, not 1."""
+
+
+RealNotInt.register(float)
+RealNotInt.register(np.floating)
+
+
 class Interval:
     """Numbers of a type between two ends; `closed` says which ends belong to it."""
 

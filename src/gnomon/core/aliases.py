@@ -4,8 +4,11 @@ from __future__ import annotations
 
 ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:Class", for ever
     "gnomon.bayes.counts:CountSums": "gnomon.bayes.count_sums:CountSums",
+    "gnomon.ensemble.adaboost:AdaState": "gnomon.ensemble.ada_state:AdaState",
+    "gnomon.ensemble.bagging:BagState": "gnomon.ensemble.bagging_base:BagState",
     "gnomon.ensemble.cascade:ObjectDetector": "gnomon.ensemble.detector:ObjectDetector",
     "gnomon.neural.mlp_base:Optimizer": "gnomon.neural.mlp_state:Optimizer",
+    "gnomon.ensemble.forest_base:ForestState": "gnomon.ensemble.forest_state:ForestState",
     "gnomon.ensemble.forest_numbers:ExtraTreesRegressor": "gnomon.ensemble.forest_regressors:ExtraTreesRegressor",
     "gnomon.ensemble.forest_numbers:RandomForestRegressor": "gnomon.ensemble.forest_regressors:RandomForestRegressor",
     "gnomon.ensemble.resampling:Bootstrap": "gnomon.selection.resampling:Replicates",

@@ -13,6 +13,7 @@ try:
         Interval,
         InvalidParameterError,
         Options,
+        RealNotInt,
         StrOptions,
         validate_parameter_constraints,
     )
@@ -23,6 +24,7 @@ except ImportError:  # pragma: no cover - tested by hiding the module
         Interval,
         InvalidParameterError,
         Options,
+        RealNotInt,
         StrOptions,
         validate_parameter_constraints,
     )
@@ -33,6 +35,7 @@ __all__ = [
     "Interval",
     "InvalidParameterError",
     "Options",
+    "RealNotInt",
     "StrOptions",
     "validate_parameter_constraints",
 ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import (
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -15,50 +16,21 @@ from sklearn.base import (
     clone,
 )
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
-from gnomon.core.errors import DegenerateError
+from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
-from gnomon.core.sums import Chunk, per_row
-from gnomon.core.validate import Reads
+from gnomon.core.sums import per_row
+from gnomon.core.validate import Reads, warn
+from gnomon.ensemble.ada_state import AdaState, tally, votes
 from gnomon.ensemble.sampling import draw_counts, make_pool
 from gnomon.trees.base import positive
 from gnomon.trees.stump import DecisionStump, fit_stump, sort_columns
 
 Array = np.ndarray
 CHANCE = 1e-12  # an error this close to one half is chance
-
-
-class AdaState(NamedTuple):
-    """Learners so far, their weights and errors, and the weights of the rows after every round."""
-
-    learners: tuple[Any, ...]
-    alphas: tuple[float, ...]  # half log-odds (two classes) or SAMME's weight
-    errors: tuple[float, ...]
-    normalizers: tuple[float, ...]
-    weights: tuple[Array, ...]
-    training_errors: tuple[float, ...]
-    score: Array  # (n, K) summed votes
-    seed: int
-    done: bool
-
-
-def _votes(learner: Any, X: Array, classes: Array) -> Array:
-    """Which class a learner gives to each row, (n, classes) of True and False."""
-    if isinstance(learner, DecisionStump):
-        codes = np.searchsorted(classes, learner.classes_)[learner.stump_.answers(X)]
-    else:
-        codes = np.searchsorted(classes, learner.predict(X))
-    return codes[:, None] == np.arange(len(classes))
-
-
-def _tally(chunk: Chunk, learners: list[Any], scale: Array, classes: Array) -> Array:
-    """Add up the votes of all learners, in their order."""
-    score = np.zeros((chunk.X.shape[0], len(classes)))
-    for learner, alpha in zip(learners, scale):
-        score += alpha * _votes(learner, chunk.X, classes)
-    return score
 
 
 class AdaBoostClassifier(
@@ -167,7 +139,17 @@ class AdaBoostClassifier(
         """Return the rows that count, the classes and sorted columns; once for every fit."""
         if "_data" not in self.__dict__:
             X, y, _ = positive(rows)
-            self._data = (X, y, rows.classes, sort_columns(X) if self._stumps() else None)
+            if (
+                not self._stumps()
+                and not self.resample
+                and not has_fit_parameter(self.estimator, "sample_weight")
+            ):
+                raise DataError(
+                    f"{type(self.estimator).__name__} doesn't support sample_weight, which AdaBoost puts on the "
+                    "rows; use resample=True or another estimator."
+                )
+            given = getattr(self, "_format", lambda rows: rows)
+            self._data = (given(X), y, rows.classes, sort_columns(X) if self._stumps() else None)
         return self._data
 
     def _stumps(self) -> bool:
@@ -178,9 +160,7 @@ class AdaBoostClassifier(
         w, n_classes = state.weights[-1], len(classes)
         learner, guess = self._weak(state, w)
         wrong = guess != y
-        error = float(w[wrong].sum())
-        if n_classes == 1:
-            error = 0.0
+        error = 0.0 if n_classes == 1 else float(w[wrong].sum())
         if self._useless(error, n_classes):
             if not state.learners:
                 raise DegenerateError(
@@ -194,11 +174,17 @@ class AdaBoostClassifier(
             return state, Report(self._loss(state), done=True)
         odds = np.log((1 - error) / error)
         alpha = self.learning_rate * (0.5 * odds if n_classes <= 2 else odds + np.log(n_classes - 1))
-        if n_classes <= 2:
-            new = w * np.where(wrong, np.exp(alpha), np.exp(-alpha))
-        else:
-            new = w * np.where(wrong, np.exp(alpha), 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            right = np.exp(-alpha) if n_classes <= 2 else 1.0
+            new = np.where(wrong, w * np.exp(alpha), w * right)
         z = float(new.sum())
+        if not np.isfinite(z):
+            warn(
+                f"the weights of the rows left the numbers in round {len(state.learners) + 1}, where boosting "
+                f"ends; lower learning_rate (now {self.learning_rate:g})."
+            )
+            state = self._added(state, learner, float(alpha), error, 1.0, w, guess)
+            return state._replace(done=True), Report(self._loss(state), done=True)
         state = self._added(state, learner, float(alpha), error, z, new / z, guess)
         return state, Report(self._loss(state), done=len(state.learners) >= self.n_estimators)
 
@@ -295,11 +281,16 @@ class AdaBoostClassifier(
         return facts
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Add weak learners; see `Learner.fit`."""
+        """Add weak learners; see `Learner.fit`. They get sparse rows in the format given, CSR for odd ones."""
+        if sparse.issparse(X):  # while fitting
+            known = X.format in ("csr", "csc")
+            plain = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix
+            self._format = type(X) if known else plain
         try:
             return super().fit(X, y, sample_weight)
         finally:
-            self.__dict__.pop("_data", None)
+            for name in ("_data", "_format"):
+                self.__dict__.pop(name, None)
 
     def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Any]:
         """Yield a fitted copy before the first and after every round."""
@@ -327,7 +318,7 @@ class AdaBoostClassifier(
         rows = self._rows(X)
         score = np.zeros((rows.n_rows, len(self.classes_)))
         for learner, alpha in zip(self.estimators_, self._scale):
-            score += alpha * _votes(learner, rows.X, self.classes_)
+            score += alpha * votes(learner, rows.X, self.classes_)
             yield score
 
     @property
@@ -345,7 +336,7 @@ class AdaBoostClassifier(
 
     def decision_function(self, X: Any) -> Array:
         """Return F(x): positive for ``classes_[1]``; one column per class when there are more than two."""
-        return self._decide(per_row(_tally, self._rows(X), self.estimators_, self._scale, self.classes_))
+        return self._decide(per_row(tally, self._rows(X), self.estimators_, self._scale, self.classes_))
 
     def _labels(self, decision: Array) -> Array:
         if decision.ndim == 1:

@@ -14,11 +14,12 @@ from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.threads import one_blas_thread
+from gnomon.ensemble.judging import Judge, by_loss
 from gnomon.ensemble.objectives import Objective, objective_of
 from gnomon.trees import categories as cats
-from gnomon.trees.base import positive
-from gnomon.trees.growing import repetitions
+from gnomon.trees.base import positive, signs_by_name
 from gnomon.trees.nodes import BLOCK_BYTES, PackedTrees, Tree, check_trees, pack_trees, packed_trees_of
+from gnomon.trees.problems import repetitions
 
 Array = np.ndarray
 HELD_OUT = 2**62  # the stream that draws the validation rows
@@ -29,12 +30,12 @@ class BoostState(NamedTuple):
 
     rounds: tuple[tuple[Tree, ...], ...]
     start: Array  # (n_raw,)
-    raw: Array  # (n_raw, n) scores of the training rows
+    raw: Array | None  # (n_raw, n) scores of the training rows; None after a warm start: not yet known
     raw_valid: Array | None
     seed: int
     losses: tuple[float, ...]
     valid_losses: tuple[float, ...]
-    oob: tuple[float, ...]
+    oob: tuple[Any, ...]  # what the loss of rows left out of a round fell by, and where to
     ahead: tuple[Any, ...]  # derivatives at `raw`, score by score; empty: not yet known
 
 
@@ -48,6 +49,8 @@ class TrainingData(NamedTuple):
     objective: Objective
     valid: tuple[Array, Array, Array] | None
     grower: Any
+    judge: Judge | None = None  # None: there is no early stopping
+    weighted: bool = False  # rows were given weights
 
 
 def _scores(chunk: Chunk, packed: PackedTrees, start: Array) -> Array:
@@ -119,13 +122,24 @@ class Boosted(Learner):
         objective.check(y)
         weight = self._weighted(rows.classes, y, weight)
         reps, valid = repetitions(rows.weight[rows.weight > 0]), None
-        if self._stops_early(len(y)):
+        stops = self._stops_early(len(y))
+        judge = self._judge_by(objective, rows) if stops else None
+        if stops:
+            valid = self._given_rows(rows)
+        if stops and valid is None and self.validation_fraction is not None:
             train, test = self._hold_out(len(y), y if n_classes else None, rng)
             valid = (X[test], y[test], weight[test])
             X, y, weight, reps = X[train], y[train], weight[train], reps[train]
-        return TrainingData(
-            X, y, weight, reps, objective, valid, self._make_grower(X, y, weight, reps, objective)
-        )
+        grower = self._make_grower(X, y, weight, reps, objective)
+        return TrainingData(X, y, weight, reps, objective, valid, grower, judge, rows.weighted)
+
+    def _judge_by(self, objective: Objective, rows: Any) -> Judge:
+        """Return what decides when to stop."""
+        return by_loss(objective)
+
+    def _given_rows(self, rows: Any) -> tuple[Array, Array, Array] | None:
+        """Return X, y and weights to be judged by, where `fit` was given some."""
+        return None
 
     def _weighted(self, classes: Any, y: Array, weight: Array) -> Array:
         return weight
@@ -156,15 +170,38 @@ class Boosted(Learner):
         seed = draw_seed(rng)
         data = self._data = self._training_data(rows, stream(seed, HELD_OUT))
         start = self._first_scores(data)
-        raw = np.tile(start[:, None], (1, len(data.y)))
-        held = None if data.valid is None else np.tile(start[:, None], (1, len(data.valid[1])))
+        raw = np.ascontiguousarray(self._first_raw(data.X, start).T)
+        held = None if data.valid is None else np.ascontiguousarray(self._first_raw(data.valid[0], start).T)
         return BoostState((), start, raw, held, seed, (), (), (), ())
 
     def _first_scores(self, data: TrainingData) -> Array:
         return data.objective.start(data.y, data.weight)
 
     def _state(self) -> BoostState:
-        return self._boost_
+        grown, limit = len(self._boost_.rounds), self._limit()
+        if limit < grown:
+            name = "max_iter" if hasattr(self, "max_iter") else "n_estimators"
+            raise DataError(
+                f"{name}={limit} must be larger than or equal to n_iter_={grown} when warm_start==True: "
+                "the old rounds are kept."
+            )
+        return self._boost_._replace(raw=None, raw_valid=None)
+
+    def _replayed(self, data: TrainingData, state: BoostState) -> BoostState:
+        """Return the state with the scores of all rows, from the rounds of an earlier fit."""
+        trees = [tree for round_ in state.rounds for tree in round_]
+        columns = list(range(len(state.start))) * len(state.rounds)
+        packed = pack_trees(trees, [tree.value[:, :, 0] for tree in trees], columns)
+
+        def scores(X: Any) -> Array:
+            return np.ascontiguousarray(packed.add(X, self._first_raw(X, state.start)).T)
+
+        held = None if data.valid is None else scores(data.valid[0])
+        return state._replace(raw=scores(data.X), raw_valid=held)
+
+    def _first_raw(self, X: Any, start: Array) -> Array:
+        """Return the scores before the first round, (n, n_raw)."""
+        return np.tile(start, (X.shape[0], 1))
 
     def _step(self, rows: Any, state: BoostState) -> tuple[BoostState, Report]:
         with one_blas_thread():  # once a round, not once a loop
@@ -174,6 +211,10 @@ class Boosted(Learner):
         if self._data is None:
             self._data = self._training_data(rows, stream(state.seed, HELD_OUT))
         data, index = self._data, len(state.rounds)
+        if state.raw is None:
+            state = self._replayed(data, state)
+            if index >= self._limit():
+                return state, Report(state.losses[-1], done=True)
         raw, trees = state.raw.copy(), []
         ahead = state.ahead or self._look_ahead(data, state.raw)
         for k in range(data.objective.n_raw):
@@ -202,13 +243,15 @@ class Boosted(Learner):
         ahead = self._look_ahead(data, state.raw)
         loss = sum(part[0] for part in ahead) / float(data.weight.sum())
         state = state._replace(losses=(*state.losses, loss), ahead=ahead)
-        if data.valid is not None:
-            X, y, weight = data.valid
-            held = state.raw_valid.copy()
-            for k, tree in enumerate(state.rounds[-1]):
-                held[k] += tree.value[tree.apply(X), 0, 0]
-            judged = data.objective.loss(y, held, weight)
-            state = state._replace(raw_valid=held, valid_losses=(*state.valid_losses, judged))
+        if data.judge is not None:
+            held, told = state.raw, (data.X, data.y, data.weight)
+            if data.valid is not None:
+                held, told = state.raw_valid.copy(), data.valid  # type: ignore[union-attr]
+                for k, tree in enumerate(state.rounds[-1]):
+                    held[k] += tree.value[tree.apply(told[0]), 0, 0]
+                state = state._replace(raw_valid=held)
+            judged = data.judge(held, *told)  # type: ignore[arg-type]
+            state = state._replace(valid_losses=(*state.valid_losses, judged))
         done = self._is_enough(state) or len(state.rounds) >= self._limit()
         return state, Report(loss if np.isfinite(loss) else None, done=done)
 
@@ -217,7 +260,10 @@ class Boosted(Learner):
         scores = state.valid_losses
         if not patience or len(scores) <= patience:
             return False
-        return min(scores[-patience:]) > scores[-patience - 1] - self.tol
+        return min(scores[-patience:]) >= scores[-patience - 1] - self.tol
+
+    def _learned(self, run: Any) -> dict[str, Any]:
+        return {**super()._learned(run), "n_iter_": len(run.state.rounds)}  # those of earlier fits count
 
     def _attributes(self, state: BoostState) -> dict[str, Any]:
         facts: dict[str, Any] = {
@@ -227,10 +273,11 @@ class Boosted(Learner):
             "train_score_": -np.array(state.losses),
             "n_trees_per_iteration_": len(state.start),
         }
-        if state.valid_losses:
-            facts["validation_score_"] = -np.array(state.valid_losses)
-        if state.oob:
-            facts["oob_improvement_"] = np.array(state.oob)
+        judged = -np.array(state.valid_losses)
+        if state.raw_valid is not None:
+            facts["validation_score_"] = judged
+        elif state.valid_losses:
+            facts["train_score_"] = judged
         if self.warm_start:
             facts["_boost_"] = state._replace(ahead=())
         return facts
@@ -249,7 +296,7 @@ class Boosted(Learner):
 
     def _staged_raw(self, X: Any) -> Iterator[Array]:
         rows = self._rows(X)
-        raw = np.tile(self.start_, (rows.n_rows, 1))
+        raw = self._first_raw(rows.X, self.start_)
         for round_ in self.rounds_:
             for k, tree in enumerate(round_):
                 raw[:, k] += tree.value[tree.apply(rows.X), 0, 0]
@@ -321,15 +368,15 @@ class _Coding:
     def __enter__(self) -> Any:
         found = cats.learn_categories(self.X, getattr(self.model, "categorical_features", None))
         codes = cats.encode(self.X, found)
-        signs = getattr(self.model, "monotonic_cst", None)
+        signs = signs_by_name(getattr(self.model, "monotonic_cst", None), self.X)
         if (
             found
             and isinstance(signs, list | tuple | np.ndarray)
             and any(signs[j] for j in found if j < len(signs))
         ):
             raise DataError("monotonic_cst orders categories, which have no order; put 0 there.")
-        self.model._categories, self.model._data = found, None
+        self.model._categories, self.model._data, self.model._signs = found, None, signs
         return codes
 
     def __exit__(self, *error: Any) -> None:
-        del self.model._categories, self.model._data
+        del self.model._categories, self.model._data, self.model._signs

@@ -9,11 +9,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from gnomon.core.parameters import StrOptions
-from gnomon.ensemble.forest_base import FOREST_CONSTRAINTS, Forest, ForestState
+from gnomon.ensemble.forest_base import Forest
+from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, ForestState
 from gnomon.trees import categories as cats
-from gnomon.trees.growing import Problem, class_problem
 from gnomon.trees.nodes import Tree
 from gnomon.trees.outputs import Outputs, outputs_of, several
+from gnomon.trees.problems import Problem, class_problem
 from gnomon.trees.tree import DecisionTreeClassifier, class_weights
 
 Array = np.ndarray

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.randomness import draw_seed, stream
+from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_fitted, warn
+from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, Coding, ForestState, TrainingData, tree_seeds
 from gnomon.ensemble.sampling import SamplingPool, draw_counts, draw_places, make_pool, n_draws
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
-from gnomon.trees.base import CONSTRAINTS, feature_count, growth_of, positive
-from gnomon.trees.growing import Growth, Prepared, Problem, grow_tree, prepare, repetitions
+from gnomon.trees.base import feature_count, growth_of, positive
+from gnomon.trees.growing import grow_tree, prepare
 from gnomon.trees.nodes import (
     BLOCK_BYTES,
     PackedTrees,
@@ -31,46 +30,10 @@ from gnomon.trees.nodes import (
     pack_trees,
     packed_trees_of,
 )
-from gnomon.trees.sparse_columns import SparseColumns
+from gnomon.trees.problems import Growth, Problem, repetitions
 
 Array = np.ndarray
 AHEAD = 20  # trees grown side by side before the first of them is told of
-
-FOREST_CONSTRAINTS: dict[str, Any] = {
-    **{name: rule for name, rule in CONSTRAINTS.items() if name != "splitter"},
-    "n_estimators": [Interval(Integral, 1, None, closed="left")],
-    "bootstrap": ["boolean"],
-    "oob_score": ["boolean", callable],
-    "n_jobs": [Integral, None],
-    "verbose": ["verbose"],
-    "warm_start": ["boolean"],
-    "max_samples": [
-        Interval(Integral, 1, None, closed="left"),
-        Interval(Real, 0.0, None, closed="neither"),
-        None,
-    ],
-    "feature_subset": [StrOptions({"split", "tree"})],
-}
-
-
-class ForestState(NamedTuple):
-    """The trees grown so far; tree i comes from stream i of the seed."""
-
-    trees: tuple[Tree, ...]
-    seed: int
-    oob_sum: Array | None  # (n, width): summed predictions for rows that a tree did not see
-    oob_count: Array | None  # (n,)
-
-
-class TrainingData(NamedTuple):
-    """What the trees of one fit grow from."""
-
-    X: Array
-    prepared: Prepared | SparseColumns
-    problem: Problem
-    growth: Growth
-    pool: SamplingPool | None  # None without a bootstrap
-    draws: int
 
 
 def _all_leaves(chunk: Chunk, trees: tuple[Tree, ...]) -> Array:
@@ -165,7 +128,7 @@ class Forest(Learner):
         return {name: value for name, value in vars(copy).items() if name.endswith("_")}
 
     def _coding(self, X: Any) -> Any:
-        return _Coding(self, X)
+        return Coding(self, X)
 
     def _rows(self, X: Any, **options: Any) -> Any:
         found = getattr(self, "categories_", None)
@@ -233,11 +196,13 @@ class Forest(Learner):
     def _next_tree(self, seed: int, index: int) -> tuple[Tree, Array | None]:
         """Return a tree; the ones after it grow at the same time and wait for their turn."""
         if not self._ahead:
-            numbers = range(index, min(index + AHEAD, self.n_estimators))
-            self._ahead = list(in_order(lambda i: self._one_tree(self._data, seed, i), numbers))[::-1]
+            last = min(index + AHEAD, self.n_estimators)
+            own = list(enumerate(tree_seeds(seed, last)))[index:]
+            self._ahead = list(in_order(lambda pair: self._one_tree(self._data, seed, *pair), own))[::-1]
         return self._ahead.pop()
 
-    def _one_tree(self, data: TrainingData, seed: int, index: int) -> tuple[Tree, Array | None]:
+    def _one_tree(self, data: TrainingData, seed: int, index: int, own: int) -> tuple[Tree, Array | None]:
+        """Return a tree and its sample: that of a tree with this `random_state`, grown on the sample."""
         rng = stream(seed, index)
         counts, problem, prepared = None, data.problem, data.prepared
         if self.bootstrap:
@@ -248,7 +213,7 @@ class Forest(Learner):
             chosen = np.sort(rng.permutation(len(prepared.categories))[: growth.max_features])
             return self._subset_tree(prepared, problem, growth, rng, counts, chosen), counts
         mask = None if counts is None else counts > 0
-        return self._pruned(self._grow(data, problem, growth, rng, mask)), counts
+        return self._pruned(self._grow(data, problem, growth, generator(own), mask)), counts
 
     def _grow(
         self, data: TrainingData, problem: Problem, growth: Growth, rng: Any, mask: Array | None
@@ -338,7 +303,8 @@ class Forest(Learner):
     @property
     def estimators_(self) -> list[Any]:
         """The trees as fitted estimators."""
-        return [self._as_estimator(tree) for tree in self.trees_]
+        seeds = tree_seeds(self.seed_, len(self.trees_))
+        return [self._member(tree, own) for tree, own in zip(self.trees_, seeds, strict=True)]
 
     @property
     def estimator(self) -> Any:
@@ -371,6 +337,12 @@ class Forest(Learner):
             own["class_weight"] = "balanced"
         return kind(**own)
 
+    def _member(self, tree: Tree, own: int) -> Any:
+        """Return a tree as an estimator with the `random_state` that it was grown by."""
+        model = self._as_estimator(tree)
+        model.random_state = own
+        return model
+
     def _as_estimator(self, tree: Tree) -> Any:
         raise NotImplementedError
 
@@ -378,7 +350,7 @@ class Forest(Learner):
         return len(self.trees_)
 
     def __getitem__(self, index: int) -> Any:
-        return self._as_estimator(self.trees_[index])
+        return self._member(self.trees_[index], tree_seeds(self.seed_, len(self.trees_))[index])
 
     @property
     def feature_importances_(self) -> Array:
@@ -398,20 +370,3 @@ class Forest(Learner):
         """Return the share of trees in which each pair of rows falls into one leaf, (n, n)."""
         leaves = self.apply(X)
         return np.mean([leaf[:, None] == leaf[None, :] for leaf in leaves.T], axis=0)
-
-
-class _Coding:
-    """Holds the categories of X while a forest is fitted; what is only needed then is dropped after."""
-
-    def __init__(self, model: Forest, X: Any) -> None:
-        self.model, self.X = model, X
-
-    def __enter__(self) -> Any:
-        found = cats.learn_categories(self.X, self.model.categorical_features)
-        codes = cats.encode(self.X, found)
-        self.model._categories, self.model._data, self.model._ahead = found, None, []
-        return codes
-
-    def __exit__(self, *error: Any) -> None:
-        for name in self.model._passing:
-            self.model.__dict__.pop(name, None)

@@ -11,12 +11,13 @@ from sklearn.metrics import r2_score
 
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import StrOptions
-from gnomon.ensemble.forest_base import FOREST_CONSTRAINTS, Forest, ForestState
+from gnomon.ensemble.forest_base import Forest
+from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, ForestState
 from gnomon.trees import categories as cats
 from gnomon.trees.absolute import check_absolute, grow_from_rows
 from gnomon.trees.base import positive
-from gnomon.trees.growing import Problem, number_problem
 from gnomon.trees.nodes import Tree
+from gnomon.trees.problems import Problem, number_problem
 from gnomon.trees.tree import DecisionTreeRegressor
 
 Array = np.ndarray
@@ -35,9 +36,9 @@ class _ForestRegressor(RegressorMixin, Forest):
         if self.criterion == "poisson" and (np.any(y < 0) or y.sum() <= 0):
             raise DataError("criterion='poisson' needs targets that are not negative and not all zero.")
         if self.criterion == "absolute_error":
-            if self._splitter == "random" or self.feature_subset == "tree":
+            if self.feature_subset == "tree":
                 raise DataError(
-                    "criterion='absolute_error' knows no random splits and draws features for every split."
+                    "criterion='absolute_error' draws features for every split; use feature_subset='split'."
                 )
             check_absolute(self, y)
         self._target = y

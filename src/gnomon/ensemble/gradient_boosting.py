@@ -3,179 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.sums import per_row
-from gnomon.ensemble.boosting_base import Boosted, BoostedScores, BoostState, TrainingData
-from gnomon.ensemble.objectives import Objective
+from gnomon.core.parameters import HasMethods, Interval, StrOptions
+from gnomon.ensemble.boosting_base import BoostedScores
+from gnomon.ensemble.gradient_base import RULES, ExactBoosted
 from gnomon.trees import categories as cats
-from gnomon.trees import pruning
-from gnomon.trees.base import CONSTRAINTS, growth_of
-from gnomon.trees.growing import Growth, Prepared, grow_tree, number_problem, prepare
-from gnomon.trees.nodes import Tree
-from gnomon.trees.sparse_columns import SparseColumns
-from gnomon.trees.tree import DecisionTreeRegressor
 
 Array = np.ndarray
 
-_NAMES = ("max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features",
-          "max_leaf_nodes", "min_impurity_decrease", "ccp_alpha", "random_state")  # fmt: skip
-_RULES: dict[str, Any] = {
-    **{name: CONSTRAINTS[name] for name in _NAMES},
-    "learning_rate": [Interval(Real, 0, None, closed="left")],
-    "n_estimators": [Interval(Integral, 1, None, closed="left")],
-    "criterion": [StrOptions({"friedman_mse", "squared_error"})],
-    "subsample": [Interval(Real, 0, 1, closed="right")],
-    "warm_start": ["boolean"],
-    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-    "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "verbose": ["verbose"],
-}
 
-
-class _Grower(NamedTuple):
-    prepared: Prepared | SparseColumns
-    growth: Growth
-
-
-def _leaves(chunk: Any, tree: Tree) -> Array:
-    return tree.apply(chunk.X)
-
-
-class _ExactBoosted(Boosted):
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, monitor: Any = None) -> Any:
-        """Add trees; see `Boosted.fit`.
-
-        ``monitor(round, self, state)`` is called after every round and ends the fit when it returns True.
-        """
-        self._monitor = monitor
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            del self._monitor
-
-    def _is_enough(self, state: BoostState) -> bool:
-        monitor = getattr(self, "_monitor", None)
-        if monitor is not None and monitor(len(state.rounds) - 1, self, {"state": state}):
-            return True
-        return super()._is_enough(state)
-
-    def _attributes(self, state: BoostState) -> dict[str, Any]:
-        facts = super()._attributes(state)
-        factor = self._deviance(len(state.start))
-        facts["train_score_"] = factor * np.array(state.losses)
-        facts["n_estimators_"] = len(state.rounds)
-        if state.oob:
-            facts["oob_improvement_"] = factor * np.array(state.oob)
-        return facts
-
-    def _deviance(self, n_raw: int) -> float:
-        """Return what the loss counts in `train_score_`: scikit-learn's is twice ours where ours is a half."""
-        return 2.0 if self.loss == "squared_error" or (self.loss == "log_loss" and n_raw == 1) else 1.0
-
-    @property
-    def estimators_(self) -> Array:
-        """The trees as fitted estimators, (rounds, scores)."""
-        found = np.empty((len(self.rounds_), len(self.start_)), dtype=object)
-        for m, round_ in enumerate(self.rounds_):
-            for k, tree in enumerate(round_):
-                model = DecisionTreeRegressor(criterion=self.criterion, max_depth=self.max_depth)
-                model.tree_, model._flat_, model.n_outputs_ = tree, True, 1
-                model.n_features_in_, model.categories_ = self.n_features_in_, {}
-                found[m, k] = model
-        return found
-
-    def apply(self, X: Any) -> Array:
-        """Return the leaf of every row in every tree, (n, rounds), or (n, rounds, classes) for a classifier."""
-        rows = self._rows(X)
-        leaves = [[per_row(_leaves, rows, tree) for tree in round_] for round_ in self.rounds_]
-        found = np.array(leaves).transpose(2, 0, 1)
-        return found if hasattr(self, "classes_") else found[:, :, 0]
-
-    def _limit(self) -> int:
-        return int(self.n_estimators)
-
-    def _stops_early(self, n: int) -> bool:
-        return self.n_iter_no_change is not None
-
-    def _make_grower(self, X: Array, y: Array, weight: Array, reps: Array, objective: Objective) -> _Grower:
-        d = X.shape[1]
-        return _Grower(prepare(X, np.zeros(d, np.int64), None), growth_of(self, weight, reps, d))
-
-    def _first_scores(self, data: TrainingData) -> Array:
-        if self.init == "zero":
-            return np.zeros(data.objective.n_raw)
-        return super()._first_scores(data)
-
-    def _one_tree(
-        self, data: TrainingData, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
-    ) -> Any:
-        keep = None
-        if self.subsample < 1.0:
-            size = max(1, int(self.subsample * len(data.y)))
-            keep = np.zeros(len(data.y), dtype=bool)
-            keep[rng.permutation(len(data.y))[:size]] = True
-        problem = number_problem(self.criterion, (-g / data.weight)[:, None], data.weight, data.reps)
-        tree = grow_tree(data.grower.prepared, problem, data.grower.growth, rng, keep)
-        if self.ccp_alpha > 0:
-            tree = pruning.prune_tree(tree, self.ccp_alpha)
-        leaf = tree.apply(data.X)
-        tree = self._with_values(tree, data, state, k, g, h, leaf, keep)
-        step = tree.value[leaf, 0, 0]
-        if keep is not None:
-            self._note_improvement(data, state, k, step, keep)
-        return tree, step
-
-    def _with_values(
-        self,
-        tree: Tree,
-        data: TrainingData,
-        state: BoostState,
-        k: int,
-        g: Array,
-        h: Array,
-        leaf: Array,
-        keep: Any,
-    ) -> Tree:
-        inside = np.arange(len(leaf)) if keep is None else np.flatnonzero(keep)
-        n = tree.node_count
-        if data.objective.newton:
-            a = np.bincount(leaf[inside], weights=g[inside], minlength=n)
-            b = np.bincount(leaf[inside], weights=h[inside], minlength=n)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                value = np.where(np.abs(b) > 1e-150, -a / b, 0.0)
-        else:
-            value = np.zeros(n)
-            order = inside[np.argsort(leaf[inside], kind="stable")]
-            starts = np.searchsorted(leaf[order], np.arange(n + 1))
-            for t in np.flatnonzero(np.diff(starts)):
-                rows = order[starts[t] : starts[t + 1]]
-                value[t] = data.objective.leaf_value(data.y[rows] - state.raw[k, rows], data.weight[rows])
-        return tree._replace(value=(value * self.learning_rate)[:, None, None])
-
-    def _note_improvement(
-        self, data: TrainingData, state: BoostState, k: int, step: Array, keep: Array
-    ) -> None:
-        """Remember how much the loss of the rows left out fell in this round."""
-        out, raw = ~keep, state.raw.copy()
-        before = data.objective.loss(data.y[out], np.ascontiguousarray(raw[:, out]), data.weight[out])
-        raw[k] += step
-        after = data.objective.loss(data.y[out], np.ascontiguousarray(raw[:, out]), data.weight[out])
-        self._gain = (getattr(self, "_gain", 0.0) if k else 0.0) + before - after
-
-    def _judge(self, data: TrainingData, state: BoostState) -> Any:
-        if self.subsample < 1.0:
-            state = state._replace(oob=(*state.oob, float(self.__dict__.pop("_gain"))))
-        return super()._judge(data, state)
-
-
-class GradientBoostingClassifier(ClassifierMixin, BoostedScores, _ExactBoosted):
+class GradientBoostingClassifier(ClassifierMixin, BoostedScores, ExactBoosted):
     r"""Boosted trees with exact splits, for classes.
 
     .. math:: F_m(x) = F_{m-1}(x) + \nu \sum_j \gamma_{jm} \mathbb{1}\{x \in R_{jm}\}, \qquad
@@ -196,15 +38,16 @@ class GradientBoostingClassifier(ClassifierMixin, BoostedScores, _ExactBoosted):
         As in `DecisionTreeRegressor`; `max_depth` is 3.
     min_impurity_decrease, random_state, max_features, max_leaf_nodes, ccp_alpha
         As in `DecisionTreeRegressor`.
-    init : {"zero"} or None
-        Start from zero or from the best constant.
+    init : {"zero"}, model or None
+        Start from zero, from the predictions of a model that is fitted first (`init_`), or from the best constant.
     warm_start, validation_fraction, n_iter_no_change, tol, verbose
         As in scikit-learn; early stopping is off unless `n_iter_no_change` is set.
 
     Attributes
     ----------
-    estimators_, n_estimators_, train_score_, oob_improvement_
-        As in scikit-learn: trees, their number, the deviance after every round and what it fell by out of the bag.
+    estimators_, n_estimators_, train_score_, oob_improvement_, oob_scores_, oob_score_
+        As in scikit-learn: trees, their number, the deviance after every round; out of the bag what it fell by and
+        where to.
     rounds_, start_, feature_importances_, classes_, n_iter_, trace_
 
     Examples
@@ -217,9 +60,9 @@ class GradientBoostingClassifier(ClassifierMixin, BoostedScores, _ExactBoosted):
 
     _reads = cats.READS._replace(y="class")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_RULES,
+        **RULES,
         "loss": [StrOptions({"log_loss", "exponential"})],
-        "init": [StrOptions({"zero"}), None],
+        "init": [StrOptions({"zero"}), HasMethods(["fit", "predict_proba"]), None],
     }
 
     def __init__(
@@ -294,7 +137,7 @@ class GradientBoostingClassifier(ClassifierMixin, BoostedScores, _ExactBoosted):
             yield self.classes_[p.argmax(axis=1)]
 
 
-class GradientBoostingRegressor(RegressorMixin, _ExactBoosted):
+class GradientBoostingRegressor(RegressorMixin, ExactBoosted):
     r"""Boosted trees with exact splits, for numbers.
 
     .. math:: F_m(x) = F_{m-1}(x) + \nu \sum_j \gamma_{jm} \mathbb{1}\{x \in R_{jm}\}
@@ -317,8 +160,9 @@ class GradientBoostingRegressor(RegressorMixin, _ExactBoosted):
 
     Attributes
     ----------
-    estimators_, n_estimators_, train_score_, oob_improvement_
-        As in scikit-learn: trees, their number, the deviance after every round and what it fell by out of the bag.
+    estimators_, n_estimators_, train_score_, oob_improvement_, oob_scores_, oob_score_
+        As in scikit-learn: trees, their number, the deviance after every round; out of the bag what it fell by and
+        where to.
     rounds_, start_, feature_importances_, n_iter_, trace_
 
     Examples
@@ -331,10 +175,10 @@ class GradientBoostingRegressor(RegressorMixin, _ExactBoosted):
 
     _reads = cats.READS._replace(y="number")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_RULES,
+        **RULES,
         "loss": [StrOptions({"squared_error", "absolute_error", "huber", "quantile"})],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
-        "init": [StrOptions({"zero"}), None],
+        "init": [StrOptions({"zero"}), HasMethods(["fit", "predict"]), None],
     }
 
     def __init__(

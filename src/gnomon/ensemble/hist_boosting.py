@@ -3,110 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from gnomon.core.errors import DataError
 from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.randomness import draw_seed
-from gnomon.core.threads import shared
-from gnomon.ensemble.boosting_base import Boosted, BoostedScores, BoostState, TrainingData
-from gnomon.ensemble.histogram import Grown, Histogrammer, Limits, pack, to_tree
-from gnomon.ensemble.objectives import Objective
+from gnomon.ensemble.boosting_base import BoostedScores
+from gnomon.ensemble.hist_base import RULES, HistBoosted
 from gnomon.trees import categories as cats
-from gnomon.trees.base import monotone_of
-from gnomon.trees.binning import bin_columns, find_bins
-from gnomon.trees.growing import NO_LIMIT
 from gnomon.trees.tree import class_weights
 
 Array = np.ndarray
-HEAVIEST = 1e100  # sums of weighted gradients stay far from the end of the numbers
-
-_RULES: dict[str, Any] = {
-    "learning_rate": [Interval(Real, 0, None, closed="neither")],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
-    "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-    "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-    "l2_regularization": [Interval(Real, 0, None, closed="left")],
-    "max_features": [Interval(Real, 0, 1, closed="right")],
-    "max_bins": [Interval(Integral, 2, 255, closed="both")],
-    "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-    "monotonic_cst": ["array-like", None],
-    "warm_start": ["boolean"],
-    "verbose": ["verbose"],
-    "early_stopping": ["boolean", StrOptions({"auto"})],
-    "validation_fraction": [
-        Interval(Real, 0, 1, closed="neither"),
-        Interval(Integral, 1, None, closed="left"),
-    ],
-    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "random_state": ["random_state", np.random.Generator],
-}
 
 
-class _HistBoosted(Boosted):
-    @property
-    def is_categorical_(self) -> Array | None:
-        """Which columns hold categories; None where none does."""
-        found = cats.counts(self.categories_, self.n_features_in_) > 0
-        return found if found.any() else None
-
-    def _limit(self) -> int:
-        return int(self.max_iter)
-
-    def _stops_early(self, n: int) -> bool:
-        return n > 10_000 if self.early_stopping == "auto" else bool(self.early_stopping)
-
-    def _make_grower(
-        self, X: Array, y: Array, weight: Array, reps: Array, objective: Objective
-    ) -> Histogrammer:
-        d = X.shape[1]
-        if weight.sum() > HEAVIEST:
-            raise DataError(f"sample_weight sums to {weight.sum():.3g}; divide it, {HEAVIEST:g} is the most.")
-        bins = find_bins(X, self.max_bins, cats.counts(self._categories, d), weight)
-        limits = Limits(
-            NO_LIMIT if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
-            NO_LIMIT if self.max_depth is None else int(self.max_depth),
-            float(self.min_samples_leaf),
-            float(self.l2_regularization),
-        )
-        if self.max_leaf_nodes is None:
-            depth = min(limits.max_depth, 40)
-            limits = limits._replace(max_leaf_nodes=int(min(2.0**depth, max(2, len(X)))))
-        even = bool((weight == weight[0]).all() and (reps == 1).all())
-        codes = pack(bin_columns(X, bins), bins)
-        return Histogrammer(codes, limits, monotone_of(self, d), reps, narrow=objective.bounded and even)
-
-    def _one_tree(
-        self, data: TrainingData, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any
-    ) -> Any:
-        grower: Histogrammer = data.grower
-        grown = grower.grow(g, h, *tops, draw_seed(rng), self.max_features)
-        if data.objective.newton:
-            values, step = grower.values(g, h, grown, self.learning_rate)
-        else:
-            values, step = self._order_statistics(data, state.raw[k], grown)
-        return to_tree(grown, values, grower.codes.bins, self.l2_regularization), step
-
-    def _order_statistics(self, data: TrainingData, raw: Array, grown: Grown) -> tuple[Array, Array]:
-        """Shrunken values of the nodes and of the rows, where they are medians or quantiles of residuals."""
-        values, step = np.zeros(len(grown.turns)), np.empty(len(grown.rows))
-
-        def one(leaf: int) -> None:
-            inside = grown.rows[slice(*grown.ranges[leaf])]
-            value = data.objective.leaf_value(data.y[inside] - raw[inside], data.weight[inside])
-            values[leaf] = step[inside] = value * self.learning_rate
-
-        shared(one, grown.leaves)
-        return values, step
-
-
-class HistGradientBoostingClassifier(ClassifierMixin, BoostedScores, _HistBoosted):
+class HistGradientBoostingClassifier(ClassifierMixin, BoostedScores, HistBoosted):
     r"""Boosted trees on histograms, for classes.
 
     .. math:: F_m = F_{m-1} + \nu \, T_m, \qquad
@@ -137,9 +49,11 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedScores, _HistBooste
     warm_start : bool, default=False
         Keep the rounds of the last fit and add new ones.
     early_stopping : "auto" or bool, default="auto"
-        Hold rows out and stop when their loss does not fall; "auto" does so above 10 000 rows.
+        Hold rows out and stop when they are not predicted better; "auto" does so above 10 000 rows.
+    scoring : str, callable or None, default="loss"
+        What tells whether they are: the loss, or a score of scikit-learn (None: that of `score`).
     validation_fraction, n_iter_no_change, tol
-        Size of the held-out part, patience, and least improvement.
+        Size of the held-out part (None: the training rows are judged by), patience, and least improvement.
     verbose : int, default=0
         Above 0 a line is printed after every round.
 
@@ -149,7 +63,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedScores, _HistBooste
     start_ : array
         Scores before the first round.
     train_score_, validation_score_ : arrays
-        Minus the loss after every round.
+        Minus the loss (or the score of `scoring`, where it decides) after every round.
     classes_, n_features_in_, n_iter_, trace_
 
     Examples
@@ -162,7 +76,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedScores, _HistBooste
 
     _reads = cats.READS._replace(sparse=False, y="class")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_RULES,
+        **RULES,
         "loss": [StrOptions({"log_loss"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
@@ -183,6 +97,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedScores, _HistBooste
         monotonic_cst=None,
         warm_start=False,
         early_stopping="auto",
+        scoring="loss",
         validation_fraction=0.1,
         n_iter_no_change=10,
         tol=1e-7,
@@ -203,6 +118,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedScores, _HistBooste
         self.monotonic_cst = monotonic_cst
         self.warm_start = warm_start
         self.early_stopping = early_stopping
+        self.scoring = scoring
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
@@ -241,7 +157,7 @@ def _probabilities(raw: Array, n_classes: int) -> Array:
     return (LogLoss() if n_classes == 2 else SoftmaxLoss(n_classes)).mean(np.ascontiguousarray(raw.T))
 
 
-class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
+class HistGradientBoostingRegressor(RegressorMixin, HistBoosted):
     r"""Boosted trees on histograms, for numbers.
 
     .. math:: F_m = F_{m-1} + \nu \, T_m, \qquad
@@ -257,7 +173,7 @@ class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
         Which quantile ``loss="quantile"`` predicts.
     learning_rate, max_iter, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization
         As in `HistGradientBoostingClassifier`.
-    max_features, max_bins, categorical_features, monotonic_cst, warm_start, early_stopping
+    max_features, max_bins, categorical_features, monotonic_cst, warm_start, early_stopping, scoring
         As in `HistGradientBoostingClassifier`.
     validation_fraction, n_iter_no_change, tol, random_state
         As in `HistGradientBoostingClassifier`.
@@ -276,7 +192,7 @@ class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
 
     _reads = cats.READS._replace(sparse=False, y="number")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_RULES,
+        **RULES,
         "loss": [StrOptions({"squared_error", "absolute_error", "quantile", "poisson", "gamma"})],
         "quantile": [Interval(Real, 0, 1, closed="both"), None],
     }
@@ -298,6 +214,7 @@ class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
         monotonic_cst=None,
         warm_start=False,
         early_stopping="auto",
+        scoring="loss",
         validation_fraction=0.1,
         n_iter_no_change=10,
         tol=1e-7,
@@ -318,6 +235,7 @@ class HistGradientBoostingRegressor(RegressorMixin, _HistBoosted):
         self.monotonic_cst = monotonic_cst
         self.warm_start = warm_start
         self.early_stopping = early_stopping
+        self.scoring = scoring
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol

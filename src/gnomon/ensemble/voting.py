@@ -6,16 +6,18 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin, clone
-from sklearn.utils import Bunch
-from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin, clone, is_classifier, is_regressor
+from sklearn.utils import Bunch, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, has_fit_parameter
 
 from gnomon.core.errors import DataError
-from gnomon.core.parameters import StrOptions
+from gnomon.core.parameters import InvalidParameterError, StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads
+from gnomon.ensemble.routing import route, routing_enabled, with_config
 
 Array = np.ndarray
 
@@ -28,6 +30,7 @@ _RULES: dict[str, Any] = {
 
 
 class _Voting(TransformerMixin, _BaseComposition, OneStep):
+    _kind: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, Any]] = _RULES
 
     @property
@@ -44,13 +47,63 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
         self._set_params("estimators", **params)
         return self
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Any:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            The rows, for all members; sparse or with missing values where every member takes them.
+        y : array of shape (n,)
+            The target.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows; every member must take them.
+        **fit_params
+            Metadata for `fit` of the members, where scikit-learn's routing is enabled and they ask for it.
+
+        Returns
+        -------
+        self
+            The fitted committee.
+        """
+        if routing_enabled() and sample_weight is not None:
+            fit_params["sample_weight"] = sample_weight
+        if fit_params:
+            self._metadata = route(self, "fit", fit_params)  # while fitting
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            self.__dict__.pop("_metadata", None)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which members are given metadata that `fit` is called with."""
+        router = MetadataRouter(owner=self)
+        for name, model in self.estimators:
+            if not isinstance(model, str):
+                router.add(**{name: model}, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        return router
+
+    def _input(self, y: str) -> Reads:
+        """Return what is read: missing values are left to the members, sparse rows must be for all of them."""
+        tags = self._member_tags()
+        return Reads(y=y, nan=True, sparse=bool(tags) and all(tag.sparse for tag in tags))
+
+    def _member_tags(self) -> list[Any]:
+        pairs = [pair for pair in self.estimators if isinstance(pair, tuple) and len(pair) == 2]
+        return [get_tags(model).input_tags for _, model in pairs if not isinstance(model, str)]
+
     def _members(self) -> list[tuple[str, Any]]:
         if not self.estimators or any(not isinstance(pair, tuple) for pair in self.estimators):
             raise DataError("estimators must be a list of (name, model) pairs, at least one.")
+        if not all(isinstance(name, str) for name, _ in self.estimators):
+            raise DataError("estimators must be (name, model) pairs with names that are strings.")
         self._validate_names([name for name, _ in self.estimators])
         members = [(name, model) for name, model in self.estimators if not isinstance(model, str)]
         if not members:
             raise DataError("every member is dropped; at least one must stay.")
+        for name, model in members:
+            if not self._is_kind(model):
+                raise DataError(f"member {name!r} is a {type(model).__name__}; it should be a {self._kind}.")
         if self.weights is not None and len(self.weights) != len(self.estimators):
             raise DataError(f"weights has {len(self.weights)} entries for {len(self.estimators)} estimators.")
         return members
@@ -59,15 +112,25 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
         members = self._members()
         y = rows.y if rows.classes is None else rows.classes[rows.y]
 
+        metadata = getattr(self, "_metadata", None)
+
         def one(pair: tuple[str, Any]) -> Any:
             model = clone(pair[1])
+            if metadata is not None:
+                model.fit(rows.X, y, **metadata[pair[0]].fit)
+                return model
             if rows.weighted:
                 if not has_fit_parameter(model, "sample_weight"):
-                    raise DataError(f"member {pair[0]!r} takes no sample_weight; drop it or the weights.")
-                return model.fit(rows.X, y, sample_weight=rows.weight)
-            return model.fit(rows.X, y)
+                    raise InvalidParameterError(
+                        f"member {pair[0]!r} ({type(model).__name__}) does not support sample weights; "
+                        "drop it or the weights."
+                    )
+                model.fit(rows.X, y, sample_weight=rows.weight)
+                return model
+            model.fit(rows.X, y)
+            return model
 
-        fitted = list(in_order(one, members))
+        fitted = list(in_order(with_config(one), members))
         return {"estimators_": fitted}
 
     def _names(self) -> list[str]:
@@ -75,8 +138,9 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
 
     @property
     def named_estimators_(self) -> Bunch:
-        """The fitted members by name."""
-        return Bunch(**dict(zip(self._names(), self.estimators_)))
+        """The fitted members by name, "drop" for those that were left out."""
+        fitted = dict(zip(self._names(), self.estimators_))
+        return Bunch(**{name: fitted.get(name, model) for name, model in self.estimators})
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the columns that `transform` gives."""
@@ -104,7 +168,15 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
+        members = self._member_tags()
+        tags.input_tags.allow_nan = bool(members) and all(tag.allow_nan for tag in members)
         return tags
+
+
+def _is_soft(model: Any) -> bool:
+    if model.voting == "hard":
+        raise AttributeError("predict_proba is not available when voting='hard'; use voting='soft'.")
+    return True
 
 
 class VotingClassifier(ClassifierMixin, _Voting):
@@ -140,7 +212,13 @@ class VotingClassifier(ClassifierMixin, _Voting):
     array([0, 0, 1, 1])
     """
 
-    _reads = Reads(y="class")
+    _kind = "classifier"
+    _is_kind = staticmethod(is_classifier)
+
+    @property
+    def _reads(self) -> Reads:
+        return self._input("class")
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RULES,
         "voting": [StrOptions({"hard", "soft"})],
@@ -179,16 +257,10 @@ class VotingClassifier(ClassifierMixin, _Voting):
         rows = self._rows(X)
         return np.stack([np.searchsorted(self.classes_, m.predict(rows.X)) for m in self.estimators_], axis=1)
 
+    @available_if(_is_soft)
     def predict_proba(self, X: Any) -> Array:
         """Return the weighted mean of the members' probabilities; needs ``voting="soft"``."""
-        if self.voting == "hard":
-            raise AttributeError("predict_proba is there for voting='soft' only.")
         return np.average(self._probabilities(X), axis=0, weights=self._weight())
-
-    def __getattribute__(self, name: str) -> Any:
-        if name == "predict_proba" and super().__getattribute__("voting") == "hard":
-            raise AttributeError("predict_proba is there for voting='soft' only.")
-        return super().__getattribute__(name)
 
     def predict(self, X: Any) -> Array:
         """Return the class the committee votes for."""
@@ -234,7 +306,12 @@ class VotingRegressor(RegressorMixin, _Voting):
     array([1.25, 1.75, 9.  ])
     """
 
-    _reads = Reads(y="number")
+    _kind = "regressor"
+    _is_kind = staticmethod(is_regressor)
+
+    @property
+    def _reads(self) -> Reads:
+        return self._input("number")
 
     def __init__(self, estimators, *, weights=None, n_jobs=None, verbose=False):
         self.estimators = estimators

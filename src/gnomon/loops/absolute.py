@@ -7,6 +7,9 @@ import numpy as np
 from gnomon.loops._compile import compiled
 from gnomon.loops.trees import BARE, TIE
 
+MIN_SAMPLES, MIN_WEIGHT, SIGN, LOWER, UPPER, PICK = range(6)  # limits of a cut
+GAIN, THRESHOLD, LEFT_WEIGHT, FOUND = range(4)  # the best cut
+
 
 @compiled(**BARE)
 def sort_pairs(y, w):
@@ -52,7 +55,7 @@ def fenwick_add(tree, rank, w, wy):
 
 @compiled(**BARE)
 def fenwick_cost(tree, levels, w, wy):
-    """Least sum of w|y - c|, attained at a weighted median."""
+    """Least sum of w|y - c|, and the lower weighted median c at which it is attained."""
     k, below_w, below_wy = 0, 0.0, 0.0
     step = 1
     while step * 2 < tree.shape[0]:
@@ -63,49 +66,87 @@ def fenwick_cost(tree, levels, w, wy):
             below_w += tree[k, 0]
             below_wy += tree[k, 1]
         step //= 2
-    c = levels[min(k, levels.shape[0] - 1), 0]
-    return c * below_w - below_wy + (wy - below_wy) - c * (w - below_w)
+    c = levels[min(k, levels.size - 1)]
+    return c * below_w - below_wy + (wy - below_wy) - c * (w - below_w), c
+
+
+@compiled(**BARE)
+def add_costs(rows, backward, ranks, target, wr, levels, o, tree, costs, medians):
+    """costs[k] += that of output o over the rows up to k (from k on, when backward); medians[k] = its median."""
+    n, w, wy = rows.size, 0.0, 0.0
+    for k in range(tree.shape[0]):
+        tree[k, 0] = tree[k, 1] = 0.0
+    for at in range(n):
+        k = n - 1 - at if backward else at
+        i = rows[k]
+        fenwick_add(tree, ranks[o, i], wr[i, 0], wr[i, 0] * target[i, o])
+        w, wy = w + wr[i, 0], wy + wr[i, 0] * target[i, o]
+        cost, medians[k] = fenwick_cost(tree, levels[o], w, wy)
+        costs[k] += cost
+
+
+@compiled(**BARE)
+def is_allowed(limits, reps, weight, all_reps, all_weight, left, right):
+    """Whether a cut leaves enough on both sides, and medians that keep to a monotone constraint."""
+    if min(reps, all_reps - reps) < limits[MIN_SAMPLES]:
+        return False
+    if min(weight, all_weight - weight) < limits[MIN_WEIGHT]:
+        return False
+    if limits[SIGN] == 0.0 and limits[LOWER] == -np.inf and limits[UPPER] == np.inf:
+        return True
+    inside = min(left, right) >= limits[LOWER] and max(left, right) <= limits[UPPER]
+    return inside and (right - left) * limits[SIGN] >= 0.0
 
 
 @compiled
-def absolute_scan(rows, x, labels, target, wr, levels, min_samples, min_weight, parent, best):
-    """Cuts of a sorted numeric column under the absolute error; missing rows go right.
+def absolute_scan(rows, x, ranks, target, wr, levels, limits, parent, best):
+    """Cuts of a sorted numeric column under the mean absolute error of all outputs.
 
-    best = [gain, threshold, left weight, found]; returns False for a constant column.
+    Missing rows stand last and go right, or first and go left. `limits` and `best` are lined up above; only the cut
+    at limits[PICK] is tried, unless that is NaN. `ranks` and `levels` are (outputs, n). Returns False for a constant
+    column.
     """
-    n, found, reps, weight = rows.size, False, 0.0, 0.0
-    left = np.zeros(2)
-    right = np.zeros(2)
+    n, m, found, all_reps, all_weight = rows.size, target.shape[1], False, 0.0, 0.0
     for i in rows:
-        weight += wr[i, 0]
-        reps += wr[i, 1]
-    while n > 0 and x[rows[n - 1]] != x[rows[n - 1]]:
+        all_weight += wr[i, 0]
+        all_reps += wr[i, 1]
+    first = 0
+    while first < n and x[rows[first]] != x[rows[first]]:
+        first += 1
+    while n > first and x[rows[n - 1]] != x[rows[n - 1]]:
         n -= 1
-    tree = np.zeros((levels.shape[0] + 1, 2))
-    cost = np.zeros(rows.size + 1)
-    w = wy = 0.0
-    for k in range(rows.size - 1, -1, -1):  # cost of everything from k on
-        i = rows[k]
-        fenwick_add(tree, labels[i], wr[i, 0], wr[i, 0] * target[i, 0])
-        w, wy = w + wr[i, 0], wy + wr[i, 0] * target[i, 0]
-        cost[k] = fenwick_cost(tree, levels, w, wy)
-    tree = np.zeros((levels.shape[0] + 1, 2))
-    w = wy = 0.0
-    left[0] = left[1] = 0.0
+    tree, costs, medians = (
+        np.zeros((levels.shape[1] + 1, 2)),
+        np.zeros((2, rows.size)),
+        np.zeros((2, rows.size)),
+    )
+    for o in range(m):
+        for side in range(2):
+            add_costs(rows, side == 1, ranks, target, wr, levels, o, tree, costs[side], medians[side])
+    reps, weight, pick = 0.0, 0.0, limits[PICK]
     for k in range(n - 1 if n == rows.size else n):
         i = rows[k]
-        fenwick_add(tree, labels[i], wr[i, 0], wr[i, 0] * target[i, 0])
-        w, wy = w + wr[i, 0], wy + wr[i, 0] * target[i, 0]
-        left[0] += wr[i, 1]
-        left[1] += wr[i, 0]
-        if k + 1 < n and x[rows[k + 1]] == x[i]:
+        weight += wr[i, 0]
+        reps += wr[i, 1]
+        threshold = np.inf
+        if k < first:
             continue
+        if k + 1 < n:
+            following = x[rows[k + 1]]
+            if following == x[i]:
+                continue
+            threshold = x[i] + (following - x[i]) * 0.5
+            if threshold >= following:
+                threshold = x[i]
         found = True
-        right[0], right[1] = reps - left[0], weight - left[1]
-        gain = parent - fenwick_cost(tree, levels, w, wy) - cost[k + 1]
-        better = best[3] == 0.0 or gain > best[0] + TIE * abs(parent)
-        large = min(left[0], right[0]) >= min_samples
-        if better and large and min(left[1], right[1]) >= min_weight:
-            threshold = np.inf if k + 1 >= n else x[i] + (x[rows[k + 1]] - x[i]) * 0.5
-            best[0], best[1], best[2], best[3] = gain, threshold, left[1], 1.0
+        if pick == pick and (pick < x[i] or (k + 1 < n and pick >= x[rows[k + 1]])):
+            continue
+        if pick == pick and k + 1 < n:
+            threshold = pick
+        gain = parent - (costs[0, k] + costs[1, k + 1]) / m
+        better = best[FOUND] == 0.0 or gain > best[GAIN] + TIE * abs(parent)
+        if better and is_allowed(
+            limits, reps, weight, all_reps, all_weight, medians[0, k], medians[1, k + 1]
+        ):
+            best[GAIN], best[THRESHOLD], best[LEFT_WEIGHT], best[FOUND] = gain, threshold, weight, 1.0
     return found

@@ -38,6 +38,7 @@ from gnomon.loops.search import (
 )
 from gnomon.loops.trees import (
     BARE,
+    ENTROPIES,
     ENTRY,
     ERROR,
     MISSING_CODE,
@@ -86,9 +87,14 @@ def totals_of(criterion, m, rows, labels, target, wr, total, value):
 
 @compiled(**BARE)
 def regression_totals(criterion, m, rows, target, wr, total, value):
-    """Means, their loss by a second pass, and whether the targets differ."""
-    w = total[1]
+    """Means, their loss by a second pass, and whether the targets differ.
+
+    Indicators of classes are all of one size, which takes the place of 1 in the shares of `ENTROPIES`.
+    """
+    w, one = total[1], 0.0
     impurity, varies = 0.0, False
+    for o in range(m):
+        one = max(one, target[rows[0], o])
     for o in range(m):
         mean = value[o] / w
         first = target[rows[0], o]
@@ -97,10 +103,12 @@ def regression_totals(criterion, m, rows, target, wr, total, value):
             varies = varies or y != first
             if criterion == POISSON:
                 impurity += wr[i, 0] * (y * np.log(y / mean) if y > 0.0 else 0.0)
+            elif criterion == ENTROPIES:
+                impurity -= wr[i, 0] * (y * np.log2(mean / one) if y > 0.0 else 0.0)
             else:
                 impurity += wr[i, 0] * (y - mean) ** 2
         value[o] = mean
-        total[2 + o] = mean * w if criterion == POISSON else 0.0
+        total[2 + o] = mean * w if criterion >= POISSON else 0.0
     return impurity / (w * m), varies
 
 

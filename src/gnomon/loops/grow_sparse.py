@@ -116,7 +116,7 @@ def search_lines(lines, place, node, kinds, labels, target, wr, rules, ints, flo
     """Best split of a node into its record: as `loops.search.search_node`, from the entries that are not zero."""
     lists, features, m = lines.lists[place], lines.features, rules.n_stats
     begin, end, d = lines.spans[node, 0], lines.spans[node, 1], lines.features.size
-    center = (notes[ZEROS] if rules.criterion == POISSON else value)[:m]
+    center = (notes[ZEROS] if rules.criterion >= POISSON else value)[:m]
     tie = TIE * abs(floats[IMPURITY] * floats[WEIGHT])
     parent, key = loss_of(rules.criterion, total, m), np.uint64(ints[KEY])
     draws = rules.max_features < d

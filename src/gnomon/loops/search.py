@@ -140,7 +140,7 @@ def search_node(columns, codes, limits, kinds, labels, target, wr, rules, order,
     and power where no column is categorical.
     """
     m, lo, hi = rules.n_stats, ints[LO], ints[HI]
-    center = (notes[ZEROS] if rules.criterion == POISSON else value)[:m]
+    center = (notes[ZEROS] if rules.criterion >= POISSON else value)[:m]
     tie = TIE * abs(floats[IMPURITY] * floats[WEIGHT])
     parent = loss_of(rules.criterion, total, m)
     tried, draw = 0, key

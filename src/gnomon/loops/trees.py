@@ -19,7 +19,15 @@ from gnomon.loops._compile import PART as BARE
 from gnomon.loops._compile import compiled
 from gnomon.loops.draws import mix, uniform
 
-GINI, ENTROPY, ERROR, SQUARED, POISSON, ABSOLUTE = 0, 1, 2, 3, 4, 5
+GINI, ENTROPY, ERROR, SQUARED, POISSON, ABSOLUTE, ENTROPIES = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+)  # the last: of several columns
 MISSING_CODE = 255
 SMALL_NODE = 32  # below, sorting a node's codes is cheaper than clearing and reading 256 bins
 TIE = 1e-12  # gains this close, relative to the parent's impurity, are one value
@@ -77,6 +85,11 @@ def loss_of(criterion, s, m):
         for k in range(2, m + 2):
             total += s[k] * s[k]
         return -total / (w * m)
+    if criterion == ENTROPIES:
+        for k in range(2, m + 2):
+            if s[k] > 0.0:
+                total -= s[k] * np.log2(s[k] / w)
+        return total / m
     for k in range(2, m + 2):  # Poisson
         if s[k] <= 1e-300:
             return np.inf
@@ -219,12 +232,12 @@ def judge(rules, sign, lefts, first, last, extra, side, total, parent, lower, up
             if criterion in (GINI, SQUARED):
                 sl += l * l
                 sr += r * r
-            elif criterion == ENTROPY:
+            elif criterion in (ENTROPY, ENTROPIES):
                 sl -= l * np.log2(l / wl) if l > 0.0 else 0.0
                 sr -= r * np.log2(r / wr) if r > 0.0 else 0.0
             elif criterion == ERROR:
                 sl, sr = max(sl, l), max(sr, r)
-            elif l <= 1e-300 or r <= 1e-300:  # Poisson: a side without events has no finite deviance
+            elif min(l, r) <= 1e-13 * total[k]:  # Poisson: a side without events has no finite deviance
                 sl = np.inf
             else:
                 sl -= l * np.log(l / wl)

@@ -176,7 +176,7 @@ def boosting_losses(model: Any, ax: Axes | None = None) -> Axes:
     """Draw training and validation loss of boosted trees against the round."""
     ax = style.axes(ax, x="round", y="loss")
     ax.plot(np.abs(model.train_score_), color=style.color(0), label="training")
-    if hasattr(model, "validation_score_"):
+    if len(getattr(model, "validation_score_", ())):
         ax.plot(-model.validation_score_, color=style.color(1), label="validation")
     ax.legend(frameon=False)
     return ax

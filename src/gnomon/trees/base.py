@@ -7,19 +7,19 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import Bunch
 
 from gnomon.core.errors import DataError
-from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.parameters import Interval, RealNotInt, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import OneStep
 from gnomon.core.sums import per_row
 from gnomon.core.trace import Trace
+from gnomon.core.validate import check_fitted
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
-from gnomon.trees.growing import NO_LIMIT, Growth, Prepared, Problem, grow_tree, prepare, repetitions
+from gnomon.trees.growing import Prepared, grow_tree, prepare
 from gnomon.trees.nodes import (
     BLOCK_BYTES,
     PackedTrees,
@@ -30,6 +30,7 @@ from gnomon.trees.nodes import (
     packed_trees_of,
     select,
 )
+from gnomon.trees.problems import NO_LIMIT, Growth, Problem, repetitions
 from gnomon.trees.sparse_columns import SparseColumns
 
 Array = np.ndarray
@@ -39,16 +40,16 @@ CONSTRAINTS: dict[str, Any] = {
     "max_depth": [Interval(Integral, 1, None, closed="left"), None],
     "min_samples_split": [
         Interval(Integral, 2, None, closed="left"),
-        Interval(Real, 0.0, 1.0, closed="right"),
+        Interval(RealNotInt, 0.0, 1.0, closed="right"),
     ],
     "min_samples_leaf": [
         Interval(Integral, 1, None, closed="left"),
-        Interval(Real, 0.0, 1.0, closed="neither"),
+        Interval(RealNotInt, 0.0, 1.0, closed="neither"),
     ],
     "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
     "max_features": [
         Interval(Integral, 1, None, closed="left"),
-        Interval(Real, 0.0, 1.0, closed="right"),
+        Interval(RealNotInt, 0.0, 1.0, closed="right"),
         StrOptions({"sqrt", "log2"}),
         None,
     ],
@@ -107,12 +108,26 @@ def growth_of(model: Any, weight: Array, reps: Array, d: int) -> Growth:
 
 def monotone_of(model: Any, d: int) -> Array | None:
     """Return the signs of monotone constraints, checked."""
-    if getattr(model, "monotonic_cst", None) is None:
+    given = getattr(model, "_signs", getattr(model, "monotonic_cst", None))
+    if given is None:
         return None
-    signs = np.asarray(model.monotonic_cst, dtype=np.int64)
+    signs = np.asarray(given, dtype=np.int64)
     if signs.shape != (d,) or not np.isin(signs, (-1, 0, 1)).all():
         raise DataError(f"monotonic_cst must hold one of -1, 0, 1 for each of the {d} features.")
     return signs
+
+
+def signs_by_name(signs: Any, X: Any) -> Any:
+    """Return monotone constraints given by the names of columns as one sign a column; others as they are."""
+    if not isinstance(signs, dict):
+        return signs
+    names = [str(name) for name in getattr(X, "columns", [])]
+    unknown = sorted(set(signs) - set(names))
+    if unknown:
+        raise DataError(
+            f"monotonic_cst names {unknown}, and X has the columns {names}; a dict needs names of columns."
+        )
+    return [signs.get(name, 0) for name in names]
 
 
 def positive(rows: Any) -> tuple[Array, Any, Array]:
@@ -255,6 +270,7 @@ class TreeModel(OneStep):
     @property
     def feature_importances_(self) -> Array:
         """Share of the impurity that each feature removed; they sum to one once there is a split."""
+        check_fitted(self)
         return self.tree_.importances(self.n_features_in_)
 
     def apply(self, X: Any) -> Array:
@@ -273,21 +289,7 @@ class TreeModel(OneStep):
 
     def decision_path(self, X: Any) -> Any:
         """Return a CSR indicator matrix of the nodes that each row passes."""
-        parent = self.tree_.parents()
-        leaf = self.apply(X)
-        paths: dict[int, list[int]] = {}
-        for node in np.unique(leaf):
-            path, at = [], int(node)
-            while at >= 0:
-                path.append(at)
-                at = int(parent[at])
-            paths[int(node)] = path[::-1]
-        indices = [paths[int(node)] for node in leaf]
-        indptr = np.append(0, np.cumsum([len(path) for path in indices]))
-        flat = np.concatenate(indices)
-        return sparse.csr_array(
-            (np.ones(len(flat), np.int64), flat, indptr), shape=(len(leaf), self.tree_.node_count)
-        )
+        return self.tree_.paths_to(self.apply(X))
 
     def get_depth(self) -> int:
         """Return the depth of the tree."""

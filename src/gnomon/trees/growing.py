@@ -14,27 +14,17 @@ from gnomon.loops import large
 from gnomon.loops.grow import GrowData
 from gnomon.loops.search import N_FLOAT
 from gnomon.loops.tree_predict import preorder
-from gnomon.loops.trees import ABSOLUTE, ENTROPY, ERROR, GINI, POISSON, SMALL_NODE, SQUARED, GrowRules
+from gnomon.loops.trees import ERROR, SMALL_NODE, GrowRules
 from gnomon.trees.binning import Bins, bin_columns, find_bins
 from gnomon.trees.coded import grow_coded, is_quick
 from gnomon.trees.nodes import LEAF, Tree
+from gnomon.trees.problems import Growth, Problem
 from gnomon.trees.sparse_columns import SparseColumns, grow_from_entries, sparse_columns
 
 Array = np.ndarray
 
-CRITERIA = {
-    "gini": GINI,
-    "entropy": ENTROPY,
-    "log_loss": ENTROPY,
-    "error": ERROR,
-    "squared_error": SQUARED,
-    "friedman_mse": SQUARED,  # the same number: w_l w_r / (w_l + w_r) times the squared difference of means
-    "poisson": POISSON,
-    "absolute_error": ABSOLUTE,
-}
 SHORT = 1024  # rows up to which a column is sorted before another thread has heard of it
 LARGE_NODE = 16_384  # rows from which one node is worth several threads
-NO_LIMIT = 2**31 - 1
 _NOTHING = np.zeros((1, 1))
 _NO_MASKS = np.zeros((1, 1), np.uint8)
 
@@ -86,49 +76,6 @@ def prepare(
 
     list(in_order(sort, range(d), alone=n < SHORT))
     return Prepared(columns, np.zeros((1, 1), np.uint8), None, categories, order)
-
-
-class Problem(NamedTuple):
-    """What the tree is to predict, row by row."""
-
-    criterion: int
-    n_stats: int  # classes, or outputs
-    labels: Array  # (n,) int16
-    target: Array  # (n, outputs) float64
-    weight: Array  # (n,) float64, positive
-    reps: Array  # (n,) float64
-
-
-def repetitions(weight: Array) -> Array:
-    """How many rows each row stands for: its weight where all weights are whole numbers, else one."""
-    return weight if np.array_equal(weight, np.floor(weight)) else np.ones_like(weight)
-
-
-def class_problem(criterion: str, codes: Array, n_classes: int, weight: Array, reps: Array) -> Problem:
-    """Return the problem of telling classes apart."""
-    labels = np.ascontiguousarray(codes, dtype=np.int16)
-    return Problem(CRITERIA[criterion], n_classes, labels, _NOTHING, weight, reps)
-
-
-def number_problem(criterion: str, y: Array, weight: Array, reps: Array) -> Problem:
-    """Return the problem of predicting numbers; y is (n, outputs)."""
-    target = np.ascontiguousarray(y, dtype=np.float64)
-    labels = np.zeros(1, dtype=np.int16)
-    return Problem(CRITERIA[criterion], target.shape[1], labels, target, weight, reps)
-
-
-class Growth(NamedTuple):
-    """Limits of growth, in numbers."""
-
-    max_depth: int = NO_LIMIT
-    max_features: int = NO_LIMIT
-    max_leaf_nodes: int = 0  # 0: no limit, depth first
-    min_samples_split: float = 2.0
-    min_samples_leaf: float = 1.0
-    min_weight_leaf: float = 0.0
-    min_impurity_decrease: float = 0.0
-    random: bool = False
-    monotone: Array | None = None
 
 
 def grow_tree(

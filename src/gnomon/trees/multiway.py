@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.trees.growing import Growth, repetitions
 from gnomon.trees.nodes import LEAF, Tree
+from gnomon.trees.problems import Growth, repetitions
 from gnomon.trees.splits import impurity
 
 Array = np.ndarray

@@ -62,6 +62,24 @@ class Tree(NamedTuple):
         return len(self.feature)
 
     @property
+    def n_outputs(self) -> int:
+        """Number of columns of the target."""
+        return int(self.value.shape[1])
+
+    @property
+    def max_n_classes(self) -> int:
+        """Most classes of a column of the target; 1 for numbers."""
+        return int(self.value.shape[2])
+
+    @property
+    def n_classes(self) -> Array:
+        """Number of classes of every column of the target; 1 for numbers."""
+        if self.n_outputs == 1:
+            return np.array([self.max_n_classes])
+        held = (self.value != 0).any(axis=0) | (self.max_n_classes == 1)
+        return self.max_n_classes - held[:, ::-1].argmax(axis=1)
+
+    @property
     def is_leaf(self) -> Array:
         """Whether each node is a leaf."""
         return self.feature < 0
@@ -106,6 +124,32 @@ class Tree(NamedTuple):
         numbers = np.arange(self.node_count, dtype=np.float64)[:, None]
         packed = pack_trees([self], [numbers], [0], beside=True)
         return packed.add(X, np.zeros((X.shape[0], 1)))[:, 0].astype(np.int64)
+
+    def predict(self, X: Array) -> Array:
+        """Return the value of the leaf of each row: (n, classes or 1), or (n, outputs, classes or 1)."""
+        found = self.value[self.apply(X)]
+        return found[:, 0] if found.shape[1] == 1 else found
+
+    def decision_path(self, X: Array) -> Any:
+        """Return a CSR indicator matrix of the nodes that each row passes."""
+        return self.paths_to(self.apply(X))
+
+    def paths_to(self, nodes: Array) -> Any:
+        """Return a CSR indicator matrix of the nodes on the way from the root to each of the given ones."""
+        parent = self.parents()
+        paths: dict[int, list[int]] = {}
+        for node in np.unique(nodes):
+            path, at = [], int(node)
+            while at >= 0:
+                path.append(at)
+                at = int(parent[at])
+            paths[int(node)] = path[::-1]
+        indices = [paths[int(node)] for node in nodes]
+        indptr = np.append(0, np.cumsum([len(path) for path in indices]))
+        flat = np.concatenate(indices)
+        return sparse.csr_array(
+            (np.ones(len(flat), np.int64), flat, indptr), shape=(len(nodes), self.node_count)
+        )
 
     def importances(self, n_features: int) -> Array:
         """Impurity that each feature removed, as a share of all; zeros for a single leaf."""

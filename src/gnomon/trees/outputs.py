@@ -1,7 +1,7 @@
 """Several columns of classes at once: one tree, whose leaves hold the class shares of every column.
 
-Gini's index of a column of classes is the summed variance of its indicators, so a tree for several columns is a
-regression tree on all indicators; their scale makes its loss the mean of the indices.
+Gini's index of a column of classes is the summed variance of its indicators, and its entropy a sum over their means;
+so a tree for several columns is a regression tree on all indicators. Their scale makes its loss a mean of columns.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from sklearn.utils import compute_class_weight
 
 from gnomon.core.errors import DataError
 from gnomon.core.validate import encode
-from gnomon.trees.growing import Problem, number_problem
 from gnomon.trees.nodes import Tree
+from gnomon.trees.problems import Problem, number_problem
 
 Array = np.ndarray
 
@@ -24,11 +24,6 @@ class Outputs(NamedTuple):
 
     classes: tuple[Array, ...]
 
-    @property
-    def scale(self) -> float:
-        """What an indicator counts, so that the loss is the mean over the columns."""
-        return float(np.sqrt(sum(map(len, self.classes)) / len(self.classes)))
-
     def codes(self, indicators: Array) -> Array:
         """Return the class codes of every column from the indicators, (n, outputs)."""
         ends = np.cumsum([len(classes) for classes in self.classes])
@@ -36,19 +31,22 @@ class Outputs(NamedTuple):
 
     def problem(self, criterion: str, indicators: Array, weight: Array, reps: Array) -> Problem:
         """Return the problem of telling the classes of all columns."""
-        if criterion != "gini":
-            raise DataError(
-                f"criterion={criterion!r} takes one column of classes; use 'gini' for several, or a model for each."
-            )
-        return number_problem("squared_error", indicators * self.scale, weight, reps)
+        size = indicators.shape[1] / len(self.classes)  # losses of numbers are means over all indicators
+        if criterion == "gini":
+            return number_problem("squared_error", indicators * np.sqrt(size), weight, reps)
+        if criterion in ("entropy", "log_loss"):
+            return number_problem("entropies", indicators * size, weight, reps)
+        raise DataError(
+            f"criterion={criterion!r} takes one column of classes; use 'gini' or 'entropy' for several."
+        )
 
     def shares(self, tree: Tree) -> Tree:
         """Return a grown tree with class shares in its nodes, (nodes, outputs, classes)."""
         widest = max(map(len, self.classes))
         value = np.zeros((tree.node_count, len(self.classes), widest))
         ends = np.cumsum([len(classes) for classes in self.classes])
-        for o, part in enumerate(np.split(tree.value[:, :, 0] / self.scale, ends[:-1], axis=1)):
-            value[:, o, : part.shape[1]] = np.clip(part, 0.0, 1.0)
+        for o, part in enumerate(np.split(np.maximum(tree.value[:, :, 0], 0.0), ends[:-1], axis=1)):
+            value[:, o, : part.shape[1]] = part / part.sum(axis=1, keepdims=True)
         return tree._replace(value=value)
 
     def weights(self, class_weight: Any, codes: Array, weight: Array) -> Array:

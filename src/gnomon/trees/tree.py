@@ -14,10 +14,10 @@ from gnomon.core.parameters import StrOptions
 from gnomon.trees import categories as cats
 from gnomon.trees.absolute import grow_absolute
 from gnomon.trees.base import CONSTRAINTS, TreeModel, growth_of, positive
-from gnomon.trees.growing import Problem, class_problem, number_problem, repetitions
 from gnomon.trees.multiway import grow_multiway
 from gnomon.trees.nodes import Tree
 from gnomon.trees.outputs import outputs_of, several
+from gnomon.trees.problems import Problem, class_problem, number_problem, repetitions
 from gnomon.trees.pruning import prune_tree
 
 Array = np.ndarray

@@ -1,0 +1,68 @@
+"""What a tree is grown for, row by row, and the limits that it keeps to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gnomon.loops.trees import ABSOLUTE, ENTROPIES, ENTROPY, ERROR, GINI, POISSON, SQUARED
+
+Array = np.ndarray
+
+CRITERIA = {
+    "gini": GINI,
+    "entropy": ENTROPY,
+    "log_loss": ENTROPY,
+    "error": ERROR,
+    "squared_error": SQUARED,
+    "friedman_mse": SQUARED,  # the same number: w_l w_r / (w_l + w_r) times the squared difference of means
+    "poisson": POISSON,
+    "absolute_error": ABSOLUTE,
+    "entropies": ENTROPIES,  # the mean entropy of several columns of classes, from indicators
+}
+NO_LIMIT = 2**31 - 1
+_NOTHING = np.zeros((1, 1))
+
+
+class Problem(NamedTuple):
+    """What the tree is to predict, row by row."""
+
+    criterion: int
+    n_stats: int  # classes, or outputs
+    labels: Array  # (n,) int16
+    target: Array  # (n, outputs) float64
+    weight: Array  # (n,) float64, positive
+    reps: Array  # (n,) float64
+
+
+def repetitions(weight: Array) -> Array:
+    """How many rows each row stands for: its weight where all weights are whole numbers, else one."""
+    return weight if np.array_equal(weight, np.floor(weight)) else np.ones_like(weight)
+
+
+def class_problem(criterion: str, codes: Array, n_classes: int, weight: Array, reps: Array) -> Problem:
+    """Return the problem of telling classes apart."""
+    labels = np.ascontiguousarray(codes, dtype=np.int16)
+    return Problem(CRITERIA[criterion], n_classes, labels, _NOTHING, weight, reps)
+
+
+def number_problem(criterion: str, y: Array, weight: Array, reps: Array) -> Problem:
+    """Return the problem of predicting numbers; y is (n, outputs)."""
+    target = np.ascontiguousarray(y, dtype=np.float64)
+    labels = np.zeros(1, dtype=np.int16)
+    return Problem(CRITERIA[criterion], target.shape[1], labels, target, weight, reps)
+
+
+class Growth(NamedTuple):
+    """Limits of growth, in numbers."""
+
+    max_depth: int = NO_LIMIT
+    max_features: int = NO_LIMIT
+    max_leaf_nodes: int = 0  # 0: no limit, depth first
+    min_samples_split: float = 2.0
+    min_samples_leaf: float = 1.0
+    min_weight_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    random: bool = False
+    monotone: Array | None = None
