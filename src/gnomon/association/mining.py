@@ -38,8 +38,12 @@ def _mine(
 ) -> Any:
     """Read, search, and return the frame: what all of the functions below have in common."""
     longest, limit = _bounds(max_len, max_sets)
-    baskets = baskets_of(df, hierarchy=hierarchy)
-    least = least_count(baskets.n, min_support, min_count)
+
+    def enough(n: int) -> int:
+        return least_count(n, min_support, min_count)
+
+    baskets = baskets_of(df, hierarchy=hierarchy, least=enough)
+    least = enough(baskets.n)
     data = ranked(baskets, least)
     if guard:
         check_size(data, longest, limit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import codes_of, is_many
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import RatingMatrix, read_ratings
-from gnomon.core.threads import in_order
+from gnomon.core.threads import in_order, threads
 from gnomon.core.validate import check_parameters
 from gnomon.recommend.base import BLOCK_SCORES, Recommender, cosines, largest
 from gnomon.recommend.newcomers import as_rows
@@ -67,6 +68,8 @@ class ImplicitRecommender(Recommender):
     def _read_ratings(self, X: Any, y: Any = None) -> RatingMatrix:
         check_parameters(self)
         R = read_ratings(X, y, explicit_zeros=False, duplicates="sum")
+        if sparse.issparse(X):  # implicit's kind of numbers, which its compiled functions ask for
+            R.user_names, R.item_names = R.user_names.astype(np.int32), R.item_names.astype(np.int32)
         if (R.values < 0).any():
             low = float(R.values.min())
             raise DataError(
@@ -286,6 +289,11 @@ class ImplicitRecommender(Recommender):
 
 class ImplicitFactors(ImplicitRecommender):
     """A recommender of interactions with a vector for every user and item."""
+
+    num_threads: int
+
+    def _threads(self) -> Any:
+        return threads(int(self.num_threads)) if self.num_threads else nullcontext()
 
     @property
     def user_factors(self) -> Array:

@@ -89,7 +89,7 @@ class AlternatingLeastSquares(ImplicitFactors):
     user_factors_, item_factors_ : arrays
         Also found as ``user_factors`` and ``item_factors``.
     users_, items_ : arrays
-        Ids, sorted; for a sparse matrix these are row and column numbers.
+        Ids, sorted; for a sparse matrix these are row and column numbers (int32, as in implicit).
     ratings_ : CSR array
         The interactions.
 
@@ -153,13 +153,6 @@ class AlternatingLeastSquares(ImplicitFactors):
 
     def _limit(self) -> int:
         return int(self.iterations)
-
-    def _threads(self) -> Any:
-        from contextlib import nullcontext
-
-        from gnomon.core.threads import threads
-
-        return threads(int(self.num_threads)) if self.num_threads else nullcontext()
 
     def _confidence(self, counts: Array) -> Array:
         scaled = float(self.alpha) * counts
