@@ -1,6 +1,7 @@
 """The searches themselves: data on which their short cuts could go wrong."""
 
 import itertools
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,8 @@ def test_items_that_come_together_and_baskets_that_come_again(X, share, longest)
     want = brute_force(X, least, longest or 99)
     for engine in ENGINES:
         assert as_dict(engine(X, min_count=least, max_len=longest)) == want
+    with patch.object(search, "MOST_NODES", 9.0):  # always in the tree
+        assert as_dict(fpgrowth(X, min_count=least, max_len=longest)) == want
     if longest is None:
         maximal = {one: count for one, count in want.items() if not any(one < other for other in want)}
         assert as_dict(fpmax(X, min_count=least)) == maximal
@@ -58,8 +61,10 @@ def test_in_pieces_or_at_once(monkeypatch, engine):
     X = rng.random((300, 12)) < np.linspace(0.2, 0.9, 12)
     at_once = engine(X, min_count=9)
     for name in ("FEW_ENTRIES", "FEW_SETS"):
-        with monkeypatch.context() as patch:
-            patch.setattr(search, name, 30)
+        with monkeypatch.context() as changed:
+            changed.setattr(search, name, 30)
+            changed.setattr(search, "PIECE_SETS", 3)
+            changed.setattr(search, "PIECE_WORDS", 1)
             for count in (1, 2):
                 with threads(count):
                     pd.testing.assert_frame_equal(engine(X, min_count=9), at_once)

@@ -207,7 +207,7 @@ def test_blocks_of_draws_meet_every_interaction_once_and_share_nothing(monkeypat
     import gnomon.loops.ranking as loops
     from gnomon.recommend import bpr, passes
 
-    monkeypatch.setattr(passes, "GRID_RATINGS", 100)
+    monkeypatch.setattr(passes, "GRID_RATINGS", 50)
     monkeypatch.setattr(bpr, "FEWEST", 4)
     X = clicks(60, 40)
     R = RatingMatrix.from_sparse(X, explicit_zeros=False)

@@ -222,8 +222,8 @@ def fpgrowth(
     The baskets, their items from most to least frequent, share their beginnings in a tree. The paths above the nodes of
     an item, each with the number of baskets that took it, are the baskets that hold it; they are written as bit sets
     with weights, which take the place of ever smaller trees, and searched as in `eclat`. Good when many baskets are
-    alike or begin alike; where the tree has more than half as many nodes as the baskets have entries, it is given up
-    and the search is that of `eclat`.
+    alike or begin alike; where the tree has more than one node for twenty entries of the baskets, it is given up and
+    the search is that of `eclat`.
 
     Parameters
     ----------

@@ -19,8 +19,10 @@ MAX_SETS = 10_000_000  # found sets, unless the caller says more
 STRIDES = 16  # first items are dealt out to so many pieces of work
 FEW_ENTRIES = 2**18  # of baskets; with no more of them
 FEW_SETS = 2**14  # at most are looked for in one piece, without threads
-MOST_NODES = 0.5  # of a prefix tree per entry of the baskets; with more the tree is not worth its links
+MOST_NODES = 0.05  # of a prefix tree per entry of the baskets; with more the tree is not worth its links
+FIRST_PART = 8  # of the baskets, one of so many, is tried first: its tree may have twice as many nodes
 BLOCK_BYTES = 2**25  # of bits that Apriori counts in at a time
+PIECE_SETS = 2**10  # that a thread joins at least
 PIECE_WORDS = 2**15  # of bits that a thread looks through at least
 
 
@@ -94,9 +96,11 @@ def search_fpgrowth(data: Ranked, longest: int, limit: int) -> Iterator[Found]:
 
     if not len(data.columns):
         return iter(())
-    tree = prefix_tree(data.starts, data.items)
-    if len(tree[0]) > MOST_NODES * len(data.items):
-        return search_eclat(data, longest, limit)
+    for part, most in ((FIRST_PART, 2 * MOST_NODES), (1, MOST_NODES)):
+        starts = data.starts[: 1 + (len(data.starts) - 1) // part]
+        tree = prefix_tree(starts, data.items[: starts[-1]])
+        if len(tree[0]) > 1 + most * starts[-1]:
+            return search_eclat(data, longest, limit)
     starts, nodes = nodes_by_item(tree[0], len(data.columns))
     sizes = np.diff(data.basket_starts)
 
@@ -199,9 +203,20 @@ def next_level(
     from others, and the candidate is in as many baskets as the rarest of its parts: it need not be counted (Bastide et
     al., 2000).
     """
-    from gnomon.loops.levels import joined
+    from gnomon.loops.levels import joined, prefix_edges, row_keys
+    from gnomon.loops.rules import hash_table
 
-    tried, smallest, derived, generated = joined(level.sets, level.counts, free, limit)
+    edges, keys = prefix_edges(level.sets), row_keys(level.sets)
+    table = hash_table(keys)
+    marks = np.searchsorted(edges, np.arange(0, len(keys), PIECE_SETS))
+    ranges = list(zip(marks, [*(marks[1:] + 1), len(edges)]))
+
+    def piece(part: tuple[int, int]) -> Any:
+        return joined(edges[slice(*part)], level.sets, keys, table, level.counts, free, limit)
+
+    parts = shared(piece, ranges) if len(ranges) > 1 else [piece(ranges[0])]
+    tried, smallest, derived = (np.concatenate([part[c] for part in parts]) for c in range(3))
+    generated = sum(part[3] for part in parts)
     check_limit(total + len(tried) if len(tried) > limit else total, limit)
     counts = smallest.copy()
     counts[~derived] = count(np.ascontiguousarray(tried[~derived]))

@@ -4,7 +4,6 @@ import numpy as np
 
 from gnomon.loops._compile import PART, compiled
 from gnomon.loops.draws import mix
-from gnomon.loops.rules import hash_table
 from gnomon.loops.setsearch import doubled, doubled_rows, meet
 
 
@@ -46,24 +45,34 @@ def part_of(level, keys, table, key, candidate, dropped):
 
 
 @compiled
-def joined(level, counts, free, limit):
+def prefix_edges(level):
+    """Where the sets begin that share all but their last item, and the end."""
+    n, k = level.shape
+    edges = np.empty(n + 1, dtype=np.int64)
+    groups = 0
+    for s in range(n):
+        if s == 0 or before(level[s, : k - 1], level[s - 1, : k - 1]) != 0:
+            edges[groups] = s
+            groups += 1
+    edges[groups] = n
+    return edges[: groups + 1]
+
+
+@compiled
+def joined(edges, level, keys, table, counts, free, limit):
     """Unions of two sets that share all but their last item, each once; those with an infrequent part are left out.
 
-    counts are those of the level; free[s] tells that no part of set s is in as few baskets as the set. Returns the
-    candidates, the smallest count of their parts, whether one of those is not free, and how many candidates there were
-    before the pruning; it ends early above `limit` candidates.
+    edges are some of those of `prefix_edges`; keys and table find a set of the level; counts are those of the level;
+    free[s] tells that no part of set s is in as few baskets as the set. Returns the candidates, the smallest count of
+    their parts, whether one of those is not free, and how many candidates there were before the pruning; it ends early
+    above `limit` candidates.
     """
-    n, k = level.shape
+    k = level.shape[1]
     out = np.empty((1024, k + 1), dtype=level.dtype)
     smallest, derived = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.bool_)
-    keys = row_keys(level)
-    table = hash_table(keys)
     kept = generated = 0
-    low = 0
-    while low < n and kept <= limit:
-        high = low + 1
-        while high < n and before(level[high, : k - 1], level[low, : k - 1]) == 0:
-            high += 1
+    for group in range(len(edges) - 1):
+        low, high = edges[group], edges[group + 1]
         for i in range(low, high):
             for j in range(i + 1, high):
                 generated += 1
@@ -88,10 +97,7 @@ def joined(level, counts, free, limit):
                     smallest[kept], derived[kept] = fewest, bound
                     kept += 1
                     if kept > limit:
-                        break
-            if kept > limit:
-                break
-        low = high
+                        return out[:kept], smallest[:kept], derived[:kept], generated
     return out[:kept], smallest[:kept], derived[:kept], generated
 
 
