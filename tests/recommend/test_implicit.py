@@ -471,6 +471,9 @@ def test_saved_and_loaded_under_the_names_of_implicit(tmp_path):
 def test_counts_that_overflow_are_refused():
     with pytest.raises(DataError, match="not finite after sweep 1.*alpha"):
         AlternatingLeastSquares(3, random_state=0).fit(checkerboard(8) * 1e30)
+    for use_cg in (True, False):
+        with pytest.raises(DataError, match="confidences up to 1e\\+39 are too large for float32.*alpha"):
+            AlternatingLeastSquares(3, use_cg=use_cg, random_state=0).fit(checkerboard(8) * 1e39)
     exact = AlternatingLeastSquares(3, use_cg=False, random_state=0).fit(
         checkerboard(8) * 1e30
     )  # adds up in float64

@@ -22,8 +22,8 @@ FEW_SETS = 2**14  # at most are looked for in one piece, without threads
 MOST_NODES = 0.05  # of a prefix tree per entry of the baskets; with more the tree is not worth its links
 FIRST_PART = 8  # of the baskets, one of so many, is tried first: its tree may have twice as many nodes
 BLOCK_BYTES = 2**25  # of bits that Apriori counts in at a time
-PIECE_SETS = 2**10  # that a thread joins at least
-PIECE_WORDS = 2**15  # of bits that a thread looks through at least
+PIECE_SETS = 2**13  # that a thread joins at least
+PIECE_WORDS = 2**19  # of bits that a thread looks through at least
 
 
 class Ranked(NamedTuple):

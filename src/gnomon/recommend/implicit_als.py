@@ -156,7 +156,14 @@ class AlternatingLeastSquares(ImplicitFactors):
 
     def _confidence(self, counts: Array) -> Array:
         scaled = float(self.alpha) * counts
-        return (scaled if self.confidence == "scaled" else 1.0 + scaled).astype(np.dtype(self.dtype))
+        with np.errstate(over="ignore"):
+            found = (scaled if self.confidence == "scaled" else 1.0 + scaled).astype(np.dtype(self.dtype))
+        if not np.isfinite(found).all():
+            raise DataError(
+                f"confidences up to {scaled.max():.3g} are too large for {found.dtype}. Lower alpha (now "
+                f"{self.alpha:g}), scale the counts, or use dtype=float64."
+            )
+        return found
 
     def _prepare(self, R: RatingMatrix) -> Work:
         if np.dtype(self.dtype) not in (np.float32, np.float64):
