@@ -122,6 +122,10 @@ def small_dense():
     return framed(chess(1000))
 
 
+def whole_chess():
+    return framed(chess())
+
+
 def small_sparse():
     return framed(bought(10_000, 1000, 1.0, 1 + np.random.default_rng(1).poisson(5, 10_000), 0))
 
@@ -196,6 +200,7 @@ BASKETS = {
 }
 TABLES = {
     "dense chess-like 1k x 74": (small_dense, 0.85),
+    "dense chess-like 3.2k x 74": (whole_chess, 0.75),
     "sparse 10k x 1k": (small_sparse, 0.002),
     "long accidents-like 2k x 460": (small_long, 0.6),
     "market 20k x 500": (markets, 0.01),

@@ -162,18 +162,36 @@ def implicit_loss(model, X):
     return float(((U.T @ U) * (V.T @ V)).sum() + stored + 0.01 * ((U**2).sum() + (V**2).sum()))
 
 
-def our_bpr(X):
-    from gnomon.recommend import BayesianPersonalizedRanking
+def our_bpr(threads):
+    def fit(X):
+        from gnomon.recommend import BayesianPersonalizedRanking
 
-    return BayesianPersonalizedRanking(64, iterations=10, random_state=0).fit(X)
+        return BayesianPersonalizedRanking(64, iterations=10, num_threads=threads, random_state=0).fit(X)
+
+    return fit
 
 
-def their_bpr(X):
-    from implicit.bpr import BayesianPersonalizedRanking
+def their_bpr(threads):
+    def fit(X):
+        from implicit.bpr import BayesianPersonalizedRanking
 
-    model = BayesianPersonalizedRanking(64, iterations=10, use_gpu=False, random_state=0)
-    model.fit(X, show_progress=False)
-    return model
+        model = BayesianPersonalizedRanking(
+            64, iterations=10, num_threads=threads, use_gpu=False, random_state=0
+        )
+        model.fit(X, show_progress=False)
+        return model
+
+    return fit
+
+
+def ranked_right(model, X):
+    """How many of all clicks are ranked above an item that the user has not clicked."""
+    U, V = np.asarray(model.user_factors), np.asarray(model.item_factors)
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    other = np.random.default_rng(1).integers(0, X.shape[1], len(rows))
+    new = ~np.isin(rows * X.shape[1] + other, rows * X.shape[1] + X.indices)
+    margin = np.einsum("ek,ek->e", U[rows], V[X.indices] - V[other])
+    return float((margin[new] > 0).mean())
 
 
 def our_item_item(X):
@@ -188,6 +206,12 @@ def their_item_item(X):
     model = CosineRecommender(K=50)
     model.fit(X, show_progress=False)
     return model
+
+
+def likeness(model, X):
+    """The mean of the likenesses that are kept."""
+    kept = model.similarity_ if hasattr(model, "similarity_") else model.similarity
+    return float(kept.data.mean())
 
 
 def lists_data():
@@ -281,14 +305,27 @@ CASES = [
         )
         for use_cg in (True, False)
     ),
-    Case(
-        "implicit bpr 20k x 5k, 1M, k=64", data=clicked, ours=our_bpr, peers={"implicit": their_bpr}, goal=1
+    *(
+        Case(
+            f"implicit bpr 20k x 5k, 1M, k=64{', one thread' if threads else ''}",
+            data=clicked,
+            ours=our_bpr(threads),
+            peers={"implicit": their_bpr(threads)},
+            quality=ranked_right,
+            better="higher",
+            tolerance=1e-2,
+            goal=1,
+        )
+        for threads in (0, 1)
     ),
     Case(
         "item-item cosine 20k x 5k, 1M, K=50",
         data=clicked,
         ours=our_item_item,
         peers={"implicit": their_item_item},
+        quality=likeness,
+        better="higher",
+        tolerance=1e-6,
         goal=1,
     ),
     Case(

@@ -93,6 +93,22 @@ def test_a_missing_set_is_missing(found):
         association_rules(pd.DataFrame({"support": [1.0, 1.0], "itemsets": column.to_numpy()}))
 
 
+@pytest.mark.parametrize("new", [{"tea"}, {"tea", "rum"}, {"a", "b", "c"}])
+def test_a_set_is_put_into_a_cell_as_into_a_column_of_objects(found, new):
+    for how in ("loc", "iloc", "at"):
+        lazy, plain = found.copy(), found.astype({"itemsets": object})
+        for frame in (lazy, plain):
+            where = (1, list(frame.columns).index("itemsets")) if how == "iloc" else (1, "itemsets")
+            getattr(frame, how)[where] = frozenset(new)
+        assert lazy["itemsets"].dtype == "itemset"
+        assert lazy["itemsets"].tolist() == plain["itemsets"].tolist() == [ALL[0], new, *ALL[2:]]
+
+
+def test_a_word_is_no_set(found):
+    assert not (found["itemsets"] == "bread").any()
+    assert (found["itemsets"] != "nothing").all()
+
+
 def test_a_set_put_in_place_changes_this_column_alone(found):
     other = found.copy()
     other.at[1, "itemsets"] = frozenset({"tea"})

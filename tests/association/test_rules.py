@@ -267,6 +267,9 @@ def test_rules_with_unknown_cells_as_in_mlxtend():
         ({"min_threshold": "high"}, "min_threshold"),
         ({"max_consequent": 0}, "max_consequent"),
         ({"max_consequent": 1.5}, "max_consequent"),
+        ({"num_itemsets": "lift"}, "num_itemsets"),
+        ({"num_itemsets": 0}, "num_itemsets"),
+        ({"num_itemsets": True}, "num_itemsets"),
     ],
 )
 def test_bad_options_are_named(options, message):

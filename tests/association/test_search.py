@@ -1,6 +1,7 @@
 """The searches themselves: data on which their short cuts could go wrong."""
 
 import itertools
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,64 @@ def test_items_that_come_together_and_baskets_that_come_again(X, share, longest)
     want = brute_force(X, least, longest or 99)
     for engine in ENGINES:
         assert as_dict(engine(X, min_count=least, max_len=longest)) == want
+    with patch.object(search, "MOST_NODES", 9.0):  # always in the tree
+        assert as_dict(fpgrowth(X, min_count=least, max_len=longest)) == want
+    if longest is None:
+        maximal = {one: count for one, count in want.items() if not any(one < other for other in want)}
+        assert as_dict(fpmax(X, min_count=least)) == maximal
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, fpmax])
+def test_in_pieces_or_at_once(monkeypatch, engine):
+    rng = np.random.default_rng(1)
+    X = rng.random((300, 12)) < np.linspace(0.2, 0.9, 12)
+    at_once = engine(X, min_count=9)
+    for name in ("FEW_ENTRIES", "FEW_SETS"):
+        with monkeypatch.context() as changed:
+            changed.setattr(search, name, 30)
+            changed.setattr(search, "PIECE_SETS", 3)
+            changed.setattr(search, "PIECE_WORDS", 1)
+            for count in (1, 2):
+                with threads(count):
+                    pd.testing.assert_frame_equal(engine(X, min_count=9), at_once)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_maximal_sets_of_more_items_than_one_word(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.random((60, 90)) < rng.choice([0.1, 0.5, 0.9], size=90)
+    X[:, rng.integers(0, 90, 3)] = True
+    X[:, 5] = X[:, 6]
+    for least in (52, 48):
+        found = as_dict(fpmax(X, min_count=least))
+        for one, count in found.items():
+            held = X[:, list(one)].all(axis=1)
+            others = X[:, sorted(set(range(90)) - one)]
+            assert held.sum() == count >= least > (held[:, None] & others).sum(axis=0).max()
+        closed = eclat(X, min_count=least, kind="closed")["itemsets"]
+        assert all(any(one <= largest for largest in found) for one in closed)
+
+
+def test_items_that_follow_from_others_are_not_counted(monkeypatch):
+    from gnomon.loops import levels
+
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 6)) < 0.6
+    X = np.column_stack([X, X, np.ones(200, dtype=bool)])  # every item twice, and one that is always there
+    want = brute_force(X, 20)
+    counted = []
+    true = levels.count_sets
+    monkeypatch.setattr(
+        levels,
+        "count_sets",
+        lambda bits, sets, counts: counted.extend(sets.tolist()) or true(bits, sets, counts),
+    )
+    found = apriori(X, min_count=20)
+    assert as_dict(found) == want
+    free = {one: all(count < want.get(one - {item}, 200) for item in one) for one, count in want.items()}
+    parts_free = [one for one in want if len(one) > 2 and all(free[one - {item}] for item in one)]
+    assert {frozenset(one) for one in counted} >= set(parts_free) and len(counted) < len(want) / 5
+    assert found.attrs["levels"][2]["counted"] == sum(len(one) == 3 for one in want)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -217,5 +276,7 @@ def test_a_missing_part_is_told():
     sets = eclat([["a", "b", "c"]] * 2, 0.5)
     for left_out in (frozenset("a"), frozenset("bc")):
         some = sets[sets["itemsets"] != left_out].reset_index(drop=True)
-        with pytest.raises(DataError, match="part of"):
+        with pytest.raises(DataError, match="^a part of"):
+            association_rules(some, min_threshold=0.0)
+        with pytest.raises(KeyError):  # as mlxtend
             association_rules(some, min_threshold=0.0)

@@ -62,6 +62,30 @@ def test_newcomers_in_a_batch_change_nothing_for_the_others(model):
     assert lists[0][: len(alone)].tolist() == alone.tolist()
 
 
+@pytest.mark.parametrize("model", CLICKS, ids=repr)
+def test_a_user_who_has_nothing_gets_what_is_popular(model):
+    X = np.nan_to_num(R56)
+    X[3] = 0
+    model.fit(sp.csr_array(X))
+    for who in ([3, "new"], [3, 99]):
+        lists, scores = model.recommend(who, N=4)
+        assert lists[0].tolist() == lists[1].tolist() == [0, 1, 3, 2]
+        np.testing.assert_allclose(scores[0], [0.8, 0.8, 0.8, 0.6], rtol=1e-6)  # of five users
+
+
+@pytest.mark.parametrize("N", [0, -1, 2.5, "3", None, True])
+@pytest.mark.parametrize("model", [MeanRecommender(), KNNRecommender(2), *CLICKS[1:]], ids=repr)
+def test_lengths_of_lists_are_named(model, N):
+    model.fit(sp.csr_array(np.nan_to_num(R56)))
+    with pytest.raises(DataError, match="N must be an integer of at least 1"):
+        model.recommend(0, N=N)
+    with pytest.raises(DataError, match="N must be an integer of at least 1"):
+        model.similar_items(0, N=N)
+    if not isinstance(model, ItemItemRecommender):
+        with pytest.raises(DataError, match="N must be an integer of at least 1"):
+            model.similar_users(0, N=N)
+
+
 @pytest.mark.parametrize("model", RATINGS, ids=repr)
 def test_a_pair_that_is_rated_twice_is_named(model):
     with pytest.raises(DataError, match=r"user 'a' has rated item 'x' more than once.*duplicates='last'"):

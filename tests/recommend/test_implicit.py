@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gnomon.core.errors import DataError, ModelFileError
+from gnomon.core.errors import DataError, DivergenceError, ModelFileError
 from gnomon.core.threads import threads
 from gnomon.recommend import (
     AlternatingLeastSquares,
@@ -46,12 +46,13 @@ def test_one_sweep_of_the_lesson():
 
 
 def test_one_bpr_step_by_hand():
-    from gnomon.loops.factors import bpr_epoch
+    from gnomon.loops.ranking import bpr_steps
 
     for seed in range(200):  # find the draw of item 0 over item 1
         U, V, b = np.array([[0.1, 0.2]]), np.array([[0.3, -0.1], [-0.2, 0.4]]), np.zeros(2)
         starts, zero = np.array([0, 1]), np.zeros(1, dtype=np.int32)
-        right, skipped = bpr_epoch(seed, 0, 1, starts, zero, zero, 0.1, 0.01, True, U, V, b)
+        both = np.arange(2)
+        right, skipped = bpr_steps(seed, 0, zero, zero, both, starts, zero, 0.1, 0.01, True, U, V, b)
         if not skipped:
             break
     assert not skipped and right == 0
@@ -202,7 +203,138 @@ def test_zeros_are_no_interactions_and_pairs_add_up():
     assert model.ratings_.toarray().tolist() == [[3, 0], [0, 1]]
 
 
+def test_blocks_of_draws_meet_every_interaction_once_and_share_nothing(monkeypatch):
+    import gnomon.loops.ranking as loops
+    from gnomon.recommend import bpr, passes
+
+    monkeypatch.setattr(passes, "GRID_RATINGS", 50)
+    monkeypatch.setattr(bpr, "FEWEST", 4)
+    X = clicks(60, 40)
+    R = RatingMatrix.from_sparse(X, explicit_zeros=False)
+    work = BayesianPersonalizedRanking(2)._prepare(R)
+    size = len(work.user_edges) - 1
+    assert size == 10  # as many as there are items for
+    calls = []
+    monkeypatch.setattr(
+        loops, "bpr_steps", lambda *given: calls.append((given[1], *map(set, given[2:5]))) or (0, 0)
+    )
+    groups = []
+    for sweep in (0, 1):
+        calls.clear()
+        with threads(1):
+            bpr.one_pass(work, 7, sweep)
+        assert len(calls) == size**2
+        firsts = sorted(first for first, *_ in calls)
+        assert sweep * R.n_ratings <= firsts[0] and firsts[-1] < (sweep + 1) * R.n_ratings
+        met = [(a, i) for _, users, liked, _ in calls for a in users for i in liked if X[a, i]]
+        assert len(met) == R.n_ratings and set(met) == set(zip(R.users.tolist(), R.items.tolist()))
+        for at in range(0, len(calls), size):  # what is worked on at the same time
+            _, users, liked, others = zip(*calls[at : at + size])
+            assert all(mine <= group for mine, group in zip(liked, others))
+            assert sorted(item for group in others for item in group) == list(range(40))
+            assert sum(map(len, users)) == len(set().union(*users))
+        groups.append({frozenset(group) for *_, group in calls})
+    assert groups[0] != groups[1]
+
+
+def test_ranking_in_blocks_ignores_threads_and_ranks(monkeypatch):
+    from gnomon.recommend import bpr, passes
+
+    monkeypatch.setattr(passes, "GRID_RATINGS", 100)
+    monkeypatch.setattr(bpr, "FEWEST", 8)
+    X = clicks(90, 45)
+    found = []
+    for count in (1, 3):
+        model = BayesianPersonalizedRanking(
+            6, learning_rate=0.1, iterations=40, num_threads=count, random_state=0
+        ).fit(X)
+        found.append(model)
+    np.testing.assert_array_equal(found[0].user_factors, found[1].user_factors)
+    np.testing.assert_array_equal(found[0].item_factors, found[1].item_factors)
+    trace = found[0].trace_["correct"]
+    assert trace[0] < 0.65 < 0.85 < trace[-1]
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_draws_whose_other_item_the_user_has_are_left_out(verify):
+    X = sp.csr_array(np.ones((3, 4)))
+    model = BayesianPersonalizedRanking(2, iterations=20, verify_negative_samples=verify, random_state=0).fit(
+        X
+    )
+    skipped = np.mean(model.trace_["skipped"])
+    assert skipped == 1.0 if verify else 0.1 < skipped < 0.4  # one of four is the same item
+
+
+def test_the_item_of_a_search_is_found_at_any_place():
+    from gnomon.loops import _compile, ranking
+
+    @_compile.compiled
+    def found(items, low, high, item):
+        return ranking.holds(items, low, high, item)
+
+    items = np.array([-1, 2, 3, 5, 8, 13, 13], dtype=np.int32)
+    for low in range(len(items)):
+        for high in range(low, len(items)):
+            for item in range(-2, 15):
+                assert found(items, low, high, item) == (item in items[low:high])
+
+
+def test_ranking_that_runs_away_is_said():
+    with pytest.raises(DivergenceError, match="lower learning_rate"):
+        BayesianPersonalizedRanking(2, learning_rate=1e30, iterations=50, random_state=0).fit(clicks())
+
+
+@pytest.mark.parametrize("density", [0.01, 0.2])
+def test_largest_products_equal_a_sort_whether_items_are_listed_or_looked_over(density):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 150)) < density, rng.integers(1, 3, size=(60, 150)), 0).astype(float)
+    norms = np.linalg.norm(X, axis=0)
+    want = X.T @ X / np.where(norms > 0, np.outer(norms, norms), 1.0)
+    found = ItemItemRecommender(7).fit(sp.csr_array(X)).similarity_
+    for i in range(150):
+        values = np.round(want[i], 12)
+        order = np.lexsort((np.arange(150), -values))[:7]
+        best = np.sort(order[values[order] > 0])
+        np.testing.assert_array_equal(np.sort(np.round(found[[i]].data, 12)), np.sort(values[best]))
+        assert (np.diff(found[[i]].indices) > 0).all()
+
+
+def test_products_that_are_zero_are_no_likeness_and_ties_go_to_the_first():
+    from gnomon.loops.item_item import top_products
+
+    X = sp.csr_array([[1.0, 1, 1, 1, 0], [1.0, -1, 1, 1, 0]])
+    T = X.tocsc()
+    for extra in (0, 40):  # more items: the few that are met are listed
+        starts = np.concatenate([T.indptr, np.full(extra, T.indptr[-1])]).astype(np.int64)
+        columns, values = np.full((5 + extra, 2), -1, dtype=np.int32), np.zeros((5 + extra, 2))
+        rows = X.indptr.astype(np.int64), X.indices, X.data
+        top_products(0, 5 + extra, starts, T.indices, T.data, *rows, columns, values)
+        assert columns[:5].tolist() == [[0, 2], [1, -1], [0, 2], [0, 2], [-1, -1]]
+        assert values[:5].tolist() == [[2, 2], [2, 0], [2, 2], [2, 2], [0, 0]]
+
+
+def test_ids_of_a_matrix_are_those_of_implicit():
+    model = AlternatingLeastSquares(2, iterations=1, random_state=0).fit(clicks())
+    assert model.recommend(0, N=3)[0].dtype == model.similar_users([0, 1])[0].dtype == np.int32
+    model.partial_fit_items([25, 20], sp.csr_array(np.eye(2, 30)))
+    assert model.items_.dtype == np.int32 and model.items_[-2:].tolist() == [20, 25]
+    model.partial_fit_items([2**40], sp.csr_array(np.eye(1, 30)))
+    assert model.items_[-1] == 2**40
+    model.fit([(1, 2), (2, 2)], [1, 1])
+    assert model.items_.dtype == np.int64
+
+
 # parity
+
+
+@pytest.mark.parity
+def test_metrics_of_implicit_read_our_models():
+    evaluation = pytest.importorskip("implicit.evaluation")
+    likes = sp.csr_matrix(checkerboard(20))
+    test = sp.csr_matrix(np.eye(20))
+    for model in (AlternatingLeastSquares(3, random_state=0), ItemItemRecommender(20)):
+        model.fit(likes)
+        assert evaluation.precision_at_k(model, likes, test, K=1, show_progress=False) == 1
 
 
 @pytest.mark.parity
@@ -339,6 +471,9 @@ def test_saved_and_loaded_under_the_names_of_implicit(tmp_path):
 def test_counts_that_overflow_are_refused():
     with pytest.raises(DataError, match="not finite after sweep 1.*alpha"):
         AlternatingLeastSquares(3, random_state=0).fit(checkerboard(8) * 1e30)
+    for use_cg in (True, False):
+        with pytest.raises(DataError, match="confidences up to 1e\\+39 are too large for float32.*alpha"):
+            AlternatingLeastSquares(3, use_cg=use_cg, random_state=0).fit(checkerboard(8) * 1e39)
     exact = AlternatingLeastSquares(3, use_cg=False, random_state=0).fit(
         checkerboard(8) * 1e30
     )  # adds up in float64

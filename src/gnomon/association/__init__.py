@@ -15,7 +15,7 @@ __getattr__, __dir__, __all__ = attach(
         "fpgrowth": "mining",
         "fpmax": "mining",
         "lattice": "lattices",
-        "read_baskets": "baskets",
+        "read_baskets": "files",
         "rule_measures": "measures",
         "support": "measures",
     },

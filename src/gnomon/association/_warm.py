@@ -17,7 +17,7 @@ def warm_up() -> None:
         ["a", "b"],
         ["b", "c"],
         ["a", "c", "b"],
-    ] * 3  # the same again, for prefix trees
+    ] * 300  # the same again, for prefix trees
     for function in (apriori, fpgrowth, eclat, fpmax):
         function(baskets, 0.5)
         function(np.eye(3, dtype=bool, order="F"), 0.3)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from array import array
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, count
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.validate import check_parameters
 
+SMALL_TABLE = 2**18  # cells that stay near the processor while they are turned
 SPREAD = 4  # integers that lie this many times wider than there are entries are looked up one by one
 
 
@@ -43,16 +43,29 @@ class Baskets(NamedTuple):
         return sparse.csr_array((ones, self.items, self.starts), shape=(self.n, len(self.names)))
 
 
-def baskets_of(data: Any, *, null_values: bool = False, hierarchy: Any = None) -> Baskets:
-    """Return the baskets of a boolean table, a sparse matrix, a list of sets of items, or a file."""
+def baskets_of(
+    data: Any,
+    *,
+    null_values: bool = False,
+    hierarchy: Any = None,
+    least: Callable[[int], int] | None = None,
+) -> Baskets:
+    """Return the baskets of a boolean table, a sparse matrix, a list of sets of items, or a file.
+
+    `least` tells of the number of baskets in how many an item must be; baskets of a table may then lack rarer items.
+    """
     if isinstance(data, str | os.PathLike):
+        from gnomon.association.files import read_baskets
+
         data = read_baskets(data)
     if sparse.issparse(data):
         found = _from_matrix(data, range(data.shape[1]), named=False)
     elif hasattr(data, "columns") and hasattr(data, "dtypes"):
-        found = _from_frame(data, null_values)
+        found = _from_frame(data, null_values, None if hierarchy else least)
     elif isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "biuf":
-        found = _from_table(data, list(range(data.shape[1])), null_values, named=False)
+        found = _from_table(
+            data, list(range(data.shape[1])), null_values, None if hierarchy else least, named=False
+        )
     else:
         names, starts, items = codes_of(data)
         found = Baskets(starts, items, names, named=True)
@@ -135,7 +148,7 @@ def _sorted(items: set[Any]) -> list[Any]:
         return sorted(items, key=lambda item: (type(item).__name__, str(item)))
 
 
-def _from_frame(frame: Any, null_values: bool) -> Baskets:
+def _from_frame(frame: Any, null_values: bool, least: Any = None) -> Baskets:
     names = list(frame.columns)
     twice = [name for name in set(names) if names.count(name) > 1] if len(set(names)) < len(names) else []
     if twice:
@@ -154,10 +167,12 @@ def _from_frame(frame: Any, null_values: bool) -> Baskets:
                 "the columns must hold True and False (or 0 and 1); encode baskets with TransactionEncoder "
                 "or pass them as a list of lists."
             ) from None
-    return _from_table(table, names, null_values)
+    return _from_table(table, names, null_values, least)
 
 
-def _from_table(table: Array, names: list[Any], null_values: bool, *, named: bool = True) -> Baskets:
+def _from_table(
+    table: Array, names: list[Any], null_values: bool, least: Any = None, *, named: bool = True
+) -> Baskets:
     unknown = None
     if table.dtype.kind == "f":
         missing = np.isnan(table)
@@ -176,7 +191,14 @@ def _from_table(table: Array, names: list[Any], null_values: bool, *, named: boo
             value = table[other[:, column], column][0]
             raise DataError(f"column {names[column]!r} must hold True/False or 0/1; it holds {value}.")
         table = table != 0
-    return Baskets(*_true_cells(table), names, named, unknown)
+    if least is None or not table.size:
+        return Baskets(*_true_cells(table), names, named, unknown)
+    number = np.count_nonzero(table, axis=0)
+    kept = np.flatnonzero(number >= least(len(table)))
+    if len(kept) == len(names):
+        return Baskets(*_true_cells(table), names, named, unknown)
+    starts, items = _true_cells(table[:, kept])
+    return Baskets(starts, kept[items].astype(np.int32), names, named, unknown)
 
 
 def _true_cells(table: Array) -> tuple[Array, Array]:
@@ -184,6 +206,8 @@ def _true_cells(table: Array) -> tuple[Array, Array]:
     from gnomon.loops.setorder import true_cells, turned
 
     by_column = table.flags.f_contiguous and not table.flags.c_contiguous
+    if by_column and table.size <= SMALL_TABLE:
+        by_column, table = False, np.ascontiguousarray(table)
     lines = np.ascontiguousarray(table.T if by_column else table)
     cells = lines.reshape(-1).view(np.uint8)
     words = cells[: len(cells) // 8 * 8].view(np.uint64)
@@ -209,62 +233,6 @@ def _from_matrix(matrix: Any, names: Iterable[Any], *, named: bool = True) -> Ba
         A = A.copy()
         A.eliminate_zeros()
     return Baskets(A.indptr.astype(np.int64), A.indices.astype(np.int32), list(names), named)
-
-
-# files
-
-
-def read_baskets(source: Any, *, basket: Any = None, item: Any = None, sep: str | None = None) -> Any:
-    """Read baskets from a text file, or gather them from a long table with one row per bought item.
-
-    Parameters
-    ----------
-    source : path or data frame
-        A text file with one basket a line; a Parquet or CSV file, or a frame, with a row for every item of
-        every basket (then `basket` and `item` name its columns).
-    basket, item : str, optional
-        Columns of the basket's id and of the item in a long table.
-    sep : str, optional
-        What stands between the items of a line; by default a comma where the file has any, else blanks.
-
-    Returns
-    -------
-    list of lists
-        The baskets, in the order in which they first appear.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"receipt": [7, 7, 8], "article": ["tea", "milk", "tea"]})
-    >>> read_baskets(table, basket="receipt", item="article")
-    [['tea', 'milk'], ['tea']]
-    """
-    if (basket is None) != (item is None):
-        raise DataError("basket and item must be given together: the two columns of a long table.")
-    if basket is not None:
-        return _gathered(_long_table(source), basket, item)
-    lines = Path(source).read_text(encoding="utf-8").splitlines()
-    if sep is None and any("," in line for line in lines):
-        sep = ","
-    return [[word.strip() for word in line.split(sep) if word.strip()] for line in lines]
-
-
-def _long_table(source: Any) -> Any:
-    if not isinstance(source, str | os.PathLike):
-        return source
-    import polars as pl
-
-    return pl.read_parquet(source) if str(source).endswith((".parquet", ".pq")) else pl.read_csv(source)
-
-
-def _gathered(table: Any, basket: Any, item: Any) -> list[list[Any]]:
-    for name in (basket, item):
-        if name not in list(table.columns):
-            raise DataError(f"there is no column {name!r}; the columns are {list(table.columns)}.")
-    found: dict[Hashable, list[Any]] = {}
-    for key, thing in zip(table[basket].to_list(), table[item].to_list()):
-        found.setdefault(key, []).append(thing)
-    return list(found.values())
 
 
 # hierarchies

@@ -99,7 +99,7 @@ class ItemsetDtype(ExtensionDtype):  # type: ignore[misc]
     """The kind of a column of item sets; ``astype(object)`` turns it into a plain column of frozensets."""
 
     name = "itemset"
-    type = frozenset
+    type = np.object_  # so that pandas puts a set into a cell as a whole, as in a column of objects
     na_value = np.nan
 
     @classmethod
@@ -115,7 +115,7 @@ def _elementwise(operation: Callable[[Any, Any], Any], *, truth: bool) -> Any:
         if isinstance(other, pd.Series | pd.Index | pd.DataFrame):
             return NotImplemented  # pandas puts the rows in line and asks again
         mine = np.asarray(self, dtype=object)
-        if isinstance(other, set | frozenset) or not isinstance(other, Iterable):
+        if isinstance(other, set | frozenset | str | bytes) or not isinstance(other, Iterable):
             others = [other] * len(mine)
         else:
             others = list(other)

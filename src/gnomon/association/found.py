@@ -42,7 +42,8 @@ def sorted_sizes(parts: list[dict[int, Found]]) -> Iterator[Found]:
         mine = [part[k] for part in parts if k in part]
         return in_lexicographic_order(*(np.concatenate(column) for column in zip(*mine)))
 
-    return in_order(of_size, range(1, longest + 1))
+    sizes = range(1, longest + 1)
+    return in_order(of_size, sizes) if len(parts) > 1 else map(of_size, sizes)
 
 
 def of_lengths(lengths: Any, members: Any, counts: Any, columns: Array) -> list[Found]:

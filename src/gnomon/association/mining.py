@@ -38,8 +38,12 @@ def _mine(
 ) -> Any:
     """Read, search, and return the frame: what all of the functions below have in common."""
     longest, limit = _bounds(max_len, max_sets)
-    baskets = baskets_of(df, hierarchy=hierarchy)
-    least = least_count(baskets.n, min_support, min_count)
+
+    def enough(n: int) -> int:
+        return least_count(n, min_support, min_count)
+
+    baskets = baskets_of(df, hierarchy=hierarchy, least=enough)
+    least = enough(baskets.n)
     data = ranked(baskets, least)
     if guard:
         check_size(data, longest, limit)
@@ -218,8 +222,8 @@ def fpgrowth(
     The baskets, their items from most to least frequent, share their beginnings in a tree. The paths above the nodes of
     an item, each with the number of baskets that took it, are the baskets that hold it; they are written as bit sets
     with weights, which take the place of ever smaller trees, and searched as in `eclat`. Good when many baskets are
-    alike or begin alike; where the tree has more than half as many nodes as the baskets have entries, it is given up
-    and the search is that of `eclat`.
+    alike or begin alike; where the tree has more than one node for twenty entries of the baskets, it is given up and
+    the search is that of `eclat`.
 
     Parameters
     ----------

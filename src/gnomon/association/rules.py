@@ -41,6 +41,13 @@ class Sets(NamedTuple):
     names: list[Any]
 
 
+class MissingSetError(DataError, KeyError):
+    """The support of a part of a set is not known; a KeyError for those who caught mlxtend's."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class Split(NamedTuple):
     """Rules, as numbers of sets."""
 
@@ -174,6 +181,8 @@ def _check(df: Any, metric: str, null_values: bool, df_orig: Any, num_itemsets: 
     for name in (metric, *wanted):
         if name not in METRICS:
             raise DataError(f"metric {name!r} is not one of {METRICS}.{nearest(name, METRICS)}")
+    if not isinstance(num_itemsets, Integral) or isinstance(num_itemsets, bool) or num_itemsets < 1:
+        raise DataError(f"num_itemsets must be a positive integer; got {num_itemsets!r}.")
     if null_values and (df_orig is None or num_itemsets == 1):
         raise DataError("null_values=True needs df_orig and num_itemsets.")
 
@@ -229,7 +238,7 @@ def _kept(
     def piece(edges: tuple[int, int]) -> Split:
         *found, missing = split_sets(*edges, sets.starts, counts, links, pruning, most)
         if missing >= 0:
-            raise DataError(
+            raise MissingSetError(
                 f"a part of {set(sets.objects[missing])} is not among the itemsets, so its support is not known; "
                 "use all frequent sets, or support_only=True."
             )

@@ -13,12 +13,17 @@ from gnomon.association.baskets import Baskets
 from gnomon.association.found import Found, by_size, of_lengths, sorted_sizes
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.threads import in_order
+from gnomon.core.threads import in_order, shared
 
 MAX_SETS = 10_000_000  # found sets, unless the caller says more
 STRIDES = 16  # first items are dealt out to so many pieces of work
-MOST_NODES = 0.5  # of a prefix tree per entry of the baskets; with more the tree is not worth its links
+FEW_ENTRIES = 2**18  # of baskets; with no more of them
+FEW_SETS = 2**14  # at most are looked for in one piece, without threads
+MOST_NODES = 0.05  # of a prefix tree per entry of the baskets; with more the tree is not worth its links
+FIRST_PART = 8  # of the baskets, one of so many, is tried first: its tree may have twice as many nodes
 BLOCK_BYTES = 2**25  # of bits that Apriori counts in at a time
+PIECE_SETS = 2**13  # that a thread joins at least
+PIECE_WORDS = 2**19  # of bits that a thread looks through at least
 
 
 class Ranked(NamedTuple):
@@ -76,10 +81,10 @@ def search_eclat(data: Ranked, longest: int, limit: int) -> Iterator[Found]:
     sizes = np.diff(data.basket_starts)
     whole = whole_rows(data.table, int(np.searchsorted(sizes, (len(data.starts) - 1) / WHOLE)))
 
-    def piece(begin: int) -> Any:
-        return frequent_sets(begin, STRIDES, data.table, whole, data.least, longest, limit)
+    def piece(begin: int, step: int, most: int) -> Any:
+        return frequent_sets(begin, step, data.table, whole, data.least, longest, most)
 
-    return _gathered(piece, data.columns, limit)
+    return _gathered(piece, data, limit)
 
 
 def search_fpgrowth(data: Ranked, longest: int, limit: int) -> Iterator[Found]:
@@ -91,31 +96,49 @@ def search_fpgrowth(data: Ranked, longest: int, limit: int) -> Iterator[Found]:
 
     if not len(data.columns):
         return iter(())
-    tree = prefix_tree(data.starts, data.items)
-    if len(tree[0]) > MOST_NODES * len(data.items):
-        return search_eclat(data, longest, limit)
+    for part, most in ((FIRST_PART, 2 * MOST_NODES), (1, MOST_NODES)):
+        starts = data.starts[: 1 + (len(data.starts) - 1) // part]
+        tree = prefix_tree(starts, data.items[: starts[-1]])
+        if len(tree[0]) > 1 + most * starts[-1]:
+            return search_eclat(data, longest, limit)
     starts, nodes = nodes_by_item(tree[0], len(data.columns))
     sizes = np.diff(data.basket_starts)
 
-    def piece(begin: int) -> Any:
-        return fp_growth(begin, STRIDES, tree, starts, nodes, sizes, data.least, longest, limit)
+    def piece(begin: int, step: int, most: int) -> Any:
+        return fp_growth(begin, step, tree, starts, nodes, sizes, data.least, longest, most)
 
-    return _gathered(piece, data.columns, limit)
+    return _gathered(piece, data, limit)
 
 
-def _gathered(piece: Callable[[int], Any], columns: Array, limit: int) -> Iterator[Found]:
-    """Yield what pieces of the work find, size by size and in order."""
+def _pieces(
+    piece: Callable[[int, int, int], Any], data: Ranked, limit: int, number: Callable[[Any], int]
+) -> list[Any]:
+    """Return what a search finds from every first item on: at once where that is little, else in pieces on threads.
 
-    def laid_out(begin: int) -> tuple[int, Any]:
-        parents, added, sizes, n = piece(begin)
-        return n, by_size(parents, columns[added], sizes) if n <= limit else None
-
+    `piece(begin, step, most)` takes every step-th first item and ends early above `most` sets.
+    """
+    if len(data.items) <= FEW_ENTRIES:
+        few = min(limit, FEW_SETS)
+        part = piece(0, 1, few)
+        if number(part) <= few:
+            return [part]
     parts, total = [], 0
-    for n, part in in_order(laid_out, range(min(STRIDES, len(columns)))):
-        total += n
+    strides = min(STRIDES, len(data.columns))
+    for part in in_order(lambda begin: piece(begin, STRIDES, limit), range(strides)):
+        total += number(part)
         check_limit(total, limit)
         parts.append(part)
-    return sorted_sizes(parts)
+    return parts
+
+
+def _gathered(piece: Callable[[int, int, int], Any], data: Ranked, limit: int) -> Iterator[Found]:
+    """Yield what pieces of the work find, size by size and in order."""
+
+    def laid_out(begin: int, step: int, most: int) -> tuple[int, Any]:
+        parents, added, sizes, n = piece(begin, step, most)
+        return n, by_size(parents, data.columns[added], sizes) if n <= most else None
+
+    return sorted_sizes([part for _, part in _pieces(laid_out, data, limit, lambda part: int(part[0]))])
 
 
 class Level(NamedTuple):
@@ -132,29 +155,30 @@ def search_apriori(
     data: Ranked, longest: int, limit: int, candidates: str
 ) -> tuple[list[Found], list[Level]]:
     """Level by level: candidates from the sets of the level below, counted in one look at the baskets."""
-    from gnomon.loops.levels import joined
-
     columns = np.sort(data.columns)
     order = np.argsort(data.columns)  # sets are of columns here, so that their order is the caller's
     singles = np.arange(len(order), dtype=np.int32)[:, None]
     place = np.argsort(order).astype(np.int32)
     items = place[data.items] if len(data.items) else data.items
-    found = [Found(singles, np.diff(data.basket_starts)[order])] if len(singles) else []
+    count = counter(data.starts, items, len(singles))
+    sizes = np.diff(data.basket_starts)[order]
+    found = [Found(singles, sizes)] if len(singles) else []
+    free = sizes < len(data.starts) - 1
     levels = [Level(1, data.n_items, 0, data.n_items, len(singles))]
     total = len(singles)
     while found and len(found) < longest and len(found[-1].sets):
-        level = np.ascontiguousarray(found[-1].sets)
         if (
             candidates == "prefix" and len(found) == 1
         ):  # all pairs are candidates: none has to be written down
             generated = counted = math.comb(len(singles), 2)
             new = frequent_pairs(data, columns, limit)
+            free = new.counts < np.minimum(*sizes[new.sets.T])
+        elif candidates == "prefix":
+            new, free, generated, counted = next_level(found[-1], free, data.least, total, limit, count)
         else:
-            by_prefix = candidates == "prefix"
-            tried, generated = joined(level, limit) if by_prefix else extended(level, singles[:, 0])
-            check_limit(total + len(tried) if len(tried) > limit else total, limit)
-            counts, counted = count_in_blocks(data.starts, items, len(singles), tried), len(tried)
-            new = Found(tried[counts >= data.least], counts[counts >= data.least])
+            tried, generated = extended(found[-1].sets, singles[:, 0])
+            counted = generated
+            new = frequent(Found(tried, count(tried)), data.least)
         levels.append(Level(len(found) + 1, generated, generated - counted, counted, len(new.sets)))
         if not len(new.sets):
             break
@@ -162,6 +186,43 @@ def search_apriori(
         total += len(new.sets)
         check_limit(total, limit)
     return [Found(columns[one.sets], one.counts) for one in found], levels
+
+
+def frequent(tried: Found, least: int) -> Found:
+    """Return the sets that are frequent."""
+    enough = tried.counts >= least
+    return Found(np.ascontiguousarray(tried.sets[enough]), tried.counts[enough])
+
+
+def next_level(
+    level: Found, free: Array, least: int, total: int, limit: int, count: Callable[[Array], Array]
+) -> tuple[Found, Array, int, int]:
+    """Return the frequent sets of one item more, which of them are free, and how many were generated and left to count.
+
+    A set is free when no part of it is in as few baskets. Where a part of a candidate is not free, some item follows
+    from others, and the candidate is in as many baskets as the rarest of its parts: it need not be counted (Bastide et
+    al., 2000).
+    """
+    from gnomon.loops.levels import joined, prefix_edges, row_keys
+    from gnomon.loops.rules import hash_table
+
+    edges, keys = prefix_edges(level.sets), row_keys(level.sets)
+    table = hash_table(keys)
+    marks = np.searchsorted(edges, np.arange(0, len(keys), PIECE_SETS))
+    ranges = list(zip(marks, [*(marks[1:] + 1), len(edges)]))
+
+    def piece(part: tuple[int, int]) -> Any:
+        return joined(edges[slice(*part)], level.sets, keys, table, level.counts, free, limit)
+
+    parts = shared(piece, ranges) if len(ranges) > 1 else [piece(ranges[0])]
+    tried, smallest, derived = (np.concatenate([part[c] for part in parts]) for c in range(3))
+    generated = sum(part[3] for part in parts)
+    check_limit(total + len(tried) if len(tried) > limit else total, limit)
+    counts = smallest.copy()
+    counts[~derived] = count(np.ascontiguousarray(tried[~derived]))
+    enough = counts >= least
+    new = Found(np.ascontiguousarray(tried[enough]), counts[enough])
+    return new, (counts < smallest)[enough], generated, len(tried)
 
 
 def frequent_pairs(data: Ranked, columns: Array, limit: int) -> Found:
@@ -183,52 +244,58 @@ def extended(level: Array, singles: Array) -> tuple[Array, int]:
     return np.ascontiguousarray(made), len(made)
 
 
-def count_in_blocks(starts: Array, items: Array, p: int, sets: Array) -> Array:
-    """Return in how many baskets each set is; bits of a block of baskets at a time."""
+def counter(starts: Array, items: Array, p: int) -> Callable[[Array], Array]:
+    """Return a function that counts in how many baskets sets are; bits of a block of baskets at a time."""
     from gnomon.loops.levels import count_sets, fill_bits
 
-    counts = np.zeros(len(sets), dtype=np.int64)
     n = len(starts) - 1
-    if not len(sets):
-        return counts
     words = max(1, min((n + 63) // 64, BLOCK_BYTES // (8 * max(1, p))))
-    each = -(-len(sets) // STRIDES)
+    kept: list[Array] = []  # the bits of the only block
 
-    def share(first: int) -> Array:
-        mine = np.zeros(min(each, len(sets) - first), dtype=np.int64)
-        count_sets(bits, sets[first : first + each], mine)
-        return mine
-
-    for first in range(0, n, 64 * words):
+    def filled(first: int) -> Array:
+        if kept:
+            return kept[0]
         last = min(n, first + 64 * words)
         bits = np.zeros((p, (last - first + 63) // 64), dtype=np.uint64)
         fill_bits(starts, items, first, last, bits)
-        counts += np.concatenate(list(in_order(share, range(0, len(sets), each))))
-    return counts
+        if n <= 64 * words:
+            kept.append(bits)
+        return bits
+
+    def count(sets: Array) -> Array:
+        counts = np.zeros(len(sets), dtype=np.int64)
+        each = max(-(-len(sets) // STRIDES), PIECE_WORDS // words)
+        for first in range(0, n if len(sets) else 0, 64 * words):
+            bits = filled(first)
+
+            def share(begin: int, bits: Array = bits) -> None:
+                count_sets(bits, sets[begin : begin + each], counts[begin : begin + each])
+
+            if each < len(sets):
+                shared(share, range(0, len(sets), each))
+            else:
+                share(0)
+        return counts
+
+    return count
 
 
 def search_closed(data: Ranked, maximal: bool, limit: int) -> list[Found]:
-    """Closed sets by prefix-preserving closure extension; of those the maximal, if asked for."""
+    """Closed sets by prefix-preserving closure extension, or maximal sets by branches that look ahead."""
     from gnomon.loops.closedsets import closed_sets
+    from gnomon.loops.maximalsets import maximal_sets
+    from gnomon.loops.setsearch import WHOLE, whole_rows
 
-    def piece(begin: int) -> Any:
-        return closed_sets(
-            begin,
-            STRIDES,
-            data.starts,
-            data.items,
-            data.basket_starts,
-            data.baskets,
-            data.least,
-            maximal,
-            limit,
-        )
+    table = (data.starts, data.items, data.basket_starts, data.baskets)
+    dense = maximal and data.least * WHOLE >= len(data.starts) - 1 and len(data.columns)
+    whole = whole_rows(data.table, 0) if dense else np.zeros((0, 0), dtype=np.uint64)
 
-    parts, total = [], 0
-    for part in in_order(piece, range(min(STRIDES, len(data.columns)))):
-        total += len(part[0])
-        check_limit(total, limit)
-        parts.append(part)
+    def piece(begin: int, step: int, most: int) -> Any:
+        if maximal:
+            return maximal_sets(begin, step, *table, whole, data.least, most)
+        return closed_sets(begin, step, *table, data.least, most)
+
+    parts = _pieces(piece, data, limit, lambda part: len(part[0]))
     lengths, members, counts = (np.concatenate(column) for column in zip(*parts)) if parts else ([], [], [])
     return of_lengths(lengths, members, counts, data.columns)
 

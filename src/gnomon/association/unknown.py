@@ -10,7 +10,7 @@ from scipy import sparse
 from gnomon.association.baskets import Baskets, baskets_of
 from gnomon.association.found import Found, frame_of
 from gnomon.association.search import (
-    count_in_blocks,
+    counter,
     least_count,
     ranked,
     search_fpgrowth,
@@ -60,4 +60,4 @@ def _count(table: Any, sets: Any) -> Any:
     table = sparse.csr_array(table)
     table.sort_indices()
     starts, items = table.indptr.astype(np.int64), table.indices.astype(np.int32)
-    return count_in_blocks(starts, items, table.shape[1], np.ascontiguousarray(sets, dtype=np.int32))
+    return counter(starts, items, table.shape[1])(np.ascontiguousarray(sets, dtype=np.int32))

@@ -100,10 +100,11 @@ class RatingMatrix(Data):
     def _order(self, rows: Array, columns: Array, values: Array, when: Array | None, duplicates: str) -> None:
         if duplicates not in ("error", "last", "mean", "sum"):
             raise DataError(f"duplicates must be 'error', 'last', 'mean' or 'sum'; got {duplicates!r}.")
-        keys = (columns, rows) if when is None else (when, columns, rows)
-        order = np.lexsort(keys)
-        rows, columns, values = rows[order], columns[order], values[order]
-        when = None if when is None else when[order]
+        in_order = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (columns[1:] >= columns[:-1]))
+        if when is not None or not in_order.all():
+            order = np.lexsort((columns, rows) if when is None else (when, columns, rows))
+            rows, columns, values = rows[order], columns[order], values[order]
+            when = None if when is None else when[order]
         again = np.zeros(len(rows), dtype=bool)
         again[1:] = (rows[1:] == rows[:-1]) & (columns[1:] == columns[:-1])
         if again.any():

@@ -1,4 +1,4 @@
-"""Closed and maximal sets of items, and how many sets there are. Arrays in, arrays out; baskets are read-only.
+"""Closed sets of items, and how many sets there are. Arrays in, arrays out; baskets are read-only.
 
 Baskets hold the ranks of their frequent items, ascending; rank 0 is the rarest item.
 """
@@ -70,8 +70,8 @@ def projected(first, everything, starts, items, basket_starts, baskets, least, c
 
 
 @compiled
-def closed_sets(begin, step, starts, items, basket_starts, baskets, least, maximal, limit):
-    """Closed (or maximal) sets by prefix-preserving extension: lengths, ranks one after another, counts.
+def closed_sets(begin, step, starts, items, basket_starts, baskets, least, limit):
+    """Closed sets by prefix-preserving extension: lengths, ranks one after another, counts.
 
     A set is emitted at the smallest rank from which it can be reached without adding a smaller one.
     """
@@ -93,7 +93,6 @@ def closed_sets(begin, step, starts, items, basket_starts, baskets, least, maxim
             continue
         inside = np.zeros((m + 1, m), dtype=np.uint8)  # members of the set at every depth
         rows = np.empty((m + 1, width), dtype=np.uint64)
-        trial = np.empty(width, dtype=np.uint64)
         at = np.zeros(m + 1, dtype=np.int64)
         support = np.zeros(m + 1, dtype=np.int64)
         for w in range(width):
@@ -106,28 +105,21 @@ def closed_sets(begin, step, starts, items, basket_starts, baskets, least, maxim
         depth = 0
         while depth >= 0:
             if at[depth] == 0:  # a new closed set
-                grows = False
-                if maximal:
-                    for i in range(m):
-                        if not inside[depth, i] and meet(rows[depth], bits[i], trial) >= least:
-                            grows = True
-                            break
-                if not grows:
-                    while filled + m + 1 > len(members):
-                        members = doubled(members)
-                    if n == len(lengths):
-                        lengths, sizes = doubled(lengths), doubled(sizes)
-                    members[filled] = first
-                    length = 1
-                    for i in range(m):
-                        if inside[depth, i]:
-                            members[filled + length] = ranks[i]
-                            length += 1
-                    lengths[n], sizes[n] = length, support[depth]
-                    filled += length
-                    n += 1
-                    if n > limit:
-                        return lengths[:n], members[:filled], sizes[:n]
+                while filled + m + 1 > len(members):
+                    members = doubled(members)
+                if n == len(lengths):
+                    lengths, sizes = doubled(lengths), doubled(sizes)
+                members[filled] = first
+                length = 1
+                for i in range(m):
+                    if inside[depth, i]:
+                        members[filled + length] = ranks[i]
+                        length += 1
+                lengths[n], sizes[n] = length, support[depth]
+                filled += length
+                n += 1
+                if n > limit:
+                    return lengths[:n], members[:filled], sizes[:n]
                 at[depth] = 1
                 for i in range(m):  # extensions come after `first`, and after the last one added
                     if ranks[i] > first:

@@ -6,7 +6,6 @@ Row r has the entries starts[r]:starts[r + 1]: which factor vectors it meets, wi
 import numpy as np
 
 from gnomon.loops._compile import PART, compiled
-from gnomon.loops.draws import mix
 
 LANES = 8  # numbers in a turn of a vectorized loop; rows of small matrices are padded to a multiple
 ENTRIES = 64  # entries of a row that are gathered at a time
@@ -332,51 +331,3 @@ def coordinate_rows(first, last, starts, others, places, residual, f, out, colum
         if nonnegative and best < 0.0:
             best = 0.0
         out[r, column] = best
-
-
-@compiled(fastmath=True)
-def bpr_epoch(seed, first, n_draws, starts, users, items, rate, reg, verify, U, V, biases):
-    """Draws of (user, liked item, other item) and a gradient step for each; the liked item is one of all entries.
-
-    Returns how many pairs were in order already, and how many draws were left out because the other was liked
-    too.
-    """
-    k = U.shape[1]
-    right = skipped = 0
-    m = len(V)
-    nnz = len(items)
-    for draw in range(first, first + n_draws):
-        key = mix(np.uint64(seed) + np.uint64(2 * draw))
-        e = np.int64(((key >> np.uint64(32)) * np.uint64(nnz)) >> np.uint64(32))
-        key = mix(np.uint64(seed) + np.uint64(2 * draw + 1))
-        j = np.int64(((key >> np.uint64(32)) * np.uint64(m)) >> np.uint64(32))
-        a, i = users[e], items[e]
-        if verify:
-            low, high = starts[a], starts[a + 1]
-            while low < high:
-                middle = (low + high) >> 1
-                if items[middle] < j:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low < starts[a + 1] and items[low] == j:
-                skipped += 1
-                continue
-        elif i == j:
-            skipped += 1
-            continue
-        x = biases[i] - biases[j]
-        for l in range(k):
-            x += U[a, l] * (V[i, l] - V[j, l])
-        if x > 0:
-            right += 1
-        s = 1.0 / (1.0 + np.exp(x))
-        z, keep = U.dtype.type(rate * s), U.dtype.type(1.0 - rate * reg)
-        for l in range(k):
-            u, vi, vj = U[a, l], V[i, l], V[j, l]
-            U[a, l] = keep * u + z * (vi - vj)
-            V[i, l] = keep * vi + z * u
-            V[j, l] = keep * vj - z * u
-        biases[i] += rate * (s - reg * biases[i])
-        biases[j] += rate * (-s - reg * biases[j])
-    return right, skipped

@@ -2,54 +2,66 @@
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
+from gnomon.loops.select import insert
+
+STRIP = 64  # sums looked over at once
+
+
+@compiled(**PART)
+def keep_largest(value, column, keys, labels):
+    """Put a sum that is not zero among the largest; keys are negative sums, ascending, ties by the column."""
+    last = len(keys) - 1
+    if value != 0.0 and (-value < keys[last] or (-value == keys[last] and column < labels[last])):
+        insert(-value, column, keys, labels)
 
 
 @compiled
 def top_products(first, last, starts, users, left, row_starts, items, right, columns, values):
     """columns[i], values[i] = the K items with the largest Σ_u x_ui x_uj, ascending by column, -1 where fewer.
 
-    starts, users, left are the entries of item i; row_starts, items, right those of user u. Ties go to the
-    lower column.
+    starts, users, left are the entries of item i; row_starts, items, right those of user u. Sums that are zero are
+    left out; ties go to the lower column. Where an item meets less than there are, those it meets are listed on the
+    way; else all sums are looked over.
     """
     m, K = len(starts) - 1, columns.shape[1]
-    sums = np.zeros(m)
-    seen = np.empty(m, dtype=np.int64)
+    sums, met, seen = np.zeros(m), np.zeros(m, dtype=np.bool_), np.empty(m, dtype=np.int64)
+    keys, labels = np.empty(K), np.empty(K, dtype=np.int64)
     for i in range(first, last):
-        n = 0
+        keys[:], labels[:] = np.inf, m
+        meetings = 0
         for e in range(starts[i], starts[i + 1]):
-            u, x = users[e], left[e]
-            for f in range(row_starts[u], row_starts[u + 1]):
-                j = items[f]
-                if sums[j] == 0.0:
-                    seen[n] = j
-                    n += 1
-                sums[j] += x * right[f]
-                if sums[j] == 0.0:
-                    sums[j] = 1e-300  # met, and to be met once
-        found = seen[:n]
-        if n > K:
-            score = np.empty(n)
+            meetings += row_starts[users[e] + 1] - row_starts[users[e]]
+        if meetings < m:
+            n = 0
+            for e in range(starts[i], starts[i + 1]):
+                for f in range(row_starts[users[e]], row_starts[users[e] + 1]):
+                    j = items[f]
+                    if not met[j]:
+                        met[j] = True
+                        seen[n] = j
+                        n += 1
+                    sums[j] += left[e] * right[f]
             for s in range(n):
-                score[s] = -sums[found[s]]
-            edge = np.partition(score, K - 1)[K - 1]
-            kept = 0
-            for s in range(n):
-                if score[s] < edge:
-                    columns[i, kept] = found[s]
-                    kept += 1
-            level = np.sort(found[score == edge])
-            for s in range(K - kept):
-                columns[i, kept + s] = level[s]
-            chosen = np.sort(columns[i, :K])
-            columns[i, :K] = chosen
-            n_kept = K
+                j = seen[s]
+                keep_largest(sums[j], j, keys, labels)
+                sums[j], met[j] = 0.0, False
         else:
-            chosen = np.sort(found)
-            for s in range(n):
-                columns[i, s] = chosen[s]
-            n_kept = n
-        for s in range(n_kept):
-            values[i, s] = sums[columns[i, s]]
-        for s in range(n):
-            sums[found[s]] = 0.0
+            for e in range(starts[i], starts[i + 1]):
+                x = left[e]
+                for f in range(row_starts[users[e]], row_starts[users[e] + 1]):
+                    sums[items[f]] += x * right[f]
+            for start in range(0, m, STRIP):
+                stop, above = min(start + STRIP, m), 0
+                worst = -keys[K - 1]
+                for j in range(start, stop):
+                    above += sums[j] > worst
+                for j in range(
+                    start, stop if above else start
+                ):  # nearly always none, once the list has filled
+                    keep_largest(sums[j], j, keys, labels)
+            sums[:] = 0.0
+        order = np.argsort(labels)
+        for s in range(K):
+            if labels[order[s]] < m:
+                columns[i, s], values[i, s] = labels[order[s]], -keys[order[s]]

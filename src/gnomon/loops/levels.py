@@ -4,8 +4,7 @@ import numpy as np
 
 from gnomon.loops._compile import PART, compiled
 from gnomon.loops.draws import mix
-from gnomon.loops.rules import hash_table
-from gnomon.loops.setsearch import doubled_rows, meet
+from gnomon.loops.setsearch import doubled, doubled_rows, meet
 
 
 @compiled(**PART)
@@ -28,8 +27,8 @@ def row_keys(level):
 
 
 @compiled(**PART)
-def contains(level, keys, table, key, candidate, dropped):
-    """Whether a level has the candidate without the item at `dropped`, whose key is given."""
+def part_of(level, keys, table, key, candidate, dropped):
+    """Where a level has the candidate without the item at `dropped`, whose key is given; -1: it has it not."""
     at = np.int64(key & np.uint64(len(table) - 1))
     while table[at] >= 0:
         s = table[at]
@@ -40,48 +39,66 @@ def contains(level, keys, table, key, candidate, dropped):
                     same = False
                     break
             if same:
-                return True
+                return s
         at = (at + 1) & (len(table) - 1)
-    return False
+    return np.int32(-1)
 
 
 @compiled
-def joined(level, limit):
+def prefix_edges(level):
+    """Where the sets begin that share all but their last item, and the end."""
+    n, k = level.shape
+    edges = np.empty(n + 1, dtype=np.int64)
+    groups = 0
+    for s in range(n):
+        if s == 0 or before(level[s, : k - 1], level[s - 1, : k - 1]) != 0:
+            edges[groups] = s
+            groups += 1
+    edges[groups] = n
+    return edges[: groups + 1]
+
+
+@compiled
+def joined(edges, level, keys, table, counts, free, limit):
     """Unions of two sets that share all but their last item, each once; those with an infrequent part are left out.
 
-    Returns the candidates and how many there were before the pruning; it ends early above `limit` candidates.
+    edges are some of those of `prefix_edges`; keys and table find a set of the level; counts are those of the level;
+    free[s] tells that no part of set s is in as few baskets as the set. Returns the candidates, the smallest count of
+    their parts, whether one of those is not free, and how many candidates there were before the pruning; it ends early
+    above `limit` candidates.
     """
-    n, k = level.shape
+    k = level.shape[1]
     out = np.empty((1024, k + 1), dtype=level.dtype)
-    keys = row_keys(level)
-    table = hash_table(keys)
+    smallest, derived = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.bool_)
     kept = generated = 0
-    low = 0
-    while low < n:
-        high = low + 1
-        while high < n and before(level[high, : k - 1], level[low, : k - 1]) == 0:
-            high += 1
+    for group in range(len(edges) - 1):
+        low, high = edges[group], edges[group + 1]
         for i in range(low, high):
             for j in range(i + 1, high):
                 generated += 1
                 if kept == len(out):
-                    out = doubled_rows(out)
+                    out, smallest, derived = doubled_rows(out), doubled(smallest), doubled(derived)
                 candidate = out[kept]
                 candidate[:k] = level[i]
                 candidate[k] = level[j, k - 1]
                 key = keys[i] ^ mix(np.uint64(candidate[k]))
+                fewest = min(counts[i], counts[j])
+                bound = not (free[i] and free[j])
                 whole = True
                 for dropped in range(k - 1):  # the two parents are frequent
                     part = key ^ mix(np.uint64(candidate[dropped]))
-                    if not contains(level, keys, table, part, candidate, dropped):
+                    s = part_of(level, keys, table, part, candidate, dropped)
+                    if s < 0:
                         whole = False
                         break
+                    fewest = min(fewest, counts[s])
+                    bound = bound or not free[s]
                 if whole:
+                    smallest[kept], derived[kept] = fewest, bound
                     kept += 1
                     if kept > limit:
-                        return out[:kept], generated
-        low = high
-    return out[:kept], generated
+                        return out[:kept], smallest[:kept], derived[:kept], generated
+    return out[:kept], smallest[:kept], derived[:kept], generated
 
 
 @compiled

@@ -68,8 +68,12 @@ def itemset_lattice(items: Any, itemsets: Any = None, ax: Any = None) -> Any:
         if points:
             ax.scatter(*zip(*points), s=60, zorder=2, label=status, **look)
     for one, (x, y) in place.items():
-        text = ", ".join(sorted(map(str, one))) or "∅"
-        ax.annotate(text, (x, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=7)
+        text = (
+            "\n".join(sorted(map(str, one))) or "∅"
+        )  # one below the other: next to each other they run together
+        ax.annotate(
+            text, (x, y), xytext=(0, 6), textcoords="offset points", ha="center", fontsize=7, linespacing=1.05
+        )
     ax.set_axis_off()
     ax.legend(frameon=False, loc="lower right", fontsize=8)
     return ax

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -201,8 +202,7 @@ class Recommender(Learner):
             left ends in what the user has rated, with scores of −inf.
         """
         check_is_fitted(self)
-        if N < 1:
-            raise DataError(f"N must be at least 1; got {N}.")
+        check_length(N)
         if not 0 <= diversity < 1:
             raise DataError(f"diversity must lie in [0, 1); got {diversity}.")
         many = is_many(userid)
@@ -294,6 +294,7 @@ class Recommender(Learner):
 
     def _similar(self, one: Any, N: int, names: Array, vectors: Any) -> tuple[Array, Array]:
         check_is_fitted(self)
+        check_length(N)
         code = int(codes_of([one], names)[0])
         if code < 0:
             raise DataError(f"{one!r} was not in the ratings; there is nothing to compare it by.")
@@ -321,6 +322,12 @@ class Means(NamedTuple):
     user: Array
     item: Array
     whole: float
+
+
+def check_length(N: Any) -> None:
+    """Raise when the length of a list that is asked for is no positive integer."""
+    if not isinstance(N, Integral) or isinstance(N, bool) or N < 1:
+        raise DataError(f"N must be an integer of at least 1; got {N!r}.")
 
 
 def largest(scores: Array, N: int) -> tuple[Array, Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,9 +17,9 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import codes_of, is_many
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import RatingMatrix, read_ratings
-from gnomon.core.threads import in_order
+from gnomon.core.threads import in_order, threads
 from gnomon.core.validate import check_parameters
-from gnomon.recommend.base import BLOCK_SCORES, Recommender, cosines, largest
+from gnomon.recommend.base import BLOCK_SCORES, Recommender, check_length, cosines, largest
 from gnomon.recommend.newcomers import as_rows
 
 
@@ -67,6 +68,8 @@ class ImplicitRecommender(Recommender):
     def _read_ratings(self, X: Any, y: Any = None) -> RatingMatrix:
         check_parameters(self)
         R = read_ratings(X, y, explicit_zeros=False, duplicates="sum")
+        if sparse.issparse(X):  # implicit's kind of numbers, which its compiled functions ask for
+            R.user_names, R.item_names = R.user_names.astype(np.int32), R.item_names.astype(np.int32)
         if (R.values < 0).any():
             low = float(R.values.min())
             raise DataError(
@@ -106,7 +109,7 @@ class ImplicitRecommender(Recommender):
         Parameters
         ----------
         userid : id, or list or array of ids
-            For whom. A new user gets the most popular items.
+            For whom. A user who is new or has nothing gets the most popular items.
         user_items : sparse matrix, optional
             The interactions of these users, a row each; those of the fit by default.
         N : int
@@ -125,8 +128,7 @@ class ImplicitRecommender(Recommender):
             user has, with scores of −inf.
         """
         check_is_fitted(self)
-        if N < 1:
-            raise DataError(f"N must be at least 1; got {N}.")
+        check_length(N)
         many = is_many(userid)
         codes = codes_of(userid if many else [userid], self.users_)
         given = user_items if filter_already_liked_items or recalculate_user else None
@@ -211,6 +213,7 @@ class ImplicitRecommender(Recommender):
             Scores are cosines: of vectors, or of what `ItemItemRecommender` compares.
         """
         check_is_fitted(self)
+        check_length(N)
         if recalculate_item and item_users is None:
             raise DataError("recalculate_item=True needs item_users, a row of interactions for every item.")
         asked = self.recalculate_item(itemid, item_users) if recalculate_item else None
@@ -246,6 +249,7 @@ class ImplicitRecommender(Recommender):
     ) -> tuple[Array, Array]:
         """Return the rows most like some (or like the vectors `asked`), of those that are allowed."""
         check_is_fitted(self)
+        check_length(N)
         many = is_many(one)
         codes = codes_of(one if many else [one], names)
         if asked is None and (codes < 0).any():
@@ -287,6 +291,11 @@ class ImplicitRecommender(Recommender):
 class ImplicitFactors(ImplicitRecommender):
     """A recommender of interactions with a vector for every user and item."""
 
+    num_threads: int
+
+    def _threads(self) -> Any:
+        return threads(int(self.num_threads)) if self.num_threads else nullcontext()
+
     @property
     def user_factors(self) -> Array:
         """The vectors of the users, under implicit's name."""
@@ -308,7 +317,8 @@ class ImplicitFactors(ImplicitRecommender):
         else:
             vectors = self.user_factors_[codes]
         scores = np.asarray(vectors @ self.item_factors_.T, dtype=vectors.dtype)
-        new = np.flatnonzero(codes < 0) if not again else np.zeros(0, dtype=np.int64)
+        starts = self.ratings_.indptr
+        new = np.flatnonzero((codes < 0) | (starts[codes + 1] == starts[codes])) if not again else []
         if len(new):
             scores[new] = self._newcomer_scores()
         return scores

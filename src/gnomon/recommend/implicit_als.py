@@ -89,7 +89,7 @@ class AlternatingLeastSquares(ImplicitFactors):
     user_factors_, item_factors_ : arrays
         Also found as ``user_factors`` and ``item_factors``.
     users_, items_ : arrays
-        Ids, sorted; for a sparse matrix these are row and column numbers.
+        Ids, sorted; for a sparse matrix these are row and column numbers (int32, as in implicit).
     ratings_ : CSR array
         The interactions.
 
@@ -154,16 +154,16 @@ class AlternatingLeastSquares(ImplicitFactors):
     def _limit(self) -> int:
         return int(self.iterations)
 
-    def _threads(self) -> Any:
-        from contextlib import nullcontext
-
-        from gnomon.core.threads import threads
-
-        return threads(int(self.num_threads)) if self.num_threads else nullcontext()
-
     def _confidence(self, counts: Array) -> Array:
         scaled = float(self.alpha) * counts
-        return (scaled if self.confidence == "scaled" else 1.0 + scaled).astype(np.dtype(self.dtype))
+        with np.errstate(over="ignore"):
+            found = (scaled if self.confidence == "scaled" else 1.0 + scaled).astype(np.dtype(self.dtype))
+        if not np.isfinite(found).all():
+            raise DataError(
+                f"confidences up to {scaled.max():.3g} are too large for {found.dtype}. Lower alpha (now "
+                f"{self.alpha:g}), scale the counts, or use dtype=float64."
+            )
+        return found
 
     def _prepare(self, R: RatingMatrix) -> Work:
         if np.dtype(self.dtype) not in (np.float32, np.float64):

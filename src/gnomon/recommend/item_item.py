@@ -11,9 +11,9 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import codes_of, is_many
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
-from gnomon.core.ratings import RatingMatrix
+from gnomon.core.ratings import ById, RatingMatrix
 from gnomon.core.steps import OneStep
-from gnomon.core.threads import in_order
+from gnomon.core.threads import shared
 from gnomon.core.validate import COUNT, NOT_NEGATIVE
 from gnomon.recommend.base import largest, pieces_of
 from gnomon.recommend.implicit import ImplicitRecommender
@@ -104,25 +104,25 @@ class ItemItemRecommender(ImplicitRecommender, OneStep):
         turned = scaled.tocsc()
         K = min(int(self.K), m)
         columns, values = np.full((m, K), -1, dtype=np.int32), np.zeros((m, K))
-        runs = R.by_item()
+        starts, row_starts = turned.indptr.astype(np.int64), scaled.indptr.astype(np.int64)
 
         def piece(edges: tuple[int, int]) -> None:
             top_products(
                 *edges,
-                turned.indptr.astype(np.int64),
+                starts,
                 turned.indices,
                 turned.data,
-                scaled.indptr.astype(np.int64),
+                row_starts,
                 scaled.indices,
                 scaled.data,
                 columns,
                 values,
             )
 
-        list(in_order(piece, pieces_of(runs)))
+        shared(piece, pieces_of(ById(starts, turned.indices, turned.data)))
         kept = columns >= 0
-        starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
-        table = sparse.csr_array((values[kept], columns[kept], starts), shape=(m, m))
+        ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+        table = sparse.csr_array((values[kept], columns[kept], ends), shape=(m, m))
         return {"similarity_": table}
 
     def _check_arrays(self) -> None:

@@ -16,7 +16,7 @@ from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import COUNT, NOT_NEGATIVE
-from gnomon.recommend.base import RatingRecommender, largest
+from gnomon.recommend.base import RatingRecommender, check_length, largest
 from gnomon.recommend.similarities import KINDS, similarity_table
 
 PIECE = 4096  # pairs at a time
@@ -168,6 +168,7 @@ class KNNRecommender(RatingRecommender, OneStep):
         return names[raters[order]], alike[order]
 
     def _similar(self, one: Any, N: int, names: Array, vectors: Any) -> tuple[Array, Array]:
+        check_length(N)
         same = names is (self.users_ if self.mode == "user" else self.items_)
         code = int(codes_of([one], names)[0])
         if not same or code < 0:

@@ -37,6 +37,8 @@ def merged(
     kept = np.flatnonzero(codes_of(names, fresh) < 0)
     every = column_of([*names[kept].tolist(), *fresh.tolist()])
     found, codes = coded(every, None, "")
+    if names.dtype == np.int32 and found.dtype.kind == "i" and abs(found).max() < 2**31:
+        found = found.astype(np.int32)
     order = np.argsort(codes)
     stacked = sparse.csr_array(sparse.vstack([table[kept], rows]))
     return (

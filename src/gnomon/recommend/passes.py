@@ -40,12 +40,17 @@ class Grid(NamedTuple):
     values: Array
 
 
+def grid_size(n: int) -> int:
+    """Return into how many blocks a side to cut so many ratings; few are one block."""
+    return 1 if n < GRID_RATINGS else int(np.clip(np.sqrt(n / GRID_RATINGS) * 4, 4, 32))
+
+
 def grid_of(sides: Any) -> Grid | None:
     """Return the ratings in blocks of about as many ratings each; None where there are few. The data alone decide."""
     n = len(sides.values)
-    if n < GRID_RATINGS:
+    size = grid_size(n)
+    if size == 1:
         return None
-    size = int(np.clip(np.sqrt(n / GRID_RATINGS) * 4, 4, 32))
     along = [
         np.minimum(size - 1, (np.cumsum(side.counts) - side.counts) * size // n).astype(np.int64)
         for side in (sides.users, sides.items)
