@@ -110,7 +110,10 @@ def compare(
         float, typer.Option(help="Task rules: least confidence.", min=0.0, max=1.0)
     ] = 0.5,
     time_budget: Annotated[
-        float, typer.Option(help="Seconds in all; the strongest models go first.", min=0)
+        float,
+        typer.Option(
+            "--time-budget", "--budget", help="Seconds in all; the strongest models go first.", min=0
+        ),
     ] = 300.0,
     folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
     seed: Seed = 0,
@@ -143,7 +146,9 @@ def compare(
             time_budget=_left(time_budget, begin), watch=watch,
         )  # fmt: skip
         result.time_budget = time_budget
-    show_comparison(screen, result, result.write(out))
+        watch("the page is made", 1, 1)
+        paths = _written(result, out)
+    show_comparison(screen, result, paths)
     if result.interrupted:
         raise typer.Exit(STOPPED)
 
@@ -318,6 +323,15 @@ def warm_up(
         spent |= gnomon.warm_up(name)
         screen.say(f"{name:15} {spent[name]:6.1f} s")
     screen.result({"seconds": spent})
+
+
+def _written(result: Any, out: Path) -> Any:
+    """Write what was found; who stops it here wants it to end soon, not to lose it, unless it is stopped once more."""
+    try:
+        return result.write(out)
+    except KeyboardInterrupt:
+        result.interrupted = True
+        return result.write(out)
 
 
 def _left(budget: float, begin: float) -> float:

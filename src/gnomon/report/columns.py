@@ -80,6 +80,8 @@ def _kind(values: Any) -> tuple[str, str]:
             return OUT, "it counts the rows"
         if ID_NAME.search(values.name) or int(given.max()) - int(given.min()) == len(given) - 1:
             return OUT, "an id: every row has a whole number of its own"
+    if dtype.is_integer() and _merged_as_floats(given, distinct):
+        return OUT, "whole numbers so long that different ones would be the same to a model: an id?"
     if dtype.is_float() and float(given.abs().max()) > LARGEST:
         return OUT, f"numbers beyond {LARGEST:g} cannot be squared; write them in other units"
     if dtype.is_numeric() or dtype == pl.Boolean:
@@ -87,6 +89,13 @@ def _kind(values: Any) -> tuple[str, str]:
     if dtype.is_temporal():
         return DATE, "days since 1970, month, weekday and hour where they differ, standardized"
     return _kind_of_words(given, distinct)
+
+
+def _merged_as_floats(given: Any, distinct: int) -> bool:
+    """Tell whether floats would not tell whole numbers apart."""
+    if max(abs(int(given.max())), abs(int(given.min()))) <= 2**53:
+        return False
+    return bool(given.cast(float).n_unique() < distinct)
 
 
 def _kind_of_words(given: Any, distinct: int) -> tuple[str, str]:

@@ -53,12 +53,32 @@ def find_form(column: Any) -> str | None:
         if given.str.contains(SPACED).any():
             return _find_date(given)
         bare = _bare(given)
+        if merged_as_floats(bare):
+            return None
         if bare.str.contains(r"^[\d.,+eE-]+$").all() and not given.str.contains(r"^\s*0\d+\s*$").any():
             for form in (POINT, COMMA):
                 if bare.str.contains(NUMERIC[form]).all():
                     return form
         return _find_date(given)
     return None
+
+
+def merged_as_floats(words: Any) -> bool:
+    """Tell whether words are whole numbers so long that different ones would become the same float: they are names.
+
+    >>> import polars as pl
+    >>> (
+    ...     merged_as_floats(pl.Series(["9007199254740992", "9007199254740993"])),
+    ...     merged_as_floats(pl.Series(["1", "2"])),
+    ... )
+    (True, False)
+    """
+    import polars as pl
+
+    given = words.drop_nulls()
+    if not (given.str.len_chars() > 15).any() or not given.str.contains(r"^[+-]?\d+$").all():
+        return False
+    return bool(given.n_unique() > given.cast(pl.Float64).n_unique())
 
 
 def _bare(words: Any) -> Any:

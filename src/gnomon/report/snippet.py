@@ -17,6 +17,8 @@ def snippet(result: Comparison) -> str:
     cls = type(candidate.model) if candidate is not None else None
     if cls is None or cls.__module__ == "gnomon.report.baselines":
         return ""
+    if result.model.n_rows_ < len(result.problem.frame):  # stopped, or no time for all rows
+        return ""
     settings, calibrated = result.settings, ""
     if candidate is not None and bare(candidate.model) is not candidate.model:
         cls, calibrated = type(bare(candidate.model)), ", probabilities=True"

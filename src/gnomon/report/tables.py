@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple
 
 from gnomon.core.errors import DataError
 from gnomon.report.columns import QuestionError
-from gnomon.report.forms import find_form, without_unknown
+from gnomon.report.forms import find_form, merged_as_floats, without_unknown
 
 TEXT = {".csv": "", ".tsv": "\t", ".tab": "\t", ".txt": ""}  # ending -> separator; none: look at the header
 BINARY = (".parquet", ".arrow", ".feather", ".ipc")
@@ -25,6 +25,7 @@ class Shape(NamedTuple):
     names: list[str]
     rows: int
     blank: int
+    lone_returns: bool = False  # lines end in a carriage return alone, as on old Macintoshes
 
 
 def read_table(
@@ -109,7 +110,8 @@ def _read_text(
     if not shape.rows:
         return pl.DataFrame(schema=dict.fromkeys(shape.names, pl.String))
     try:
-        words = pl.read_csv(path, separator=separator, new_columns=shape.names, infer_schema=False)
+        content = _line_feeds(path) if shape.lone_returns else path
+        words = pl.read_csv(content, separator=separator, new_columns=shape.names, infer_schema=False)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path.name} cannot be read ({error}). Look for a quote inside a cell.") from None
     if words.height != shape.rows + shape.blank:
@@ -132,9 +134,9 @@ def separator_of(path: Path, separator: str = "", max_line: int = MAX_LINE) -> s
     """Return the separator that the header uses most; a comma when it uses none."""
     if separator:
         return separator
-    with path.open("rb") as file:
-        header = file.readline(max_line)
-    return max([",", ";", "\t", "|"], key=lambda mark: header.count(mark.encode()))
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        header = file.readline(max_line)  # ends at any of \n, \r\n and \r
+    return max([",", ";", "\t", "|"], key=header.count)
 
 
 def look_through(path: Path, separator: str, max_cell: int = MAX_CELL, max_line: int = MAX_LINE) -> Shape:
@@ -143,13 +145,20 @@ def look_through(path: Path, separator: str, max_cell: int = MAX_CELL, max_line:
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(open_lines(stream, path.name, max_line), delimiter=separator, strict=True)
-            return _check_rows(reader, path.name)
+            shape = _check_rows(reader, path.name)
+            ends = stream.newlines if isinstance(stream.newlines, tuple) else (stream.newlines,)
+            return shape._replace(lone_returns="\r" in ends)
     except UnicodeDecodeError:
         raise _encoding_trouble(path, max_line) from None
     except csv.Error as error:
         raise _quoting_trouble(path.name, reader.line_num, str(error), max_cell) from None
     finally:
         csv.field_size_limit(before)
+
+
+def _line_feeds(path: Path) -> bytes:
+    """Return a text whose lines end in line feeds."""
+    return path.read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def open_lines(stream: IO[str], name: str, limit: int = MAX_LINE) -> Iterator[str]:
@@ -235,6 +244,8 @@ def _typed(column: Any) -> Any:
     read = given - (numbers.null_count() - column.null_count())
     if read == given:
         _refuse_infinite(column, numbers)
+        if merged_as_floats(column):
+            return column
         whole = column.cast(pl.Int64, strict=False)
         return whole if whole.null_count() == column.null_count() else numbers
     if 2 * read > given and find_form(column) is None:
@@ -273,12 +284,21 @@ def _refuse_infinite(column: Any, numbers: Any) -> None:
 
 def _mixed(column: Any, numbers: Any) -> DataError:
     odd = numbers.is_null() & column.is_not_null()
-    row = _first(odd)
-    return DataError(
-        f"column {column.name!r} mixes numbers and words: row {row + 1} has {column[row][:40]!r}, and so have "
-        f"{int(odd.sum()) - 1} more rows something that is no number. Mend them, leave them empty, or go on with "
-        f"--missing {column[row][:40]!r}, which takes them for missing."
+    row, count = _first(odd), int(odd.sum())
+    words = column.filter(odd).unique(maintain_order=True).to_list()
+    more = f", and {count - 1} more row{'s have' * (count > 2) or ' has'} something that is no number" * (
+        count > 1
     )
+    cure = f"take them for missing: --missing {','.join(words)!r}" if _short(words) else "mend them"
+    return DataError(
+        f"column {column.name!r} mixes numbers and words: row {row + 1} has {words[0][:40]!r}{more}. Leave the column "
+        f"out: --exclude {column.name!r}; or {cure}."
+    )
+
+
+def _short(words: list[str]) -> bool:
+    """Tell whether words can be listed in a command."""
+    return len(words) <= 10 and not any("," in word or len(word) > 40 for word in words)
 
 
 def write_table(frame: Any, path: str | Path) -> None:
