@@ -74,6 +74,10 @@ def test_a_stray_word_offers_every_option_that_goes_on(gnomon, tmp_path):
     assert "--exclude 'x'" in done.err and "--missing 'six,seven'" in done.err
     assert gnomon(*command, "--missing", "six,seven").code == 0
     assert gnomon(*command, "--exclude", "x").code == 0
+    for more in ((), ("--out", "said.csv"), ("--out", "said.parquet")):  # the model does not need the column
+        done = gnomon("predict", "gnomon-report/best.gnomon", "stray.csv", *more)
+        assert done.code == 0, done.err
+    assert pl.read_parquet(tmp_path / "said.parquet")["x"].to_list()[-2:] == ["six", "seven"]
 
 
 def test_classes_of_one_row_are_named_all_at_once(gnomon, tmp_path):
@@ -113,6 +117,22 @@ def test_numbers_too_long_to_be_told_apart_are_names(tmp_path):
     assert read.equals(table) and forms == {}
     (tmp_path / "far.csv").write_text("x\n1e30\n2e30\n9007199254740993\n")
     assert read_table(tmp_path / "far.csv")["x"].dtype == pl.Float64
+
+
+def test_postal_codes_are_names_and_padded_numbers_are_not(tmp_path):
+    (tmp_path / "t.csv").write_text("zip,month,n\n01234,01,0100\n98765,12,12345\n")
+    table = read_table(tmp_path / "t.csv")
+    assert table["zip"].to_list() == ["01234", "98765"]
+    assert table["month"].to_list() == [1, 12] and table["n"].to_list() == [100, 12345]
+
+
+def test_a_file_without_names_and_a_table_of_a_target_alone_are_said_to_be_so(gnomon, tmp_path):
+    (tmp_path / "bare.csv").write_text("1.5,2,a\n" * 20)
+    done = gnomon("compare", "bare.csv", "--target", "y")
+    assert done.code == 2 and "The first line of the file must name the columns." in done.err
+    (tmp_path / "alone.csv").write_text("y\n" + "a\nb\n" * 20)
+    done = gnomon("compare", "alone.csv", "--target", "y")
+    assert done.code == 3 and "no column besides the target" in done.err
 
 
 def test_long_ids_of_parquet_are_left_out_with_the_reason():

@@ -130,7 +130,7 @@ def compare(
     screen = Screen(json)
     if out.exists() and not out.is_dir():
         raise typer.BadParameter(f"{out} is a file; give a folder", param_hint="--out")
-    check_writable(out)
+    check_writable(out, "report.html", "best.gnomon")
     if task == "rules":
         from gnomon.cli.showing import show_rules
         from gnomon.report.rules import find_rules
@@ -349,16 +349,26 @@ def listed(words: str | None) -> list[str] | None:
 
 
 def check_folder(out: Path | None) -> None:
-    """Refuse a file in a folder that does not exist before any work is done."""
-    if out is not None and not out.absolute().parent.is_dir():
+    """Refuse a file that could not be written at the end before any work is done."""
+    if out is None:
+        return
+    if not out.absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
+    if out.is_dir():
+        raise typer.BadParameter(f"{out} is a folder; give the name of a file", param_hint="--out")
+    check_writable(out.absolute().parent, out.name)
 
 
-def check_writable(out: Path) -> None:
-    """Refuse a folder in which nothing can be written before any work is done."""
+def check_writable(out: Path, *names: str) -> None:
+    """Refuse a folder in which nothing can be written, or whose files are protected, before any work is done."""
     there = next(folder for folder in [out.absolute(), *out.absolute().parents] if folder.exists())
     if not os.access(there, os.W_OK):
         raise typer.BadParameter(f"nothing can be written in {there}", param_hint="--out")
+    for path in (out / name for name in names):
+        if path.is_file() and not path.stat().st_mode & 0o222:
+            raise typer.BadParameter(
+                f"{path} is there and may only be read; name another", param_hint="--out"
+            )
 
 
 def parse(settings: list[str] | None) -> dict[str, Any]:

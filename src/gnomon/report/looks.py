@@ -101,7 +101,7 @@ def _groups(column: Any, kind: str) -> list[tuple[str, Any]]:
         return []
     return [
         (f"up to {low:.3g}", x <= low),
-        ("between", (x > low) & (x <= high)),
+        (f"above {low:.3g}, up to {high:.3g}", (x > low) & (x <= high)),
         (f"above {high:.3g}", x > high),
     ]
 
@@ -152,7 +152,10 @@ def _settings(column: Any, kind: str) -> list[Any]:
         return sorted(given.value_counts(sort=True, name="(rows)")[column.name].to_list()[:8], key=str)
     if given.n_unique() <= DEPENDENCE_POINTS:
         return given.unique().sort().to_list()
-    quantiles = np.quantile(given.cast(float).to_numpy(), np.linspace(0.02, 0.98, DEPENDENCE_POINTS))
+    values, shares = given.cast(float).to_numpy(), np.linspace(0.02, 0.98, DEPENDENCE_POINTS)
+    quantiles = np.quantile(values, shares)
+    if 2 * len(np.unique(quantiles)) < DEPENDENCE_POINTS:  # most rows have the same value
+        quantiles = np.quantile(np.unique(values), [0.0, *shares])
     if column.dtype.is_integer():
         quantiles = quantiles.round()
     return np.unique(quantiles).tolist()

@@ -76,7 +76,10 @@ class Race(Measuring):
         return self.rows > 2 * measuring.LOOKS[-1]
 
     def _against_time(self, rivals: list[Entry]) -> None:
-        """The strongest model has its first folds at once; looks choose among the others; the best is completed."""
+        """The strongest model has its first folds at once; looks choose among the others; the best is completed.
+
+        Slow models have their first folds only when the settings of the best so far are chosen.
+        """
         first = rivals[0]
         for look in range(len(measuring.LOOKS)):
             self.look(first, look)
@@ -84,13 +87,14 @@ class Race(Measuring):
         if not first.failure:
             self.measure(first, usual(first.candidate), folds=self._few())
         going, rest = self._look_at(rivals[1:])
-        self._each_in_time(going, folds=self._few())
+        slow = [entry for entry in going if not self._measure_in_time(entry, QUICK_SHARE, self._few())]
+        for best in _ranked([first, *going])[:1]:
+            self._measure_in_time(best)
+            self._tune_all([best])
+        self._each_in_time(slow, folds=self._few())
         contenders = _ranked([first, *going])
-        for entry in contenders[:1]:
-            self._measure_in_time(entry)
-        self._tune_all(contenders[:1])
-        self._each_in_time(contenders[1:TUNED_FIRST])
-        self._tune_all([entry for entry in contenders[1:TUNED_FIRST] if entry.complete])
+        self._each_in_time(contenders[:TUNED_FIRST])
+        self._tune_all([entry for entry in contenders[:TUNED_FIRST] if entry.complete and not entry.searched])
         self._each_in_time(contenders[TUNED_FIRST:])
         self._each_in_time(sorted(rest, key=lambda e: -e.looked))
 

@@ -28,7 +28,8 @@ def snippet(result: Comparison) -> str:
         own = candidate.model.get_params(deep=False) if candidate is not None else {}
         settings = {name: own[name] for name in names if name in own}
     source = repr(result.source or "table.csv")
-    missing = f", missing={result.options['missing']!r}" if result.options.get("missing") else ""
+    asked = {"missing": result.options.get("missing"), "words": result.options.get("exclude")}
+    missing = "".join(f", {name}={value!r}" for name, value in asked.items() if value)
     extra = "".join(f", {k}={result.options[k]!r}" for k in OPTIONS if result.options.get(k))
     sequence = f", sequence={result.problem.sequence!r}" if result.options.get("sequence") else ""
     said = ", ".join(f"{name!r}: {value!r}" for name, value in settings.items())

@@ -33,6 +33,7 @@ def read_table(
     *,
     missing: list[str] | None = None,
     words: list[str] | None = None,
+    needed: list[str] | None = None,
     max_cell: int = MAX_CELL,
     max_line: int = MAX_LINE,
 ) -> Any:
@@ -51,6 +52,8 @@ def read_table(
         More words that mean that a value is missing.
     words : list of str, optional
         Columns of a text file that are words even where they look like numbers: the categories of a model, for one.
+    needed : list of str, optional
+        Columns of a text file that must be in order; another one that mixes numbers and words is taken for words.
     max_cell, max_line : int
         The longest cell and the longest line that are accepted, in characters.
 
@@ -72,7 +75,8 @@ def read_table(
         raise DataError(f"{path} {what}. Give the path of a CSV, TSV, Parquet or Arrow file.")
     ending = path.suffix.lower()
     if ending in TEXT:
-        frame = _read_text(path, TEXT[ending], max_cell, max_line, [*MISSING, *(missing or [])], words)
+        cells = _read_text(path, TEXT[ending], max_cell, max_line, [*MISSING, *(missing or [])])
+        frame = typed_words(cells, [*MISSING, *(missing or [])], words, needed)
     elif ending in BINARY:
         frame = _read_binary(path, ending)
     else:
@@ -100,9 +104,8 @@ def _read_binary(path: Path, ending: str) -> Any:
     return frame
 
 
-def _read_text(
-    path: Path, separator: str, max_cell: int, max_line: int, missing: list[str], kept: list[str] | None
-) -> Any:
+def _read_text(path: Path, separator: str, max_cell: int, max_line: int, missing: list[str]) -> Any:
+    """Return the cells of a text file as words."""
     import polars as pl
 
     separator = separator_of(path, separator, max_line)
@@ -119,15 +122,28 @@ def _read_text(
     if shape.blank and len(shape.names) > 1:
         blank = pl.all().is_null() | pl.all().str.strip_chars().is_in(missing)
         words = words.filter(~pl.all_horizontal(blank))
-    return typed_words(words, missing, kept)
+    return words
 
 
-def typed_words(words: Any, missing: list[str], kept: list[str] | None = None) -> Any:
+def typed_words(
+    words: Any, missing: list[str], kept: list[str] | None = None, needed: list[str] | None = None
+) -> Any:
     """Return a table of words with its numbers, truth values and dates read, column by column; some are kept."""
     import polars as pl
 
     words = words.with_columns(pl.all().str.strip_chars().replace(missing, [None] * len(missing)))
-    return pl.DataFrame([column if column.name in (kept or ()) else _typed(column) for column in words])
+
+    def read(column: Any) -> Any:
+        if column.name in (kept or ()):
+            return column
+        try:
+            return _typed(column)
+        except DataError:
+            if needed is None or column.name in needed:
+                raise
+            return column
+
+    return pl.DataFrame([read(column) for column in words])
 
 
 def separator_of(path: Path, separator: str = "", max_line: int = MAX_LINE) -> str:
@@ -244,7 +260,7 @@ def _typed(column: Any) -> Any:
     read = given - (numbers.null_count() - column.null_count())
     if read == given:
         _refuse_infinite(column, numbers)
-        if merged_as_floats(column):
+        if merged_as_floats(column) or _codes(column):
             return column
         whole = column.cast(pl.Int64, strict=False)
         return whole if whole.null_count() == column.null_count() else numbers
@@ -254,6 +270,13 @@ def _typed(column: Any) -> Any:
     if lower.is_in(["true", "false"]).sum() == given:
         return (lower == "true").alias(column.name)
     return _dates(column)
+
+
+def _codes(column: Any) -> bool:
+    """Tell whether digits are names, such as postal codes: of one length, four or more, some with zeros in front."""
+    given = column.drop_nulls()
+    digits = given.str.contains(r"^\d{4,}$").all() and given.str.starts_with("0").any()
+    return bool(digits) and given.str.len_chars().n_unique() == 1
 
 
 def _dates(column: Any) -> Any:

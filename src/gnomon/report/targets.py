@@ -129,6 +129,8 @@ def enough(frame: Any) -> None:
 
 def usable(columns: list[Column]) -> None:
     """Refuse a table of which no column is left."""
+    if not columns:
+        raise DataError("the table has no column besides the target: there is nothing to learn from.")
     if all(column.kind == OUT for column in columns):
         reasons = "; ".join(f"{column.name}: {column.done}" for column in columns[:5])
         raise DataError(f"no column is left to learn from ({reasons}).")

@@ -115,7 +115,9 @@ def p_value(entry: Entry) -> str:
 
 def settings(values: dict[str, Any]) -> str:
     """Return chosen settings as code."""
-    return ", ".join(f"{name}={value!r}" for name, value in values.items()) or "defaults"
+    return (
+        ", ".join(f"{k.removeprefix('estimator__')}={value!r}" for k, value in values.items()) or "defaults"
+    )
 
 
 def decision_in_words(found: Decision) -> list[str]:
@@ -203,7 +205,8 @@ def _saved(result: Comparison) -> str:
 
 def time_in_words(result: Comparison) -> str:
     """Say where the time went; what compiling took is no model's time."""
-    parts = [f"{what} {seconds:.1f}" for what, seconds in result.spent.items() if seconds >= 0.05]
+    spent = sorted(result.spent.items(), key=lambda one: one[0] == "the rest")  # the rest comes last
+    parts = [f"{what} {seconds:.1f}" for what, seconds in spent if seconds >= 0.05]
     told = f"Seconds: {result.seconds:.1f} in all"
     return f"{told} ({', '.join(parts)}). Compiling is counted as no model's time." if parts else f"{told}."
 
