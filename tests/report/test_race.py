@@ -295,6 +295,19 @@ def test_the_interval_of_the_best_covers_choosing_it():
     assert rank([twice], 1 / 3, 4)[0].interval == first.interval  # a search is a choice too
 
 
+def test_the_interval_of_the_best_of_many_equals_covers_new_rows():
+    rng, covered, draws, rows = np.random.default_rng(0), 0, 100, 200
+    for _ in range(draws):
+        right = rng.random((8, 5, rows // 5)) < 0.8  # eight models that are right in four of five rows
+        entries = [
+            Entry(str(k), False, scores=list(one.mean(axis=1)), n_folds=5, tested=np.ones(rows, dtype=bool))
+            for k, one in enumerate(right)
+        ]
+        best = rank(entries, 0.25, 5, rates=True)[0]
+        covered += best.interval.low <= rng.binomial(rows // 2, 0.8) / (rows // 2) <= best.interval.high
+    assert covered >= 0.9 * draws  # without looking at how the best was chosen it is 0.82
+
+
 def test_folds_are_chosen_within_one_drawing():
     scores = np.array([[0.9, 0.5, 0.1, 0.2], [0.6, 0.7, 0.8, 0.9]])
     np.testing.assert_array_equal(chosen_elsewhere(scores, 2), [0.6, 0.5, 0.8, 0.9])
