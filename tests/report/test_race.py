@@ -75,6 +75,7 @@ def test_the_strongest_goes_first_looks_choose_among_the_others_and_the_best_is_
     assert {entry.name for entry in result.ranked} >= set(names)  # with time enough all are measured
     assert result.best.name in ("QuadraticDiscriminantAnalysis", "GaussianNB", "DecisionTreeClassifier")
     assert any("leading: " in words and "s left" in words for words in seen)
+    assert any(re.match(r"\w+ settings, folds 1 to 2 of 5", words) for words in seen)
     assert seen[-1].startswith(f"{result.best.name} is looked at closely")
 
 
@@ -384,6 +385,29 @@ def test_a_model_that_loads_slowly_waits_until_others_were_looked_at(small_looks
     looked = [words.split()[0] for words in seen if " on 40 rows" in words]
     assert "DecisionTreeClassifier" not in looked and len(looked) == 3
     assert any(words.startswith("DecisionTreeClassifier fold 5 of 5") for words in seen)
+
+
+def test_a_fit_that_the_time_cuts_short_is_said_to_be_so(monkeypatch):
+    left = Clock.left
+    started = []
+
+    def over_after_the_first_fit_began(self):
+        return left(self) if len(started) < 2 else 0.0
+
+    fit = race.Race.fit
+
+    def begin(self, entry, rows, settings, seconds=None):
+        if not entry.baseline:
+            started.append(len(rows))
+        return fit(self, entry, rows, settings, seconds)
+
+    monkeypatch.setenv("GNOMON_NUM_THREADS", "2")
+    monkeypatch.setattr(Clock, "left", over_after_the_first_fit_began)
+    monkeypatch.setattr(race.Race, "fit", begin)
+    result = compare(straight(200), "y", models=["GaussianNB"], repeats=1, time_budget=1000.0)
+    entry = next(e for e in result.entries if not e.baseline)
+    assert len(entry.scores) == 2 and entry.warned == [measuring.CUT_SHORT]
+    assert "1 model did not get through all folds" in repr(result)
 
 
 def test_only_the_baseline_was_measured_and_the_headline_says_so():

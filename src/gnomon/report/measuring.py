@@ -28,6 +28,7 @@ from gnomon.report.tasks import Problem
 
 Watch = Callable[[str, int, int], None]  # what is going on, steps done, steps in all
 LOOKS = (1_000, 4_000)  # training rows of the first looks, one fold each, at a table that is much larger
+CUT_SHORT = "the time budget ended its learning early"
 CLOSER_LOOKS = 3.0  # seconds for importances and what the columns do, besides the last fit and the page
 
 
@@ -206,12 +207,14 @@ class Measuring:
         first = len(entry.scores)
         places = range(first, min(first + thread_count(), last))
         which = f"fold {first + 1}" if len(places) == 1 else f"folds {first + 1} to {places[-1] + 1}"
-        self.tell(entry, f"{which} of {len(self.splits)}")
         begin, searching = time.monotonic(), settings is None
+        self.tell(entry, f"{'settings, ' * searching}{which} of {len(self.splits)}")
         for place, told in zip(places, in_order(lambda k: self._fold(entry, k, settings), places)):
             cut_short = self.clock.limited and not entry.baseline and self.clock.left() <= 0
             if cut_short and len(entry.scores) >= 2:
                 raise OutOfTimeError  # the fit was cut short; there are folds enough without it
+            if cut_short:
+                entry.warned = sorted({*entry.warned, CUT_SHORT})
             self._keep(entry, told, place)
             fitted[place] = told.model
             self.done += not searching
