@@ -21,9 +21,14 @@ from gnomon.report.menu import Candidate
 
 INNER = 3  # folds of the inner loop; one division of the rows where time is short
 SEARCH_ROWS = 10_000  # settings are chosen on at most so many rows
+SEARCHES = (
+    (INNER, SEARCH_ROWS),
+    (1, SEARCH_ROWS),
+    (1, 4_000),
+)  # folds and rows of a search: what there is time for
 LOOK_SHARE = (0.2, 0.12)  # of the budget
 TUNED_FIRST = 3  # so many of the best have their settings chosen before the weak half is measured
-QUICK_SHARE = 0.25  # a model whose first folds take more of the time that is left waits for quicker ones
+QUICK_SHARE = 0.2  # a model whose first folds take more of the time that is left waits for quicker ones
 FIRST_SHARE = 0.6  # of the time that is left, for two folds and the last fit of the model that goes first
 NO_TIME = "not done within the time budget"
 STOPPED = "not done before it was stopped"
@@ -37,7 +42,7 @@ class Race(Measuring):
     """The order in which models are measured, and the choice of their settings."""
 
     interrupted = False
-    inner = INNER
+    inner, search_rows = SEARCHES[0]
 
     def run(self, entrants: list[Candidate]) -> list[Entry]:
         """Measure as many candidates as time allows; return all entries, unranked."""
@@ -182,11 +187,11 @@ class Race(Measuring):
             if not settings_of(entry.candidate) or entry.failure or not entry.scores:
                 continue
             fits = len(ParameterGrid(settings_of(entry.candidate)))
-            rows = min(self.rows, SEARCH_ROWS)
-            spent = self.clock.guess(entry.name, rows) * fits + self.clock.guess(entry.name, self.rows)
-            for inner in (INNER, 1):
-                if inner * spent * len(self.splits) < self.clock.left() or not self.clock.limited:
-                    self.inner = inner
+            for inner, most in SEARCHES:
+                trying = inner * fits * self.clock.guess(entry.name, min(self.rows, most))
+                again = self.clock.guess(entry.name, self.rows)
+                if not self.clock.limited or (trying + again) * len(self.splits) < self.clock.left():
+                    self.inner, self.search_rows = inner, most
                     self._tune(entry)
                     break
 
@@ -217,7 +222,7 @@ class Race(Measuring):
     def search(self, entry: Entry, rows: Any) -> dict[str, Any]:
         """Return the settings that do best in an inner loop over these rows."""
         problem = self.problem
-        rows = self.some(rows, SEARCH_ROWS)
+        rows = self.some(rows, self.search_rows)
         y = None if problem.y is None else problem.y[rows]
         pairs = list(
             problem.splitter(INNER, self.seed, y).split(np.empty(len(rows)), y, problem.groups(rows))
