@@ -91,6 +91,23 @@ def test_faults_name_the_cure(gnomon, line, tmp_path, arguments, code, message):
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
+def test_protected_files_are_not_replaced_and_it_is_said_before_the_work(gnomon, line, tmp_path):
+    kept = tmp_path / "kept.csv"
+    kept.write_text("mine\n")
+    kept.chmod(0o444)
+    assert gnomon("fit", "Ridge", "line.csv", "--target", "y").code == 0
+    done = gnomon("predict", "model.gnomon", "line.csv", "--out", "kept.csv")
+    assert done.code == 2 and "may only be read" in " ".join(done.err.split())
+    assert gnomon("fit", "Ridge", "line.csv", "--target", "y", "--out", "kept.csv").code == 2
+    assert kept.read_text() == "mine\n"
+    done = gnomon("predict", "model.gnomon", "line.csv", "--out", ".")
+    assert done.code == 2 and "is a folder" in " ".join(done.err.split())
+    (tmp_path / "report.html").write_text("an earlier report")
+    (tmp_path / "report.html").chmod(0o444)
+    done = gnomon("compare", "line.csv", "--target", "y", "--models", "Ridge", "--out", ".")
+    assert done.code == 2 and "may only be read" in " ".join(done.err.split())
+
+
 def test_values_never_seen_are_remarked_on(gnomon, flowers, tmp_path):
     gnomon("fit", "GaussianNB", flowers, "--target", "kind")
     (tmp_path / "new.csv").write_text("height,color\n1.0,blue\n2.0,red\n")

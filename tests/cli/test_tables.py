@@ -8,6 +8,7 @@ import pytest
 
 from gnomon.core.errors import DataError
 from gnomon.report import read_table
+from gnomon.report.forms import understand
 
 GOOD = "x,y\n" + "\n".join(f"{i},{i % 2}" for i in range(20)) + "\n"
 
@@ -61,6 +62,93 @@ def test_what_can_go_on_goes_on(gnomon, tmp_path):
     assert done.code == 3 and "--missing 'seven'" in done.err
     done = gnomon("compare", "stray.csv", "--target", "y", "--models", "GaussianNB", "--missing", "seven")
     assert done.code == 0, done.err
+
+
+def test_a_stray_word_offers_every_option_that_goes_on(gnomon, tmp_path):
+    (tmp_path / "stray.csv").write_text(
+        "x,z,y\n" + "".join(f"{i},{i * i},{i % 2}\n" for i in range(30)) + "six,7,1\nseven,8,0\n"
+    )
+    command = ("compare", "stray.csv", "--target", "y", "--models", "GaussianNB")
+    done = gnomon(*command)
+    assert done.code == 3 and "row 31 has 'six', and 1 more row has something that is no number" in done.err
+    assert "--exclude 'x'" in done.err and "--missing 'six,seven'" in done.err
+    assert gnomon(*command, "--missing", "six,seven").code == 0
+    assert gnomon(*command, "--exclude", "x").code == 0
+    for more in ((), ("--out", "said.csv"), ("--out", "said.parquet")):  # the model does not need the column
+        done = gnomon("predict", "gnomon-report/best.gnomon", "stray.csv", *more)
+        assert done.code == 0, done.err
+    assert pl.read_parquet(tmp_path / "said.parquet")["x"].to_list()[-2:] == ["six", "seven"]
+
+
+def test_classes_of_one_row_are_named_all_at_once(gnomon, tmp_path):
+    rows = "".join(f"{i * i % 7},{'ab'[i % 2]}\n" for i in range(30)) + "1,c\n2,d\n3,e\n"
+    (tmp_path / "lonely.csv").write_text("x,y\n" + rows)
+    command = ("compare", "lonely.csv", "--target", "y", "--models", "GaussianNB")
+    done = gnomon(*command)
+    assert done.code == 3 and "and so have 2 more" in done.err and "--missing 'c,d,e'" in done.err
+    assert gnomon(*command, "--missing", "c,d,e").code == 0
+
+
+def test_an_empty_target_is_said_to_be_empty(gnomon, tmp_path):
+    (tmp_path / "empty.csv").write_text("x,y\n" + "1,\n" * 30)
+    done = gnomon("compare", "empty.csv", "--target", "y")
+    assert done.code == 3 and "the target 'y' is empty in every row" in done.err
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+def test_lines_may_end_as_on_any_system(gnomon, tmp_path, end):
+    text = end.join(["x;y", *(f"{i},5;{'ab'[i % 2]}" for i in range(30)), ""])
+    (tmp_path / "t.csv").write_text(text, newline="")
+    table = read_table(tmp_path / "t.csv")
+    assert table.columns == ["x", "y"] and table["x"].to_list() == [f"{i},5" for i in range(30)]
+    assert gnomon("compare", "t.csv", "--target", "y", "--models", "GaussianNB").code == 0
+    done = gnomon("predict", "gnomon-report/best.gnomon", "t.csv", "--out", "p.csv")
+    assert done.code == 0 and len(read_table(tmp_path / "p.csv")) == 30
+
+
+def test_numbers_too_long_to_be_told_apart_are_names(tmp_path):
+    big = [10**25 + i for i in range(30)]
+    lines = [f"{i},{value},{2**60 + i % 3}" for i, value in enumerate(big)]
+    (tmp_path / "t.csv").write_text("x,big,few\n" + "\n".join(lines) + "\n")
+    table = read_table(tmp_path / "t.csv")
+    assert table["big"].to_list() == [str(value) for value in big]
+    assert table["few"].n_unique() == 3 and table["few"].dtype == pl.String
+    read, forms, _ = understand(table)
+    assert read.equals(table) and forms == {}
+    (tmp_path / "far.csv").write_text("x\n1e30\n2e30\n9007199254740993\n")
+    assert read_table(tmp_path / "far.csv")["x"].dtype == pl.Float64
+
+
+def test_postal_codes_are_names_and_padded_numbers_are_not(tmp_path):
+    (tmp_path / "t.csv").write_text("zip,month,n\n01234,01,0100\n98765,12,12345\n")
+    table = read_table(tmp_path / "t.csv")
+    assert table["zip"].to_list() == ["01234", "98765"]
+    assert table["month"].to_list() == [1, 12] and table["n"].to_list() == [100, 12345]
+
+
+def test_a_file_without_names_and_a_table_of_a_target_alone_are_said_to_be_so(gnomon, tmp_path):
+    (tmp_path / "bare.csv").write_text("1.5,2,a\n" * 20)
+    done = gnomon("compare", "bare.csv", "--target", "y")
+    assert done.code == 2 and "The first line of the file must name the columns." in done.err
+    (tmp_path / "alone.csv").write_text("y\n" + "a\nb\n" * 20)
+    done = gnomon("compare", "alone.csv", "--target", "y")
+    assert done.code == 3 and "no column besides the target" in done.err
+
+
+def test_long_ids_of_parquet_are_left_out_with_the_reason():
+    from gnomon.report.columns import describe
+
+    ids, few = describe(
+        pl.DataFrame({"code": [2**62 + 7 * i for i in range(40)], "far": [2**60, 2**61] * 20})
+    )
+    assert ids.kind == "left out" and "different ones would be the same" in ids.done
+    assert few.kind == "number"
+
+
+def test_two_rows_of_a_class_are_enough_for_scores_without_probabilities(gnomon, tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{i + (i % 2) / 9},c{i // 2}\n" for i in range(60)))
+    done = gnomon("compare", "t.csv", "--target", "y", "--models", "LinearSVC", "--folds", "2")
+    assert done.code == 0 and "left out" not in done.out and "LinearSVC" in done.out
 
 
 def test_missing_and_foreign_files(gnomon, tmp_path):

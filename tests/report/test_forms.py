@@ -10,7 +10,7 @@ from gnomon.core.errors import DataError
 from gnomon.report import compare
 from gnomon.report.columns import describe
 from gnomon.report.encoder import TableEncoder
-from gnomon.report.features import Bag, Means, date_parts, means_of_others
+from gnomon.report.features import Bag, Means, as_days, date_parts, means_of_others
 from gnomon.report.forms import COMMA, POINT, TRUTH, check_plain, find_form, read_form, understand
 from gnomon.report.leaks import find_leaks
 from gnomon.report.tasks import pose
@@ -39,6 +39,13 @@ WRITTEN = {
         ["31.12.2020", "1.2.2021"],
         "%d.%m.%Y",
         [datetime.date(2020, 12, 31), datetime.date(2021, 2, 1)],
+    ),
+    "three decimals": (["0,942", "-0,105", "1,234"], COMMA, [0.942, -0.105, 1.234]),
+    "time of the day": (["23:59", "0:30"], "%H:%M", [datetime.time(23, 59), datetime.time(0, 30)]),
+    "with its zone": (
+        ["2020-12-31T10:30:00+02:00", "2021-01-01T00:00:00+00:00"],
+        "%Y-%m-%dT%H:%M:%S%z",
+        [datetime.datetime(2020, 12, 31, 8, 30), datetime.datetime(2021, 1, 1)],
     ),
     "with time": (
         ["2020-12-31T10:30", "2021-01-01T00:00"],
@@ -69,6 +76,14 @@ def test_forms_are_found_and_read(name):
 )
 def test_words_stay_words(words):
     assert find_form(pl.Series("x", words)) is None
+
+
+def test_times_of_the_day_are_shares_of_it():
+    column = read_form(pl.Series("t", ["06:00", "18:30"]), "%H:%M")
+    assert as_days(column).tolist() == [0.25, 18.5 / 24]
+    assert date_parts(column)[:, 2].tolist() == [6.0, 18.0]
+    kind = describe(pl.DataFrame({"t": column}))[0]
+    assert kind.kind == "date" and kind.done.startswith("the share of the day")
 
 
 def test_a_cell_in_another_form_is_named():

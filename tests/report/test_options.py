@@ -39,6 +39,11 @@ def test_rows_of_one_group_are_never_on_both_sides():
         assert not set(problem.group[train]) & set(problem.group[test])
 
 
+def test_rules_are_looked_for_by_another_command():
+    with pytest.raises(QuestionError, match="rules are not compared; `gnomon compare FILE --task rules`"):
+        pose(table(), task="rules")
+
+
 def test_time_goes_one_way():
     problem = pose(table(), "y", time="day")
     days = problem.frame["day"].to_numpy()

@@ -1,5 +1,6 @@
 """The race: the strong first, survivors on more rows, settings last; stopped at any moment it knows something."""
 
+import re
 import time
 from types import SimpleNamespace
 
@@ -7,9 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gnomon.report import compare, menu, race
+from gnomon.core.threads import threads
+from gnomon.report import after, compare, measuring, menu, race
+from gnomon.report import clock as clock_module
 from gnomon.report.clock import Clock, OutOfTimeError
-from gnomon.report.entries import Entry, rank
+from gnomon.report.entries import Entry, chosen_elsewhere, fold_interval, rank
 from gnomon.report.menu import STRONG, Candidate, candidates
 from gnomon.report.snippet import snippet
 from gnomon.report.stacking import combine, learn_weights, other_folds
@@ -23,13 +26,19 @@ def two_moons(n, seed=0):
     return pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": y})
 
 
+def straight(n):
+    """A table that linear models understand."""
+    return two_moons(n).with_columns(y=pl.when(pl.col("a") > 0.2).then(pl.lit("in")).otherwise(pl.lit("out")))
+
+
 @pytest.fixture
 def small_looks(monkeypatch):
     """First looks at tables that tests can afford."""
-    monkeypatch.setattr(race, "LOOKS", (40, 80))
+    monkeypatch.setattr(measuring, "LOOKS", (40, 80))
+    monkeypatch.setenv("GNOMON_NUM_THREADS", "2")
 
 
-def test_looks_come_first_and_only_survivors_are_measured_next(small_looks):
+def test_the_strongest_goes_first_looks_choose_among_the_others_and_the_best_is_completed(small_looks):
     seen = []
     names = [
         "GaussianNB",
@@ -46,35 +55,103 @@ def test_looks_come_first_and_only_survivors_are_measured_next(small_looks):
         time_budget=1000.0,
         watch=lambda words, *_: seen.append(words),
     )
-    looks = [place for place, words in enumerate(seen) if " on 40 rows" in words]
-    folds = [place for place, words in enumerate(seen) if "fold 1 of 5" in words and words[:6] != "always"]
-    assert len(looks) == len(names) and max(looks) < min(folds)
-    assert sum(" on 80 rows" in words for words in seen) == 3  # the better half
-    first = [seen[place].split()[0] for place in folds[:3]]
-    assert set(first) == {seen[p].split()[0] for p in range(len(seen)) if " on 80 rows" in seen[p]}
+    steps = [" ".join(words.split(" · ")[0].split()) for words in seen if words[:6] != "always"]
+    assert steps[:4] == [
+        "GaussianNB is compiled",
+        "GaussianNB on 40 rows",
+        "GaussianNB on 80 rows",
+        "GaussianNB folds 1 to 2 of 5",
+    ]
+    small = [step for step in steps if step.endswith("on 40 rows")]
+    closer = [step.split()[0] for step in steps if step.endswith("on 80 rows")]
+    assert len(small) == len(names) and len(closer) == 1 + 3  # of the five others the better three
+    first = [step.split()[0] for step in steps if step.endswith("folds 1 to 2 of 5")]
+    assert set(first[:4]) == set(closer) and max(steps.index(s) for s in small) < steps.index(
+        f"{first[1]} folds 1 to 2 of 5"
+    )
+    later = next(step.split()[0] for step in steps if step.endswith("folds 3 to 4 of 5"))
+    few = {e.name: np.mean(e.scores[:2]) for e in result.entries if e.name in closer and not e.tuned}
+    assert later not in few or few[later] == max(few.values())  # the best is completed before the others
     assert {entry.name for entry in result.ranked} >= set(names)  # with time enough all are measured
     assert result.best.name in ("QuadraticDiscriminantAnalysis", "GaussianNB", "DecisionTreeClassifier")
     assert any("leading: " in words and "s left" in words for words in seen)
+    assert any(re.match(r"\w+ settings, folds 1 to 2 of 5", words) for words in seen)
+    assert seen[-1].startswith(f"{result.best.name} is looked at closely")
+
+
+def test_the_number_of_threads_changes_no_score(small_looks):
+    names = ["DecisionTreeClassifier", "LogisticRegression"]
+    with threads(1):
+        one = compare(two_moons(300), "y", models=names, repeats=1)
+    with threads(3):
+        three = compare(two_moons(300), "y", models=names, repeats=1)
+    assert {e.name: e.scores for e in one.entries} == {e.name: e.scores for e in three.entries}
+    assert one.importance == three.importance and one.curve == three.curve
+    assert one.dependence == three.dependence and one.settings == three.settings
+
+
+def test_where_time_is_short_models_learn_from_fewer_rows_and_it_is_said(small_looks, monkeypatch):
+    monkeypatch.setattr(Clock, "guess", lambda self, name, rows: rows / 4.0)
+    result = compare(
+        straight(1600),
+        "y",
+        models=["GaussianNB", "LinearDiscriminantAnalysis"],
+        repeats=1,
+        time_budget=1500.0,  # two folds and the last fit of 1280 rows take 1280 s, more than 60% of it
+    )
+    assert result.most_rows == 640 and result.best.complete
+    assert "the models of the folds learned from 640 rows each" in result.to_html()
+    assert result.model.n_rows_ == 1600 and snippet(result)  # the last fit has time for all
+
+
+def test_the_last_fit_takes_fewer_rows_too_where_there_is_no_time(small_looks, monkeypatch):
+    monkeypatch.setattr(Clock, "guess", lambda self, name, rows: rows / 4.0)
+    monkeypatch.setattr(Clock, "spare", lambda self: 10.0)
+    result = compare(
+        straight(1600),
+        "y",
+        models=["GaussianNB", "LinearDiscriminantAnalysis"],
+        repeats=1,
+        time_budget=1500.0,
+    )
+    assert result.model.n_rows_ == 640 and snippet(result) == ""
+    assert "The saved model learned from 640 of the 1600 rows" in result.to_html()
+
+
+def test_where_the_time_went_is_written_down():
+    result = compare(two_moons(200), "y", models=["GaussianNB", "DecisionTreeClassifier"], repeats=1)
+    assert {"reading", "compiling", "folds", "settings", "the last fit", "closer looks"} <= set(result.spent)
+    assert sum(result.spent.values()) == pytest.approx(result.seconds, abs=0.05)
+    assert "Compiling is counted as no model" in result.to_html()
+
+
+def test_the_clock_takes_what_is_inside_from_what_is_around(monkeypatch):
+    now = [5.0]
+    monkeypatch.setattr(clock_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    clock = Clock(0.0, None)
+    with clock.doing("folds"):
+        now[0] += 1.0
+        with clock.doing("compiling"):
+            now[0] += 10.0
+        now[0] += 2.0
+    assert clock.ledger == {"the rest": 5.0, "folds": 3.0, "compiling": 10.0}
 
 
 def test_without_a_budget_everything_is_measured_and_there_are_no_looks(small_looks):
     seen = []
     names = ["GaussianNB", "LinearDiscriminantAnalysis"]
     result = compare(two_moons(300), "y", models=names, repeats=1, watch=lambda words, *_: seen.append(words))
-    assert not any(" rows" in words for words in seen)
+    assert seen and not any(re.search(r"on \d+ rows", words) for words in seen)
     assert all(entry.complete for entry in result.ranked) and len(result.ranked) == 3
 
 
 def test_stopped_in_the_middle_it_reports_what_it_knows(tmp_path):
     def stop(words, done, total):
-        if words.startswith("LinearDiscriminantAnalysis fold 2"):
+        if words.startswith("LinearDiscriminantAnalysis fold"):
             raise KeyboardInterrupt
 
     names = ["GaussianNB", "LinearDiscriminantAnalysis", "LogisticRegression"]
-    easy = two_moons(200).with_columns(
-        y=pl.when(pl.col("a") > 0.2).then(pl.lit("in")).otherwise(pl.lit("out"))
-    )
-    result = compare(easy, "y", models=names, repeats=1, watch=stop)
+    result = compare(straight(200), "y", models=names, repeats=1, watch=stop)
     assert result.interrupted and result.best.name == "GaussianNB"
     assert {entry.name: entry.failure for entry in result.entries if not entry.finished} == {
         "LinearDiscriminantAnalysis": "not done before it was stopped",
@@ -84,6 +161,43 @@ def test_stopped_in_the_middle_it_reports_what_it_knows(tmp_path):
     assert result.model.n_rows_ == 160  # the model of the first fold: no further fit is waited for
     paths = result.write(tmp_path)
     assert "It was stopped" in paths["report"].read_text()
+
+
+def test_stopped_in_the_last_fit_the_model_of_a_fold_is_kept(monkeypatch, tmp_path):
+    fit = race.Race.fit
+
+    def stop(self, entry, rows, settings, seconds=None):
+        if seconds == np.inf:
+            raise KeyboardInterrupt
+        return fit(self, entry, rows, settings, seconds)
+
+    monkeypatch.setattr(race.Race, "fit", stop)
+    result = compare(two_moons(200), "y", models=["GaussianNB", "DecisionTreeClassifier"], repeats=1)
+    assert result.interrupted and result.model.n_rows_ == 160 and not result.importance
+    assert "one fold" in result.write(tmp_path)["report"].read_text()
+
+
+def test_stopped_while_it_is_looked_at_closely_the_report_goes_without(monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(after, "importance", stop)
+    result = compare(straight(200), "y", models=["GaussianNB"], repeats=1)
+    assert result.interrupted and result.model.n_rows_ == 200 and not result.importance and not result.curve
+    assert "fitted again, settings included, on all 200 rows" in result.to_html()
+
+
+def test_a_fit_that_runs_is_asked_to_stop():
+    problem = pose(two_moons(300), "y")
+    run = race.Race(problem, 3, 1, 0, Clock(time.monotonic(), None), None)
+    chosen = candidates("classification", ["GradientBoostingClassifier"])[1]
+    entry = Entry(chosen.name, False, chosen, n_folds=3)
+    asked = run.stop
+    run.halt()
+    run.stop = asked  # as a fit that had begun before the stop sees it
+    assert run.fit(entry, np.arange(300), {}).model_.n_iter_ == 1
+    with pytest.raises(OutOfTimeError):
+        run.clock.check()
 
 
 def test_stopped_before_anything_is_known_it_stops():
@@ -97,12 +211,12 @@ def test_stopped_before_anything_is_known_it_stops():
 def test_compiling_is_not_the_models_time(monkeypatch):
     fit, late = race.Race.fit, [0.0]
 
-    def slow_first(self, entry, rows, settings):
-        late[0] += 1000.0 if len(rows) <= race.WARM_ROWS else 1.0
-        return fit(self, entry, rows, settings)
+    def slow_first(self, entry, rows, settings, seconds=None):
+        late[0] += 1000.0 if len(rows) <= measuring.WARM_ROWS else 1.0
+        return fit(self, entry, rows, settings, seconds)
 
     monkeypatch.setattr(race.Race, "fit", slow_first)
-    monkeypatch.setattr(race, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + late[0]))
+    monkeypatch.setattr(measuring, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + late[0]))
     result = compare(two_moons(300), "y", models=["GaussianNB"], repeats=1)
     assert late[0] > 1000 and 5 <= next(e for e in result.entries if e.name == "GaussianNB").seconds < 1000
 
@@ -137,7 +251,7 @@ def test_the_clock_guesses_from_what_fits_took():
     clock.compiled(7.0)
     assert clock.guess("other", 10) == 7.0
     clock.reserve = 1000.0
-    assert 70 < clock.left() <= 75  # a quarter at most is kept for the end
+    assert 65 < clock.left() <= 70  # three tenths at most are kept for the end
     with pytest.raises(OutOfTimeError):
         Clock(time.monotonic() - 10, 5.0).check()
 
@@ -147,6 +261,57 @@ def test_fewer_folds_are_compared_on_the_same_folds():
     part = Entry("part", False, scores=[0.85, 0.75], n_folds=4)
     better = Entry("better", False, scores=[0.95, 0.86], n_folds=4)
     assert [entry.name for entry in rank([part, whole, better], 1 / 3)] == ["better", "whole", "part"]
+
+
+def test_an_interval_has_the_freedom_of_one_drawing():
+    scores = [0.9, 0.8, 0.85, 0.95, 0.75] * 2
+    found = fold_interval(scores, 0.25, per_draw=5)
+    half = 2.7764451051977987 * np.sqrt((1 / 10 + 0.25) * np.var(scores, ddof=1))  # t with 4 degrees
+    assert found.mean == pytest.approx(0.85) and found.high - found.mean == pytest.approx(half)
+    assert fold_interval(scores, 0.25).high < found.high
+
+
+def test_a_perfect_share_of_rows_is_not_certain():
+    low = 1.96**2 / (50 + 1.96**2)  # Wilson's end for 0 wrong of 50
+    entry = Entry("m", False, scores=[1.0] * 5, n_folds=5, tested=np.ones(50, dtype=bool))
+    (found,) = rank([entry], 0.25, 5, rates=True)
+    assert found.interval.low == pytest.approx(1 - low, abs=1e-4) and found.interval.mean == 1.0
+    (found,) = rank([entry], 0.25, 5)
+    assert found.interval.low == 1.0  # an error may well be 0
+
+
+def test_the_interval_of_the_best_covers_choosing_it():
+    lucky = Entry("lucky", False, scores=[0.9, 0.78, 0.79, 0.8], n_folds=4)
+    steady = Entry("steady", False, scores=[0.7, 0.82, 0.81, 0.8], n_folds=4)
+    first, _ = rank([lucky, steady], 1 / 3, 4)
+    chosen = [0.7, 0.78, 0.79, 0.8]  # without fold 1 steady is better, without any other lucky
+    np.testing.assert_array_equal(chosen_elsewhere(np.array([lucky.scores, steady.scores]), 4), chosen)
+    elsewhere, own = fold_interval(chosen, 1 / 3, 4), fold_interval(lucky.scores, 1 / 3, 4)
+    assert elsewhere.low < own.low
+    assert first.name == "lucky" and first.interval.mean == pytest.approx(0.8175)
+    assert first.interval.low == pytest.approx(elsewhere.low)
+    alone = rank([Entry("lucky", False, scores=list(lucky.scores), n_folds=4)], 1 / 3, 4)[0]
+    assert alone.interval == own  # nothing was chosen
+    twice = Entry("lucky", False, scores=list(lucky.scores), n_folds=4, not_kept=list(steady.scores))
+    assert rank([twice], 1 / 3, 4)[0].interval == first.interval  # a search is a choice too
+
+
+def test_the_interval_of_the_best_of_many_equals_covers_new_rows():
+    rng, covered, draws, rows = np.random.default_rng(0), 0, 100, 200
+    for _ in range(draws):
+        right = rng.random((8, 5, rows // 5)) < 0.8  # eight models that are right in four of five rows
+        entries = [
+            Entry(str(k), False, scores=list(one.mean(axis=1)), n_folds=5, tested=np.ones(rows, dtype=bool))
+            for k, one in enumerate(right)
+        ]
+        best = rank(entries, 0.25, 5, rates=True)[0]
+        covered += best.interval.low <= rng.binomial(rows // 2, 0.8) / (rows // 2) <= best.interval.high
+    assert covered >= 0.9 * draws  # without looking at how the best was chosen it is 0.82
+
+
+def test_folds_are_chosen_within_one_drawing():
+    scores = np.array([[0.9, 0.5, 0.1, 0.2], [0.6, 0.7, 0.8, 0.9]])
+    np.testing.assert_array_equal(chosen_elsewhere(scores, 2), [0.6, 0.5, 0.8, 0.9])
 
 
 def test_strong_models_go_first():
@@ -213,13 +378,36 @@ def test_under_time_weights_come_from_the_past_alone():
 def test_a_model_that_loads_slowly_waits_until_others_were_looked_at(small_looks, monkeypatch):
     monkeypatch.setitem(menu.SLOW_START, "trees", 500.0)
     seen = []
-    names = ["DecisionTreeClassifier", "GaussianNB", "QuadraticDiscriminantAnalysis", "LogisticRegression"]
+    names = ["GaussianNB", "DecisionTreeClassifier", "QuadraticDiscriminantAnalysis", "LogisticRegression"]
     compare(
         two_moons(400), "y", models=names, repeats=1, time_budget=1000.0, watch=lambda w, *_: seen.append(w)
     )
     looked = [words.split()[0] for words in seen if " on 40 rows" in words]
     assert "DecisionTreeClassifier" not in looked and len(looked) == 3
-    assert any(words.startswith("DecisionTreeClassifier fold 5") for words in seen)
+    assert any(words.startswith("DecisionTreeClassifier fold 5 of 5") for words in seen)
+
+
+def test_a_fit_that_the_time_cuts_short_is_said_to_be_so(monkeypatch):
+    left = Clock.left
+    started = []
+
+    def over_after_the_first_fit_began(self):
+        return left(self) if len(started) < 2 else 0.0
+
+    fit = race.Race.fit
+
+    def begin(self, entry, rows, settings, seconds=None):
+        if not entry.baseline:
+            started.append(len(rows))
+        return fit(self, entry, rows, settings, seconds)
+
+    monkeypatch.setenv("GNOMON_NUM_THREADS", "2")
+    monkeypatch.setattr(Clock, "left", over_after_the_first_fit_began)
+    monkeypatch.setattr(race.Race, "fit", begin)
+    result = compare(straight(200), "y", models=["GaussianNB"], repeats=1, time_budget=1000.0)
+    entry = next(e for e in result.entries if not e.baseline)
+    assert len(entry.scores) == 2 and entry.warned == [measuring.CUT_SHORT]
+    assert "1 model did not get through all folds" in repr(result)
 
 
 def test_only_the_baseline_was_measured_and_the_headline_says_so():

@@ -110,7 +110,10 @@ def compare(
         float, typer.Option(help="Task rules: least confidence.", min=0.0, max=1.0)
     ] = 0.5,
     time_budget: Annotated[
-        float, typer.Option(help="Seconds in all; the strongest models go first.", min=0)
+        float,
+        typer.Option(
+            "--time-budget", "--budget", help="Seconds in all; the strongest models go first.", min=0
+        ),
     ] = 300.0,
     folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
     seed: Seed = 0,
@@ -127,7 +130,7 @@ def compare(
     screen = Screen(json)
     if out.exists() and not out.is_dir():
         raise typer.BadParameter(f"{out} is a file; give a folder", param_hint="--out")
-    check_writable(out)
+    check_writable(out, "report.html", "best.gnomon")
     if task == "rules":
         from gnomon.cli.showing import show_rules
         from gnomon.report.rules import find_rules
@@ -143,7 +146,9 @@ def compare(
             time_budget=_left(time_budget, begin), watch=watch,
         )  # fmt: skip
         result.time_budget = time_budget
-    show_comparison(screen, result, result.write(out))
+        watch("the page is made", 1, 1)
+        paths = _written(result, out)
+    show_comparison(screen, result, paths)
     if result.interrupted:
         raise typer.Exit(STOPPED)
 
@@ -320,6 +325,15 @@ def warm_up(
     screen.result({"seconds": spent})
 
 
+def _written(result: Any, out: Path) -> Any:
+    """Write what was found; who stops it here wants it to end soon, not to lose it, unless it is stopped once more."""
+    try:
+        return result.write(out)
+    except KeyboardInterrupt:
+        result.interrupted = True
+        return result.write(out)
+
+
 def _left(budget: float, begin: float) -> float:
     """Return what is left of the time after the library was loaded."""
     return max(min(budget, LEAST_TIME), budget - (monotonic() - begin))
@@ -335,16 +349,26 @@ def listed(words: str | None) -> list[str] | None:
 
 
 def check_folder(out: Path | None) -> None:
-    """Refuse a file in a folder that does not exist before any work is done."""
-    if out is not None and not out.absolute().parent.is_dir():
+    """Refuse a file that could not be written at the end before any work is done."""
+    if out is None:
+        return
+    if not out.absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
+    if out.is_dir():
+        raise typer.BadParameter(f"{out} is a folder; give the name of a file", param_hint="--out")
+    check_writable(out.absolute().parent, out.name)
 
 
-def check_writable(out: Path) -> None:
-    """Refuse a folder in which nothing can be written before any work is done."""
+def check_writable(out: Path, *names: str) -> None:
+    """Refuse a folder in which nothing can be written, or whose files are protected, before any work is done."""
     there = next(folder for folder in [out.absolute(), *out.absolute().parents] if folder.exists())
     if not os.access(there, os.W_OK):
         raise typer.BadParameter(f"nothing can be written in {there}", param_hint="--out")
+    for path in (out / name for name in names):
+        if path.is_file() and not path.stat().st_mode & 0o222:
+            raise typer.BadParameter(
+                f"{path} is there and may only be read; name another", param_hint="--out"
+            )
 
 
 def parse(settings: list[str] | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 def show_comparison(screen: Screen, result: Any, paths: dict[str, Path]) -> None:
     """Show what was inferred, the ranking, the answer, and where the files are."""
-    from gnomon.report.words import answer, bounds, p_value, score
+    from gnomon.report.words import answer, bounds, p_value, score, time_in_words
 
     for line in [*result.problem.said, *treatment(result.problem)]:
         screen.say(line)
@@ -37,6 +37,7 @@ def show_comparison(screen: Screen, result: Any, paths: dict[str, Path]) -> None
         )
     screen.say("")
     screen.say(answer(result), style="bold")
+    screen.say(time_in_words(result))
     screen.say("")
     screen.say(f"report  {paths['report']}")
     screen.say(f"model   {paths['model']}")

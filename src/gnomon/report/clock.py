@@ -1,14 +1,17 @@
-"""Time in a comparison: how much is left, what a fit is going to take, and what compiling took."""
+"""Time in a comparison: how much is left, what a fit is going to take, what compiling took, and where it all went."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 WARM_ROWS = 60  # a first fit to so few rows compiles the loops; it is not counted as the model's time
-MOST_RESERVE = 0.25  # share of the budget that is kept for the last fit, the importances and the page
+MOST_RESERVE = 0.3  # share of the budget that is kept for the last fit, the importances and the page
+PAGE_SECONDS = 3.0  # the pictures and the page
 
 
 class OutOfTimeError(Exception):
@@ -21,9 +24,12 @@ class Clock:
     def __init__(self, begin: float, budget: float | None) -> None:
         self.begin, self.budget = begin, np.inf if budget is None else budget
         self.reserve = 0.0
+        self.stopped = False  # whether somebody asked to stop
         self.compiling = 0.0  # the longest that a model's loops took so far: the next ones may take as long
         self.starting: dict[str, float] = {}  # model -> seconds to load what it stands on, until it is loaded
         self.spent: dict[str, list[tuple[int, float]]] = {}  # model -> (rows, seconds) of its fits
+        self.ledger: dict[str, float] = {}  # what was done -> seconds
+        self._doing, self._since = "the rest", begin
 
     @property
     def limited(self) -> bool:
@@ -38,17 +44,43 @@ class Clock:
         """Return the seconds in which something new may still begin and end."""
         return float(self.budget - self.elapsed() - min(self.reserve, MOST_RESERVE * self.budget))
 
+    def spare(self) -> float:
+        """Return the seconds until the page has to be made."""
+        return float(self.budget - self.elapsed() - PAGE_SECONDS)
+
     def check(self) -> None:
         """Raise when the time is over."""
-        if self.left() <= 0:
+        if self.stopped or self.left() <= 0:
             raise OutOfTimeError
+
+    @contextmanager
+    def doing(self, what: str) -> Iterator[None]:
+        """Write down the time inside the block as spent on something; a block inside has its own.
+
+        >>> clock = Clock(time.monotonic(), None)
+        >>> with clock.doing("folds"), clock.doing("compiling"):
+        ...     pass
+        >>> sorted(clock.ledger)
+        ['compiling', 'folds', 'the rest']
+        """
+        before = self._doing
+        self._turn_to(what)
+        try:
+            yield
+        finally:
+            self._turn_to(before)
+
+    def _turn_to(self, what: str) -> None:
+        now = time.monotonic()
+        self.ledger[self._doing] = self.ledger.get(self._doing, 0.0) + now - self._since
+        self._doing, self._since = what, now
 
     def compiled(self, seconds: float) -> None:
         """Note what a first fit to a few rows took."""
         self.compiling = max(self.compiling, seconds)
 
     def note(self, name: str, rows: int, seconds: float) -> None:
-        """Note what a fit took."""
+        """Note what a fit took; of fits at the same time each has its share."""
         self.spent.setdefault(name, []).append((rows, seconds))
 
     def guess(self, name: str, rows: int) -> float:
@@ -78,10 +110,13 @@ class Clock:
         return not self.limited or self.guess(name, rows) * times < self.left()
 
 
-def stop_in(model: Any, seconds: float) -> Any:
-    """Return the model, told to stop learning after so many seconds where it can."""
-    if np.isfinite(seconds) and hasattr(model, "set_callbacks"):
+def stop_in(model: Any, seconds: float, request: Any = None) -> Any:
+    """Return the model, told to stop learning after so many seconds, or at a request, where it can."""
+    if hasattr(model, "set_callbacks"):
         from gnomon.core.callbacks import TimeBudget
 
-        model.set_callbacks(TimeBudget(max(seconds, 1e-3)))
+        limit = [TimeBudget(max(seconds, 1e-3))] if np.isfinite(seconds) else []
+        callbacks = [*limit, *([] if request is None else [request])]
+        if callbacks:
+            model.set_callbacks(*callbacks)
     return model

@@ -80,13 +80,24 @@ def _kind(values: Any) -> tuple[str, str]:
             return OUT, "it counts the rows"
         if ID_NAME.search(values.name) or int(given.max()) - int(given.min()) == len(given) - 1:
             return OUT, "an id: every row has a whole number of its own"
+    if dtype.is_integer() and _merged_as_floats(given, distinct):
+        return OUT, "whole numbers so long that different ones would be the same to a model: an id?"
     if dtype.is_float() and float(given.abs().max()) > LARGEST:
         return OUT, f"numbers beyond {LARGEST:g} cannot be squared; write them in other units"
     if dtype.is_numeric() or dtype == pl.Boolean:
         return NUMBER, "standardized"
+    if dtype == pl.Time:
+        return DATE, "the share of the day that has passed, and the hour, standardized"
     if dtype.is_temporal():
         return DATE, "days since 1970, month, weekday and hour where they differ, standardized"
     return _kind_of_words(given, distinct)
+
+
+def _merged_as_floats(given: Any, distinct: int) -> bool:
+    """Tell whether floats would not tell whole numbers apart."""
+    if max(abs(int(given.max())), abs(int(given.min()))) <= 2**53:
+        return False
+    return bool(given.cast(float).n_unique() < distinct)
 
 
 def _kind_of_words(given: Any, distinct: int) -> tuple[str, str]:
@@ -120,7 +131,10 @@ def column_named(frame: Any, name: str, role: str) -> Any:
     """Return a column, or say which name was probably meant."""
     if name not in frame.columns:
         known = ", ".join(frame.columns[:12]) + (", ..." if frame.width > 12 else "")
+        bare = sum(re.fullmatch(r"[-+\d.,]+", column) is not None for column in frame.columns)
+        hint = " The first line of the file must name the columns." if 2 * bare > frame.width else ""
         raise QuestionError(
             f"there is no column {name!r} to be the {role}.{nearest(name, frame.columns)} The columns are {known}."
+            f"{hint}"
         )
     return frame[name]

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.core.saving import save, write_atomically
-from gnomon.report.after import importance, keep_residuals, lead_with, learning_curve, refit
+from gnomon.report.after import fit_the_best, last_fit, look_closer
 from gnomon.report.clock import Clock
 from gnomon.report.encoder import TableModel
 from gnomon.report.entries import Entry, rank
-from gnomon.report.looks import Dependence, partial_dependence
+from gnomon.report.looks import Dependence
+from gnomon.report.measuring import Watch
 from gnomon.report.menu import candidates, too_many_rows
-from gnomon.report.race import Race, Watch
+from gnomon.report.race import Race
 from gnomon.report.stacking import combine
 from gnomon.report.tables import read_table
 from gnomon.report.tasks import Problem, pose
@@ -45,6 +46,8 @@ class Comparison:
         default_factory=dict
     )  # of what the best says, on its chief columns
     options: dict[str, Any] = field(default_factory=dict)  # what was asked for beside the target
+    spent: dict[str, float] = field(default_factory=dict)  # what was done -> seconds
+    most_rows: int | None = None  # training rows of a fold where there was no time for all of them
 
     @property
     def best(self) -> Entry:
@@ -167,39 +170,39 @@ def compare(
     >>> result.model.predict(pl.DataFrame({"eruption": [3.0]})).round(1)
     array([65.7])
     """
-    begin = time.monotonic()
-    source, frame = _open(table, missing)
-    problem = pose(
-        frame, target, task, sequence, metric=metric, exclude=exclude, group=group, time=time_column,
-        missing=missing,
-    )  # fmt: skip
+    clock = Clock(time.monotonic(), time_budget)
+    with clock.doing("reading"):
+        source, frame = _open(table, missing, exclude)
+        problem = pose(
+            frame, target, task, sequence, metric=metric, exclude=exclude, group=group, time=time_column,
+            missing=missing,
+        )  # fmt: skip
     rows = len(problem.frame)
     repeats = 1 if problem.time is not None else repeats or (2 if rows <= 1000 else 1)
-    race = Race(problem, folds, repeats, random_state, Clock(begin, time_budget), watch)
-    race.run(candidates(problem.menu, models, random_state, rows))
+    race = Race(problem, folds, repeats, random_state, clock, watch)
+    race.run(candidates(problem.menu, models, random_state, rows, calibrate=race.can_calibrate()))
     stacked = combine(race) if models is None or len(models) > 1 else None
-    entries = rank([*race.entries, *([stacked] if stacked else [])], race.ratio)
-    model, settings = refit(race, entries[0])
-    keep_residuals(race, entries[0], model)
-    spare = 30.0 if time_budget is None else 0.05 * time_budget
-    if stacked is not None and entries[0] is stacked:
-        lead_with(race, stacked, spare)
-    losses = importance(race, seconds=spare) if race.leader is entries[0] else {}
-    curve = learning_curve(race, entries[0], settings, spare)
+    if stacked is not None and clock.limited and last_fit(race, stacked) > clock.spare():
+        stacked = None  # there is no time to fit it
+    rates = problem.metric is not None and problem.metric.name == "accuracy"
+    entries = rank([*race.entries, *([stacked] if stacked else [])], race.ratio, race.per_draw, rates)
+    model, settings = fit_the_best(race, entries[0])
+    losses, dependence, curve = look_closer(race, entries[0], settings)
     return Comparison(
-        problem, entries, model, settings, losses, folds, repeats, random_state, time.monotonic() - begin,
+        problem, entries, model, settings, losses, folds, repeats, random_state, clock.elapsed(),
         source, time_budget, race.interrupted, too_many_rows(problem.menu, rows) if models is None else {},
-        curve, partial_dependence(race, list(losses)) if losses else {},
+        curve, dependence,
         {
             "task": task, "exclude": exclude, "group": group, "time": time_column, "missing": missing,
             "sequence": sequence,
         },
+        clock.ledger, race.most_rows,
     )  # fmt: skip
 
 
-def _open(table: Any, missing: list[str] | None) -> tuple[str, Any]:
+def _open(table: Any, missing: list[str] | None, exclude: list[str] | None) -> tuple[str, Any]:
     import polars as pl
 
     if isinstance(table, str | Path):
-        return str(table), read_table(table, missing=missing)
+        return str(table), read_table(table, missing=missing, words=exclude)
     return "", table if isinstance(table, pl.DataFrame) else pl.from_pandas(table)

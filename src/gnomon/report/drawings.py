@@ -14,6 +14,8 @@ from gnomon.report.metrics import CLASSES
 from gnomon.report.pictures import short, svg
 from gnomon.report.words import number
 
+CLOSEST_COUNTS = 0.08  # counts of rows that are nearer to each other would be drawn over each other
+
 
 def thresholds(found: Decision) -> str:
     """Draw what every threshold gives."""
@@ -38,7 +40,16 @@ def calibrated(found: Decision) -> str:
     """Draw whether probabilities mean what they say."""
     off, chance = found.calibration.ece, found.calibration.ece_if_calibrated
     alt = f"Reliability: calibration error {off:.3f}, by chance {chance:.3f}"
-    return svg(lambda ax: plot.reliability(found.calibration, ax), alt, (4.8, 3.8))
+
+    def draw(ax: Any) -> None:
+        plot.reliability(found.calibration, ax)
+        last = -1.0
+        for text in sorted(ax.texts, key=lambda text: text.get_position()[0]):
+            near = text.get_position()[0] - last < CLOSEST_COUNTS
+            text.set_visible(not near)
+            last = last if near else text.get_position()[0]
+
+    return svg(draw, alt, (4.8, 3.8))
 
 
 def roc(result: Comparison) -> str:

@@ -16,13 +16,15 @@ TOKEN = r"[^\W\d_]{2,}"
 
 
 def as_days(column: Any) -> Any:
-    """Return dates as days since 1970, hours as fractions of a day; NaN where they are missing."""
+    """Return dates as days since 1970, times of the day as shares of it; NaN where they are missing."""
     import polars as pl
 
     if not column.dtype.is_temporal():
         raise DataError(f"column {column.name!r} must hold dates, such as 2024-03-31; it is {column.dtype}.")
     if column.dtype == pl.Datetime:
         return column.dt.epoch("us").cast(pl.Float64).to_numpy() / 86_400e6
+    if column.dtype == pl.Time:
+        return column.to_physical().cast(pl.Float64).to_numpy() / 86_400e9
     return column.to_physical().cast(pl.Float64).to_numpy()
 
 

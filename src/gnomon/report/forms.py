@@ -19,15 +19,19 @@ TRUE = ("true", "yes", "y", "t", "on", "ja", "oui", "si", "sí", "sim")
 FALSE = ("false", "no", "n", "f", "off", "nein", "non", "no", "no", "não")
 MARKS = r"[$€£¥₹%\s\u00a0\u202f'’]|\b(?:USD|EUR|GBP|CHF|JPY|INR|SEK|NOK|DKK|PLN|CZK)\b|\b(?:Fr|kr|zł)\b\.?"
 NUMERIC = {
-    POINT: r"^[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?$",
-    COMMA: r"^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)?(?:,\d*)?$",
+    POINT: r"^[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?$",
+    COMMA: r"^[+-]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)?(?:,\d*)?$",
 }
 SPACED = r"\d[\s\u00a0\u202f'’](?:\d{1,2}(?:\D|$)|\d{4})"  # digits that are apart, and not by thousands
 DAYS = (
     "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d %b %Y", "%d %B %Y",
     "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%d-%b-%y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y",
 )  # fmt: skip
-HOURS = ("", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M", "T%H:%M:%SZ", " %H:%M:%S%.f", "T%H:%M:%S%.f")
+HOURS = (
+    "", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M", "T%H:%M:%SZ", " %H:%M:%S%.f", "T%H:%M:%S%.f",
+    "T%H:%M:%S%z", " %H:%M:%S%z", "T%H:%M:%S%.f%z", " %H:%M:%S%.f%z",
+)  # fmt: skip
+TIMES = ("%H:%M:%S", "%H:%M", "%H:%M:%S%.f")  # of a day
 SAMPLE = 200
 
 
@@ -53,12 +57,32 @@ def find_form(column: Any) -> str | None:
         if given.str.contains(SPACED).any():
             return _find_date(given)
         bare = _bare(given)
+        if merged_as_floats(bare):
+            return None
         if bare.str.contains(r"^[\d.,+eE-]+$").all() and not given.str.contains(r"^\s*0\d+\s*$").any():
             for form in (POINT, COMMA):
                 if bare.str.contains(NUMERIC[form]).all():
                     return form
         return _find_date(given)
     return None
+
+
+def merged_as_floats(words: Any) -> bool:
+    """Tell whether words are whole numbers so long that different ones would become the same float: they are names.
+
+    >>> import polars as pl
+    >>> (
+    ...     merged_as_floats(pl.Series(["9007199254740992", "9007199254740993"])),
+    ...     merged_as_floats(pl.Series(["1", "2"])),
+    ... )
+    (True, False)
+    """
+    import polars as pl
+
+    given = words.drop_nulls()
+    if not (given.str.len_chars() > 15).any() or not given.str.contains(r"^[+-]?\d+$").all():
+        return False
+    return bool(given.n_unique() > given.cast(pl.Float64).n_unique())
 
 
 def _bare(words: Any) -> Any:
@@ -72,14 +96,20 @@ def _find_date(given: Any) -> str | None:
         for hour in HOURS:
             if not _dates(head, day + hour).null_count() and not _dates(given, day + hour).null_count():
                 return day + hour
-    return None
+    return next((form for form in TIMES if not _dates(given, form).null_count()), None)
 
 
 def _dates(words: Any, form: str) -> Any:
     import polars as pl
 
-    kind = pl.Datetime if "%H" in form else pl.Date
-    return words.str.strip_chars().str.strptime(kind, form, strict=False)
+    if form in TIMES:
+        kind: Any = pl.Time
+    elif "%z" in form:
+        kind = pl.Datetime(time_zone="UTC")
+    else:
+        kind = pl.Datetime if "%H" in form else pl.Date
+    read = words.str.strip_chars().str.strptime(kind, form, strict=False)
+    return read.dt.replace_time_zone(None) if "%z" in form else read
 
 
 def without_unknown(column: Any) -> Any:
@@ -143,7 +173,9 @@ def in_words(column: Any, form: str) -> str:
     if form == TRUTH:
         return "yes or no, as 1 and 0"
     if form not in NUMERIC:
-        said = form.replace("%.f", "")
+        if form in TIMES:
+            return "times of the day"
+        said = form.replace("%.f", "").replace("%z", " with its zone, in UTC")
         for code, word in {
             "%Y": "year",
             "%y": "year",

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gnomon.core.threads import in_order
 from gnomon.report.columns import CATEGORY, NUMBER, OUT
 from gnomon.report.entries import Entry
 from gnomon.report.metrics import CLASSES, Answers, positive_class
@@ -100,7 +101,7 @@ def _groups(column: Any, kind: str) -> list[tuple[str, Any]]:
         return []
     return [
         (f"up to {low:.3g}", x <= low),
-        ("between", (x > low) & (x <= high)),
+        (f"above {low:.3g}, up to {high:.3g}", (x > low) & (x <= high)),
         (f"above {high:.3g}", x > high),
     ]
 
@@ -124,9 +125,10 @@ def partial_dependence(race: Any, names: list[str]) -> dict[str, Dependence]:
     """Return the mean answer of the folds' models when a column is set to each of a few values."""
     problem: Problem = race.problem
     classes = None if problem.task.name != "classification" else np.unique(problem.y)
-    if problem.y is None or len(race.fitted) < 2 or (classes is not None and len(classes) != 2):
+    models = [model for _, model in sorted(race.fitted.items())]
+    if problem.y is None or len(models) < 2 or (classes is not None and len(classes) != 2):
         return {}
-    if classes is not None and not hasattr(race.fitted[0].model_, "predict_proba"):
+    if classes is not None and not hasattr(models[0].model_, "predict_proba"):
         return {}
     kinds = {column.name: column.kind for column in problem.columns if column.kind != OUT}
     chosen = [name for name in names if kinds.get(name) in (NUMBER, CATEGORY)][:DEPENDENCE_COLUMNS]
@@ -136,7 +138,8 @@ def partial_dependence(race: Any, names: list[str]) -> dict[str, Dependence]:
     for name in chosen:
         values = _settings(problem.frame[name], kinds[name])
         if len(values) > 1:
-            table = np.array([_means(m, problem, rows, name, values) for m in race.fitted])  # (folds, values)
+            means = in_order(lambda m: _means(m, problem, rows, name, values), models)  # noqa: B023
+            table = np.array(list(means))  # (folds, values)
             found[name] = Dependence(
                 values, [score_interval(column, race.ratio) for column in table.T], label
             )
@@ -149,7 +152,10 @@ def _settings(column: Any, kind: str) -> list[Any]:
         return sorted(given.value_counts(sort=True, name="(rows)")[column.name].to_list()[:8], key=str)
     if given.n_unique() <= DEPENDENCE_POINTS:
         return given.unique().sort().to_list()
-    quantiles = np.quantile(given.cast(float).to_numpy(), np.linspace(0.02, 0.98, DEPENDENCE_POINTS))
+    values, shares = given.cast(float).to_numpy(), np.linspace(0.02, 0.98, DEPENDENCE_POINTS)
+    quantiles = np.quantile(values, shares)
+    if 2 * len(np.unique(quantiles)) < DEPENDENCE_POINTS:  # most rows have the same value
+        quantiles = np.quantile(np.unique(values), [0.0, *shares])
     if column.dtype.is_integer():
         quantiles = quantiles.round()
     return np.unique(quantiles).tolist()

@@ -100,9 +100,15 @@ def families() -> list[str]:
 
 
 def candidates(
-    menu: str, names: list[str] | None = None, random_state: int = 0, n_rows: int | None = None
+    menu: str,
+    names: list[str] | None = None,
+    random_state: int = 0,
+    n_rows: int | None = None,
+    calibrate: bool = True,
 ) -> list[Candidate]:
     """Return the models for one kind of problem that can bear so many rows, baseline first, or those named.
+
+    Classifiers without probabilities get them by calibration, unless that is declined.
 
     >>> [candidate.name for candidate in candidates("regression", ["Ridge", "LinearRegression"])]
     ['always the mean', 'Ridge', 'LinearRegression']
@@ -120,12 +126,13 @@ def candidates(
         chosen.sort(key=_strength)
     else:
         chosen = [_named(name, menu) for name in names]
-    return first + [_candidate(cls, make(cls, random_state), grid, menu) for cls, grid in chosen]
+    calibrate = calibrate and menu == "classification"
+    return first + [_candidate(cls, make(cls, random_state), grid, calibrate) for cls, grid in chosen]
 
 
-def _candidate(cls: type, model: Any, grid: dict[str, list[Any]], menu: str) -> Candidate:
+def _candidate(cls: type, model: Any, grid: dict[str, list[Any]], calibrate: bool) -> Candidate:
     """Return a model as a candidate; a classifier without probabilities gets them by calibration."""
-    if menu != "classification" or hasattr(model, "predict_proba"):
+    if not calibrate or hasattr(model, "predict_proba"):
         return Candidate(cls.__name__, model, grid)
     return Candidate(
         cls.__name__, calibrated(model), {f"estimator__{name}": values for name, values in grid.items()}

@@ -46,7 +46,7 @@ def page(result: Comparison) -> str:
         _warnings(result),
         section(
             "The ranking",
-            figure(pictures.ranking(result)),
+            figure(pictures.ranking(result), kind="wide"),
             _ranking(result),
             _beside(result),
             _left_out(result),
@@ -103,11 +103,11 @@ def code(text: str) -> Html:
     return tag("pre", tag("code", text))
 
 
-def figure(picture: str, caption: str = "") -> Html:
+def figure(picture: str, caption: str = "", kind: str = "") -> Html:
     """Return a picture with its caption, or nothing when there is no picture."""
     if not picture:
         return Html()
-    return tag("figure", Html(picture), tag("figcaption", caption) if caption else Html())
+    return tag("figure", Html(picture), tag("figcaption", caption) if caption else Html(), class_=kind)
 
 
 def pair(*figures: Html) -> Html:
@@ -222,7 +222,7 @@ def _groups(result: Comparison) -> Html:
     return section(
         "Where it errs",
         tag("p", groups_in_words(found)),
-        figure(drawings.groups(found, float(wrong[best.tested].mean()), label)),
+        figure(drawings.groups(found, float(wrong[best.tested].mean()), label), kind="wide"),
     )
 
 
@@ -281,4 +281,4 @@ def _details(result: Comparison, entry: Entry) -> Html:
 
 def _versions(result: Comparison) -> Html:
     said = ", ".join(f"{name} {value}" for name, value in versions().items())
-    return tag("p", f"{said}. {result.seconds:.0f} seconds in all.", class_="soft")
+    return tag("p", f"{said}.", class_="soft")

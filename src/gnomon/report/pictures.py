@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -33,7 +34,9 @@ def svg(draw: Callable[[Any], None], alt: str, size: tuple[float, float] = (6.4,
         figure = Figure(figsize=size, layout="constrained")
         draw(style.axes(figure.add_subplot()))
         file = io.StringIO()
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        with warnings.catch_warnings():  # the reader's fonts draw the letters, not those of this machine
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")
+            figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return _for_page(file.getvalue(), alt)
 
 

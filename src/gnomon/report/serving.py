@@ -143,20 +143,23 @@ def can_stream(model: Any, path: Path, out: Path | None) -> bool:
     return known and not whole and out is not None and out.suffix.lower() in (*TEXT, ".parquet")
 
 
-def reading(model: Any) -> tuple[list[str], list[str]]:
-    """Return how a table is read for a model: words that mean missing, and columns that are words to it."""
+def reading(model: Any) -> tuple[list[str], list[str], list[str] | None]:
+    """Return how a table is read for a model: words that mean missing, columns that are words to it, those it needs."""
     encoder = getattr(model, "encoder_", None)
+    needed = None if encoder is None else [*encoder.columns(), *([model.sequence] if model.sequence else [])]
     words = [*(getattr(encoder, "categories", None) or ()), *(getattr(encoder, "texts", None) or ())]
-    return list(getattr(encoder, "missing", None) or ()), words
+    return list(getattr(encoder, "missing", None) or ()), words, needed
 
 
 def read_for(model: Any, path: Path) -> Any:
     """Return a table as the model learned to read it."""
-    missing, words = reading(model)
-    return read_table(path, missing=missing, words=words)
+    missing, words, needed = reading(model)
+    return read_table(path, missing=missing, words=words, needed=needed)
 
 
-def read_chunks(path: Path, chunk: int, missing: list[str], kept: list[str]) -> Iterator[tuple[Any, Any]]:
+def read_chunks(
+    path: Path, chunk: int, missing: list[str], kept: list[str], needed: list[str] | None = None
+) -> Iterator[tuple[Any, Any]]:
     """Yield parts of a table: its cells as they are, and the same with numbers and dates read."""
     import polars as pl
 
@@ -169,6 +172,11 @@ def read_chunks(path: Path, chunk: int, missing: list[str], kept: list[str]) -> 
         return
     mark = separator_of(path, TEXT[path.suffix.lower()])
     names = look_through(path, mark).names
+
+    def both(rows: list[list[str]]) -> tuple[Any, Any]:
+        words = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+        return words, typed_words(words, [*MISSING, *missing], kept, needed)
+
     csv.field_size_limit(MAX_CELL)
     with path.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.reader(open_lines(stream, path.name), delimiter=mark, strict=True)
@@ -178,17 +186,10 @@ def read_chunks(path: Path, chunk: int, missing: list[str], kept: list[str]) -> 
             if row or len(names) == 1:
                 rows.append(row or [""])
             if len(rows) == chunk:
-                yield _both(rows, names, missing, kept)
+                yield both(rows)
                 rows = []
         if rows:
-            yield _both(rows, names, missing, kept)
-
-
-def _both(rows: list[list[str]], names: list[str], missing: list[str], kept: list[str]) -> tuple[Any, Any]:
-    import polars as pl
-
-    words = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-    return words, typed_words(words, [*MISSING, *missing], kept)
+            yield both(rows)
 
 
 class Part(NamedTuple):

@@ -17,6 +17,8 @@ def snippet(result: Comparison) -> str:
     cls = type(candidate.model) if candidate is not None else None
     if cls is None or cls.__module__ == "gnomon.report.baselines":
         return ""
+    if result.model.n_rows_ < len(result.problem.frame):  # stopped, or no time for all rows
+        return ""
     settings, calibrated = result.settings, ""
     if candidate is not None and bare(candidate.model) is not candidate.model:
         cls, calibrated = type(bare(candidate.model)), ", probabilities=True"
@@ -26,7 +28,8 @@ def snippet(result: Comparison) -> str:
         own = candidate.model.get_params(deep=False) if candidate is not None else {}
         settings = {name: own[name] for name in names if name in own}
     source = repr(result.source or "table.csv")
-    missing = f", missing={result.options['missing']!r}" if result.options.get("missing") else ""
+    asked = {"missing": result.options.get("missing"), "words": result.options.get("exclude")}
+    missing = "".join(f", {name}={value!r}" for name, value in asked.items() if value)
     extra = "".join(f", {k}={result.options[k]!r}" for k in OPTIONS if result.options.get(k))
     sequence = f", sequence={result.problem.sequence!r}" if result.options.get("sequence") else ""
     said = ", ".join(f"{name!r}: {value!r}" for name, value in settings.items())

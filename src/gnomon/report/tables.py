@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple
 
 from gnomon.core.errors import DataError
 from gnomon.report.columns import QuestionError
-from gnomon.report.forms import find_form, without_unknown
+from gnomon.report.forms import find_form, merged_as_floats, without_unknown
 
 TEXT = {".csv": "", ".tsv": "\t", ".tab": "\t", ".txt": ""}  # ending -> separator; none: look at the header
 BINARY = (".parquet", ".arrow", ".feather", ".ipc")
@@ -25,6 +25,7 @@ class Shape(NamedTuple):
     names: list[str]
     rows: int
     blank: int
+    lone_returns: bool = False  # lines end in a carriage return alone, as on old Macintoshes
 
 
 def read_table(
@@ -32,6 +33,7 @@ def read_table(
     *,
     missing: list[str] | None = None,
     words: list[str] | None = None,
+    needed: list[str] | None = None,
     max_cell: int = MAX_CELL,
     max_line: int = MAX_LINE,
 ) -> Any:
@@ -50,6 +52,8 @@ def read_table(
         More words that mean that a value is missing.
     words : list of str, optional
         Columns of a text file that are words even where they look like numbers: the categories of a model, for one.
+    needed : list of str, optional
+        Columns of a text file that must be in order; another one that mixes numbers and words is taken for words.
     max_cell, max_line : int
         The longest cell and the longest line that are accepted, in characters.
 
@@ -71,7 +75,8 @@ def read_table(
         raise DataError(f"{path} {what}. Give the path of a CSV, TSV, Parquet or Arrow file.")
     ending = path.suffix.lower()
     if ending in TEXT:
-        frame = _read_text(path, TEXT[ending], max_cell, max_line, [*MISSING, *(missing or [])], words)
+        cells = _read_text(path, TEXT[ending], max_cell, max_line, [*MISSING, *(missing or [])])
+        frame = typed_words(cells, [*MISSING, *(missing or [])], words, needed)
     elif ending in BINARY:
         frame = _read_binary(path, ending)
     else:
@@ -99,9 +104,8 @@ def _read_binary(path: Path, ending: str) -> Any:
     return frame
 
 
-def _read_text(
-    path: Path, separator: str, max_cell: int, max_line: int, missing: list[str], kept: list[str] | None
-) -> Any:
+def _read_text(path: Path, separator: str, max_cell: int, max_line: int, missing: list[str]) -> Any:
+    """Return the cells of a text file as words."""
     import polars as pl
 
     separator = separator_of(path, separator, max_line)
@@ -109,7 +113,8 @@ def _read_text(
     if not shape.rows:
         return pl.DataFrame(schema=dict.fromkeys(shape.names, pl.String))
     try:
-        words = pl.read_csv(path, separator=separator, new_columns=shape.names, infer_schema=False)
+        content = _line_feeds(path) if shape.lone_returns else path
+        words = pl.read_csv(content, separator=separator, new_columns=shape.names, infer_schema=False)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path.name} cannot be read ({error}). Look for a quote inside a cell.") from None
     if words.height != shape.rows + shape.blank:
@@ -117,24 +122,37 @@ def _read_text(
     if shape.blank and len(shape.names) > 1:
         blank = pl.all().is_null() | pl.all().str.strip_chars().is_in(missing)
         words = words.filter(~pl.all_horizontal(blank))
-    return typed_words(words, missing, kept)
+    return words
 
 
-def typed_words(words: Any, missing: list[str], kept: list[str] | None = None) -> Any:
+def typed_words(
+    words: Any, missing: list[str], kept: list[str] | None = None, needed: list[str] | None = None
+) -> Any:
     """Return a table of words with its numbers, truth values and dates read, column by column; some are kept."""
     import polars as pl
 
     words = words.with_columns(pl.all().str.strip_chars().replace(missing, [None] * len(missing)))
-    return pl.DataFrame([column if column.name in (kept or ()) else _typed(column) for column in words])
+
+    def read(column: Any) -> Any:
+        if column.name in (kept or ()):
+            return column
+        try:
+            return _typed(column)
+        except DataError:
+            if needed is None or column.name in needed:
+                raise
+            return column
+
+    return pl.DataFrame([read(column) for column in words])
 
 
 def separator_of(path: Path, separator: str = "", max_line: int = MAX_LINE) -> str:
     """Return the separator that the header uses most; a comma when it uses none."""
     if separator:
         return separator
-    with path.open("rb") as file:
-        header = file.readline(max_line)
-    return max([",", ";", "\t", "|"], key=lambda mark: header.count(mark.encode()))
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        header = file.readline(max_line)  # ends at any of \n, \r\n and \r
+    return max([",", ";", "\t", "|"], key=header.count)
 
 
 def look_through(path: Path, separator: str, max_cell: int = MAX_CELL, max_line: int = MAX_LINE) -> Shape:
@@ -143,13 +161,20 @@ def look_through(path: Path, separator: str, max_cell: int = MAX_CELL, max_line:
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(open_lines(stream, path.name, max_line), delimiter=separator, strict=True)
-            return _check_rows(reader, path.name)
+            shape = _check_rows(reader, path.name)
+            ends = stream.newlines if isinstance(stream.newlines, tuple) else (stream.newlines,)
+            return shape._replace(lone_returns="\r" in ends)
     except UnicodeDecodeError:
         raise _encoding_trouble(path, max_line) from None
     except csv.Error as error:
         raise _quoting_trouble(path.name, reader.line_num, str(error), max_cell) from None
     finally:
         csv.field_size_limit(before)
+
+
+def _line_feeds(path: Path) -> bytes:
+    """Return a text whose lines end in line feeds."""
+    return path.read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def open_lines(stream: IO[str], name: str, limit: int = MAX_LINE) -> Iterator[str]:
@@ -235,6 +260,8 @@ def _typed(column: Any) -> Any:
     read = given - (numbers.null_count() - column.null_count())
     if read == given:
         _refuse_infinite(column, numbers)
+        if merged_as_floats(column) or _codes(column):
+            return column
         whole = column.cast(pl.Int64, strict=False)
         return whole if whole.null_count() == column.null_count() else numbers
     if 2 * read > given and find_form(column) is None:
@@ -243,6 +270,13 @@ def _typed(column: Any) -> Any:
     if lower.is_in(["true", "false"]).sum() == given:
         return (lower == "true").alias(column.name)
     return _dates(column)
+
+
+def _codes(column: Any) -> bool:
+    """Tell whether digits are names, such as postal codes: of one length, four or more, some with zeros in front."""
+    given = column.drop_nulls()
+    digits = given.str.contains(r"^\d{4,}$").all() and given.str.starts_with("0").any()
+    return bool(digits) and given.str.len_chars().n_unique() == 1
 
 
 def _dates(column: Any) -> Any:
@@ -273,12 +307,21 @@ def _refuse_infinite(column: Any, numbers: Any) -> None:
 
 def _mixed(column: Any, numbers: Any) -> DataError:
     odd = numbers.is_null() & column.is_not_null()
-    row = _first(odd)
-    return DataError(
-        f"column {column.name!r} mixes numbers and words: row {row + 1} has {column[row][:40]!r}, and so have "
-        f"{int(odd.sum()) - 1} more rows something that is no number. Mend them, leave them empty, or go on with "
-        f"--missing {column[row][:40]!r}, which takes them for missing."
+    row, count = _first(odd), int(odd.sum())
+    words = column.filter(odd).unique(maintain_order=True).to_list()
+    more = f", and {count - 1} more row{'s have' * (count > 2) or ' has'} something that is no number" * (
+        count > 1
     )
+    cure = f"take them for missing: --missing {','.join(words)!r}" if _short(words) else "mend them"
+    return DataError(
+        f"column {column.name!r} mixes numbers and words: row {row + 1} has {words[0][:40]!r}{more}. Leave the column "
+        f"out: --exclude {column.name!r}; or {cure}."
+    )
+
+
+def _short(words: list[str]) -> bool:
+    """Tell whether words can be listed in a command."""
+    return len(words) <= 10 and not any("," in word or len(word) > 40 for word in words)
 
 
 def write_table(frame: Any, path: str | Path) -> None:

@@ -29,6 +29,8 @@ def rows_with(frame: Any, target: str, said: list[str]) -> Any:
     count = frame[target].null_count()
     if not count:
         return frame
+    if count == len(frame):
+        raise DataError(f"the target {target!r} is empty in every row. Choose another column.")
     said.append(f"{count} rows without {target} were left out.")
     return frame.filter(frame[target].is_not_null())
 
@@ -96,10 +98,11 @@ def labels(y: Any) -> Any:
             "classes. Choose another column."
         )
     if counts.min() < 2:
+        lonely = [str(name) for name in classes[counts == 1]]
+        more = f" and so have {len(lonely) - 1} more," if len(lonely) > 1 else ""
         raise DataError(
-            f"the class {classes[counts.argmin()]!r} of {y.name!r} has a single row, which cannot be learned "
-            "from and tested on. Join it with another class, remove the row, or go on without it: --missing "
-            f"{str(classes[counts.argmin()])!r}."
+            f"the class {lonely[0]!r} of {y.name!r} has a single row,{more} which cannot be learned from and "
+            f"tested on. Join such classes with others, or go on without them: --missing {','.join(lonely)!r}."
         )
     return labels
 
@@ -126,6 +129,8 @@ def enough(frame: Any) -> None:
 
 def usable(columns: list[Column]) -> None:
     """Refuse a table of which no column is left."""
+    if not columns:
+        raise DataError("the table has no column besides the target: there is nothing to learn from.")
     if all(column.kind == OUT for column in columns):
         reasons = "; ".join(f"{column.name}: {column.done}" for column in columns[:5])
         raise DataError(f"no column is left to learn from ({reasons}).")

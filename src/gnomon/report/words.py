@@ -115,7 +115,9 @@ def p_value(entry: Entry) -> str:
 
 def settings(values: dict[str, Any]) -> str:
     """Return chosen settings as code."""
-    return ", ".join(f"{name}={value!r}" for name, value in values.items()) or "defaults"
+    return (
+        ", ".join(f"{k.removeprefix('estimator__')}={value!r}" for k, value in values.items()) or "defaults"
+    )
 
 
 def decision_in_words(found: Decision) -> list[str]:
@@ -164,13 +166,17 @@ def how(result: Comparison) -> list[str]:
     wide = result.importance and len(result.model.encoder_.columns()) > IMPORTANCE_COLUMNS
     return [
         f"{_folds(result, splits)}{times} measure a model on rows it has not seen, first with its usual settings; then "
-        f"inside each, {INNER} inner folds (of at most {SEARCH_ROWS} rows) choose its settings, and the better of the "
-        "two is kept. Medians, scales and categories are learned from the training rows of a fold alone.",
+        f"inside each, {INNER} inner folds (one division where time is short; of at most {SEARCH_ROWS} rows) choose "
+        "its settings, and the better of the two is kept. Medians, scales and categories are learned from the training "
+        "rows of a fold alone.",
+        *([_part_of_the_rows(result)] if result.most_rows else []),
         "Intervals (95%) and p-values use the corrected resampled t of Nadeau and Bengio, because folds share "
         "training rows. P-values of models against the best are adjusted by Holm's method for their number; the "
         "baseline has a test of its own.",
-        "The best of several scores is a little too good: expect slightly less on new rows.",
+        "The best of several scores is a little too good: expect slightly less on new rows. Its interval therefore "
+        "also covers the scores of choosing the best by the other folds, fold by fold.",
         f"Seed {result.random_state}. {_saved(result)}",
+        time_in_words(result),
         *([f"Importance was measured for the first {IMPORTANCE_COLUMNS} columns only."] if wide else []),
     ]
 
@@ -181,10 +187,28 @@ def _folds(result: Comparison, splits: int) -> str:
     return f"Nested cross-validation: {splits // result.repeats or 1} outer folds"
 
 
+def _part_of_the_rows(result: Comparison) -> str:
+    return (
+        f"There was no time for all rows: the models of the folds learned from {result.most_rows} rows each. "
+        "With a larger --time-budget they are likely to do better."
+    )
+
+
 def _saved(result: Comparison) -> str:
-    if result.interrupted:
-        return "It was stopped: the saved model learned from the training rows of the first fold."
-    return f"The saved model was fitted again, settings included, on all {len(result.problem.frame)} rows."
+    learned, rows = result.model.n_rows_, len(result.problem.frame)
+    if result.interrupted and learned < rows:
+        return "It was stopped: the saved model learned from the training rows of one fold."
+    if learned < rows:
+        return f"The saved model learned from {learned} of the {rows} rows: there was no time for all."
+    return f"The saved model was fitted again, settings included, on all {rows} rows."
+
+
+def time_in_words(result: Comparison) -> str:
+    """Say where the time went; what compiling took is no model's time."""
+    spent = sorted(result.spent.items(), key=lambda one: one[0] == "the rest")  # the rest comes last
+    parts = [f"{what} {seconds:.1f}" for what, seconds in spent if seconds >= 0.05]
+    told = f"Seconds: {result.seconds:.1f} in all"
+    return f"{told} ({', '.join(parts)}). Compiling is counted as no model's time." if parts else f"{told}."
 
 
 def versions() -> dict[str, str]:
@@ -224,6 +248,7 @@ def as_dict(result: Comparison) -> dict[str, Any]:
         "repeats": result.repeats,
         "seed": result.random_state,
         "seconds": round(result.seconds, 3),
+        "spent": {what: round(seconds, 3) for what, seconds in result.spent.items()},
         "versions": versions(),
     }
 
