@@ -1,6 +1,6 @@
 # Written by scripts/stubs from the package's `attach` call; do not edit.
 from .baskets import TransactionEncoder as TransactionEncoder
-from .baskets import read_baskets as read_baskets
+from .files import read_baskets as read_baskets
 from .lattices import count_itemsets as count_itemsets
 from .lattices import lattice as lattice
 from .measures import rule_measures as rule_measures

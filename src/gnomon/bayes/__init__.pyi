@@ -12,13 +12,13 @@ from .decisions import decide as decide
 from .decisions import expected_risk as expected_risk
 from .decisions import loss_matrix as loss_matrix
 from .discriminant import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
-from .discriminant import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from .discriminant import two_normals as two_normals
 from .incremental import IncrementalBayes as IncrementalBayes
 from .maxent import maximum_entropy as maximum_entropy
 from .maxent import project as project
 from .naive import BayesClassifier as BayesClassifier
 from .naive import GaussianNB as GaussianNB
+from .quadratic import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from .semi_supervised import SemiSupervisedBayes as SemiSupervisedBayes
 from .tables import JointTable as JointTable
 

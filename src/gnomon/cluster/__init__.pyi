@@ -27,10 +27,10 @@ from .quantize import CodewordHistogram as CodewordHistogram
 from .quantize import VectorQuantizer as VectorQuantizer
 from .representatives import KMedians as KMedians
 from .representatives import KRepresentatives as KRepresentatives
-from .seeding import farthest_first as farthest_first
-from .seeding import kmeans_plusplus as kmeans_plusplus
 from .soft import SoftKMeans as SoftKMeans
 from .spectral import SpectralClustering as SpectralClustering
 from .spectral import spectral_embedding as spectral_embedding
+from .starts import farthest_first as farthest_first
+from .starts import kmeans_plusplus as kmeans_plusplus
 
 __all__ = ["AgglomerativeClustering", "ClusterFeatures", "CodewordHistogram", "KMeans", "KMedians", "KMedoids", "KRepresentatives", "KernelKMeans", "MiniBatchKMeans", "SoftKMeans", "SpectralClustering", "VectorQuantizer", "affinity", "balanced_min_cut", "check_partition", "choose_k", "cophenetic_distances", "cut_tree", "distortion", "farthest_first", "fiedler_vector", "graph_cut", "has_inversions", "kmeans_plusplus", "laplacian", "linkage", "min_cut", "partition_matrix", "permanent", "sinkhorn", "spectral_embedding", "trace_objective", "voronoi_cells"]

@@ -41,13 +41,14 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _unfitted(self) -> Self:
         """Return scikit-learn's clone; its long way is spared where settings are but numbers and words."""
-        settings = {name: getattr(self, name) for name in parameter_names(type(self))}
+        cls: Any = type(self)
+        settings = {name: getattr(self, name) for name in parameter_names(cls)}
         noted = any(
             name.startswith(("_sk", "_metadata")) for name in vars(self)
         )  # scikit-learn's, which it copies
         if noted or not all(map(_is_simple, settings.values())):
             return clone(self)
-        return type(self)(**settings)
+        return cls(**settings)  # type: ignore[no-any-return]
 
     def __sklearn_is_fitted__(self) -> bool:
         return any(is_learned(name) for name in vars(self))

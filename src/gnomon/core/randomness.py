@@ -21,8 +21,8 @@ class _NoEntropy(ISeedSequence):  # type: ignore[misc]
         return np.zeros(n_words, dtype=dtype)
 
 
-_NO_ENTROPY = _NoEntropy()
-_UNUSED = {k: v for k, v in np.random.Philox(_NO_ENTROPY).state.items() if k != "state"}
+_NO_ENTROPY: Any = _NoEntropy()
+_UNUSED: dict[str, Any] = {k: v for k, v in np.random.Philox(_NO_ENTROPY).state.items() if k != "state"}
 
 
 def generator(random_state: Seed) -> np.random.Generator:
@@ -59,7 +59,7 @@ def stream(seed: int, index: int) -> np.random.Generator:
     >>> bool(stream(7, 2).random() == stream(7, 2).random() != stream(7, 3).random())
     True
     """
-    bits = np.random.Philox(_NO_ENTROPY)  # what its constructor would gather for nothing takes longest
+    bits: Any = np.random.Philox(_NO_ENTROPY)  # what its constructor would gather for nothing takes longest
     key = np.array([seed & (2**64 - 1), index & (2**64 - 1)], dtype=np.uint64)
     bits.state = {**_UNUSED, "state": {"counter": np.zeros(4, dtype=np.uint64), "key": key}}
     return np.random.Generator(bits)

@@ -373,7 +373,7 @@ def graph(G: Any, *, name: str = "graph", symmetric: bool = False) -> Any:
 
 def check_parameters(estimator: Any) -> None:
     """Check constructor arguments by the class's rules; an unknown option is answered with the nearest."""
-    cls = type(estimator)
+    cls: Any = type(estimator)
     values = tuple(getattr(estimator, name) for name in parameter_names(cls))
     types = tuple(map(type, values))
     if SIMPLE.issuperset(types):
