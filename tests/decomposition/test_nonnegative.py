@@ -370,3 +370,18 @@ def test_files_whose_columns_do_not_fit_are_refused(tmp_path):
     gnomon.save(model, tmp_path / "model.gnomon")
     with pytest.raises(ModelFileError, match="columns"):
         gnomon.load(tmp_path / "model.gnomon")
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler", 1.5])
+def test_sparse_rows_are_dense_only_in_blocks(loss):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 2500), density=0.01, rng=rng).tocsr()  # blocks of 64 rows
+    solver = dict(solver="mu", beta_loss=loss, init="random", random_state=0, max_iter=3, tol=0.0)
+    few, all_ = (NMF(2, **solver).fit(table) for table in (X, X.toarray()))
+    assert few.reconstruction_err_ == pytest.approx(all_.reconstruction_err_, rel=1e-9)
+    assert few.kkt_residual_ == pytest.approx(all_.kkt_residual_, rel=1e-6)
+    if loss != 1.5:
+        assert few.loglik(X) == pytest.approx(few.loglik(X.toarray()), rel=1e-9)
+    else:
+        with pytest.raises(DataError, match="loglik"):
+            few.loglik(X)
