@@ -14,7 +14,15 @@ from threadpoolctl import threadpool_info
 
 from gnomon.core import threads as threads_module
 from gnomon.core.errors import DataError, DegenerateError
-from gnomon.core.linalg import cholesky, fix_signs, log_determinant, log_sum_exp, solve_spd, symmetric_eigen
+from gnomon.core.linalg import (
+    cholesky,
+    dots_of,
+    fix_signs,
+    log_determinant,
+    log_sum_exp,
+    solve_spd,
+    symmetric_eigen,
+)
 from gnomon.core.randomness import generator, stream
 from gnomon.core.threads import in_order, one_blas_thread, shared, thread_count, threads
 
@@ -290,3 +298,10 @@ def test_missing_entries_are_refused_with_our_own_models_as_the_cure():
             DataError, match="Input X contains NaN, and Ridge takes no missing values.*impute"
         ):
             Ridge().fit(X, np.arange(n))
+
+
+def test_dots_at_many_places():
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
+    i, j = rng.integers(7, size=70_000), rng.integers(5, size=70_000)  # more than are worked on at a time
+    np.testing.assert_allclose(dots_of(A, B, i, j), (A @ B.T)[i, j], rtol=1e-12, atol=1e-14)

@@ -378,3 +378,18 @@ def test_row_that_stands_ends_though_no_ratio_asks_for_it():
     B, known = W @ G, W.copy()
     descend_rows(G, B, W, 2**40, 0.0)  # rounding moves it for ever
     assert_allclose(W, known, rtol=1e-15)
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler", 1.5])
+def test_sparse_rows_are_dense_only_in_blocks(loss):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 2500), density=0.01, rng=rng).tocsr()  # blocks of 64 rows
+    solver = dict(solver="mu", beta_loss=loss, init="random", random_state=0, max_iter=3, tol=0.0)
+    few, all_ = (NMF(2, **solver).fit(table) for table in (X, X.toarray()))
+    assert few.reconstruction_err_ == pytest.approx(all_.reconstruction_err_, rel=1e-9)
+    assert few.kkt_residual_ == pytest.approx(all_.kkt_residual_, rel=1e-6)
+    if loss != 1.5:
+        assert few.loglik(X) == pytest.approx(few.loglik(X.toarray()), rel=1e-9)
+    else:
+        with pytest.raises(DataError, match="loglik"):
+            few.loglik(X)

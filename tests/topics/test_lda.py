@@ -571,6 +571,7 @@ def test_tables():
         (lambda: top_words([[1, 2]], ["a"]), "names"),
         (lambda: document_mixture([[-1.0]]), "negative"),
         (lambda: codeword_counts([0.5], [0]), "integers"),
+        (lambda: codeword_counts([-1, 0], [0, 1]), "integers"),
         (lambda: codeword_counts([0], [0, 1]), "groups"),
         (lambda: codeword_counts([5], [0], 2), "n_codes"),
     ]:

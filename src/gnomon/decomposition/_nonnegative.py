@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, xlogy
 
-from gnomon.core.linalg import Array
+from gnomon.core.linalg import Array, dots_of
 from gnomon.core.sums import Chunk, merge
 from gnomon.loops.nonnegative import descend_rows, descend_rows_with_holes, divergence_rows
 
@@ -349,7 +349,7 @@ def gradients(chunk: Chunk, H: Array, W: Array, o: Options) -> Gradients:
     dV = _weighted(V, chunk.weight)
     if sparse.issparse(X) and o.beta == 1.0:
         S = sparse.coo_array(X)
-        r = np.maximum(np.einsum("ik,ik->i", V[S.row], H.T[S.col]), TINY)
+        r = np.maximum(dots_of(V, H.T, S.row, S.col), TINY)
         Q = sparse.csr_array((S.data / r, (S.row, S.col)), shape=S.shape)
         plus, minus = np.broadcast_to(H.sum(axis=1), V.shape), Q @ H.T
         up, down = np.broadcast_to(dV.sum(axis=0)[:, None], H.shape), (Q.T @ dV).T

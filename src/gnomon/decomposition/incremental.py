@@ -82,11 +82,7 @@ class IncrementalPCA(BasePCA):
             return {**self._of_sums(sum_scatter(rows), rows.n_rows, rows.n_rows), "batch_size_": size}
         found: dict[str, Any] = {}
         for start in range(0, rows.n_rows, size):
-            block = rows.X[start : start + size]
-            if len(found) == 0 or block.shape[0] >= found["n_components_"]:
-                found = self._updated(found, _dense(block))
-            else:
-                found = self._updated(found, _dense(block))
+            found = self._updated(found, _dense(rows.X[start : start + size]))
         return {**found, "batch_size_": size}
 
     def partial_fit(self, X: Any, y: Any = None, check_input: bool = True) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -284,9 +285,8 @@ class KernelPCA(KernelQueries, OneStep):
 
         def times(V: Array) -> Array:
             Vt = V.T - V.mean(axis=0)[:, None] if self.center else V.T
-            out = sum(
-                shared(lambda part: Vt[:, part] @ K[part], parts)
-            )  # K is symmetric; this way round is quicker
+            found = shared(lambda part: Vt[:, part] @ K[part], parts)  # quicker than K V: K is symmetric
+            out = reduce(np.add, found)
             return (out - out.mean(axis=1)[:, None] if self.center else out).T
 
         return times

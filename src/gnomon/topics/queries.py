@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.core.linalg import Array
+from gnomon.core.linalg import Array, dots_of
 from gnomon.core.sums import Chunk, per_row
 from gnomon.core.validate import check_fitted
 from gnomon.topics import _inference as inference
@@ -97,7 +97,7 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             _, found = inference.variational_pass(corpus, words, self.doc_topic_prior_, limit, tol)
             return float(found.value) + inference.topics_bound(self.components_, self.topic_word_prior_)
         S = sparse.coo_array(sparse.csr_array(rows.X))
-        chance = np.einsum("ik,ik->i", self.transform(X)[S.row], self.topic_word_.T[S.col])
+        chance = dots_of(self.transform(X), self.topic_word_.T, S.row, S.col)
         with np.errstate(divide="ignore"):
             return float(S.data @ np.log(chance))
 

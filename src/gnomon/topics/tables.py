@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from gnomon.core.errors import DataError
-from gnomon.core.linalg import Array
+from gnomon.core.linalg import Array, dots_of
 from gnomon.core.randomness import generator
 
 
@@ -127,7 +127,7 @@ def completion_perplexity(model: Any, X: Any, random_state: Any = 0) -> float:
     theta = document_mixture(model.transform(one))
     beta = document_mixture(getattr(model, "topic_word_", model.components_))
     S = sparse.coo_array(other)
-    chance = np.einsum("ik,ik->i", theta[S.row], beta.T[S.col])
+    chance = dots_of(theta, beta.T, S.row, S.col)
     tokens = S.data.sum()
     if not tokens > 0:
         raise DataError("X has too few tokens to split in halves.")
