@@ -4,6 +4,8 @@ from __future__ import annotations
 
 ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:Class", for ever
     "gnomon.bayes.counts:CountSums": "gnomon.bayes.count_sums:CountSums",
+    "gnomon.bayes.discriminant:QuadraticDiscriminantAnalysis": "gnomon.bayes.quadratic:QuadraticDiscriminantAnalysis",
+    "gnomon.sequence.hidden:Monitor": "gnomon.sequence.monitor:Monitor",
     "gnomon.ensemble.cascade:ObjectDetector": "gnomon.ensemble.detector:ObjectDetector",
     "gnomon.neural.mlp_base:Optimizer": "gnomon.neural.mlp_state:Optimizer",
     "gnomon.ensemble.forest_numbers:ExtraTreesRegressor": "gnomon.ensemble.forest_regressors:ExtraTreesRegressor",
