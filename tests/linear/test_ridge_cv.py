@@ -153,7 +153,10 @@ def test_bad_options(alphas, options, message):
 def test_leverage_one_is_named():
     X = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0], [0.0, 3.0]])
     with pytest.raises(DataError, match="leverage 1"):
-        RidgeCV([0.0]).fit(X, np.arange(4.0))
+        RidgeCV([0.0, 1.0]).fit(X, np.arange(4.0))
+    alone = RidgeCV([0.0]).fit(X, np.arange(4.0))  # nothing is to be chosen
+    np.testing.assert_allclose(alone.coef_, Ridge(0.0).fit(X, np.arange(4.0)).coef_, atol=1e-12)
+    assert alone.best_score_ == -np.inf
 
 
 @pytest.mark.parity

@@ -6,6 +6,8 @@ ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:C
     "gnomon.bayes.counts:CountSums": "gnomon.bayes.count_sums:CountSums",
     "gnomon.ensemble.adaboost:AdaState": "gnomon.ensemble.ada_state:AdaState",
     "gnomon.ensemble.bagging:BagState": "gnomon.ensemble.bagging_base:BagState",
+    "gnomon.bayes.discriminant:QuadraticDiscriminantAnalysis": "gnomon.bayes.quadratic:QuadraticDiscriminantAnalysis",
+    "gnomon.sequence.hidden:Monitor": "gnomon.sequence.monitor:Monitor",
     "gnomon.ensemble.cascade:ObjectDetector": "gnomon.ensemble.detector:ObjectDetector",
     "gnomon.neural.mlp_base:Optimizer": "gnomon.neural.mlp_state:Optimizer",
     "gnomon.ensemble.forest_base:ForestState": "gnomon.ensemble.forest_state:ForestState",

@@ -207,6 +207,8 @@ class RidgeCV(LinearPrediction, MultiOutputMixin, RegressorMixin, OneStep):
         state = (view, path, alphas, constant)
         if self.scoring is None and not self.store_cv_results:
             found = total(omission_sums, rows, *state)
+            if len(alphas) == 1 and _is_full(found.top):  # nothing is to be chosen
+                return np.full_like(found.errors, -np.inf), None
             _check_leverage(found.top, alphas)
             return -found.errors / view.weight, None
         errors = per_row(omitted_rows, rows, *state)  # (n, t, A)
@@ -278,8 +280,12 @@ class RidgeCV(LinearPrediction, MultiOutputMixin, RegressorMixin, OneStep):
         return (pooled if self.pool else each.mean(axis=0)), each.mean(axis=1)
 
 
+def _is_full(top: Array) -> bool:
+    return bool((top >= 1.0 - 1e-12).any())
+
+
 def _check_leverage(top: Array, alphas: Array) -> None:
-    if (top >= 1.0 - 1e-12).any():
+    if _is_full(top):
         alpha = alphas[int(np.argmax(top))]
         raise DataError(
             f"with alpha={alpha:g} a row has leverage 1: the fit passes through it whatever its value, so "
