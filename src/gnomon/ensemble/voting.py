@@ -89,8 +89,9 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
         return Reads(y=y, nan=True, sparse=bool(tags) and all(tag.sparse for tag in tags))
 
     def _member_tags(self) -> list[Any]:
-        pairs = [pair for pair in self.estimators if isinstance(pair, tuple) and len(pair) == 2]
-        return [get_tags(model).input_tags for _, model in pairs if not isinstance(model, str)]
+        """What the members that tell say about their input."""
+        models = [pair[1] for pair in self.estimators if isinstance(pair, tuple) and len(pair) == 2]
+        return [get_tags(model).input_tags for model in models if hasattr(model, "__sklearn_tags__")]
 
     def _members(self) -> list[tuple[str, Any]]:
         if not self.estimators or any(not isinstance(pair, tuple) for pair in self.estimators):
