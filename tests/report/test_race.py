@@ -272,8 +272,8 @@ def test_an_interval_has_the_freedom_of_one_drawing():
 
 
 def test_a_perfect_share_of_rows_is_not_certain():
-    low = 1.96**2 / (50 + 1.96**2)  # Wilson's end for 0 wrong of 50
-    entry = Entry("m", False, scores=[1.0] * 5, n_folds=5, tested=np.ones(50, dtype=bool))
+    low = 1.96**2 / (50 + 1.96**2)  # Wilson's end for 0 wrong of 50, a third of the rows
+    entry = Entry("m", False, scores=[1.0] * 5, n_folds=5, tested=np.ones(150, dtype=bool))
     (found,) = rank([entry], 0.25, 5, rates=True)
     assert found.interval.low == pytest.approx(1 - low, abs=1e-4) and found.interval.mean == 1.0
     (found,) = rank([entry], 0.25, 5)

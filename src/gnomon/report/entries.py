@@ -104,12 +104,15 @@ def fold_interval(scores: Any, ratio: float, per_draw: int | None = None) -> Int
 def wide_as_rate(found: Interval, rows: int) -> Interval:
     """Return the interval of a share of rows, at least as wide as so many rows allow: 1.00 ± 0 is never known.
 
-    >>> wide_as_rate(Interval(1.0, 1.0, 1.0), 100)
+    It is to cover the share of half as many new rows too, whose own variance is twice as large: together they are
+    worth a third of the rows.
+
+    >>> wide_as_rate(Interval(1.0, 1.0, 1.0), 300)
     Interval(mean=1.0, low=0.963..., high=1.036...)
     """
     if not 0 <= found.mean <= 1:
         return found
-    low, high = error_interval((1 - found.mean) * rows, rows, level=LEVEL)
+    low, high = error_interval((1 - found.mean) * rows / 3, rows / 3, level=LEVEL)
     return _around(found.mean, found, Interval(found.mean, 1 - high, 1 - low))
 
 

@@ -28,6 +28,7 @@ SEARCHES = (
 )  # folds and rows of a search: what there is time for
 LOOK_SHARE = (0.2, 0.12)  # of the budget
 TUNED_FIRST = 3  # so many of the best have their settings chosen before the weak half is measured
+TUNE_SHARE = 0.5  # of the time that is left, for the settings of a model while others wait to be measured
 QUICK_SHARE = 0.2  # a model whose first folds take more of the time that is left waits for quicker ones
 FIRST_SHARE = 0.6  # of the time that is left, for two folds and the last fit of the model that goes first
 NO_TIME = "not done within the time budget"
@@ -74,7 +75,9 @@ class Race(Measuring):
         if self.clock.limited and self._large() and len(rivals) > 1:
             self._against_time(rivals)
         else:
-            self._each_in_time(rivals)
+            if self.clock.limited:  # a few folds of all before all folds of any
+                self._each_in_time(rivals, folds=self._few())
+            self._each_in_time(_ranked(rivals) if self.clock.limited else rivals)
         self._tune_all([entry for entry in _ranked(rivals) if not entry.searched])
 
     def _large(self) -> bool:
@@ -95,11 +98,12 @@ class Race(Measuring):
         slow = [entry for entry in going if not self._measure_in_time(entry, QUICK_SHARE, self._few())]
         for best in _ranked([first, *going])[:1]:
             self._measure_in_time(best)
-            self._tune_all([best])
+            self._tune_all([best], TUNE_SHARE)
         self._each_in_time(slow, folds=self._few())
         contenders = _ranked([first, *going])
         self._each_in_time(contenders[:TUNED_FIRST])
-        self._tune_all([entry for entry in contenders[:TUNED_FIRST] if entry.complete and not entry.searched])
+        waiting = [entry for entry in contenders[:TUNED_FIRST] if entry.complete and not entry.searched]
+        self._tune_all(waiting, TUNE_SHARE)
         self._each_in_time(contenders[TUNED_FIRST:])
         self._each_in_time(sorted(rest, key=lambda e: -e.looked))
 
@@ -181,8 +185,11 @@ class Race(Measuring):
 
     # Settings
 
-    def _tune_all(self, ranked: list[Entry]) -> None:
-        """Choose the settings of models, the best first; the better of before and after is kept."""
+    def _tune_all(self, ranked: list[Entry], share: float = 1.0) -> None:
+        """Choose the settings of models, the best first, each in a share of the time that is left.
+
+        The better of before and after is kept.
+        """
         for entry in ranked:
             if not settings_of(entry.candidate) or entry.failure or not entry.scores:
                 continue
@@ -190,7 +197,7 @@ class Race(Measuring):
             for inner, most in SEARCHES:
                 trying = inner * fits * self.clock.guess(entry.name, min(self.rows, most))
                 again = self.clock.guess(entry.name, self.rows)
-                if not self.clock.limited or (trying + again) * len(self.splits) < self.clock.left():
+                if not self.clock.limited or (trying + again) * len(self.splits) < share * self.clock.left():
                     self.inner, self.search_rows = inner, most
                     self._tune(entry)
                     break

@@ -171,7 +171,8 @@ def how(result: Comparison) -> list[str]:
         "rows of a fold alone.",
         *([_part_of_the_rows(result)] if result.most_rows else []),
         "Intervals (95%) and p-values use the corrected resampled t of Nadeau and Bengio, because folds share "
-        "training rows. P-values of models against the best are adjusted by Holm's method for their number; the "
+        "training rows; that of an accuracy is never narrower than the number of rows allows. P-values of models "
+        "against the best are adjusted by Holm's method for their number; the "
         "baseline has a test of its own.",
         "The best of several scores is a little too good: expect slightly less on new rows. Its interval therefore "
         "also covers the scores of choosing the best by the other folds, fold by fold.",
