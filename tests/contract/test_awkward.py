@@ -255,8 +255,14 @@ def test_bad_rows_at_predict_are_refused(subject, name):
             getattr(model, method)(X)
 
 
+SQUARES = (
+    "BayesianLogisticRegression", "ClassicalMDS", "FactorAnalysis", "GaussianNB", "LinearDiscriminantAnalysis",
+    "ProbabilisticPCA", "QuadraticDiscriminantAnalysis", "SoftKMeans",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("size", [1e155, 1e300])
-@pytest.mark.parametrize("subject", MATRIX, ids=repr)
+@pytest.mark.parametrize("subject", [one for one in MATRIX if one.cls.__name__ in SQUARES], ids=repr)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_questions_about_huge_rows_are_not_answered_with_nan(subject, size):
     data = subject.rows()

@@ -17,7 +17,7 @@ from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky, fix_signs, symmetric_eigen
 from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.sums import Chunk, per_row
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, warn
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, warn, without_overflow
 from gnomon.distributions.base import Family
 from gnomon.distributions.normal import Gaussian
 
@@ -255,7 +255,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _joint(self, X: Any) -> Array:
         rows = self._rows(X)
         family = Gaussian(self.means_, self.covariance_, covariance_type="tied")
-        return per_row(joint, rows, family, np.log(self.priors_))
+        return without_overflow(per_row(joint, rows, family, np.log(self.priors_)))
 
     def transform(self, X: Any) -> Array:
         """Project on the Fisher axes, shape (n, n_components); missing entries by their expected values."""
@@ -422,7 +422,7 @@ class QuadraticDiscriminantAnalysis(NormalClasses):
 
     def decision_function(self, X: Any) -> Array:
         """Return the log-odds of the second class for two classes, else ln P(x, k) of every class."""
-        table = self._joint(X)
+        table = without_overflow(self._joint(X))
         return table[:, 1] - table[:, 0] if len(self.classes_) == 2 else table
 
 
