@@ -364,7 +364,7 @@ class AdaBoostClassifier(
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Yield the accuracy after every round."""
         for guess in self.staged_predict(X):
-            yield float(np.average(guess == np.asarray(y), weights=sample_weight))
+            yield float(np.average(guess == one_each(y, len(guess)), weights=sample_weight))
 
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities: the logistic of twice F (two classes), or a softmax of the votes."""
