@@ -14,8 +14,8 @@ from scipy.linalg import LinAlgWarning
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import generate_invalid_param_val, make_constraint
 
-from compare import assert_agree, assert_same_bits
-from contract.discovery import MATRIX, SUBJECTS
+from compare import assert_agree, assert_same_bits, dense
+from contract.discovery import MATRIX, METHODS, SUBJECTS
 from contract.inputs import ANSWER, EITHER, INPUTS, SAME, TARGETS, WEIGHTS
 from gnomon.core.errors import GnomonError
 
@@ -255,6 +255,29 @@ def test_bad_rows_at_predict_are_refused(subject, name):
             getattr(model, method)(X)
 
 
+SQUARES = (
+    "BayesianLogisticRegression", "ClassicalMDS", "FactorAnalysis", "GaussianNB", "LinearDiscriminantAnalysis",
+    "ProbabilisticPCA", "QuadraticDiscriminantAnalysis", "SoftKMeans",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [1e155, 1e300])
+@pytest.mark.parametrize("subject", [one for one in MATRIX if one.cls.__name__ in SQUARES], ids=repr)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_questions_about_huge_rows_are_not_answered_with_nan(subject, size):
+    data = subject.rows()
+    model = subject.fit(data)
+    for name in METHODS:
+        if not hasattr(model, name):
+            continue
+        try:
+            values = dense(getattr(model, name)(data.X * size))
+        except (ValueError, TypeError, GnomonError) as error:
+            assert re.search(WORDS, str(error)), f"does not say what is wrong: {error!r}"
+        else:
+            assert values.dtype.kind != "f" or not np.isnan(values).any(), f"{name} says NaN"
+
+
 def questions(model):
     """Names of public methods that compare rows with their targets."""
     for name in dir(model):
@@ -269,18 +292,23 @@ def questions(model):
                 yield name
 
 
+def whole(answer):
+    """An answer; of one that comes step by step, all of it."""
+    return list(answer) if inspect.isgenerator(answer) else answer
+
+
 @pytest.mark.parametrize("subject", [one for one in SUBJECTS if one.target or one.recipe.data], ids=repr)
 def test_targets_of_another_length_are_refused(subject):
     data = subject.data()
     model = subject.fit(data)
     for name in questions(model) if data.y is not None else ():
         try:
-            getattr(copy.deepcopy(model), name)(data.X, data.y)
+            whole(getattr(copy.deepcopy(model), name)(data.X, data.y))
         except Exception:
             continue  # it needs other rows: two columns, two classes
         for y in (data.y[:1], data.y[:-1]):
             with pytest.raises((ValueError, TypeError), match=r"^(?!.*broadcast).*"):
-                getattr(copy.deepcopy(model), name)(data.X, y)
+                whole(getattr(copy.deepcopy(model), name)(data.X, y))
 
 
 # Parameters

@@ -206,6 +206,8 @@ def emptied(values):
         ("SGDClassifier", "pass_", lambda state: state._replace(coef=state.coef[:, :1])),
         ("SGDRegressor", "pass_", lambda state: state._replace(owed=state.owed[:, :1])),
         ("Perceptron", "pass_", lambda state: state._replace(intercept=state.intercept[:0])),
+        ("MLPClassifier", "intercepts_", lambda layers: [layer[:-1] for layer in layers]),
+        ("KNNRecommender", "k", lambda k: -0.5),
         ("PassiveAggressiveClassifier", "pass_", lambda state: state._replace(average=state.average[:, :1])),
     ],
 )

@@ -203,3 +203,16 @@ def test_the_lasso_from_any_start_and_zero_from_the_top_on(seed, shape, share):
 
     assert objective(warm) == pytest.approx(objective(cold), rel=1e-9)
     assert np.count_nonzero(cold) <= min(shape)
+
+
+def test_dates_are_no_targets_and_no_entries():
+    from gnomon.linear import Ridge
+
+    X, day = np.arange(8.0).reshape(4, 2), np.datetime64("2020-01-01") + np.arange(4)
+    for y in (day, day - day[0]):
+        with pytest.raises(ValueError, match="y holds dates"):
+            Ridge().fit(X, y)
+    missing = X.astype(object)
+    missing[1, 0] = np.datetime64("NaT")
+    with pytest.raises(ValueError, match="X holds dates"):
+        Ridge().fit(missing, [1.0, 2.0, 3.0, 4.0])

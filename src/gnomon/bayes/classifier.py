@@ -14,7 +14,7 @@ from gnomon.core.randomness import generator
 from gnomon.core.steps import Additive
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.threads import in_order
-from gnomon.core.validate import Reads, probabilities
+from gnomon.core.validate import Reads, probabilities, without_overflow
 from gnomon.distributions.base import Family
 from gnomon.distributions.forms import blocks
 
@@ -87,7 +87,7 @@ class ClassPosterior(ClassifierMixin):  # type: ignore[misc]
 
     def score_samples(self, X: Any) -> Array:
         """Return ln p(x), the log-evidence of every row."""
-        return log_sum_exp(self._joint(X))
+        return without_overflow(log_sum_exp(self._joint(X)))
 
 
 def class_priors(weight: Array, priors: Any = None) -> Array:

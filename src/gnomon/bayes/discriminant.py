@@ -16,7 +16,7 @@ from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky, fix_signs, symmetric_eigen
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.sums import Chunk, per_row
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, warn
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, warn, without_overflow
 from gnomon.distributions.base import Family
 from gnomon.distributions.normal import Gaussian
 
@@ -270,7 +270,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _joint(self, X: Any) -> Array:
         rows = self._rows(X)
         family = Gaussian(self.means_, self.covariance_, covariance_type="tied")
-        return per_row(joint, rows, family, np.log(self.priors_))
+        return without_overflow(per_row(joint, rows, family, np.log(self.priors_)))
 
     def transform(self, X: Any) -> Array:
         """Project on the Fisher axes, shape (n, n_components); missing entries by their expected values."""

@@ -12,7 +12,7 @@ from gnomon.bayes.normal_classes import SHARE, NormalClasses
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, symmetric_eigen
 from gnomon.core.parameters import HasMethods, StrOptions
-from gnomon.core.validate import NOT_NEGATIVE, Reads, warn
+from gnomon.core.validate import NOT_NEGATIVE, Reads, warn, without_overflow
 from gnomon.distributions.base import Family
 from gnomon.distributions.normal import Gaussian
 
@@ -159,7 +159,7 @@ class QuadraticDiscriminantAnalysis(NormalClasses):
 
     def decision_function(self, X: Any) -> Array:
         """Return the log-odds of the second class for two classes, else ln P(x, k) of every class."""
-        table = self._joint(X)
+        table = without_overflow(self._joint(X))
         return table[:, 1] - table[:, 0] if len(self.classes_) == 2 else table
 
 

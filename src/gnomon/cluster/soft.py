@@ -14,7 +14,7 @@ from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total
-from gnomon.core.validate import Reads, warn
+from gnomon.core.validate import Reads, warn, without_overflow
 from gnomon.loops.distances import pairwise
 
 
@@ -164,7 +164,8 @@ class SoftKMeans(ClusterMixin, Learner):
 
     def predict_proba(self, X: Any) -> Array:
         """Return the responsibilities of the centers for these rows."""
-        return per_row(responsibilities, self._rows(X), self.cluster_centers_, float(self.stiffness))
+        found = per_row(responsibilities, self._rows(X), self.cluster_centers_, float(self.stiffness))
+        return without_overflow(found)
 
     def predict(self, X: Any) -> Array:
         """Return the nearest center of every row."""

@@ -93,6 +93,8 @@ def _arrays(estimator: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[
         "reset": reset,
     }
     if with_y:
+        if reads.y != "class":
+            _refuse_dates(y, "y")
         options |= {"multi_output": reads.y == "numbers", "y_numeric": reads.y in ("number", "numbers")}
         X, y = _validated(asker, X, y, **options)
         y = y if reads.y == "class" else _numbers(y)
@@ -182,13 +184,16 @@ def _canonical(X: Any) -> Any:
     return X
 
 
-def _refuse_dates(X: Any) -> None:
+def _refuse_dates(X: Any, name: str = "X") -> None:
     """Dates are no numbers: what their zero and their unit are is for the user to say."""
-    dtypes = getattr(X, "dtypes", None)
-    kinds = [getattr(X, "dtype", None)] if dtypes is None else list(dtypes)
-    if any(str(kind).lower().startswith(("datetime", "timedelta", "<m8", "duration")) for kind in kinds):
+    dtype = getattr(X, "dtype", None)
+    kinds = list(getattr(X, "dtypes", ())) if dtype is None else [dtype]
+    found = any(str(kind).lower().startswith(("date", "time", "<m8", "duration")) for kind in kinds)
+    if not found and isinstance(X, np.ndarray) and X.dtype == object:
+        found = any(isinstance(one, np.datetime64 | np.timedelta64) for one in X.flat)
+    if found:
         raise DataError(
-            "X holds dates or spans of time; give numbers: days since a date you choose, or month, weekday, hour "
+            f"{name} holds dates or spans of time; give numbers: days since a date you choose, or month, weekday, hour "
             "as columns of their own."
         )
 
@@ -323,6 +328,13 @@ def one_each(y: Any, n: int, *, name: str = "y") -> Array:
             f"{name} must have one entry for each of the {n} rows of X; its shape is {np.shape(y)}."
         )
     return np.asarray(y)
+
+
+def without_overflow(values: Array) -> Array:
+    """Return an answer about rows, after a look that no square overflowed on the way to it."""
+    if np.isnan(values).any():
+        raise DataError("X has entries so large that their squares overflow. Scale the columns.")
+    return values
 
 
 def probabilities(p: Any, *, name: str = "p", axis: int = -1, tol: float = 1e-8) -> Array:

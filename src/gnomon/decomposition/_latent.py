@@ -105,6 +105,7 @@ def posterior_rows(
     means, density = np.zeros((n, K)), np.zeros(n)
     spread = np.zeros((n, K, K) if covariances else (0, K, K))
     latent_rows(X, *patterns(np.isnan(X)), mean, W, psi, means, spread, density)
+    density[np.isnan(density)] = -np.inf  # squares that overflow cancel each other: nothing is that far away
     return means, spread if covariances else np.zeros((n, 0)), density
 
 

@@ -23,7 +23,7 @@ from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
-from gnomon.core.validate import Reads, warn
+from gnomon.core.validate import Reads, check_fitted, one_each, warn
 from gnomon.ensemble.ada_state import AdaState, tally, votes
 from gnomon.ensemble.sampling import draw_counts, make_pool
 from gnomon.trees.base import positive
@@ -355,7 +355,7 @@ class AdaBoostClassifier(
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Yield the accuracy after every round."""
         for guess in self.staged_predict(X):
-            yield float(np.average(guess == np.asarray(y), weights=sample_weight))
+            yield float(np.average(guess == one_each(y, len(guess)), weights=sample_weight))
 
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities: the logistic of twice F (two classes), or a softmax of the votes."""
@@ -383,12 +383,14 @@ class AdaBoostClassifier(
 
     def margins(self, X: Any, y: Any) -> Array:
         r"""Return the normalized margins :math:`y F(x) / \sum_t |\alpha_t|` of two classes, in [-1, 1]."""
-        sign = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
-        return sign * self.decision_function(X) / np.abs(self.alphas_).sum()
+        decision = self.decision_function(X)
+        sign = np.where(one_each(y, len(decision)) == self.classes_[1], 1.0, -1.0)
+        return sign * decision / np.abs(self.alphas_).sum()
 
     @property
     def feature_importances_(self) -> Array:
         """Importances of the weak learners, averaged with their weights."""
+        check_fitted(self)
         weight = np.abs(self.estimator_weights_)
         return np.average([m.feature_importances_ for m in self.estimators_], axis=0, weights=weight)
 

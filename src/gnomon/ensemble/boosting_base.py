@@ -14,6 +14,7 @@ from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.threads import one_blas_thread
+from gnomon.core.validate import check_fitted
 from gnomon.ensemble.judging import Judge, by_loss
 from gnomon.ensemble.objectives import Objective, objective_of
 from gnomon.trees import categories as cats
@@ -305,6 +306,7 @@ class Boosted(Learner):
     @property
     def feature_importances_(self) -> Array:
         """Share of the summed gains that each feature brought."""
+        check_fitted(self)
         found = np.zeros(self.n_features_in_)
         for round_ in self.rounds_:
             for tree in round_:

@@ -15,7 +15,7 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
-from gnomon.core.validate import Reads, check_fitted
+from gnomon.core.validate import Reads, check_fitted, without_overflow
 from gnomon.linear._rows import check_classes
 from gnomon.linear._rules import SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin
@@ -199,6 +199,7 @@ class BayesianLogisticRegression(LinearClassifierMixin, Learner):
             p = expit(a[:, None] + np.sqrt(v)[:, None] * nodes) @ weight / weight.sum()
         else:
             p = expit(a if self.predictive == "plugin" else a / np.sqrt(1.0 + np.pi * v / 8.0))
+        p = without_overflow(p)
         return np.column_stack([1.0 - p, p])
 
     def predict_std(self, X: Any) -> Array:

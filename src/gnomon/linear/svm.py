@@ -49,7 +49,7 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
     Parameters
     ----------
     penalty : {"l2", "l1"}, default="l2"
-        ``"l1"`` selects features; squared hinge only.
+        ``"l1"`` selects features; squared hinge only, and the intercept is free.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
     dual : bool or "auto", default="auto"
         Accepted for compatibility: primal and dual value are both computed.
@@ -66,7 +66,8 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
         The order of dual coordinate descent is drawn from `random_state`.
     max_iter : int, default=1000
     regularize_intercept : bool, default=True
-        True penalizes b as liblinear does; False leaves it free, as in the textbooks and in ``SVC``.
+        True penalizes b as liblinear does (with ``penalty="l2"``); False leaves it free, as in the textbooks and
+        in ``SVC``.
     solver : {"auto", "qp"}, default="auto"
         ``"auto"``: Newton for the squared hinge (on wide dense data L-BFGS first, on wide sparse data by
         conjugate gradients inside the margin, for few rows that are nearly orthogonal dual coordinate descent),

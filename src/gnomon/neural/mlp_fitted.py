@@ -110,6 +110,11 @@ class FittedDense(Estimator):  # type: ignore[misc]
             return
         try:
             self._fitted_stack()
+            width = int(self.n_features_in_)
+            for W, b in zip(self.coefs_, self.intercepts_, strict=True):
+                if W.ndim != 2 or len(W) != width or b.shape != W.shape[1:]:
+                    raise DataError(f"a layer of {np.shape(W)} weights has intercepts of {np.shape(b)}.")
+                width = W.shape[1]
         except (DataError, ValueError, AttributeError, TypeError, IndexError) as error:
             raise ModelFileError(f"its weights do not fit together: {error}") from None
 

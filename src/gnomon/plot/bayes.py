@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gnomon.core.validate import one_each
 from gnomon.plot import style
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def projected_classes(X: Any, y: Any, axis: Any, ax: Axes | None = None, *, bins
     """
     direction = np.asarray(axis, dtype=np.float64)
     values = np.asarray(X, dtype=np.float64) @ (direction / np.linalg.norm(direction))
-    labels = np.asarray(y)
+    labels = one_each(y, len(values))
     ax = style.axes(ax, x="projection", y="rows")
     edges = np.linspace(values.min(), values.max(), bins + 1)
     for k, name in enumerate(np.unique(labels)):

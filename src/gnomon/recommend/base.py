@@ -78,6 +78,10 @@ class Recommender(Learner):
 
     def _check_loaded(self) -> None:
         if hasattr(self, "users_"):
+            try:
+                check_parameters(self)  # loops take `k` at its word
+            except (ValueError, TypeError) as error:
+                raise ModelFileError(f"its settings cannot be: {error}") from None
             self._check_arrays()
 
     def _check_arrays(self) -> None:

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.validate import one_each
 from gnomon.kernels.inner import Linear, Polynomial
 from gnomon.kernels.monomials import exponents, names
 from gnomon.svm.certificates import point_types
@@ -75,13 +76,15 @@ class MachineQuestions:
     def geometric_margins(self, X: Any, y: Any) -> Array:
         """Return y f(x)/‖w‖: the signed distance of every row from the boundary, in the space of the kernel."""
         self._two("geometric_margins")
-        return self._signs(y) * self.decision_function(X) * self.margin_  # type: ignore[attr-defined]
+        decision = self.decision_function(X)  # type: ignore[attr-defined]
+        return self._signs(one_each(y, len(decision))) * decision * self.margin_  # type: ignore[attr-defined]
 
     def kkt_report(self, X: Any, y: Any) -> KKTReport:
         """Return α, margin, slack, kind and violation of every training row; print it to read it."""
         self._two("kkt_report")
         alpha = self.dual_coef_full_  # type: ignore[attr-defined]
-        margins = self._signs(y) * self.decision_function(X)  # type: ignore[attr-defined]
+        decision = self.decision_function(X)  # type: ignore[attr-defined]
+        margins = self._signs(one_each(y, len(decision))) * decision
         if len(margins) != len(alpha):
             raise DataError(f"X must hold the {len(alpha)} rows of the fit; it has {len(margins)}.")
         cost = self._row_costs(y)
