@@ -167,8 +167,10 @@ def eclat(
 
     A set is closed when no further item can join it without losing a basket, and maximal when none can join it and
     leave it frequent. Closed sets determine all frequent sets and their counts: the count of a set is the largest
-    count of a closed set around it. Each is found once, by prefix-preserving closure extension (Uno, Asai, Uchida and
-    Arimura, 2004), in time that grows with their number rather than with that of all frequent sets.
+    count of a closed set around it. Each closed set is found once, by prefix-preserving closure extension (Uno, Asai,
+    Uchida and Arimura, 2004), in time that grows with their number rather than with that of all frequent sets. Of the
+    maximal sets a branch is given up where all that is left of it is frequent together, or lies within one that was
+    found (Burdick, Calimlim and Gehrke, 2001).
 
     Parameters
     ----------

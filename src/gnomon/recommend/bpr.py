@@ -125,8 +125,8 @@ class BayesianPersonalizedRanking(ImplicitFactors):
     >>> from scipy.sparse import csr_array
     >>> clicks = csr_array([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 0]])
     >>> model = BayesianPersonalizedRanking(4, learning_rate=0.1, iterations=300, random_state=0).fit(clicks)
-    >>> model.recommend(3, N=1)[0]
-    array([3])
+    >>> model.recommend(3, N=1)[0].tolist()
+    [3]
     """
 
     _stop: ClassVar[str] = "self"

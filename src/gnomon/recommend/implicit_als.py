@@ -98,8 +98,8 @@ class AlternatingLeastSquares(ImplicitFactors):
     >>> from scipy.sparse import csr_array
     >>> clicks = csr_array([[1.0, 0, 2, 0], [0, 3, 0, 1], [1, 0, 1, 0]])
     >>> model = AlternatingLeastSquares(2, random_state=0, use_cg=False).fit(clicks)
-    >>> model.recommend(0, N=1)[0], model.similar_items(0, 2)[0]
-    (array([1]), array([0, 2]))
+    >>> model.recommend(0, N=1)[0].tolist(), model.similar_items(0, 2)[0].tolist()
+    ([1], [0, 2])
     """
 
     _stop: ClassVar[str] = "self"

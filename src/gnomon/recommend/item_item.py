@@ -69,8 +69,8 @@ class ItemItemRecommender(ImplicitRecommender, OneStep):
     >>> from scipy.sparse import csr_array
     >>> clicks = csr_array([[1.0, 1, 0], [1, 1, 1], [0, 1, 0]])
     >>> ids, scores = ItemItemRecommender(3).fit(clicks).similar_items(0)
-    >>> ids, scores.round(4)
-    (array([0, 1, 2]), array([1.    , 0.8165, 0.7071]))
+    >>> ids.tolist(), scores.round(4).tolist()
+    ([0, 1, 2], [1.0, 0.8165, 0.7071])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
