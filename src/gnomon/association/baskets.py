@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.validate import check_parameters
+from gnomon.core.settings import check_parameters
 
 SMALL_TABLE = 2**18  # cells that stay near the processor while they are turned
 SPREAD = 4  # integers that lie this many times wider than there are entries are looked up one by one

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.parameters import HasMethods
-from gnomon.core.validate import check_parameters, probabilities
+from gnomon.core.settings import check_parameters
+from gnomon.core.validate import probabilities
 from gnomon.core.wrapping import WrapsEstimator
 
 

@@ -16,8 +16,9 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.rows import MemoryRows
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner, Report
-from gnomon.core.validate import Reads, check_parameters
+from gnomon.core.validate import Reads
 from gnomon.loops import medoids as loops
 from gnomon.loops.distances import edit_table, nearest_rows, pairwise
 

@@ -13,8 +13,9 @@ from gnomon.cluster.kmeans import KMeans
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import Reads, check_fitted, check_parameters, matrix
+from gnomon.core.validate import Reads, check_fitted, matrix
 from gnomon.loops.distances import nearest_rows
 
 

@@ -10,7 +10,8 @@ from sklearn.utils import Tags
 from gnomon.core.data import Data
 from gnomon.core.promises import Promises
 from gnomon.core.rows import Rows
-from gnomon.core.validate import SIMPLE, Reads, check_fitted, check_parameters, parameter_names, read
+from gnomon.core.settings import SIMPLE, check_parameters, parameter_names
+from gnomon.core.validate import Reads, check_fitted, read
 
 
 class Estimator(BaseEstimator):  # type: ignore[misc]
@@ -45,7 +46,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         settings = {name: getattr(self, name) for name in parameter_names(cls)}
         noted = any(
             name.startswith(("_sk", "_metadata")) for name in vars(self)
-        )  # scikit-learn's, which it copies
+        )  # by scikit-learn, for clones
         if noted or not all(map(_is_simple, settings.values())):
             return clone(self)
         return cls(**settings)  # type: ignore[no-any-return]

@@ -7,12 +7,10 @@ never written to.
 from __future__ import annotations
 
 import copy
-import re
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -24,9 +22,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from gnomon.core.dask_rows import DaskRows, is_dask
-from gnomon.core.errors import DataError, nearest
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.parameters import Interval, InvalidParameterError, validate_parameter_constraints
+from gnomon.core.parameters import Interval
 from gnomon.core.rows import MemoryRows, Rows, is_finite
 from gnomon.core.tables import TableRows, is_table
 
@@ -381,52 +379,6 @@ def graph(G: Any, *, name: str = "graph", symmetric: bool = False) -> Any:
     if symmetric and abs(A - A.T).max() > 1e-10 * max(1.0, abs(A).max()):
         raise DataError(f"{name} must be symmetric; take (A + A.T) / 2 first.")
     return A
-
-
-def check_parameters(estimator: Any) -> None:
-    """Check constructor arguments by the class's rules; an unknown option is answered with the nearest."""
-    cls: Any = type(estimator)
-    values = tuple(getattr(estimator, name) for name in parameter_names(cls))
-    types = tuple(map(type, values))
-    if SIMPLE.issuperset(types):
-        _check_once(cls, types, values)
-    else:
-        _check_values(cls, values)
-
-
-SIMPLE = frozenset((int, float, str, bool, type(None)))  # types of which equal values stay equal
-
-
-@lru_cache(maxsize=256)
-def parameter_names(cls: Any) -> tuple[str, ...]:
-    """Return the names of a class's constructor arguments, read once."""
-    return tuple(cls._get_param_names())
-
-
-@lru_cache(maxsize=1024)
-def _check_once(cls: Any, types: tuple[type, ...], values: tuple[Any, ...]) -> None:
-    """Check values of simple types; those that passed are not looked at again."""
-    _check_values(cls, values)
-
-
-def _check_values(cls: Any, values: tuple[Any, ...]) -> None:
-    rules = {name: _with_generators(rule) for name, rule in cls._parameter_constraints.items()}
-    given = dict(zip(parameter_names(cls), values, strict=True))
-    try:
-        validate_parameter_constraints(rules, given, cls.__name__)
-    except InvalidParameterError as error:
-        match = re.match(r"The '(\w+)' parameter", str(error))
-        value = given.get(match.group(1)) if match else None
-        options = [word for word in re.findall(r"'([^']+)'", str(error)) if word != value]
-        hint = nearest(value, options) if isinstance(value, str) else ""
-        raise InvalidParameterError(str(error) + hint) from None
-
-
-def _with_generators(rule: Any) -> Any:
-    """Let NumPy's generators pass wherever scikit-learn takes a `random_state`."""
-    if isinstance(rule, list) and "random_state" in rule:
-        return [*rule, np.random.Generator, np.random.SeedSequence]
-    return rule
 
 
 def check_fitted(estimator: Any) -> None:

@@ -12,8 +12,9 @@ from gnomon.core.errors import DataError, DivergenceError, WorldError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed, generator
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Report
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, check_parameters
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
 from gnomon.core.watching import Run
 from gnomon.decide import environments as play
 from gnomon.decide.logs import Log, check_log, read_log

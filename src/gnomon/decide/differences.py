@@ -12,9 +12,10 @@ from gnomon.core.errors import DataError, ModelFileError, WorldError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
 from gnomon.core.randomness import draw_seed, generator, stream
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Report
 from gnomon.core.trace import Recorder
-from gnomon.core.validate import COUNT, NUMBER, check_parameters, warn
+from gnomon.core.validate import COUNT, NUMBER, warn
 from gnomon.core.watching import Run
 from gnomon.core.world import Process
 from gnomon.decide import environments as play

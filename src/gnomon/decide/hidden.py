@@ -13,8 +13,9 @@ from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import generator
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner, Report
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_parameters, probabilities
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, probabilities
 from gnomon.decide.beliefs import BeliefPolicy
 from gnomon.decide.journeys import (
     Chances,

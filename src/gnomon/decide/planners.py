@@ -15,8 +15,9 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
 from gnomon.core.promises import Promises
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner
-from gnomon.core.validate import check_parameters, warn
+from gnomon.core.validate import warn
 from gnomon.core.watching import Run
 from gnomon.core.world import Process, World
 from gnomon.decide import bellman

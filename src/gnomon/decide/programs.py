@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted as check_fitted
 
 from gnomon.core.errors import DataError, InfeasibleError, nearest
 from gnomon.core.linalg import Array
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Report
-from gnomon.core.validate import COUNT, check_parameters
+from gnomon.core.validate import COUNT
 from gnomon.core.world import Process
 from gnomon.decide import bellman
 from gnomon.decide.evaluation import solve_chain

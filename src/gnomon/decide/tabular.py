@@ -12,9 +12,10 @@ from gnomon.core.errors import DataError, WorldError
 from gnomon.core.linalg import Array
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Report
 from gnomon.core.trace import Recorder
-from gnomon.core.validate import COUNT, check_parameters
+from gnomon.core.validate import COUNT
 from gnomon.core.watching import Run
 from gnomon.core.world import EnvironmentWorld, Process, read_world
 from gnomon.decide.bellman import check_discount

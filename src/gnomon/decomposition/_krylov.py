@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gnomon.core.linalg import Array
+from gnomon.core.linalg import Array, thin_qr
 from gnomon.decomposition.singular import ROUNDED
 
 SPARE, WIDEST = 6, 64  # columns of a block beyond the wanted ones, and at most
@@ -34,7 +34,7 @@ def leading_eigen(
     room = min(n // 2, max(4 * (k + b), 16 * b))  # vectors of a basis
     V, T, m = np.empty((n, room), order="F"), np.zeros((room, room)), 0
     values, Y = np.empty(0), np.empty((0, 0))
-    fresh = np.linalg.qr(rng.standard_normal((n, b)))[0]
+    fresh = thin_qr(rng.standard_normal((n, b)))[0]
     share = SHARE if tol == 0.0 else tol
     for _ in range(max_steps):
         if m + b > room:
@@ -63,7 +63,7 @@ def _next_block(W: Array, V: Array, size: float, rng: np.random.Generator) -> tu
 
     What is below `size` by so much that it may be rounding is replaced by fresh draws.
     """
-    Q, R = np.linalg.qr(W)
+    Q, R = thin_qr(W)
     if np.abs(R.diagonal()).min() > ROUNDED * size:
         Q = Q - V @ (V.T @ Q)
         Q = Q @ np.linalg.inv(np.linalg.cholesky(Q.T @ Q)).T  # nearly orthonormal: no digit is lost

@@ -12,10 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, fix_signs
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Report
 from gnomon.core.sums import total
 from gnomon.core.trace import Recorder
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_fitted, check_parameters, warn
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_fitted, warn
 from gnomon.decomposition._latent import (
     LatentLinear,
     LatentState,

@@ -16,9 +16,10 @@ from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.core.parameters import Interval
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, stream
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import in_order
-from gnomon.core.validate import COUNT, check_parameters, encode
+from gnomon.core.validate import COUNT, encode
 from gnomon.ensemble.rectangles import HaarFeatures, prepare_patches
 from gnomon.loops.rectangles import code_values, rectangle_values
 from gnomon.loops.stumps import coded_stumps

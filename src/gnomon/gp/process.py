@@ -9,8 +9,8 @@ import numpy as np
 from gnomon.core.errors import DataError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner
-from gnomon.core.validate import check_parameters
 from gnomon.kernels import RBF, ConstantKernel
 from gnomon.kernels.base import things
 

@@ -15,9 +15,10 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.rows import Chunk
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
 from gnomon.core.sums import per_row, total
-from gnomon.core.validate import POSITIVE, Reads, check_fitted, check_parameters
+from gnomon.core.validate import POSITIVE, Reads, check_fitted
 from gnomon.graphical.binning import bin_edges, put_into_bins
 from gnomon.graphical.columns import READS, CodedMemory, read_columns
 from gnomon.graphical.counting import Counts, count_chunk, estimate, families_of, prior_counts, split

@@ -10,8 +10,9 @@ from sklearn.utils import Tags
 from gnomon.core.dask_rows import is_dask
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.settings import check_parameters
 from gnomon.core.tables import is_table
-from gnomon.core.validate import COUNT, Reads, check_fitted, check_parameters
+from gnomon.core.validate import COUNT, Reads, check_fitted
 from gnomon.distributions.discrete import Categorical
 from gnomon.graphical.columns import CodedMemory, read_columns
 from gnomon.graphical.net import Net

@@ -13,9 +13,10 @@ from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Chunk
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
 from gnomon.core.sums import per_row, total
-from gnomon.core.validate import Reads, check_parameters
+from gnomon.core.validate import Reads
 from gnomon.graphical import dags
 from gnomon.graphical.net import Net, graph_of, listed
 from gnomon.graphical.shape import Shape

@@ -13,8 +13,9 @@ from sklearn.utils import Tags
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.parameters import StrOptions
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner, Report
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads, check_parameters
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, Reads
 from gnomon.graphical import dags, learning
 from gnomon.graphical.answers import Answers
 from gnomon.graphical.columns import READS, read_columns, width_of

@@ -15,8 +15,9 @@ from gnomon.core.graphs import FactorData
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.promises import Promises
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner, Report
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_fitted, check_parameters
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_fitted
 from gnomon.graphical.decoding import decode, log_value, named_messages
 from gnomon.graphical.factor import Factor, state_code
 from gnomon.graphical.factor_graphs import FactorGraph

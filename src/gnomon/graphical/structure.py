@@ -13,9 +13,10 @@ from gnomon.core.errors import DataError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import Chunk
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import total
-from gnomon.core.validate import NOT_NEGATIVE, POSITIVE, Reads, check_fitted, check_parameters
+from gnomon.core.validate import NOT_NEGATIVE, POSITIVE, Reads, check_fitted
 from gnomon.graphical import dags
 from gnomon.graphical.columns import read_columns
 from gnomon.graphical.counting import estimate, prior_counts

@@ -15,7 +15,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.gram import read_objects
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.validate import check_parameters
+from gnomon.core.settings import check_parameters
 from gnomon.kernels.base import Kernel, things
 from gnomon.kernels.names import NAMES, as_kernel
 

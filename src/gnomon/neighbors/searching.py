@@ -15,8 +15,9 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import Reads, check_parameters, encode, warn, weights
+from gnomon.core.validate import Reads, encode, warn, weights
 from gnomon.neighbors.choose_index import build
 from gnomon.neighbors.metrics import NAMES, SEQUENCES, resolve
 from gnomon.neighbors.search_index import Found, Index, len_of

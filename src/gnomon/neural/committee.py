@@ -15,8 +15,9 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import draw_seed, generator
+from gnomon.core.settings import check_parameters
 from gnomon.core.threads import in_order, threads
-from gnomon.core.validate import COUNT, check_fitted, check_parameters, one_each
+from gnomon.core.validate import COUNT, check_fitted, one_each
 
 
 class NetworkEnsemble(ClassifierMixin, BaseEstimator):

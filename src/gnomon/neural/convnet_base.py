@@ -12,7 +12,8 @@ from gnomon.core.errors import DataError
 from gnomon.core.images import FORMATS, Images, read_images
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
-from gnomon.core.validate import check_fitted, check_parameters
+from gnomon.core.settings import check_parameters
+from gnomon.core.validate import check_fitted
 from gnomon.neural.layer_kinds import Conv1d, Dense
 from gnomon.neural.named import architecture
 from gnomon.neural.network import Network

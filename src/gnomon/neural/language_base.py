@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted as check_fitted
 from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
+from gnomon.core.settings import check_parameters
 from gnomon.core.tokens import Tokens, codes_of, read_sentences
-from gnomon.core.validate import COUNT, check_parameters
+from gnomon.core.validate import COUNT
 from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork
 
 END = np.zeros(1, dtype=np.int64)  # before and behind every sentence

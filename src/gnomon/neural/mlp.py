@@ -16,7 +16,8 @@ from sklearn.utils.multiclass import type_of_target
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
-from gnomon.core.validate import Reads, check_fitted, check_parameters, read
+from gnomon.core.settings import check_parameters
+from gnomon.core.validate import Reads, check_fitted, read
 from gnomon.neural import dense_plan
 from gnomon.neural.dense_plan import Stack
 from gnomon.neural.mlp_answers import axes_of, in_batches

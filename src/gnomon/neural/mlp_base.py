@@ -16,10 +16,11 @@ from gnomon.core.errors import DataError, DivergenceError
 from gnomon.core.linalg import Array
 from gnomon.core.promises import Promises
 from gnomon.core.randomness import generator
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner, Report
 from gnomon.core.tables import is_table
 from gnomon.core.trace import Trace
-from gnomon.core.validate import check_parameters, read, warn
+from gnomon.core.validate import read, warn
 from gnomon.neural import dense_plan, starts
 from gnomon.neural.dense_plan import Memory, Stack
 from gnomon.neural.earlier import check_same_kind

@@ -12,8 +12,9 @@ from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
+from gnomon.core.settings import check_parameters
 from gnomon.core.tokens import Series, read_series
-from gnomon.core.validate import COUNT, check_fitted, check_parameters, one_each
+from gnomon.core.validate import COUNT, check_fitted, one_each
 from gnomon.neural.language import CELLS
 from gnomon.neural.language_base import NOWHERE
 from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork

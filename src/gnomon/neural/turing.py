@@ -10,7 +10,8 @@ from gnomon.core.data import Data, digest_of
 from gnomon.core.devices import device_of, import_torch, torch_session
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.validate import COUNT, check_fitted, check_parameters, one_each
+from gnomon.core.settings import check_parameters
+from gnomon.core.validate import COUNT, check_fitted, one_each
 from gnomon.neural.batch_losses import weighted_mean
 from gnomon.neural.training import TRAINING, TorchLearner, TorchState, TorchWork
 

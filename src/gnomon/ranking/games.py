@@ -15,9 +15,9 @@ from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
 from gnomon.core.trace import Trace
-from gnomon.core.validate import check_parameters
 from gnomon.sequence.structure import chain_structure, stationary_distribution
 
 

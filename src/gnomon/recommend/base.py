@@ -16,9 +16,9 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import codes_of, column_of, is_many, pair_columns
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import ById, RatingMatrix, read_ratings
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner
 from gnomon.core.threads import in_order
-from gnomon.core.validate import check_parameters
 from gnomon.recommend.lists import rerank_mmr, round_ratings
 
 BLOCK_SCORES = 2**21  # of a block of users, all items

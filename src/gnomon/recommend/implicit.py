@@ -17,8 +17,8 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import codes_of, is_many
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import RatingMatrix, read_ratings
+from gnomon.core.settings import check_parameters
 from gnomon.core.threads import in_order, threads
-from gnomon.core.validate import check_parameters
 from gnomon.recommend.base import BLOCK_SCORES, Recommender, check_length, cosines, largest
 from gnomon.recommend.newcomers import as_rows
 

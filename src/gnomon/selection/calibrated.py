@@ -15,8 +15,8 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.promises import Promises
+from gnomon.core.settings import check_parameters
 from gnomon.core.threads import in_order
-from gnomon.core.validate import check_parameters
 from gnomon.core.wrapping import WrapsEstimator
 from gnomon.selection.calibrating import METHODS, TINY, CalibrationMap, calibrate
 from gnomon.selection.wrapping import check_partition, labeled_rows, learn_at_once, take_rows

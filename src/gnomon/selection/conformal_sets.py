@@ -12,8 +12,9 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.randomness import draw_seed, generator
+from gnomon.core.settings import check_parameters
 from gnomon.core.threads import in_order
-from gnomon.core.validate import check_parameters, one_each
+from gnomon.core.validate import one_each
 from gnomon.selection.held_out import SHARE, Conformal, group_of_rows, rank_of, score_quantile
 from gnomon.selection.intervals import check_level
 from gnomon.selection.wrapping import labeled_rows

@@ -15,9 +15,10 @@ from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
 from gnomon.core.trace import Trace
-from gnomon.core.validate import check_parameters, probabilities
+from gnomon.core.validate import probabilities
 from gnomon.loops import chains as loops
 from gnomon.sequence.structure import (
     Absorption,

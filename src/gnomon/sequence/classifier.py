@@ -14,9 +14,10 @@ from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.parameters import HasMethods, StrOptions
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
-from gnomon.core.validate import check_parameters, encode, probabilities
+from gnomon.core.validate import encode, probabilities
 
 
 def as_columns(sequence: Any) -> Array:

@@ -16,11 +16,12 @@ from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import Rows
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner, Report, Run
 from gnomon.core.sums import total
 from gnomon.core.tables import is_table
 from gnomon.core.threads import one_blas_thread
-from gnomon.core.validate import Reads, check_parameters, probabilities, read, warn
+from gnomon.core.validate import Reads, probabilities, read, warn
 from gnomon.sequence import starts
 from gnomon.sequence.direct import climb, form_of
 from gnomon.sequence.hmm_queries import HMMQueries

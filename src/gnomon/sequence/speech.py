@@ -14,8 +14,9 @@ from gnomon.core.errors import DataError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import COUNT, POSITIVE, check_parameters, encode
+from gnomon.core.validate import COUNT, POSITIVE, encode
 from gnomon.sequence.classifier import HMMClassifier
 from gnomon.sequence.starts import spread_centers, squared_distances
 

@@ -18,8 +18,9 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods
+from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import NOT_NEGATIVE, check_parameters
+from gnomon.core.validate import NOT_NEGATIVE
 from gnomon.sequence.recursions import HiddenChain, log, viterbi
 
 SUFFIX = 3  # letters of the longest word ending that tells tags of unknown words
