@@ -56,10 +56,9 @@ def top_products(first, last, starts, users, left, row_starts, items, right, col
                 worst = -keys[K - 1]
                 for j in range(start, stop):
                     above += sums[j] > worst
-                for j in range(
-                    start, stop if above else start
-                ):  # nearly always none, once the list has filled
-                    keep_largest(sums[j], j, keys, labels)
+                if above:  # nearly never, once the list has filled
+                    for j in range(start, stop):
+                        keep_largest(sums[j], j, keys, labels)
             sums[:] = 0.0
         order = np.argsort(labels)
         for s in range(K):

@@ -139,7 +139,7 @@ function refresh() {
   const step = scenes.map(s => s.frames[Math.min(at, s.frames.length - 1)]?.step).filter(s => s !== undefined);
   $("count").textContent = n ? `${Math.max(...step)} of ${scenes.map(s => s.frames.at(-1)?.step ?? 0).reduce((a, b) => Math.max(a, b), 0)}${finished() ? "" : "…"}` : "…";
   $("at").setAttribute("aria-valuetext", `step ${$("count").textContent}`);
-  $("play").textContent = playing ? "⏸ Pause" : "▶ Run"; $("play").setAttribute("aria-label", playing ? "Pause" : "Run");
+  $("play").textContent = playing ? "‖ Pause" : "▶ Run"; $("play").setAttribute("aria-label", playing ? "Pause" : "Run");
 }
 
 function go(to) { playing = false; at = Math.max(0, Math.min(count() - 1, to)); refresh(); }

@@ -25,7 +25,7 @@ function render({ model, el }) {
   const play = button("▶ Run", "Run", () => {
     if (timer) { stop(); return; }
     if (at >= frames.length - 1) at = -1;
-    play.textContent = "⏸ Pause"; play.setAttribute("aria-label", "Pause");
+    play.textContent = "‖ Pause"; play.setAttribute("aria-label", "Pause");
     timer = setInterval(() => { show(at + 1); if (at >= frames.length - 1) stop(); }, 160);
   });
   button("▶", "One step", () => { stop(); show(at + 1); });
