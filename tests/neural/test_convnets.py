@@ -173,6 +173,17 @@ def test_a_damaged_file_is_refused(tmp_path):
         gnomon.load(tmp_path / "net")
 
 
+def test_an_optimizer_that_remembers_other_weights_is_refused(tmp_path):
+    X, y = bars()
+    model = quick(max_iter=1).fit(X, y)
+    kept = model.optimizer_["state"]
+    key, name = next((key, name) for key, part in kept.items() for name in part if np.ndim(part[name]) > 1)
+    kept[key][name] = kept[key][name][:1]
+    gnomon.save(model, tmp_path / "net")
+    with pytest.raises(gnomon.core.errors.ModelFileError, match="optimizer remembers"):
+        gnomon.load(tmp_path / "net").partial_fit(X, y)
+
+
 class Own(torch.nn.Module):
     def __init__(self, outputs=2):
         super().__init__()

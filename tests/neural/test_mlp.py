@@ -624,6 +624,16 @@ def test_a_file_with_impossible_weights_is_refused(tmp_path):
         gnomon.load(tmp_path / "net")
 
 
+@pytest.mark.parametrize("memory", ["first", "second"])
+def test_a_file_whose_optimizer_remembers_other_weights_is_refused(tmp_path, memory):
+    X, y = groups()
+    model = MLPClassifier((5,), max_iter=2).fit(X, y)
+    model.optimizer_ = model.optimizer_._replace(**{memory: np.zeros(3)})
+    gnomon.save(model, tmp_path / "net")
+    with pytest.raises(gnomon.core.errors.ModelFileError, match="optimizer remembers"):
+        gnomon.load(tmp_path / "net")
+
+
 # awkward
 
 

@@ -115,6 +115,10 @@ class FittedDense(Estimator):  # type: ignore[misc]
                 if W.ndim != 2 or len(W) != width or b.shape != W.shape[1:]:
                     raise DataError(f"a layer of {np.shape(W)} weights has intercepts of {np.shape(b)}.")
                 width = W.shape[1]
+            kept = getattr(self, "optimizer_", None)
+            for memory in () if kept is None else (kept.first, kept.second):  # `partial_fit` goes on with them
+                if np.shape(memory) != self._params().shape or np.asarray(memory).dtype.kind != "f":
+                    raise DataError(f"what its optimizer remembers has shape {np.shape(memory)}.")
         except (DataError, ValueError, AttributeError, TypeError, IndexError) as error:
             raise ModelFileError(f"its weights do not fit together: {error}") from None
 

@@ -45,8 +45,17 @@ def plain(tree: Any) -> Any:
 
 
 def load_optimizer(optimizer: Any, kept: dict[str, Any]) -> None:
-    """Give an optimizer back what it remembered."""
+    """Give an optimizer back what it remembered; torch would trust it."""
     torch = import_torch()
+    shapes = [tuple(weight.shape) for group in optimizer.param_groups for weight in group["params"]]
+    for key, part in kept.items():
+        for value in part.values():
+            array = np.asarray(value)
+            fits = str(key).isdigit() and int(key) < len(shapes) and array.dtype.kind in "fiub"
+            if not fits or array.shape not in ((), shapes[int(key)]):
+                raise ModelFileError(
+                    "what its optimizer remembers does not fit its weights. Get a new copy, or `fit` anew."
+                )
     state = {
         int(key): {
             name: torch.as_tensor(np.array(value)) if isinstance(value, np.ndarray) else value
