@@ -256,8 +256,8 @@ def test_bad_rows_at_predict_are_refused(subject, name):
 
 
 SQUARES = (
-    "BayesianLogisticRegression", "ClassicalMDS", "FactorAnalysis", "GaussianNB", "LinearDiscriminantAnalysis",
-    "ProbabilisticPCA", "QuadraticDiscriminantAnalysis", "SoftKMeans",
+    "BayesianGaussianMixture", "BayesianLogisticRegression", "ClassicalMDS", "FactorAnalysis", "GaussianMixture",
+    "GaussianNB", "LinearDiscriminantAnalysis", "ProbabilisticPCA", "QuadraticDiscriminantAnalysis", "SoftKMeans",
 )  # fmt: skip
 
 

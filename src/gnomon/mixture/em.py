@@ -21,7 +21,7 @@ from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import merge, per_row, total
 from gnomon.core.trace import Trace
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted, warn
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted, warn, without_overflow
 from gnomon.distributions.base import Expectation, Family
 from gnomon.mixture import starts
 from gnomon.mixture.passes import expectation, labels_of, log, log_densities, posteriors, score_sums
@@ -288,7 +288,7 @@ class BaseMixture(DensityMixin, Learner):
 
     def score_samples(self, X: Any) -> Array:
         """Return ln p(x) of every row."""
-        return self._apply(log_densities, X)
+        return without_overflow(self._apply(log_densities, X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log-likelihood per row."""
@@ -298,7 +298,7 @@ class BaseMixture(DensityMixin, Learner):
     def _scored(self, X: Any, sample_weight: Any = None) -> tuple[float, float]:
         check_fitted(self)
         rows = self._read(X, None, sample_weight, reset=False)
-        return tuple(total(score_sums, rows, self.components_, self._log_weights()).tolist())
+        return tuple(without_overflow(total(score_sums, rows, self.components_, self._log_weights())).tolist())
 
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion −2 ln L + p ln n; lower is better."""
