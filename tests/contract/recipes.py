@@ -299,7 +299,7 @@ RECIPES: dict[str, Recipe] = {
     ),
     "LinearProgram": Recipe(data=world),
     "LocalOutlierFactor": Recipe(answers=("offset_", "n_features_in_")),
-    "LogisticRegressionCV": Recipe(arguments={"Cs": [0.01, 1.0]}),
+    "LogisticRegressionCV": Recipe(arguments={"Cs": [0.01, 1.0], "cv": 3}),
     "MLPClassifier": Recipe(
         arguments={"hidden_layer_sizes": (8,), "max_iter": 60, "learning_rate_init": 0.05},
         settings=each("solver", "adam", "lbfgs"),

@@ -85,8 +85,8 @@ def spoiled(header, arrays, rng):
     header, arrays = copy.deepcopy(header), [copy.deepcopy(a) for a in arrays]
     holders = list(branches(header["tree"]))
     how = rng.integers(6)
-    if how == 0 and len(arrays) > 1:
-        references = [one for one in holders if isinstance(one, list) and one[:1] == ["array"]]
+    references = [one for one in holders if isinstance(one, list) and one[:1] == ["array"]]
+    if how == 0 and len(references) > 1:
         references[rng.integers(len(references))][1] = int(rng.integers(len(arrays)))
     elif how == 1:
         settings = [(one, place) for one in holders for place in plain_values(one)]

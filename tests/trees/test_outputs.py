@@ -5,7 +5,6 @@ import pytest
 from sklearn.base import clone
 
 from gnomon import load, save
-from gnomon.core.errors import DataError
 from gnomon.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -84,12 +83,6 @@ def test_forests_of_several_outputs(model, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "model").predict(X), model.predict(X))
     if model.oob_score:
         assert 0.5 < model.oob_score_ < 1.0 and model.oob_decision_function_.shape == (120, 3, 2)
-
-
-def test_other_impurities_are_for_one_column():
-    X, y = table()
-    with pytest.raises(DataError, match="gini"):
-        DecisionTreeClassifier(criterion="entropy").fit(X, y)
 
 
 def test_samples_paths_and_parameters_of_a_forest():

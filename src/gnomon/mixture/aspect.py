@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError, DivergenceError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed
@@ -226,6 +227,11 @@ class AspectModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             "log_likelihood_": float(state.log_likelihood),
             "n_parameters_": K - 1 + K * (D - 1) + K * (V - 1),
         }
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "weights_"):
+            K = np.size(self.weights_)
+            check_shapes(self, {"weights_": (K,), "components_": (K, self.n_features_in_)}, "f")
 
     @property
     def _n_features_out(self) -> int:

@@ -298,7 +298,9 @@ class BaseMixture(DensityMixin, Learner):
     def _scored(self, X: Any, sample_weight: Any = None) -> tuple[float, float]:
         check_fitted(self)
         rows = self._read(X, None, sample_weight, reset=False)
-        return tuple(without_overflow(total(score_sums, rows, self.components_, self._log_weights())).tolist())
+        return tuple(
+            without_overflow(total(score_sums, rows, self.components_, self._log_weights())).tolist()
+        )
 
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion −2 ln L + p ln n; lower is better."""

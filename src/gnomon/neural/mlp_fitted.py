@@ -109,14 +109,18 @@ class FittedDense(Estimator):  # type: ignore[misc]
         if not hasattr(self, "coefs_"):
             return
         try:
-            self._fitted_stack()
-            width = int(self.n_features_in_)
+            self._fitted_stack()  # the weights fit each other
+            if len(self.coefs_[0]) != self.n_features_in_:
+                raise DataError(
+                    f"a first layer of {len(self.coefs_[0])} inputs for {self.n_features_in_} columns."
+                )
             for W, b in zip(self.coefs_, self.intercepts_, strict=True):
-                if W.ndim != 2 or len(W) != width or b.shape != W.shape[1:]:
+                if b.shape != W.shape[1:]:
                     raise DataError(f"a layer of {np.shape(W)} weights has intercepts of {np.shape(b)}.")
-                width = W.shape[1]
             kept = getattr(self, "optimizer_", None)
-            for memory in () if kept is None else (kept.first, kept.second):  # `partial_fit` goes on with them
+            for memory in (
+                () if kept is None else (kept.first, kept.second)
+            ):  # `partial_fit` goes on with them
                 if np.shape(memory) != self._params().shape or np.asarray(memory).dtype.kind != "f":
                     raise DataError(f"what its optimizer remembers has shape {np.shape(memory)}.")
         except (DataError, ValueError, AttributeError, TypeError, IndexError) as error:

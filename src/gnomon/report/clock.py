@@ -12,6 +12,7 @@ import numpy as np
 WARM_ROWS = 60  # a first fit to so few rows compiles the loops; it is not counted as the model's time
 MOST_RESERVE = 0.3  # share of the budget that is kept for the last fit, the importances and the page
 PAGE_SECONDS = 3.0  # the pictures and the page
+GRACE = 20.0  # seconds of compiling at most that come on top of a budget: they are spent in a first run alone
 
 
 class OutOfTimeError(Exception):
@@ -25,6 +26,7 @@ class Clock:
         self.begin, self.budget = begin, np.inf if budget is None else budget
         self.reserve = 0.0
         self.stopped = False  # whether somebody asked to stop
+        self.grace = 0.0  # seconds that compiling has taken, and that are given back
         self.compiling = 0.0  # the longest that a model's loops took so far: the next ones may take as long
         self.starting: dict[str, float] = {}  # model -> seconds to load what it stands on, until it is loaded
         self.spent: dict[str, list[tuple[int, float]]] = {}  # model -> (rows, seconds) of its fits
@@ -42,11 +44,13 @@ class Clock:
 
     def left(self) -> float:
         """Return the seconds in which something new may still begin and end."""
-        return float(self.budget - self.elapsed() - min(self.reserve, MOST_RESERVE * self.budget))
+        return float(
+            self.budget + self.grace - self.elapsed() - min(self.reserve, MOST_RESERVE * self.budget)
+        )
 
     def spare(self) -> float:
         """Return the seconds until the page has to be made."""
-        return float(self.budget - self.elapsed() - PAGE_SECONDS)
+        return float(self.budget + self.grace - self.elapsed() - PAGE_SECONDS)
 
     def check(self) -> None:
         """Raise when the time is over."""
@@ -76,8 +80,9 @@ class Clock:
         self._doing, self._since = what, now
 
     def compiled(self, seconds: float) -> None:
-        """Note what a first fit to a few rows took."""
+        """Note what a first fit to a few rows took, and give it back: else small budgets end before models begin."""
         self.compiling = max(self.compiling, seconds)
+        self.grace = min(self.grace + seconds, GRACE)
 
     def note(self, name: str, rows: int, seconds: float) -> None:
         """Note what a fit took; of fits at the same time each has its share."""
