@@ -169,3 +169,12 @@ def test_nystroem_and_random_features():
     ours = Nystroem(gamma=0.5, n_components=7, random_state=0).fit(X)
     assert ours.normalization_.shape == theirs.normalization_.shape
     assert (ours.get_feature_names_out() == theirs.get_feature_names_out()).all()
+
+
+@pytest.mark.parametrize("degree", [2**40, 60])
+def test_maps_beyond_counting_are_refused(degree):
+    X, known = np.zeros((3, 8)), TruncatedRBFMap(max_degree=2)
+    with pytest.raises(ValueError, match="explicit map would have"):
+        TruncatedRBFMap(max_degree=degree).fit(X)
+    with pytest.raises(ValueError, match="explicit map would have"):
+        known.fit(X).set_params(max_degree=degree).transform(X)

@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
-from gnomon.core.errors import DataError
+import gnomon
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.mixture import AspectModel
 
 COUNTS = np.array([[4, 1, 0], [3, 2, 1], [0, 1, 5]], dtype=float)
@@ -80,3 +81,12 @@ def test_empty_documents_are_named():
     with pytest.raises(DataError, match="document 3"):
         AspectModel(2, drop_empty=False).fit(X)
     assert np.all(np.isfinite(AspectModel(2, random_state=0).fit(X).transform(X)))
+
+
+@pytest.mark.parametrize("name", ["weights_", "components_"])
+def test_a_file_whose_tables_do_not_fit_is_refused(tmp_path, name):
+    model = AspectModel(2, random_state=0).fit(COUNTS)
+    setattr(model, name, getattr(model, name)[..., :-1])
+    gnomon.save(model, tmp_path / "topics")
+    with pytest.raises(ModelFileError, match="does not fit the rest"):
+        gnomon.load(tmp_path / "topics")

@@ -69,7 +69,7 @@ class TruncatedRBFMap(NamedColumns):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Note the columns; `y` is ignored."""
         rows = self._read(X)
-        within(self._kernel().feature_dim(rows.n_features, int(self.max_degree)))
+        self._check_count(rows.n_features)
         self._adopt({"powers_": exponents(rows.n_features, range(int(self.max_degree) + 1))}, rows)
         return self
 
@@ -78,7 +78,12 @@ class TruncatedRBFMap(NamedColumns):
 
     def transform(self, X: Any) -> Array:
         """Return the features."""
-        return self._kernel()._map(wide(self._rows(X).X), int(self.max_degree))
+        rows = self._rows(X)
+        self._check_count(rows.n_features)  # the degree may have been set, or come from a file
+        return self._kernel()._map(wide(rows.X), int(self.max_degree))
+
+    def _check_count(self, d: int) -> None:
+        within(self._kernel().feature_dim(d, int(self.max_degree)))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return monomials such as ``x0^2 x1``."""
