@@ -99,7 +99,7 @@ def step_times(address, chromium, scene):
     return times
 
 
-def fit_cost(name, times=3):
+def fit_cost(name, times=9):
     """Return seconds of a fit, of stepping through it, and of the same while its steps are drawn, in turn."""
     settings, source = FITS[name]
     cls = find(name)

@@ -34,7 +34,7 @@ from gnomon.core.watching import Run, Watch
 
 log = logging.getLogger(__name__)
 
-FEW_ENTRIES = 2**14
+FEW_ENTRIES = 2**14  # of X
 
 
 class Report(NamedTuple):
@@ -163,11 +163,10 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
             while True:
                 with _calm(data):
                     moment = next(moments, None)
-                if moment is None:
-                    return
-                count = len(recorder.objective)
-                last = moment.last() or count >= self._limit()
-                with _calm(data):
+                    if moment is None:
+                        return
+                    count = len(recorder.objective)
+                    last = moment.last() or count >= self._limit()
                     state = self._finish(work, moment.state) if last else moment.state
                     copy = self._copy(Run(state, recorder.trace(), count, moment.converged), data)
                 yield copy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -94,15 +95,15 @@ def _padded(values: Array, n: int) -> Array:
 
 
 class Recorder:
-    """A trace being written."""
+    """A trace being written; its columns are machine numbers, so that a copy at every step costs next to nothing."""
 
     def __init__(self, trace: Trace | None = None, unit: str = "step") -> None:
         trace = Trace() if trace is None else trace
         self.unit = unit
-        self.objective: list[float] = trace.objective.tolist()
-        self.seconds: list[float] = trace.seconds.tolist()
-        self.certificate: list[float] = [] if trace.certificate is None else trace.certificate.tolist()
-        self.info: dict[str, list[float]] = {name: values.tolist() for name, values in trace.info.items()}
+        self.objective = array("d", trace.objective)
+        self.seconds = array("d", trace.seconds)
+        self.certificate = array("d", () if trace.certificate is None else trace.certificate)
+        self.info = {name: array("d", values) for name, values in trace.info.items()}
 
     def add(
         self, objective: float, seconds: float, certificate: float | None, info: Mapping[str, float] = _NONE
@@ -113,7 +114,7 @@ class Recorder:
         if certificate is not None:
             self.certificate.append(certificate)
         for name in info.keys() | self.info.keys():  # a column has one entry a step, from its first on
-            column = self.info.setdefault(name, [math.nan] * (len(self.objective) - 1))
+            column = self.info.setdefault(name, array("d", [math.nan]) * (len(self.objective) - 1))
             column.append(float(info.get(name, math.nan)))
 
     def last(self) -> dict[str, Any]:
@@ -126,4 +127,6 @@ class Recorder:
 
     def trace(self) -> Trace:
         """Return what has been written so far."""
-        return Trace(self.objective, self.seconds, self.certificate or None, self.info, self.unit)
+        certificate = np.array(self.certificate) if self.certificate else None
+        info = {name: np.array(column) for name, column in self.info.items()}
+        return Trace(np.array(self.objective), np.array(self.seconds), certificate, info, self.unit)

@@ -34,8 +34,8 @@ class BoostState(NamedTuple):
     raw: Array | None  # (n_raw, n) scores of the training rows; None after a warm start: not yet known
     raw_valid: Array | None
     seed: int
-    losses: tuple[float, ...]
-    valid_losses: tuple[float, ...]
+    losses: Array
+    valid_losses: Array
     oob: tuple[Any, ...]  # what the loss of rows left out of a round fell by, and where to
     ahead: tuple[Any, ...]  # derivatives at `raw`, score by score; empty: not yet known
 
@@ -173,7 +173,7 @@ class Boosted(Learner):
         start = self._first_scores(data)
         raw = np.ascontiguousarray(self._first_raw(data.X, start).T)
         held = None if data.valid is None else np.ascontiguousarray(self._first_raw(data.valid[0], start).T)
-        return BoostState((), start, raw, held, seed, (), (), (), ())
+        return BoostState((), start, raw, held, seed, np.empty(0), np.empty(0), (), ())
 
     def _first_scores(self, data: TrainingData) -> Array:
         return data.objective.start(data.y, data.weight)
@@ -243,7 +243,7 @@ class Boosted(Learner):
             )
         ahead = self._look_ahead(data, state.raw)
         loss = sum(part[0] for part in ahead) / float(data.weight.sum())
-        state = state._replace(losses=(*state.losses, loss), ahead=ahead)
+        state = state._replace(losses=np.append(state.losses, loss), ahead=ahead)
         if data.judge is not None:
             held, told = state.raw, (data.X, data.y, data.weight)
             if data.valid is not None:
@@ -252,7 +252,7 @@ class Boosted(Learner):
                     held[k] += tree.value[tree.apply(told[0]), 0, 0]
                 state = state._replace(raw_valid=held)
             judged = data.judge(held, *told)  # type: ignore[arg-type]
-            state = state._replace(valid_losses=(*state.valid_losses, judged))
+            state = state._replace(valid_losses=np.append(state.valid_losses, judged))
         done = self._is_enough(state) or len(state.rounds) >= self._limit()
         return state, Report(loss if np.isfinite(loss) else None, done=done)
 
@@ -271,13 +271,13 @@ class Boosted(Learner):
             "rounds_": state.rounds,
             "start_": state.start,
             "categories_": dict(self._categories),
-            "train_score_": -np.array(state.losses),
+            "train_score_": -np.asarray(state.losses),
             "n_trees_per_iteration_": len(state.start),
         }
-        judged = -np.array(state.valid_losses)
+        judged = -np.asarray(state.valid_losses)
         if state.raw_valid is not None:
             facts["validation_score_"] = judged
-        elif state.valid_losses:
+        elif len(judged):
             facts["train_score_"] = judged
         if self.warm_start:
             facts["_boost_"] = state._replace(ahead=())

@@ -71,7 +71,7 @@ class ExactBoosted(Boosted):
     def _attributes(self, state: BoostState) -> dict[str, Any]:
         facts = super()._attributes(state)
         factor = self._deviance(len(state.start))
-        facts["train_score_"] = factor * np.array(state.losses)
+        facts["train_score_"] = factor * np.asarray(state.losses)
         facts["n_estimators_"] = len(state.rounds)
         if state.oob:
             fell, left = np.zeros((2, len(state.rounds)))

@@ -6,6 +6,7 @@ take a small share of the time; when it is over they are made as fast as can be.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import threading
@@ -13,7 +14,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gnomon.core.errors import GnomonError
+from gnomon.core.steps import FEW_ENTRIES
+from gnomon.core.threads import one_blas_thread
 from gnomon.lab.code import program
 from gnomon.lab.formulas import formula_of
 from gnomon.lab.material import Material, RefusedError, view
@@ -21,7 +26,7 @@ from gnomon.lab.scenes import frame, shown_points
 
 MAX_SECONDS = 120.0
 EVERY_STEP = 300  # after so many steps every second one is drawn, after twice as many every fourth, ...
-SHARE = 0.04  # of the time, for pictures while a fit goes on
+SHARE = 0.025  # of the time, for pictures while a fit goes on
 HEAD_START = 0.5  # seconds in which a short fit can end before anything is drawn
 _END = object()
 
@@ -76,6 +81,13 @@ class Run:
         self.stopped.set()
 
     def _learn(self) -> None:
+        few = (
+            np.size(self.job.material.X) < FEW_ENTRIES
+        )  # then the steps are short: one limit for all of them
+        with one_blas_thread() if few else contextlib.nullcontext():
+            self._hand_out_steps()
+
+    def _hand_out_steps(self) -> None:
         begun = time.perf_counter()
         try:
             for step, copy in steps(self.job.model, self.job.material):

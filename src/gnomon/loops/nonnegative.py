@@ -12,40 +12,56 @@ import numpy as np
 from gnomon.loops._compile import compiled
 
 ROUNDING = 1e-15  # a round that moves a row by less than this share of its size moves it by rounding
+ANEW = 32  # rounds after which the gradient of a row is added up anew, so that rounding does not gather
+
+
+@compiled(fastmath=True)
+def descend_row(G, b, w, slope, sweeps, ratio):
+    """Coordinate descent on ½ w G wᵀ − b·w, w ≥ 0; return Σ|projected gradient| of the first round.
+
+    At most `sweeps` rounds; it ends when a round moves less than `ratio` times what the first one did, or no more than
+    rounding. `slope` is room for the gradient, which follows every move: an entry that rests at 0 costs nothing.
+    """
+    K = len(w)
+    first, violation = 0.0, 0.0
+    for sweep in range(sweeps):
+        if sweep % ANEW == 0:
+            for k in range(K):
+                slope[k] = -b[k]
+            for l in range(K):
+                if w[l] != 0.0:
+                    for k in range(K):
+                        slope[k] += w[l] * G[l, k]
+        moved, size = 0.0, 0.0
+        for k in range(K):
+            size += abs(b[k])
+            if sweep == 0:
+                violation += abs(slope[k] if w[k] > 0.0 else min(0.0, slope[k]))
+            if G[k, k] > 0.0:
+                step = max(-slope[k] / G[k, k], -w[k])
+                if step != 0.0:
+                    w[k] += step
+                    moved += abs(step) * G[k, k]
+                    for l in range(K):
+                        slope[l] += step * G[k, l]
+            elif slope[k] > 0.0:
+                moved += w[k]
+                w[k] = 0.0
+        if sweep == 0:
+            first = moved
+        if moved <= max(ratio * first, ROUNDING * size):
+            break
+    return violation
 
 
 @compiled(fastmath=True)
 def descend_rows(G, B, W, sweeps, ratio):
-    """Coordinate descent on ½ w G wᵀ − b·w, w ≥ 0, for every row of W; return Σ|projected gradient| before.
-
-    At most `sweeps` rounds a row; it ends when a round moves less than `ratio` times what the first one did, or no
-    more than rounding.
-    """
+    """Descend every row of W, with the same G and its row of B; return Σ|projected gradient| before."""
     n, K = W.shape
+    slope = np.empty(K)
     violation = 0.0
     for i in range(n):
-        first = 0.0
-        for sweep in range(sweeps):
-            moved, size = 0.0, 0.0
-            for k in range(K):
-                gradient = -B[i, k]
-                size += abs(gradient)
-                for l in range(K):
-                    gradient += G[k, l] * W[i, l]
-                if sweep == 0:
-                    pull = gradient if W[i, k] > 0.0 else min(0.0, gradient)
-                    violation += abs(pull)
-                if G[k, k] > 0.0:
-                    fresh = max(W[i, k] - gradient / G[k, k], 0.0)
-                    moved += abs(fresh - W[i, k]) * G[k, k]
-                    W[i, k] = fresh
-                elif gradient > 0.0:
-                    moved += W[i, k]
-                    W[i, k] = 0.0
-            if sweep == 0:
-                first = moved
-            if moved <= max(ratio * first, ROUNDING * size):
-                break
+        violation += descend_row(G, B[i], W[i], slope, sweeps, ratio)
     return violation
 
 
@@ -54,7 +70,7 @@ def descend_rows_with_holes(X, Ht, W, l1, l2, sweeps, ratio):
     """The same where NaN marks entries of X that do not count: every row has a Gram matrix of its own."""
     n, K = W.shape
     p = Ht.shape[0]
-    G, b = np.empty((K, K)), np.empty(K)
+    G, b, slope = np.empty((K, K)), np.empty(K), np.empty(K)
     violation = 0.0
     for i in range(n):
         for k in range(K):
@@ -71,28 +87,7 @@ def descend_rows_with_holes(X, Ht, W, l1, l2, sweeps, ratio):
         for k in range(K):
             for l in range(k):
                 G[l, k] = G[k, l]
-        first = 0.0
-        for sweep in range(sweeps):
-            moved, size = 0.0, 0.0
-            for k in range(K):
-                gradient = -b[k]
-                size += abs(gradient)
-                for l in range(K):
-                    gradient += G[k, l] * W[i, l]
-                if sweep == 0:
-                    pull = gradient if W[i, k] > 0.0 else min(0.0, gradient)
-                    violation += abs(pull)
-                if G[k, k] > 0.0:
-                    fresh = max(W[i, k] - gradient / G[k, k], 0.0)
-                    moved += abs(fresh - W[i, k]) * G[k, k]
-                    W[i, k] = fresh
-                elif gradient > 0.0:
-                    moved += W[i, k]
-                    W[i, k] = 0.0
-            if sweep == 0:
-                first = moved
-            if moved <= max(ratio * first, ROUNDING * size):
-                break
+        violation += descend_row(G, b, W[i], slope, sweeps, ratio)
     return violation
 
 

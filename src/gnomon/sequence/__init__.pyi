@@ -12,9 +12,9 @@ from .nonlinear import ExtendedKalmanFilter as ExtendedKalmanFilter
 from .nonlinear import UnscentedKalmanFilter as UnscentedKalmanFilter
 from .order import select_n_states as select_n_states
 from .particle import ParticleFilter as ParticleFilter
-from .particle import effective_sample_size as effective_sample_size
-from .particle import resample as resample
 from .random_walk import GaussianRandomWalk as GaussianRandomWalk
+from .resampling import effective_sample_size as effective_sample_size
+from .resampling import resample as resample
 from .speech import WordRecognizer as WordRecognizer
 from .speech import quantize_frames as quantize_frames
 from .speech import spectrogram_features as spectrogram_features
