@@ -54,7 +54,7 @@ def steps_of(model):
     """How many steps a fit made; some peers have told it as an array, by class or by fold."""
     counts = np.asarray(model.n_iter_)
     assert counts.dtype.kind == "i" and (counts >= 1).all()
-    return 1 if counts.ndim > 1 else int(counts.max())
+    return len(model.trace_) if counts.ndim > 1 else int(counts.max())
 
 
 def iterates(subject, data, model=None):

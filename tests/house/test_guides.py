@@ -40,7 +40,11 @@ def test_the_small_family_of_the_page_works():
     page = (HOOKS.parent / "add-a-family.md").read_text(encoding="utf-8")
     woven, _ = guides.woven(page, "add-a-family")
     assert "[3.] " in woven and "True" in woven
-    assert "['bread', 'milk']" in woven
+    assert "['bread', 'milk'] [2, 1]" in woven
+    kinds = ("Sequences", "Documents", "Graphs", "Ratings", "Images", "Kernels and distances", "Environments")
+    for kind in kinds:
+        section = woven.split(f"### {kind}\n")[1].split("\n#")[0]
+        assert "```python" in section and 'title="prints"' in section
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from scipy import sparse
 from gnomon.cluster import sparse_rows
 from gnomon.cluster.lloyd import Frame, plain
 from gnomon.cluster.sampling import bottom_rows, fine_hash, hash_rows
+from gnomon.core.canonical import order_by_key, rows_differ
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.sums import total
@@ -54,13 +55,11 @@ class Sample:
         return np.concatenate(list(in_order(hash_rows, blocks)))
 
     def _order(self) -> Array:
-        order = np.argsort(self.keys, kind="stable")
-        tied = np.flatnonzero(self.keys[order[1:]] == self.keys[order[:-1]])
-        if len(tied):  # equal after rounding: the float64 bytes decide
-            places = np.unique(np.concatenate([tied, tied + 1]))
-            rows = order[places]
-            order[places] = rows[np.lexsort((self._fine_keys(rows), self.keys[rows]))]
-        return order
+        return order_by_key(  # equal after rounding to float32: the float64 bytes decide
+            self.keys,
+            lambda a, b: rows_differ(self.X[a], self.X[b]),
+            lambda rows: self._fine_keys(rows)[:, None],
+        )[0]
 
     def _fine_keys(self, rows: Array) -> Array:
         if sparse.issparse(self.X):
@@ -72,7 +71,7 @@ class Sample:
         order = self.order[self.weight[self.order] > 0]
         fresh = np.ones(len(order), dtype=bool)
         same = np.flatnonzero(self.keys[order[1:]] == self.keys[order[:-1]])
-        fresh[same + 1] = sparse_rows.differ(self.X[order[same]], self.X[order[same + 1]])
+        fresh[same + 1] = rows_differ(self.X[order[same]], self.X[order[same + 1]])
         group = np.full(len(self.order), -1)
         group[order] = np.cumsum(fresh) - 1
         return group, np.bincount(group[order], self.weight[order])

@@ -67,10 +67,3 @@ def hash_sparse(X: Any, hash_rows: Any) -> Array:
     step = max(1, HASHED_TOGETHER // max(1, X.shape[1]))
     blocks = range(0, X.shape[0], step)
     return np.concatenate(list(in_order(lambda a: hash_rows(X[a : a + step].toarray()), blocks)))
-
-
-def differ(A: Any, B: Any) -> Array:
-    """Tell for every row whether two matrices differ in it."""
-    if sparse.issparse(A):
-        return np.diff(sparse.csr_array(A != B).indptr) > 0
-    return (A != B).any(axis=1)

@@ -115,8 +115,8 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         """Return how many steps there are at most."""
         return int(self.max_iter)
 
-    def _announced(self, data: Any) -> int:
-        """Return how many steps a progress bar announces for these data."""
+    def _announced(self, data: Any) -> int | None:
+        """Return how many steps a progress bar announces for these data; None where nobody knows."""
         return self._limit()
 
     def _starts(self) -> int:

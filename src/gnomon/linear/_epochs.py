@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from gnomon.core.canonical import order_by_key, rows_differ
 from gnomon.core.errors import DataError, DivergenceError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, stream
@@ -181,11 +182,13 @@ def canonical(rows: MemoryRows) -> MemoryRows:
     else:
         fused.row_scores(X, probe[:-1], key)
     key += probe[-1] * y
-    weight = rows.weight
-    order = np.argsort(key, kind="stable")
-    order = order[weight[order] > 0.0]
-    fresh = np.ones(len(order), dtype=bool)
-    fresh[1:] = key[order[1:]] != key[order[:-1]]
+    weight, sure = rows.weight, np.where(np.isnan(key), np.inf, key)  # of entries whose sum overflows
+    order, fresh = order_by_key(
+        sure, lambda a, b: rows_differ(X[a], X[b]) | (y[a] != y[b]), lambda some: _tables(X, y, some)
+    )
+    counts = weight[order] > 0.0
+    group, order = np.cumsum(fresh)[counts], order[counts]
+    fresh = np.append(True, group[1:] != group[:-1])
     group = np.cumsum(fresh) - 1
     merged = np.bincount(group, weights=weight[order])
     first = order[fresh]
@@ -194,6 +197,11 @@ def canonical(rows: MemoryRows) -> MemoryRows:
     )
     found.origin, found.n_given = first, rows.n_rows
     return found
+
+
+def _tables(X: Any, y: Array, some: Array) -> Array:
+    """Return rows and their targets as one matrix."""
+    return np.column_stack([X[some].toarray() if sparse.issparse(X) else X[some], y[some]])
 
 
 def in_given_rows(rows: Any, values: Array) -> Array:

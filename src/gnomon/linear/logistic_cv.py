@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
@@ -12,8 +12,7 @@ from sklearn.model_selection import check_cv
 
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.steps import OneStep
-from gnomon.core.threads import in_order
+from gnomon.core.pieces import InPieces, n_folds
 from gnomon.core.validate import POSITIVE, Reads
 from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import check_classes, compute_weights
@@ -60,12 +59,23 @@ def _table(model: LogisticRegression) -> Array:
     return np.column_stack([coef, model.intercept_]) if model.fit_intercept else coef
 
 
-class LogisticRegressionCV(SparseCoefficients, LinearClassifierMixin, CentersColumns, OneStep):
+class Plan(NamedTuple):
+    """What the folds share."""
+
+    rows: Any
+    Cs: Array
+    ratios: Array
+    folds: list[tuple[Array, Array]]
+    class_weight: dict[Any, float] | None
+
+
+class LogisticRegressionCV(SparseCoefficients, LinearClassifierMixin, CentersColumns, InPieces):
     r"""Logistic regression whose C (and ρ) score best on held-out rows.
 
     .. math:: (\hat C, \hat\rho) = \arg\max \frac1F\sum_f \text{score}(\text{model}_{C,\rho}^{(-f)}, f)
 
-    Folds run side by side on the threads; within a fold every C starts from the one before.
+    Folds run side by side on the threads; within a fold every C starts from the one before. Every step of the fit is
+    one fold (for one ρ); the last chooses and fits all rows.
 
     Parameters
     ----------
@@ -206,18 +216,36 @@ class LogisticRegressionCV(SparseCoefficients, LinearClassifierMixin, CentersCol
             )
         return Cs, np.array(ratios, dtype=float)
 
-    def _solve(self, rows):
+    def _plan(self, rows):
         Cs, ratios = self._penalties()
         folds = list(
             check_cv(self.cv, rows.y, classifier=True).split(np.empty((rows.n_rows, 1)), rows.classes[rows.y])
         )
         by_class = None if self.class_weight is None else compute_weights(self.class_weight, rows)
         by_class = None if by_class is None else dict(zip(rows.classes.tolist(), by_class, strict=True))
-        tasks = [(train, ratio) for train, _ in folds for ratio in ratios]
-        found = list(in_order(lambda task: self._path(rows, Cs, by_class, *task), tasks))
+        return Plan(rows, Cs, ratios, folds, by_class)
+
+    def _tasks(self, plan):
+        return list(np.ndindex(len(plan.folds), len(plan.ratios)))
+
+    def _piece(self, plan, task):
+        f, i = task
+        return self._path(plan.rows, plan.Cs, plan.class_weight, plan.folds[f][0], plan.ratios[i])
+
+    def _so_far(self, plan, results):
+        """Until the penalty is chosen, the model is that of the last fold for the middle one of the values of C."""
+        paths, counts = results[-1]
+        f, i = divmod(len(results) - 1, len(plan.ratios))
+        middle = (len(plan.Cs) - 1) // 2
+        facts = {"C_": float(plan.Cs[middle]), "l1_ratio_": float(plan.ratios[i])}
+        facts |= self._shaped(paths[middle], plan.rows) | {"n_iter_": counts[None, None]}
+        return facts, {"fold": f + 1.0, "l1_ratio": facts["l1_ratio_"], "newton_steps": float(counts.sum())}
+
+    def _conclude(self, plan, results):
+        rows, Cs, ratios, folds, by_class = plan
         grid = (len(folds), len(ratios), len(Cs))
-        paths = np.array([path for path, _ in found]).reshape(*grid, *found[0][0].shape[1:])
-        n_iter = np.array([counts for _, counts in found]).reshape(grid)
+        paths = np.array([path for path, _ in results]).reshape(*grid, *results[0][0].shape[1:])
+        n_iter = np.array([counts for _, counts in results]).reshape(grid)
         scores = self._scores(rows, folds, paths)
         C, ratio, table = self._chosen(rows, Cs, ratios, by_class, paths, scores)
         if getattr(rows, "center", None) is not None and self.fit_intercept:
@@ -226,10 +254,16 @@ class LogisticRegressionCV(SparseCoefficients, LinearClassifierMixin, CentersCol
         if self.use_legacy_attributes:
             facts = legacy_attributes(facts, rows.classes.tolist(), flat=self.l1_ratios is None)
         facts |= {"Cs_": Cs, "l1_ratios_": ratios}
-        width = rows.n_features
+        return facts | self._shaped(table, rows), float(scores.mean(axis=0).max())
+
+    def _shaped(self, table, rows):
+        """Return a table of parameters as attributes."""
         intercept = table[:, -1].copy() if self.fit_intercept else np.zeros(len(table))
-        facts |= {"coef_": table[:, :width].copy(), "intercept_": intercept}
-        return facts, float(scores.mean(axis=0).max())
+        return {"coef_": table[:, : rows.n_features].copy(), "intercept_": intercept}
+
+    def _announced(self, rows):
+        folds = n_folds(self.cv)
+        return None if folds is None else folds * len(self._penalties()[1]) + 1
 
     def _path(self, rows, Cs, class_weight, train, ratio):
         """Return the parameters of the models of one fold for every C, intercepts last, and their steps."""
@@ -242,7 +276,7 @@ class LogisticRegressionCV(SparseCoefficients, LinearClassifierMixin, CentersCol
             model.set_params(C=float(C))._learn(part)
             found.append(_table(model))
             counts.append(int(model.n_iter_[0]))
-        return np.array(found), counts
+        return np.array(found), np.array(counts)
 
     def _scores(self, rows, folds, paths):
         """Return what every model scores on the rows held out; scorers are asked one after the other."""

@@ -263,6 +263,14 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
             check.primal / prepared.mass, share, done=check.gap <= goal
         )
 
+    def _snapshot(self, state):
+        return state.prepared.engine.snapshot(), tuple(state.check)
+
+    def _restore(self, rows, snapshot):
+        prepared = prepare(rows, self.fit_intercept)
+        prepared.engine.restore(snapshot[0])
+        return SparseState(prepared, Check(*snapshot[1]))
+
     def _finish(self, rows, state):
         pen = self._penalty(state.prepared)
         if not rows.in_memory or pen.t == 0.0:

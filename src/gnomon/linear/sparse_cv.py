@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -13,9 +13,8 @@ from sklearn.model_selection import check_cv
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.pieces import InPieces, n_folds
 from gnomon.core.rows import MemoryRows
-from gnomon.core.steps import OneStep
-from gnomon.core.threads import in_order
 from gnomon.core.validate import COUNT, Reads, warn
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear.least_squares import KeepsPrecision, LinearPrediction
@@ -23,12 +22,24 @@ from gnomon.linear.sparse import prepare
 from gnomon.linear.sparse_path import alpha_grid, follow, given_alphas
 
 
-class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
+class Plan(NamedTuple):
+    """What the folds share."""
+
+    rows: Any
+    ratios: Array
+    folds: list[tuple[Array, Array]]
+    whole: Any  # all rows, prepared
+    grids: list[Array]  # of penalties, one for every ratio
+    sizes: Array  # weight of the rows held out
+
+
+class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, InPieces):
     r"""Elastic net whose α (and ρ) minimize the squared error of held-out rows.
 
     .. math:: (\hat\alpha, \hat\rho) = \arg\min \sum_f \frac{1}{n_f}\sum_{i\in f} (y_i - \hat y_i^{(-f)})^2
 
-    Paths of all folds start from the same grid and run side by side on the threads.
+    Paths of all folds start from the same grid and run side by side on the threads. Every step of the fit is one fold
+    (for one ρ); the last fits all rows.
 
     Parameters
     ----------
@@ -117,7 +128,7 @@ class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
         self.random_state = random_state
         self.selection = selection
 
-    def _solve(self, rows):
+    def _plan(self, rows):
         ratios = np.atleast_1d(self.l1_ratio)
         folds = list(check_cv(self.cv).split(np.empty((rows.n_rows, 1)), rows.y))
         whole = prepare(rows, self.fit_intercept)
@@ -128,10 +139,28 @@ class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
                 f"fold {int((masses <= 0).any(axis=1).argmax())} has no weight to learn from or to test on; "
                 "drop the rows of weight zero, or shuffle the folds."
             )
-        tasks = [(ratio, grid, fold) for ratio, grid in zip(ratios, grids) for fold in folds]
-        errors = list(in_order(lambda task: self._errors(rows, *task), tasks))
-        mse = np.array(errors).reshape(len(ratios), len(folds), -1).transpose(0, 2, 1)
-        sizes = masses[:, 1]
+        return Plan(rows, ratios, folds, whole, grids, masses[:, 1])
+
+    def _tasks(self, plan):
+        return list(np.ndindex(len(plan.ratios), len(plan.folds)))
+
+    def _piece(self, plan, task):
+        i, f = task
+        return self._fold(plan.rows, plan.ratios[i], plan.grids[i], plan.folds[f])
+
+    def _so_far(self, plan, results):
+        """Until all rows are fitted, the model is that of the last fold, with the penalty that served it best."""
+        errors, coef, intercept = results[-1]
+        ratio = (len(results) - 1) // len(plan.folds)
+        best = int(np.argmin(errors))
+        facts = {"alpha_": float(plan.grids[ratio][best]), "l1_ratio_": float(plan.ratios[ratio])}
+        info = {"alpha": facts["alpha_"], "held_out_error": float(errors[best])}
+        return {"coef_": coef, "intercept_": intercept, **facts}, info
+
+    def _conclude(self, plan, results):
+        rows, ratios, folds, whole, grids, sizes = plan
+        mse = np.array([errors for errors, _, _ in results]).reshape(len(ratios), len(folds), -1)
+        mse = mse.transpose(0, 2, 1)
         mean = mse @ (sizes / sizes.sum()) if rows.weighted else mse.mean(axis=2)
         best = np.unravel_index(np.argmin(mean), mean.shape)
         alpha, ratio = grids[best[0]][best[1]], float(ratios[best[0]])
@@ -147,6 +176,10 @@ class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
             "alphas_": grids[0] if flat or np.ndim(self.alphas) else np.array(grids),
             "n_sweeps_": int(max(counts[-1], 1)),
         }, float(mean[best])
+
+    def _announced(self, rows):
+        folds = n_folds(self.cv)
+        return None if folds is None else folds * np.size(self.l1_ratio) + 1
 
     def _grid(self, prepared, ratio):
         given = self.alphas
@@ -168,14 +201,16 @@ class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
         limit = int(self.max_iter)
         return follow(prepared, alphas, ratio, tol=self.tol, positive=self.positive, max_iter=limit)
 
-    def _errors(self, rows, ratio, grid, fold):
-        """Mean squared error of the held-out rows for every alpha."""
+    def _fold(self, rows, ratio, grid, fold):
+        """Mean squared error of the held-out rows for every alpha, and the model of the alpha where it is least."""
         train, test = subset(rows, fold[0]), subset(rows, fold[1])
         prepared = prepare(train, self.fit_intercept)
         coefs, _, _ = self._follow(prepared, grid, ratio)
-        intercepts = prepared.mean_y - prepared.mean_x @ coefs if self.fit_intercept else 0.0
+        intercepts = prepared.mean_y - prepared.mean_x @ coefs if self.fit_intercept else np.zeros(len(grid))
         misses = (np.asarray(test.y)[:, None] - test.X @ coefs - intercepts) ** 2
-        return np.average(misses, axis=0, weights=test.weight)
+        errors = np.average(misses, axis=0, weights=test.weight)
+        best = int(np.argmin(errors))
+        return errors, coefs[:, best].copy(), float(intercepts[best])
 
     @staticmethod
     def _mass(rows, index):

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg, optimize, special, stats
 from sklearn.base import RegressorMixin
 
+from gnomon.core.canonical import order_by_value
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.quantiles import weighted_quantile
@@ -157,7 +158,7 @@ class StudentTRegression(LinearPrediction, RegressorMixin, CentersColumns, Learn
 
     def _few_rows(self, rows: Any, rng: np.random.Generator) -> Array:
         """Draw as many rows as there are parameters, whatever the order of the rows."""
-        order = np.lexsort((*rows.X.T, rows.y))
+        order = order_by_value(rows.y, rows.X[:, ::-1])
         share = np.cumsum(rows.weight[order]) / rows.weight.sum()
         places = np.searchsorted(share, rng.random(rows.n_features + self.fit_intercept))
         return order[np.minimum(places, len(order) - 1)]

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.core.canonical import order_by_value
 from gnomon.core.errors import DataError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array
@@ -194,7 +195,7 @@ class WordRecognizer(ClassifierMixin, OneStep):  # type: ignore[misc]
 
         frames = [self._features(signal) for signal in data.X]
         pooled, rng = np.concatenate(frames), generator(self.random_state)
-        pooled = pooled[np.lexsort(pooled.T[::-1])]  # the order of the sounds does not matter
+        pooled = pooled[order_by_value(pooled)]  # the order of the sounds does not matter
         count = min(self.n_codes, len(pooled))
         codebook, _ = spread_centers(pooled, count, rng, sweeps=25)
         word = CategoricalHMM(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.core.canonical import order_by_value
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import Chunk, Rows
@@ -27,7 +28,7 @@ def sample_rows(rows: Rows) -> Array:
     X = np.asarray(per_row(sampled, rows, max(1, -(-rows.n_rows // SAMPLE_ROWS))))
     if np.abs(X[np.isfinite(X)]).max(initial=0.0) > 1e150:
         raise DataError("X holds entries so large that their squares overflow. Scale the columns.")
-    return X[np.lexsort(X.T[::-1])]
+    return X[order_by_value(X)]
 
 
 def random_start(K: int, rng: np.random.Generator) -> Array:

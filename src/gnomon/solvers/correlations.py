@@ -32,6 +32,16 @@ class Correlations:
         self.anchors = np.empty((min(ANCHORS, most), len(r)))
         self.renew(r, design.correlate(r))
 
+    def snapshot(self) -> tuple[Any, ...]:
+        """Return what was looked at and when, for a checkpoint."""
+        return self.values, self.stamp, self.now, self.anchors[: self.now + 1], self.away
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from a snapshot."""
+        values, stamp, self.now, anchors, self.away = snapshot
+        self.values, self.stamp = np.array(values), np.array(stamp)
+        self.anchors[: self.now + 1] = anchors
+
     def renew(self, r: Array, values: Array) -> None:
         """Begin again with the correlations of all features with r."""
         self.values, self.stamp, self.now = values, np.zeros(len(values), dtype=np.int32), 0

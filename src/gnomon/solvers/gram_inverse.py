@@ -142,6 +142,15 @@ class GramSolver:
     def __init__(self) -> None:
         self.kept, self.hard = KeptInverse(), False
 
+    def snapshot(self) -> tuple[Any, ...]:
+        """Return what is kept between problems, for a checkpoint."""
+        return self.hard, self.kept.S, self.kept.M, self.kept.mu
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from a snapshot."""
+        self.hard, self.kept.S, M, self.kept.mu = snapshot
+        self.kept.M = np.array(M, order="F")
+
     def solve(self, problem: Any, w: Array, g: Array, goal: float, rounds: int, floor: float) -> int:
         """Move w and its slopes g = q − Gw, in place, until the gap is at most `goal`; return the sweeps.
 

@@ -143,6 +143,18 @@ class SparseEngine:
         self.known = Correlations(design, self.r)
         self.at, self.trail = np.inf, []  # the present ℓ1 penalty; earlier ones with their answers
 
+    def snapshot(self) -> tuple[Any, ...]:
+        """Return where the engine stands, for a checkpoint."""
+        own = self.w, self.S, self.r, self.sweeps, self.at, tuple(self.trail)
+        return *own, self.gram.snapshot(), self.known.snapshot()
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from a snapshot."""
+        w, self.S, r, self.sweeps, self.at, trail, gram, known = snapshot
+        self.w, self.r, self.trail = np.array(w), np.array(r), list(trail)
+        self.gram.restore(gram)
+        self.known.restore(known)
+
     @property
     def corr(self) -> Array:
         """Correlations of all features with the residual, as far as they are looked at."""

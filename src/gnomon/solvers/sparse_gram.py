@@ -34,6 +34,19 @@ class SparseGram:
         self.G, self.q, self.solver = np.empty((0, 0)), np.empty(0), GramSolver()
         self.sorted, self.rows = 0, self._by_rows(self.index)
 
+    def snapshot(self) -> tuple[Any, ...]:
+        """Return the columns that have entered and their products, for a checkpoint."""
+        m = len(self.index)
+        return self.whole, self.index, self.sorted, self.G[:m, :m], self.q, self.solver.snapshot()
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from a snapshot."""
+        self._clear()
+        self.whole, self.index, self.sorted, G, self.q, solver = snapshot
+        self.position[self.index] = np.arange(len(self.index))
+        self.G, self.rows = np.array(G), self._by_rows(self.index[: self.sorted])
+        self.solver.restore(solver)
+
     def enter(self, cols: Array) -> Array:
         """Add columns, as far as that is worth it; return those that were not added.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gnomon.core.linalg import Array
@@ -23,7 +25,10 @@ class WorkingSetEngine:
         p = design.n_features
         self.design, self.w = design, np.zeros(p) if w is None else np.array(w, dtype=float)
         self.position = np.full(p, -1)
-        self.index = np.empty(0, dtype=np.intp)
+        self.index, self.entered = (
+            np.empty(0, dtype=np.intp),
+            [],
+        )  # in the order and in the lots of their coming
         self.Z, self.G, self.q = np.empty((0, len(design.y))), np.empty((0, 0)), np.empty(0)
         self.sweeps, self.asked, self.solver = 0, None, GramSolver()
         self._enter(np.flatnonzero(self.w))
@@ -37,6 +42,7 @@ class WorkingSetEngine:
         new = new[self.position[new] < 0]
         if not len(new):
             return
+        self.entered.append(new)
         m, k = len(self.index), len(new)
         if m + k > len(self.Z):
             self._grow(max(m + k, 2 * m, 64))
@@ -114,6 +120,20 @@ class WorkingSetEngine:
         """Forget the accuracy asked for the last penalty."""
         self.asked = None
 
+    def snapshot(self) -> tuple[Any, ...]:
+        """Return where the engine stands, for a checkpoint: neither columns nor products of them."""
+        own = self.w, tuple(self.entered), self.r, self.sweeps, self.asked
+        return *own, self.solver.snapshot(), self.known.snapshot()
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from a snapshot: features enter in the same lots, so the products have the same bits."""
+        w, entered, self.r, self.sweeps, self.asked, solver, known = snapshot
+        self.w = np.array(w)
+        for new in entered:
+            self._enter(new)
+        self.solver.restore(solver)
+        self.known.restore(known)
+
 
 class MomentEngine:
     """All features at once from their Gram matrix alone: many more rows than columns, or data elsewhere."""
@@ -141,3 +161,13 @@ class MomentEngine:
     def restart(self) -> None:
         """Forget the accuracy asked for the last penalty."""
         self.asked = None
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """Return where the engine stands, for a checkpoint."""
+        return self.w, self.corr, self.sweeps, self.asked, self.solver.snapshot()
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from a snapshot."""
+        w, corr, self.sweeps, self.asked, solver = snapshot
+        self.w, self.corr = np.array(w), np.array(corr)
+        self.solver.restore(solver)

@@ -1,0 +1,85 @@
+"""A killed lasso goes on to the same bits, from a file that holds neither the data nor products of them."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from compare import assert_same_bits
+from gnomon.core import callbacks
+from gnomon.core.callbacks import Checkpoint
+from gnomon.linear import ElasticNet, Lasso
+
+
+class Killed:
+    """Breaks the fit after some step."""
+
+    def __init__(self, after):
+        self.after, self.steps = after, 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        self.steps += context.max_subtasks == 0
+        if self.steps == self.after:
+            raise KeyboardInterrupt
+
+
+def table(n, d, form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    if form is not np.asarray:
+        X[rng.random((n, d)) < 0.8] = 0.0
+    y = X[:, :8] @ np.arange(1.0, 9.0) + rng.normal(size=n)
+    return form(X), y
+
+
+CASES = {"wide": (80, 900, np.asarray), "tall": (900, 20, np.asarray), "sparse": (300, 900, sparse.csr_array)}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_a_killed_fit_ends_with_the_bits_of_an_undisturbed_one(case, after, tmp_path, monkeypatch):
+    X, y = table(*CASES[case])
+    sizes, write = [], callbacks.write_atomically
+    monkeypatch.setattr(
+        callbacks,
+        "write_atomically",
+        lambda path, content: (sizes.append(len(content)), write(path, content)),
+    )
+    for model in (Lasso(0.02, tol=1e-10), ElasticNet(0.05, l1_ratio=0.7, tol=1e-10)):
+        whole = type(model)(**model.get_params()).fit(X, y)
+        if len(whole.trace_) <= after:
+            continue
+        path = tmp_path / type(model).__name__
+        with pytest.raises(KeyboardInterrupt):
+            type(model)(**model.get_params()).set_callbacks(
+                Checkpoint(path, every_seconds=0), Killed(after)
+            ).fit(X, y)
+        again = model.set_callbacks(Checkpoint(path, every_seconds=0)).fit(X, y)
+        for name in ("coef_", "intercept_", "dual_gap_", "dual_point_", "n_iter_"):
+            assert_same_bits(getattr(again, name), getattr(whole, name))
+        assert_same_bits(again.trace_.objective, whole.trace_.objective)
+    if case == "wide":
+        assert sizes and max(sizes) < X.nbytes
+
+
+def test_a_warm_start_is_taken_up_again(tmp_path):
+    X, y = table(*CASES["wide"])
+    models = []
+    for killed in (False, True):
+        model = Lasso(0.5, warm_start=True).fit(X, y).set_params(alpha=0.02, tol=1e-10)
+        if killed:
+            path = tmp_path / "fit"
+            with pytest.raises(KeyboardInterrupt):
+                model.set_callbacks(Checkpoint(path, every_seconds=0), Killed(1)).fit(X, y)
+            model.set_callbacks(Checkpoint(path, every_seconds=0))
+        models.append(model.fit(X, y))
+    assert len(models[0].trace_) > 1
+    assert_same_bits(models[0].coef_, models[1].coef_)
