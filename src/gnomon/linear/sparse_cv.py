@@ -17,13 +17,14 @@ from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import COUNT, Reads, warn
+from gnomon.linear._folds import RoutesFolds
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear.least_squares import KeepsPrecision, LinearPrediction
 from gnomon.linear.sparse import prepare
 from gnomon.linear.sparse_path import alpha_grid, follow, given_alphas
 
 
-class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
+class ElasticNetCV(RoutesFolds, LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
     r"""Elastic net whose α (and ρ) minimize the squared error of held-out rows.
 
     .. math:: (\hat\alpha, \hat\rho) = \arg\min \sum_f \frac{1}{n_f}\sum_{i\in f} (y_i - \hat y_i^{(-f)})^2
@@ -119,7 +120,8 @@ class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
 
     def _solve(self, rows):
         ratios = np.atleast_1d(self.l1_ratio)
-        folds = list(check_cv(self.cv).split(np.empty((rows.n_rows, 1)), rows.y))
+        splitter = check_cv(self.cv)
+        folds = list(splitter.split(np.empty((rows.n_rows, 1)), rows.y, **self._for_splitter()))
         whole = prepare(rows, self.fit_intercept)
         grids = [self._grid(whole, ratio) for ratio in ratios]
         masses = np.array([[self._mass(rows, part) for part in fold] for fold in folds])
