@@ -104,6 +104,11 @@ def test_every_name_elsewhere_exists(library):
         assert hasattr(import_module(module), name), move.origin
 
 
+def test_every_name_elsewhere_has_one_note():
+    pairs = [(move.origin, move.target) for move in migrating.written()]
+    assert len(pairs) == len(set(pairs)), sorted({pair for pair in pairs if pairs.count(pair) > 1})
+
+
 def test_same_names_are_found_with_their_parameters():
     moves = {move.target: move for move in migrating.moves("sklearn")}
     assert moves["gnomon.cluster.MiniBatchKMeans"].origin == "sklearn.cluster.MiniBatchKMeans"

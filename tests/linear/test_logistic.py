@@ -1,5 +1,7 @@
 """Logistic regression against the numbers of the courses, its optimality conditions and scikit-learn."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.rows import MemoryRows
-from gnomon.linear import LogisticRegression, PerfectSeparationWarning
+from gnomon.linear import LogisticRegression, LogisticRegressionCV, PerfectSeparationWarning
 from gnomon.losses import SoftmaxCrossEntropy
 from gnomon.solvers import newton
 from gnomon.solvers.terms import Model
@@ -76,6 +78,47 @@ def test_quasi_separation_is_noticed():
     X, y = np.array([[0.0], [1.0], [2.0], [2.0], [3.0]]), [0, 0, 0, 1, 1]
     with pytest.warns(PerfectSeparationWarning):
         assert LogisticRegression(C=np.inf, max_iter=200).fit(X, y).separable_
+
+
+def test_separation_is_a_kind_of_not_converging():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert LogisticRegression(C=np.inf).fit([[0.0], [1.0]], [0, 1]).separable_
+
+
+def test_a_mixture_that_the_penalty_contradicts_is_told():
+    for penalty, ratio in (("l2", 1.0), ("l1", 0.5)):
+        with pytest.warns(UserWarning, match=f"penalty={penalty} with l1_ratio={ratio}"):
+            told = LogisticRegression(penalty=penalty, l1_ratio=ratio).fit(*T7)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            plain = LogisticRegression(penalty=penalty).fit(*T7)
+        np.testing.assert_array_equal(told.coef_, plain.coef_)
+    with pytest.warns(UserWarning, match="penalty=l2 with l1_ratios="):
+        LogisticRegressionCV(penalty="l2", l1_ratios=[1.0], cv=2).fit(*T7)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("C", [1.0, np.inf])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_newton_steps_at_once_are_those_of_a_warm_start(n_classes, C):
+    X, y = make_classification(80, 4, n_informative=3, n_redundant=0, n_classes=n_classes, random_state=0)
+    for solver in ("newton-cg", "newton-cholesky"):
+        whole = LogisticRegression(solver=solver, C=C, max_iter=3).fit(X, y)
+        single = LogisticRegression(solver=solver, C=C, max_iter=1, warm_start=True)
+        for _ in range(3):
+            single.fit(X, y)
+        np.testing.assert_allclose(single.coef_, whole.coef_, rtol=1e-7)
+        np.testing.assert_allclose(single.intercept_, whole.intercept_, rtol=1e-7)
+
+
+def test_a_warm_start_that_is_good_enough_stays():
+    model = LogisticRegression(solver="lbfgs", tol=1e-2, warm_start=True).fit(*T7)
+    before, slope = model.coef_, model.gradient_norm_
+    np.testing.assert_allclose(model.fit(*T7).coef_, before, rtol=1e-13)
+    assert model.converged_ and 0.0 < model.gradient_norm_ <= 1e-2
+    assert model.gradient_norm_ == pytest.approx(slope, rel=1e-9)
 
 
 def test_l1_on_six_points():

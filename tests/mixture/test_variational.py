@@ -24,6 +24,16 @@ def test_bound_never_falls(sort):
     assert np.all(np.diff(trace) >= -1e-9 * np.abs(trace[1:]))
 
 
+def test_single_steps_of_a_warm_start_converge_where_one_fit_does():
+    options = dict(n_components=3, random_state=0)
+    whole = BayesianGaussianMixture(**options, max_iter=200).fit(X)
+    model = BayesianGaussianMixture(**options, max_iter=1, warm_start=True)
+    bounds = [model.fit(X).lower_bound_ for _ in range(whole.n_iter_)]
+    assert whole.converged_ and model.converged_
+    assert np.all(np.diff(bounds) >= 0)
+    assert_allclose(bounds[-1], whole.lower_bound_, rtol=1e-9)
+
+
 def test_bound_of_one_component_is_the_evidence():
     model = BayesianGaussianMixture(
         n_components=1,

@@ -13,8 +13,8 @@ from sklearn.utils.metaestimators import available_if
 
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import StrOptions
+from gnomon.core.routing import route
 from gnomon.ensemble.bagging_base import RULES, Bagging
-from gnomon.ensemble.routing import route
 from gnomon.trees.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 Array = np.ndarray

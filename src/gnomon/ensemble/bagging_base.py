@@ -15,10 +15,10 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import HasMethods, Interval
 from gnomon.core.randomness import draw_seed, stream
+from gnomon.core.routing import route, take_each, takes_weights, with_config
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads, warn
-from gnomon.ensemble.routing import route, take_each, takes_weights, with_config
 from gnomon.ensemble.sampling import draw_counts, make_pool, n_draws
 from gnomon.trees.base import positive
 

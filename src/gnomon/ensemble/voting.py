@@ -14,10 +14,10 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, h
 
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import InvalidParameterError, StrOptions
+from gnomon.core.routing import route, routing_enabled, with_config
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads
-from gnomon.ensemble.routing import route, routing_enabled, with_config
 
 Array = np.ndarray
 

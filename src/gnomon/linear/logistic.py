@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DivergenceError
 from gnomon.core.linalg import Array
@@ -16,7 +17,7 @@ from gnomon.core.sums import total_weight
 from gnomon.core.validate import POSITIVE, Reads, warn
 from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import check_classes, weigh_classes
-from gnomon.linear._rules import JOBS, SEED
+from gnomon.linear._rules import JOBS, SEED, warn_of_ratio
 from gnomon.linear._separation import runs_away, separates
 from gnomon.linear._wald import wald_table
 from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
@@ -30,8 +31,8 @@ ROUNDED = 1e-10  # certificate from which a step without gain is the last: the r
 WORTH = 2e-7  # share of the objective that is still worth a step of L-BFGS
 
 
-class PerfectSeparationWarning(UserWarning):
-    """The classes can be separated, so the likelihood has no maximum."""
+class PerfectSeparationWarning(ConvergenceWarning):
+    """The classes can be separated, so the likelihood has no maximum and no solver converges."""
 
 
 class LogisticState(NamedTuple):
@@ -194,6 +195,8 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         check_classes(rows, type(self).__name__)
         if self.penalty is None and (self.C != 1.0 or self.l1_ratio):
             warn("Setting penalty=None will ignore the C and l1_ratio parameters; C=np.inf says the same.")
+        if self.penalty in ("l1", "l2") and self.l1_ratio not in (None, 0.0, self._ratio()):
+            warn_of_ratio(self.penalty, "l1_ratio", self.l1_ratio)
         return weigh_classes(rows, self.class_weight)
 
     def _start(self, rows, rng):
@@ -349,6 +352,10 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
     def _descend(self, rows, objective, state, solver):
         function = self._function(rows, objective)
         if solver == "lbfgs":
+            if newton.violation(objective, state.gradient) <= self.tol:
+                return (
+                    state  # a warm start that is good enough already: a first step, without memory, is rough
+                )
             return descent.lbfgs_step(function, state, descent.Options())
         rate = self.learning_rate
         rate = rate if callable(rate) else descent.Constant(rate)

@@ -7,16 +7,18 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
+from sklearn.metrics import get_scorer_names, make_scorer
 from sklearn.model_selection import check_cv
 
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.pieces import InPieces, n_folds
+from gnomon.core.routing import route, routing_enabled
 from gnomon.core.validate import POSITIVE, Reads
 from gnomon.linear._centering import CentersColumns
+from gnomon.linear._folds import RoutesFolds, scorer_of
 from gnomon.linear._rows import check_classes, compute_weights
-from gnomon.linear._rules import JOBS, SEED
+from gnomon.linear._rules import JOBS, SEED, warn_of_ratio
 from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
 from gnomon.linear.logistic import LogisticRegression
 
@@ -69,7 +71,7 @@ class Plan(NamedTuple):
     class_weight: dict[Any, float] | None
 
 
-class LogisticRegressionCV(SparseCoefficients, LinearClassifierMixin, CentersColumns, InPieces):
+class LogisticRegressionCV(RoutesFolds, SparseCoefficients, LinearClassifierMixin, CentersColumns, InPieces):
     r"""Logistic regression whose C (and ρ) score best on held-out rows.
 
     .. math:: (\hat C, \hat\rho) = \arg\max \frac1F\sum_f \text{score}(\text{model}_{C,\rho}^{(-f)}, f)
@@ -210,6 +212,8 @@ class LogisticRegressionCV(SparseCoefficients, LinearClassifierMixin, CentersCol
         if self.penalty == "elasticnet" and self.l1_ratios is None:
             raise ValueError("penalty='elasticnet' needs l1_ratios, a list of numbers between 0 and 1.")
         ratios = {"l1": [1.0], "l2": [0.0]}.get(self.penalty, given)
+        if self.l1_ratios is not None and list(ratios) != given:
+            warn_of_ratio(self.penalty, "l1_ratios", self.l1_ratios)
         if not ratios or not all(isinstance(ratio, Real) and 0 <= ratio <= 1 for ratio in ratios):
             raise ValueError(
                 f"l1_ratios must be an array-like of numbers between 0 and 1; got (l1_ratios={self.l1_ratios!r})."
@@ -218,9 +222,8 @@ class LogisticRegressionCV(SparseCoefficients, LinearClassifierMixin, CentersCol
 
     def _plan(self, rows):
         Cs, ratios = self._penalties()
-        folds = list(
-            check_cv(self.cv, rows.y, classifier=True).split(np.empty((rows.n_rows, 1)), rows.classes[rows.y])
-        )
+        splitter, y = check_cv(self.cv, rows.y, classifier=True), rows.classes[rows.y]
+        folds = list(splitter.split(np.empty((rows.n_rows, 1)), y, **self._for_splitter()))
         by_class = None if self.class_weight is None else compute_weights(self.class_weight, rows)
         by_class = None if by_class is None else dict(zip(rows.classes.tolist(), by_class, strict=True))
         return Plan(rows, Cs, ratios, folds, by_class)
@@ -285,12 +288,12 @@ class LogisticRegressionCV(SparseCoefficients, LinearClassifierMixin, CentersCol
         scores = np.empty(paths.shape[:3])
         for f, (_, test) in enumerate(folds):
             X, y = rows.X[test], rows.classes[rows.y[test]]
-            weight = {"sample_weight": rows.weight[test]} if rows.weighted else {}
+            given = self._for_scorer(rows, test)
             for i, j in np.ndindex(scores.shape[1:]):
                 table = paths[f, i, j]
                 intercept = table[:, -1] if self.fit_intercept else np.zeros(len(table))
                 model._adopt({"coef_": table[:, :width], "intercept_": intercept}, rows)
-                scores[f, i, j] = scorer(model, X, y, **weight)
+                scores[f, i, j] = scorer(model, X, y, **given)
         return scores
 
     def _chosen(self, rows, Cs, ratios, class_weight, paths, scores):
@@ -308,12 +311,17 @@ class LogisticRegressionCV(SparseCoefficients, LinearClassifierMixin, CentersCol
         return float(Cs[list(js)].mean()), float(ratios[list(is_)].mean()), table
 
     def _get_scorer(self):
-        return get_scorer(self.scoring or "accuracy")
+        return scorer_of(self.scoring or "accuracy")
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return what `scoring` says of the predictions; accuracy by default."""
-        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self._get_scorer()(self, X, y, **weight)
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
+        """Return what `scoring` says of the predictions; accuracy by default.
+
+        Where scikit-learn's routing is enabled, the scorer is given the weights and other metadata it asks for.
+        """
+        given = params if sample_weight is None else {"sample_weight": sample_weight, **params}
+        if params or (given and routing_enabled()):
+            given = route(self._router(), "score", given)["scorer"]["score"]
+        return self._get_scorer()(self, X, y, **given)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of every class."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
 
 from gnomon.core.errors import DataError
@@ -18,6 +18,7 @@ from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import OneStep
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads
+from gnomon.linear._folds import RoutesFolds, scorer_of
 from gnomon.linear.least_squares import LinearPrediction, check_moments
 from gnomon.linear.moments import LinearSums, moments, sum_moments
 from gnomon.linear.normal import as_columns
@@ -79,7 +80,7 @@ class _Given(BaseEstimator):
         return X
 
 
-class RidgeCV(LinearPrediction, MultiOutputMixin, RegressorMixin, OneStep):
+class RidgeCV(RoutesFolds, LinearPrediction, MultiOutputMixin, RegressorMixin, OneStep):
     r"""Ridge with its penalty chosen by cross-validation.
 
     The default leaves out one row at a time, exactly and without refitting:
@@ -219,14 +220,15 @@ class RidgeCV(LinearPrediction, MultiOutputMixin, RegressorMixin, OneStep):
             results, scores = errors**2, -np.einsum("i,ita->ta", s, errors**2) / s.sum()
         else:
             results = Y[:, :, None] - errors
-            scores = self._scored(results, Y, s if rows.weighted else None)
+            scores = self._scored(results, Y, self._for_scorer(rows, slice(None)))
         return scores, results[:, 0] if rows.y.ndim == 1 else results
 
-    def _scored(self, predictions: Array, Y: Array, s: Array | None) -> Array:
+    def _get_scorer(self) -> Any:
+        return scorer_of(self.scoring)
+
+    def _scored(self, predictions: Array, Y: Array, extra: dict[str, Any]) -> Array:
         """Scores (t, A), or (1, A) when targets share a penalty."""
-        given = _Given()
-        score = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
-        extra = {} if s is None else {"sample_weight": s}
+        given, score = _Given(), self._get_scorer()
         last = range(predictions.shape[2])
         if self.alpha_per_target or Y.shape[1] == 1:
             targets = range(Y.shape[1])
@@ -240,7 +242,7 @@ class RidgeCV(LinearPrediction, MultiOutputMixin, RegressorMixin, OneStep):
     def _by_folds(self, rows: Any, alphas: Array) -> tuple[Array, Array]:
         if not rows.in_memory:
             raise DataError("folds need the rows in memory; use cv=None for tables and Dask.")
-        splits = list(check_cv(self.cv).split(rows.X, rows.y))
+        splits = list(check_cv(self.cv).split(rows.X, rows.y, **self._for_splitter()))
         trained = _training_moments(rows, splits)
         if self.scoring is None:
             return self._folds_from_moments(rows, splits, trained, alphas)
@@ -250,8 +252,8 @@ class RidgeCV(LinearPrediction, MultiOutputMixin, RegressorMixin, OneStep):
         Y = as_columns(rows.y)
         groups = [np.concatenate([test for _, test in splits])] if self.pool else [t for _, t in splits]
         parts = [np.concatenate(held)] if self.pool else held
-        weight = [rows.weight[g] if rows.weighted else None for g in groups]
-        scores = np.stack([self._scored(p, Y[g], w) for p, g, w in zip(parts, groups, weight, strict=True)])
+        pairs = zip(parts, groups, strict=True)
+        scores = np.stack([self._scored(p, Y[g], self._for_scorer(rows, g)) for p, g in pairs])
         return scores.mean(axis=0), scores[:, 0]
 
     def _fold_fit(self, sums: LinearSums, alphas: Array) -> tuple[Array, Array]:

@@ -16,6 +16,7 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.pieces import InPieces, n_folds
 from gnomon.core.rows import MemoryRows
 from gnomon.core.validate import COUNT, Reads, warn
+from gnomon.linear._folds import RoutesFolds
 from gnomon.linear._rules import JOBS, SEED
 from gnomon.linear.least_squares import KeepsPrecision, LinearPrediction
 from gnomon.linear.sparse import prepare
@@ -33,7 +34,7 @@ class Plan(NamedTuple):
     sizes: Array  # weight of the rows held out
 
 
-class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, InPieces):
+class ElasticNetCV(RoutesFolds, LinearPrediction, KeepsPrecision, RegressorMixin, InPieces):
     r"""Elastic net whose α (and ρ) minimize the squared error of held-out rows.
 
     .. math:: (\hat\alpha, \hat\rho) = \arg\min \sum_f \frac{1}{n_f}\sum_{i\in f} (y_i - \hat y_i^{(-f)})^2
@@ -130,7 +131,8 @@ class ElasticNetCV(LinearPrediction, KeepsPrecision, RegressorMixin, InPieces):
 
     def _plan(self, rows):
         ratios = np.atleast_1d(self.l1_ratio)
-        folds = list(check_cv(self.cv).split(np.empty((rows.n_rows, 1)), rows.y))
+        splitter = check_cv(self.cv)
+        folds = list(splitter.split(np.empty((rows.n_rows, 1)), rows.y, **self._for_splitter()))
         whole = prepare(rows, self.fit_intercept)
         grids = [self._grid(whole, ratio) for ratio in ratios]
         masses = np.array([[self._mass(rows, part) for part in fold] for fold in folds])

@@ -386,7 +386,8 @@ class BayesianGaussianMixture(GaussianMixture):
             np.array([self.degrees_of_freedom_prior_]),
             self.covariance_prior_,
         )
-        return self._state_of(self._belief(), prior, -np.inf, self.log_likelihood_ / self.lower_bound_)
+        before = super()._state()
+        return self._state_of(self._belief(), prior, before.log_likelihood, before.mass)
 
     @available_if(lambda self: False)  # the prior depends on all rows
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

@@ -22,6 +22,7 @@ from gnomon.solvers.terms import Model, Terms
 LARGE = 1_000_000  # entries of X from which a pass is dear enough to keep an old Hessian
 NEAR = 0.15  # root mean square change of the scores below which the Hessian hardly changes
 STALE = 0.3  # an old Hessian is dropped when a step shrinks the gradient by less than this
+FRESH = 100  # parameters of a class up to which a new preconditioner costs less than the products it saves
 
 
 class Objective(NamedTuple):
@@ -181,7 +182,8 @@ def _newton_cg_step(rows, objective, state, tol, factor_up_to):
     size = max(violation(objective, state.gradient), 1e-300)
     accuracy = min(0.25, max(size**0.5, 0.03 * tol / size, 1e-8))  # no more than this step deserves
     direction = conjugate_gradients(product, -state.gradient, lambda r: precondition(factor, r), accuracy)
-    return back_track(rows, objective, state, direction)._replace(factor=factor)
+    new = back_track(rows, objective, state, direction)
+    return new._replace(factor=factor if len(objective.ridge) > FRESH else None)
 
 
 def hessian_product(rows: Any, objective: Objective, curvature: Array, v: Array) -> Array:

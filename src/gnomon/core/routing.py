@@ -1,4 +1,4 @@
-"""Metadata: what a committee is given beside X and y, sent to the members that ask for it."""
+"""Metadata: what a model is given beside X and y, sent to the parts of it that ask for it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,14 @@ def routing_enabled() -> bool:
 
 
 def route(model: Any, method: str, given: dict[str, Any]) -> Any:
-    """Return what is meant for the methods of the members: ``route(...)[member][method]`` is a dict."""
+    """Return what is meant for the methods of the parts: ``route(...)[part][method]`` is a dict.
+
+    `model` is a model that has `get_metadata_routing`, or its router.
+    """
     if given and not routing_enabled():
+        owner = type(getattr(model, "owner", model)).__name__
         raise DataError(
-            f"{type(model).__name__}.{method} was given {', '.join(given)}; metadata for members "
+            f"{owner}.{method} was given {', '.join(given)}; metadata for the parts of a model "
             "is only supported if enable_metadata_routing=True (see sklearn.set_config)."
         )
     return process_routing(model, method, **given)
