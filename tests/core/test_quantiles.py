@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.quantiles import weighted_median, weighted_quantile
+from gnomon.core.quantiles import lower_medians, weighted_median, weighted_quantile
 
 
 @given(
@@ -37,3 +37,21 @@ def test_quantile_minimizes_the_pinball_loss():
             return (w * np.where(x > b, q * (x - b), (1 - q) * (b - x))).sum()
 
         assert all(loss(found) <= loss(b) + 1e-9 for b in x)
+
+
+@given(st.lists(st.tuples(st.integers(-20, 20), st.integers(1, 4)), min_size=1, max_size=12))
+def test_the_compiled_median_is_the_same(pairs):
+    from gnomon.loops.absolute import weighted_median as compiled
+
+    x, w = (np.array(part, dtype=float) for part in zip(*pairs))
+    assert compiled(x.copy(), w.copy()) == weighted_median(x, w)
+
+
+@given(st.lists(st.tuples(st.integers(-20, 20), st.integers(0, 4)), min_size=1, max_size=12))
+def test_the_lower_median_is_the_first_entry_with_half_of_the_weight(pairs):
+    x, w = (np.array(part, dtype=float) for part in zip(*pairs))
+    if not w.any():
+        w[:] = 1
+    copies = np.sort(np.repeat(x, w.astype(int)))
+    expected = copies[(len(copies) - 1) // 2]
+    assert lower_medians(np.column_stack([x, -x]), w).tolist() == [expected, -copies[len(copies) // 2]]

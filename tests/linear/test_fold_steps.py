@@ -7,7 +7,7 @@ from sklearn.base import clone
 import gnomon
 from compare import assert_same_bits
 from gnomon.core.callbacks import Checkpoint
-from gnomon.linear import ElasticNetCV, LassoCV, LogisticRegressionCV
+from gnomon.linear import ElasticNetCV, LassoCV, LogisticRegressionCV, lars_path, lasso_path
 
 
 def table(classes=False):
@@ -93,3 +93,14 @@ def test_a_generator_of_folds_is_used_up_once():
     seen = LassoCV(cv=iter(folds), n_alphas=5).fit(X, y)
     assert_same_bits(seen.coef_, LassoCV(cv=folds, n_alphas=5).fit(X, y).coef_)
     assert len(seen.trace_) == 3
+
+
+def test_paths_tell_of_every_penalty_and_every_knot():
+    X, y = table()
+    told = []
+    with gnomon.progress(lambda *what: told.append(what)):
+        alphas, coefs, _ = lasso_path(X, y, n_alphas=6)
+        knots = lars_path(X, y, method="lasso").alphas
+    assert told[:7] == [("path of penalties", done, 6) for done in range(7)]
+    assert told[7:] == [("knots of the path", done, None) for done in range(len(knots))]
+    assert_same_bits(lasso_path(X, y, n_alphas=6)[1], coefs)

@@ -8,6 +8,8 @@ from compare import assert_same_bits
 from gnomon.core import callbacks
 from gnomon.core.callbacks import Checkpoint
 from gnomon.linear import ElasticNet, Lasso
+from gnomon.solvers.coordinate import Penalized
+from gnomon.solvers.working_sets import MomentEngine
 
 
 class Killed:
@@ -40,7 +42,7 @@ def table(n, d, form):
     return form(X), y
 
 
-CASES = {"wide": (80, 900, np.asarray), "tall": (900, 20, np.asarray), "sparse": (300, 900, sparse.csr_array)}
+CASES = {"wide": (80, 900, np.asarray), "sparse": (300, 900, sparse.csr_array)}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -55,8 +57,7 @@ def test_a_killed_fit_ends_with_the_bits_of_an_undisturbed_one(case, after, tmp_
     )
     for model in (Lasso(0.02, tol=1e-10), ElasticNet(0.05, l1_ratio=0.7, tol=1e-10)):
         whole = type(model)(**model.get_params()).fit(X, y)
-        if len(whole.trace_) <= after:
-            continue
+        assert len(whole.trace_) > after
         path = tmp_path / type(model).__name__
         with pytest.raises(KeyboardInterrupt):
             type(model)(**model.get_params()).set_callbacks(
@@ -83,3 +84,19 @@ def test_a_warm_start_is_taken_up_again(tmp_path):
         models.append(model.fit(X, y))
     assert len(models[0].trace_) > 1
     assert_same_bits(models[0].coef_, models[1].coef_)
+
+
+def test_an_engine_on_moments_goes_on_from_its_snapshot():
+    X, y = table(200, 20, np.asarray)
+    pen, lots = Penalized(3.0, 0.5, False), []
+    for moved in (False, True):
+        engine = MomentEngine(X.T @ X, X.T @ y, float(y @ y))
+        engine.advance(pen, 1e-3 * engine.yy)
+        if moved:
+            fresh = MomentEngine(X.T @ X, X.T @ y, float(y @ y))
+            fresh.restore(engine.snapshot())
+            engine = fresh
+        check = engine.advance(pen, 1e-12 * engine.yy)
+        lots.append((engine.w, engine.corr, engine.sweeps, engine.asked, tuple(check)))
+    for one, other in zip(*lots, strict=True):
+        assert_same_bits(one, other)

@@ -314,14 +314,16 @@ def warm_up(
 ) -> None:
     """Compile the inner loops now, so that no first fit has to wait."""
     import gnomon
+    from gnomon._warm import families_with_loops
 
-    screen, spent = Screen(json), {}
-    known = [name for name in gnomon._subpackages() if find_spec(f"gnomon.{name}._warm")]
-    for name in families or known:
+    screen, known = Screen(json), families_with_loops()
+    for name in families or ():
         if name not in known:
             raise typer.BadParameter(f"{name!r} has no loops to compile; there are {', '.join(known)}")
-        spent |= gnomon.warm_up(name)
-        screen.say(f"{name:15} {spent[name]:6.1f} s")
+    with screen.progress("compiling (once)") as tell, gnomon.progress(tell):
+        spent = gnomon.warm_up(*(families or known))
+    for name, seconds in spent.items():
+        screen.say(f"{name:15} {seconds:6.1f} s")
     screen.result({"seconds": spent})
 
 

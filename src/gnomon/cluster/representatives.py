@@ -14,21 +14,10 @@ from gnomon.cluster.seeding import STARTS, Sample
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.quantiles import lower_medians
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
 from gnomon.loops.distances import pairwise
-
-
-def weighted_median(X: Array, weight: Array) -> Array:
-    """Return the lower weighted median of every column.
-
-    >>> weighted_median(np.array([[0.0], [1.0], [2.0], [9.0]]), np.ones(4))
-    array([1.])
-    """
-    order = np.argsort(X, axis=0, kind="stable")
-    mass = np.cumsum(weight[order], axis=0)
-    at = (mass < mass[-1] / 2 * (1 - 1e-12)).sum(axis=0)
-    return np.take_along_axis(X, np.take_along_axis(order, at[None], axis=0), axis=0)[0]
 
 
 def weighted_mean(X: Array, weight: Array) -> Array:
@@ -64,7 +53,7 @@ def divergence(X: Array, centers: Array) -> Array:
 
 
 CENTERS = {
-    "l1": weighted_median,
+    "l1": lower_medians,
     "sqeuclidean": weighted_mean,
     "cosine": direction,
     "kl": weighted_mean,

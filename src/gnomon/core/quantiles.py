@@ -31,3 +31,15 @@ def weighted_quantile(x: Array, w: Array, q: float) -> float:
 def weighted_median(x: Array, w: Array) -> float:
     """Return the point with half of the weight on either side."""
     return weighted_quantile(x, w, 0.5)
+
+
+def lower_medians(X: Array, w: Array) -> Array:
+    """Return the lower weighted median of every column: an entry of it, also where a whole interval would do.
+
+    >>> lower_medians(np.array([[0.0], [1.0], [2.0], [9.0]]), np.ones(4))
+    array([1.])
+    """
+    order = np.argsort(X, axis=0, kind="stable")
+    mass = np.cumsum(w[order], axis=0)
+    at = (mass < mass[-1] / 2 * (1 - TIE)).sum(axis=0)
+    return np.take_along_axis(X, np.take_along_axis(order, at[None], axis=0), axis=0)[0]

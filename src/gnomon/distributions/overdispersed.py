@@ -12,7 +12,7 @@ from scipy.special import betaln, digamma, gammaln, polygamma, xlog1py, xlogy
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.distributions.base import Array, Family, as_rows, in_base
 from gnomon.distributions.columns import require_counts
-from gnomon.distributions.kept import KeptRows, keep
+from gnomon.distributions.kept_rows import KeptRows, keep
 
 
 @dataclass(frozen=True, eq=False, repr=False)

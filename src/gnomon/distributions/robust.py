@@ -12,7 +12,7 @@ from scipy.special import digamma, gammaln, polygamma
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.quantiles import weighted_median
 from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, keep_where_empty
-from gnomon.distributions.kept import KeptRows, keep
+from gnomon.distributions.kept_rows import KeptRows, keep
 from gnomon.distributions.normal import Gaussian
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.base import RegressorMixin
 from gnomon.core.errors import nearest
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
+from gnomon.core.progress import told
 from gnomon.core.randomness import generator
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, matrix, vector, warn
@@ -185,20 +187,26 @@ def lars_path(
 def _walk(X: Array, y: Array, drop: bool, alpha_min: float, max_iter: int, positive: bool) -> LarsPath:
     walk = _Walk(X, y, positive=positive)
     alphas, coefs = [walk.alpha], [walk.w.copy()]
+    for _ in told(_knots(walk, drop, alpha_min, max_iter), "knots of the path", None):
+        alphas.append(max(walk.alpha, 0.0))
+        coefs.append(walk.w.copy())
+    return LarsPath(np.array(alphas), list(walk.active), np.array(coefs).T)
+
+
+def _knots(walk: _Walk, drop: bool, alpha_min: float, max_iter: int) -> Iterator[float]:
+    """Walk from knot to knot; yield the penalty of each."""
     for _ in range(max_iter):
         if walk.alpha <= max(alpha_min, 1e-12 * walk.first):
-            break
+            return
         walk.enter()
         if not walk.active:
-            break
+            return
         step, slope = walk.direction()
         length, leaving = walk.reach(step, slope, drop=drop)
         if walk.alpha - length < alpha_min:
             length, leaving = walk.alpha - alpha_min, None
         walk.move(length, step, slope, leaving)
-        alphas.append(max(walk.alpha, 0.0))
-        coefs.append(walk.w.copy())
-    return LarsPath(np.array(alphas), list(walk.active), np.array(coefs).T)
+        yield walk.alpha
 
 
 class LassoLars(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):

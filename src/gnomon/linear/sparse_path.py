@@ -9,6 +9,7 @@ import numpy as np
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.progress import told
 from gnomon.core.threads import one_blas_thread
 from gnomon.linear.sparse import Lasso, Prepared, prepare, strengths
 
@@ -41,17 +42,34 @@ def given_alphas(alphas: Any) -> Array:
 
 
 def follow(
-    prepared: Prepared, alphas: Array, l1_ratio: float, *, tol: float, positive: bool, max_iter: int = 1000
+    prepared: Prepared,
+    alphas: Array,
+    l1_ratio: float,
+    *,
+    tol: float,
+    positive: bool,
+    max_iter: int = 1000,
+    what: str | None = None,
 ):
-    """Return coefficients (d, k), gaps and sweeps along falling alphas, each started from the last."""
+    """Return coefficients (d, k), gaps and sweeps along falling alphas, each started from the last.
+
+    A path with a name, `what`, tells how far it is.
+    """
+    coefs, gaps, counts = np.zeros((len(prepared.engine.w), len(alphas))), [], []
     with one_blas_thread():  # vectors are short: more threads wait for each other
-        return _follow(prepared, alphas, l1_ratio, tol, positive, max_iter)
+        steps = _solved(prepared, alphas, l1_ratio, tol, positive, max_iter)
+        for k, (gap, count) in enumerate(steps if what is None else told(steps, what, len(alphas))):
+            S = np.flatnonzero(prepared.engine.w != 0.0)  # most memory of the rest is never touched
+            coefs[S, k] = prepared.engine.w[S]
+            gaps.append(gap / prepared.mass)
+            counts.append(count)
+    return coefs, np.array(gaps), counts
 
 
-def _follow(prepared, alphas, l1_ratio, tol, positive, max_iter):
-    engine, goal = prepared.engine, tol * prepared.yy
-    coefs, gaps, counts, before = np.zeros((len(engine.w), len(alphas))), [], [], None
-    for k, alpha in enumerate(alphas):
+def _solved(prepared, alphas, l1_ratio, tol, positive, max_iter):
+    """Solve for one penalty after the other; yield the gap and the number of sweeps, the engine has the rest."""
+    engine, goal, before = prepared.engine, tol * prepared.yy, None
+    for alpha in alphas:
         pen = strengths(prepared, alpha, l1_ratio, positive)
         reach = None if before is None else 2.0 * pen.t - before  # the sequential strong rule
         if hasattr(engine, "restart"):
@@ -64,11 +82,7 @@ def _follow(prepared, alphas, l1_ratio, tol, positive, max_iter):
             check = engine.advance(pen, goal, reach)
             best, waited = (check.gap, 0) if check.gap < best else (best, waited + 1)
         before = pen.t
-        S = np.flatnonzero(engine.w != 0.0)  # most memory of the rest is never touched
-        coefs[S, k] = engine.w[S]
-        gaps.append(check.gap / prepared.mass)
-        counts.append(engine.sweeps - sweeps)
-    return coefs, np.array(gaps), counts
+        yield check.gap, engine.sweeps - sweeps
 
 
 def enet_path(
@@ -91,7 +105,7 @@ def enet_path(
     max_iter=1000,
 ):
     r"""Elastic-net coefficients along a falling grid of penalties, without intercept (center first if
-    needed).
+    needed). Inside ``with gnomon.progress():`` every penalty is told of.
 
     Parameters
     ----------
@@ -131,7 +145,8 @@ def enet_path(
         if counted
         else given_alphas(alphas)
     )
-    coefs, gaps, counts = follow(prepared, grid, l1_ratio, tol=tol, positive=positive, max_iter=max_iter)
+    options = {"tol": tol, "positive": positive, "max_iter": max_iter, "what": "path of penalties"}
+    coefs, gaps, counts = follow(prepared, grid, l1_ratio, **options)
     return (grid, coefs, gaps, counts) if return_n_iter else (grid, coefs, gaps)
 
 
