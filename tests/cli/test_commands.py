@@ -138,6 +138,27 @@ def test_watch_writes_a_moving_picture(gnomon, line, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["line.csv", "steps.gif"]
 
 
+def test_film_of_many_columns_shows_the_whole_curve(tmp_path, monkeypatch):
+    """Its first frame is empty, and must not set the limits of the others."""
+    from gnomon import plot
+    from gnomon.cli.watching import _animate
+    from gnomon.cluster import KMeans
+
+    drawn, trace = [], plot.trace
+
+    def look(model, ax):
+        trace(model, ax)
+        drawn.append((ax.lines[0].get_xydata(), ax.get_xlim(), ax.get_ylim()))
+
+    monkeypatch.setattr(plot, "trace", look)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = KMeans(4, init=X[:4], n_init=1)
+    assert _animate(model.iterate(X), X, None, tmp_path / "x.gif") == len(drawn) + 1 >= 4
+    for points, *limits in drawn:
+        for (low, high), values in zip(limits, points.T, strict=True):
+            assert low <= values.min() <= values.max() <= high
+
+
 def test_models_are_told_without_markup(gnomon):
     found = {topic["name"]: topic["about"] for topic in gnomon("models", "--json").json()["found"]}
     marked = {
