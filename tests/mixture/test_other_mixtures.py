@@ -367,3 +367,15 @@ def test_is_the_one_component_mixture():
 def test_random_start_reaches_the_same_optimum():
     a = MissingGaussian(tol=1e-15, max_iter=20000, init="random", random_state=0).fit(HOLES)
     assert_allclose(a.trace_[-1], -6.0579308, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e155, 1e300])
+def test_rows_too_large_to_be_squared_are_named(size):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    X[0, 0] = np.nan
+    with pytest.raises(DataError, match="huge|large"):
+        MissingGaussian().fit(size * X)
+    model = MissingGaussian().fit(X)
+    for ask in (model.score_samples, model.transform):
+        with pytest.raises(DataError, match="so large that their squares overflow"):
+            ask(size * X)
