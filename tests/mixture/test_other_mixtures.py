@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.distributions import Exponential, Gaussian, Laplace, Poisson, Product, StudentT
 from gnomon.mixture import (
+    BayesianGaussianMixture,
     BernoulliMixture,
     BinomialMixture,
     CategoricalMixture,
@@ -379,3 +380,11 @@ def test_rows_too_large_to_be_squared_are_named(size):
     for ask in (model.score_samples, model.transform):
         with pytest.raises(DataError, match="so large that their squares overflow"):
             ask(size * X)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag", "tied", "spherical"])
+def test_a_column_that_does_not_vary_is_no_obstacle_to_beliefs(kind):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=40) + 8.0 * (np.arange(40) % 2), np.full(40, 0.1)])
+    model = BayesianGaussianMixture(n_components=2, covariance_type=kind, random_state=0).fit(X)
+    assert len(set(model.predict(X) * 2 + np.arange(40) % 2)) == 2

@@ -165,6 +165,8 @@ class JointTable:
         """
         if x is None:
             return self.conditional(0, list(range(1, self.P.ndim)), undefined=undefined)
+        if x not in self.levels[1]:
+            raise DataError(f"{self.axes[1]} has no outcome {x!r}; it has {self.levels[1]}.")
         place = self.levels[1].index(x)
         column = self.P[:, place]
         if column.sum() == 0:

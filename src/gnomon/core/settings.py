@@ -48,7 +48,16 @@ def _check_values(cls: Any, values: tuple[Any, ...]) -> None:
         value = given.get(match.group(1)) if match else None
         options = [word for word in re.findall(r"'([^']+)'", str(error)) if word != value]
         hint = nearest(value, options) if isinstance(value, str) else ""
-        raise InvalidParameterError(str(error) + hint) from None
+        raise InvalidParameterError(_in_order(str(error)) + hint) from None
+
+
+def _in_order(text: str) -> str:
+    """Return a message with its options in the order of the alphabet: sets have none.
+
+    >>> _in_order("a str among {'b', 'a'}")
+    "a str among {'a', 'b'}"
+    """
+    return re.sub(r"\{([^{}]*)\}", lambda found: "{" + ", ".join(sorted(found[1].split(", "))) + "}", text)
 
 
 def _with_generators(rule: Any) -> Any:
