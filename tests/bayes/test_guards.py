@@ -153,6 +153,15 @@ def test_small_pseudo_counts_are_raised_with_a_warning_unless_forced():
         MultinomialNB(alpha=[1.0, 2.0, 3.0]).fit(X, y)
 
 
+@pytest.mark.parametrize("learner", [MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB])
+@pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf])
+def test_pseudo_counts_of_columns_are_finite_and_not_negative(learner, wrong):
+    with pytest.raises(ValueError, match="alpha"):
+        learner(alpha=[1.0, wrong]).fit([[1, 0], [1, 1]], [0, 1])
+    with pytest.raises(ValueError, match="alpha"):
+        learner(alpha=wrong).fit([[1, 0], [1, 1]], [0, 1])
+
+
 @pytest.mark.parametrize(
     ("least", "told"),
     [
@@ -165,3 +174,18 @@ def test_numbers_of_categories_are_whole_and_one_a_column(least, told):
     with pytest.raises(ValueError, match=f"'min_categories' {told}"):
         CategoricalNB(min_categories=least).fit([[0, 0], [1, 1]], [0, 1])
     assert CategoricalNB(min_categories=[3, 2]).fit([[0, 0], [1, 1]], [0, 1]).n_categories_.tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("far", [1e4, 1e8, 1e12])
+@pytest.mark.parametrize(
+    "learner",
+    [GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), BayesClassifier()],
+)
+def test_rows_of_weight_zero_lose_no_digits_of_the_others(learner, far):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    alone = learner.fit(X, y).predict_log_proba(X)
+    beside = learner.fit(
+        np.vstack([[[far, -far]], X]), np.append(0, y), sample_weight=np.append(0.0, np.ones(30))
+    )
+    np.testing.assert_allclose(beside.predict_log_proba(X), alone, rtol=1e-9)

@@ -228,7 +228,13 @@ def test_samples_follow_the_table():
         (lambda: JointTable([[-0.5, 1.5]]), "must not be negative"),
         (lambda: JointTable([[np.nan, 1.0]]), "must not be negative or NaN"),
         (lambda: F1.marginal("x9"), "no variable 'x9'"),
+        (lambda: JointTable([[0.5, 0.5]], axes=["a", "a"]), "axes must name 2 different variables"),
+        (lambda: JointTable([[0.5, 0.5]], axes=["a"]), "axes must name 2 different variables"),
         (lambda: JointTable([[0.5, 0.0], [0.5, 0.0]]).posterior(1), "probability zero"),
+        (
+            lambda: JointTable([[0.5, 0.5]], axes=["h", "x"]).posterior(9),
+            r"x has no outcome 9; it has \[0, 1\]",
+        ),
         (lambda: expected_risk([0.5, 0.5], [[1, 2, 3]]), "a column for each of the 2 classes"),
         (lambda: bayes_rule([0.5, 0.5], [0.0, 0.0]), "impossible under every hypothesis"),
         (lambda: F1.parameter_count("ful"), "Did you mean 'full'"),

@@ -14,6 +14,7 @@ def test_fit_then_predict_then_explain(gnomon, flowers, tmp_path):
         "fit", "LogisticRegression", flowers, "--target", "kind", "--set", "C=0.5", "--out", "m.gnomon"
     )
     assert done.code == 0 and "gnomon.linear.logistic.LogisticRegression" in done.out
+    assert "np." not in done.out
     done = gnomon("predict", "m.gnomon", flowers, "--out", "said.csv", "--proba")
     assert done.code == 0, done.err
     said = read_table(tmp_path / "said.csv")
@@ -136,6 +137,27 @@ def test_watch_writes_a_moving_picture(gnomon, line, tmp_path):
     assert done.code == 0 and "steps: steps.gif" in done.out
     assert (tmp_path / "steps.gif").read_bytes().startswith(b"GIF89a")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["line.csv", "steps.gif"]
+
+
+def test_film_of_many_columns_shows_the_whole_curve(tmp_path, monkeypatch):
+    """Its first frame is empty, and must not set the limits of the others."""
+    from gnomon import plot
+    from gnomon.cli.watching import _animate
+    from gnomon.cluster import KMeans
+
+    drawn, trace = [], plot.trace
+
+    def look(model, ax):
+        trace(model, ax)
+        drawn.append((ax.lines[0].get_xydata(), ax.get_xlim(), ax.get_ylim()))
+
+    monkeypatch.setattr(plot, "trace", look)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = KMeans(4, init=X[:4], n_init=1)
+    assert _animate(model.iterate(X), X, None, tmp_path / "x.gif") == len(drawn) + 1 >= 4
+    for points, *limits in drawn:
+        for (low, high), values in zip(limits, points.T, strict=True):
+            assert low <= values.min() <= values.max() <= high
 
 
 def test_models_are_told_without_markup(gnomon):

@@ -68,6 +68,14 @@ def test_no_single_swap_improves_a_fixed_point(seed):
                 assert D[:, medoids].min(axis=1).sum() >= model.inertia_ - 1e-9
 
 
+@pytest.mark.parametrize("method", ["fasterpam", "pam", "alternate"])
+def test_rows_that_are_many_times_there(method):
+    X = np.repeat([[0.0], [1.0], [10.0], [11.0], [30.0]], [3, 1, 1, 3, 2], axis=0)
+    model = KMedoids(3, metric="l1", method=method).fit(X)
+    assert sorted(model.cluster_centers_.ravel()) == [0.0, 11.0, 30.0]
+    assert model.inertia_ == best_cost(pairwise(X, X, "l1"), 3) == 2.0
+
+
 def test_one_medoid_is_the_row_of_smallest_total_distance():
     X = np.random.default_rng(1).normal(size=(40, 3))
     assert KMedoids(1).fit(X).medoid_indices_[0] == pairwise(X, X).sum(axis=1).argmin()

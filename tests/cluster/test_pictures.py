@@ -38,3 +38,13 @@ def test_trees_are_drawn():
 def test_spectra_are_drawn(what):
     model = SpectralClustering(3, random_state=0).fit(X)
     assert plot.spectral(model, what).get_title()
+
+
+def test_tree_of_a_model_is_that_of_its_merges():
+    model = AgglomerativeClustering(3).fit(X)
+    drawn, merges = plot.dendrogram(model), plot.dendrogram(model.linkage_matrix_)
+    for one, other in zip(drawn.lines, merges.lines, strict=True):
+        np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
+    for wrong in (AgglomerativeClustering(3), KMeans(3), np.zeros((3, 2))):
+        with pytest.raises(ValueError, match="gnomon.cluster.linkage"):
+            plot.dendrogram(wrong)

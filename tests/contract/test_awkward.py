@@ -376,3 +376,27 @@ def wrong_values(subject, parameter):
         rules = [make_constraint(one) for one in subject.cls._parameter_constraints[parameter]]
         if not any(one.is_satisfied_by(bad) for one in rules):
             yield bad
+
+
+NO_DATA = {
+    "none": None,
+    "number": 3,
+    "object": object(),
+    "nested_none": [None, None],
+}
+
+
+@pytest.mark.parametrize("name", NO_DATA)
+@pytest.mark.parametrize("subject", [one for one in SUBJECTS if not one.takes_matrix], ids=repr)
+def test_what_is_no_data_is_refused_in_our_words(subject, name):
+    """Learners without a matrix have readers of their own; none lets Python stumble over what it was given."""
+    target = subject.data(n=20).y
+    more = () if target is None else (target,)
+    try:
+        subject.make().fit(NO_DATA[name], *more)
+    except (GnomonError, ValueError) as error:
+        assert str(error)
+    except TypeError as error:
+        assert re.search(r"must|needs?\b|expected", str(error)), error
+    else:
+        assert name == "nested_none" and subject.takes_nan, "it was fitted"

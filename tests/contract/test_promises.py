@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import gnomon.core.rows
 from compare import assert_agree, assert_same_bits
-from contract.discovery import MATRIX, OF_TRAINING_ROWS, SUBJECTS
+from contract.discovery import LEARNERS, MATRIX, OF_TRAINING_ROWS, SUBJECTS
 from gnomon.core.promises import Promises
 from gnomon.core.saving import load, save
 from gnomon.core.threads import threads
@@ -173,3 +173,65 @@ def test_pickled_and_cloned(subject):
     assert_same_bits(subject.answers(model, data.X), subject.answers(twin, data.X), repr(subject))
     assert learned(clone(model)) == {}
     assert_same_bits(learned(model), learned(subject.fit(data, clone(model))), repr(subject))
+
+
+class Seen(BaseException):
+    """The data of a fit, before the work begins."""
+
+
+@pytest.mark.parametrize("subject", [one for one in LEARNERS if one.takes_matrix], ids=repr)
+def test_no_change_of_the_data_escapes_a_checkpoint(subject, monkeypatch):
+    """Data, targets, weights and lengths that differ in one place have another digest."""
+
+    def stop(model, data, **given):
+        raise Seen(data.digest())
+
+    def digest(**changes):
+        with pytest.raises(Seen) as seen:
+            subject.fit(subject.data(n=20)._replace(**changes))
+        return seen.value.args[0]
+
+    monkeypatch.setattr(subject.cls, "_learn", stop)
+    data = subject.data(n=20)
+    digests = [digest(), digest(X=with_another_end(data.X))]
+    if isinstance(data.y, np.ndarray):
+        digests.append(digest(y=with_another_end(data.y)))
+    if subject.takes_weights:
+        units = len(data.units())
+        digests += [digest(weight=np.linspace(1.0, 2.0, units)), digest(weight=np.linspace(1.0, 3.0, units))]
+    if data.lengths is not None:
+        digests.append(digest(lengths=[3, len(data.X) - 3]))
+    assert digest() == digests[0] and len(set(digests)) == len(digests)
+
+
+def with_another_end(values):
+    """An array with its last entry changed for another that is there."""
+    changed = np.array(values, order="C")
+    last = changed.reshape(-1)
+    others = last[last != last[-1]]
+    last[-1] = others[0]
+    return changed
+
+
+FAR = [one for one in WEIGHTED if one.takes_matrix and one.target is not None and one.data().lengths is None]
+ROWS_COUNT_AGAIN = (
+    "SGD",
+    "Perceptron",
+    "PassiveAggressive",
+    "Pegasos",
+    "MLP",
+)  # they shuffle rows of weight zero, too
+
+
+@pytest.mark.parametrize("subject", FAR, ids=repr)
+def test_rows_that_do_not_count_may_lie_anywhere(subject):
+    data = subject.data(n=40)
+    X = np.asarray(data.X)
+    if X.dtype.kind != "f" or subject.cls.__name__.startswith(ROWS_COUNT_AGAIN) or (X == np.rint(X)).all():
+        pytest.skip("codes cannot lie far away, and orders that are drawn depend on the number of rows")
+    ones = np.ones(40)
+    near = subject.fit(data._replace(weight=ones))
+    far = data._replace(
+        X=np.vstack([X, 1e8 * X[:2]]), y=np.append(data.y, data.y[:2]), weight=np.append(ones, [0.0, 0.0])
+    )
+    assert_agree(subject.answers(subject.fit(far), X), subject.answers(near, X), rtol=1e-5)

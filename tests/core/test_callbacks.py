@@ -147,6 +147,9 @@ class Setting:
         (Setting(0.001), Setting(10.0)),
         (np.random.default_rng(0), np.random.default_rng(1)),
         (lambda x: x + 1, lambda x: x + 2),
+        (lambda x: np.sin(x), lambda x: np.cos(x)),
+        (lambda x: [one + 1 for one in x], lambda x: [one + 2 for one in x]),
+        (lambda x: sorted(x, key=lambda one: one.real), lambda x: sorted(x, key=lambda one: one.imag)),
         (np.add, np.subtract),
         ({1, 2}, {1, 3}),
     ],
@@ -154,6 +157,19 @@ class Setting:
 def test_values_of_parameters_are_told_apart(one, other):
     assert digest_of(one) != digest_of(other)
     assert digest_of(one) == digest_of(copy.deepcopy(one))
+
+
+def test_numbers_that_a_function_finds_in_its_module_count(monkeypatch):
+    monkeypatch.setitem(globals(), "STRENGTH", 1.0)
+    one = digest_of(strong)
+    assert digest_of(strong) == one
+    monkeypatch.setitem(globals(), "STRENGTH", 2.0)
+    assert digest_of(strong) != one
+
+
+def strong(x):
+    """A parameter that is a function and looks at a number beside it."""
+    return STRENGTH * x  # noqa: F821
 
 
 def test_every_row_weight_and_length_counts():

@@ -1,5 +1,7 @@
 """The loop: traces, convergence, starts, callbacks, copies."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -239,3 +241,9 @@ def test_ctrl_c_in_a_compiled_loop_stays_ctrl_c(cause, seen, monkeypatch):
     monkeypatch.setattr(SlowMean, "_step", lambda *_: failing(cause))
     with pytest.raises(seen):
         SlowMean().fit([[8.0]])
+
+
+def test_seconds_count_from_the_begin_of_the_run(monkeypatch):
+    ticks = iter(range(100))
+    monkeypatch.setattr("gnomon.core.steps.time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
+    assert SlowMean(max_iter=3, tol=0).fit([[8.0]]).trace_.seconds.tolist() == [1.0, 2.0, 3.0]

@@ -29,3 +29,11 @@ def test_tables_with_no_weight_missing_labels_or_two_kinds_of_column_are_refused
     found = LinearRegression().fit(tmp_path / "two", "y").coef_
     X, y = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0 + 1e-9]], [1.0, 2.0, 3.0, 1.0, 2.0, 9.0]
     assert found == pytest.approx(LinearRegression().fit(X, y).coef_, rel=1e-13)
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -1.0, None])
+def test_weights_of_a_table_are_finite_and_not_negative(tmp_path, wrong):
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": [1.0, 2.0, 4.0], "y": [1.0, 2.0, 3.0], "w": [1.0, wrong, 2.0]}), file)
+    with pytest.raises(DataError, match="weight"):
+        LinearRegression().fit(file, "y", sample_weight="w")

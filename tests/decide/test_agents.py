@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import gnomon
-from decide.worlds import V2, two_states
+from decide.worlds import R2, T2, V2, two_states
 from gnomon.core.callbacks import Checkpoint
 from gnomon.core.errors import DataError, WorldError
 from gnomon.core.parameters import InvalidParameterError
+from gnomon.core.world import EnvironmentWorld
 from gnomon.decide import (
     MDP,
     EmpiricalModel,
@@ -406,6 +407,31 @@ def test_killed_agents_go_on_to_the_same_bits(name, tmp_path):
     loaded = gnomon.load(tmp_path / "agent.gnomon")
     np.testing.assert_array_equal(loaded.Q_, whole.Q_)
     assert np.array_equal(loaded.predict(range(8)), whole.predict(range(8)))
+
+
+def test_worlds_are_told_apart_by_what_they_were_made_with():
+    """A checkpoint of one is not taken up in another; one that was used is the same world still."""
+    mdp = two_states()
+    env = mdp.to_env()
+    digest = EnvironmentWorld(env).digest()
+    env.reset(seed=0)
+    env.step(0)
+    assert EnvironmentWorld(env).digest() == EnvironmentWorld(two_states().to_env()).digest() == digest
+    richer = MDP(T2, 2.0 * R2, discount=0.9, layout="sas")
+    for other in (richer.to_env(), mdp.to_env(max_steps=7)):
+        assert EnvironmentWorld(other).digest() != digest
+
+
+def test_wrappers_and_vectors_of_worlds_are_told_apart():
+    gymnasium = pytest.importorskip("gymnasium")
+
+    def digest(**settings):
+        return EnvironmentWorld(gymnasium.make("CartPole-v1", **settings)).digest()
+
+    assert digest() == digest() != digest(max_episode_steps=10) != digest(sutton_barto_reward=True)
+    one, two = (two_states().to_env(), MDP(T2, 2.0 * R2, discount=0.9, layout="sas").to_env())
+    vectors = [gymnasium.vector.SyncVectorEnv([lambda env=env: env]) for env in (one, two)]
+    assert EnvironmentWorld(vectors[0]).digest() != EnvironmentWorld(vectors[1]).digest()
 
 
 def test_going_on_is_as_if_never_stopped():

@@ -96,6 +96,11 @@ def test_every_name_here_imports():
         assert migrating.find(move.target) is not None, move
 
 
+def test_a_name_is_told_once():
+    pairs = [(move.origin, move.target) for move in migrating.written()]
+    assert sorted(set(pairs)) == sorted(pairs)
+
+
 @pytest.mark.parametrize("library", sorted({move.origin.split(".")[0] for move in migrating.written()}))
 def test_every_name_elsewhere_exists(library):
     pytest.importorskip(library, reason="a peer of the benchmarks")

@@ -168,6 +168,22 @@ def test_decision_regions_of_clusters_regressions_and_frames():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("height", "width")
 
 
+def test_points_of_the_plane_are_no_sequence():
+    """To a model of sequences every point is one of its own: what it says depends on the point alone."""
+    from gnomon.sequence import GaussianHMM
+
+    model = GaussianHMM(2, covariance_type="diag")
+    model.startprob_, model.transmat_ = np.array([0.5, 0.5]), np.array([[0.999, 0.001], [0.001, 0.999]])
+    model.means_, model.covars_ = np.array([[-1.0, 0.0], [1.0, 0.0]]), np.ones((2, 2))
+    model.n_features_in_ = model.n_features = 2
+    X = np.array([[-2.0, -2.0], [2.0, 2.0]])
+    left, right = (
+        np.asarray(image.get_array()) for image in plot.decision_regions(model, X, resolution=20).images
+    )
+    assert (left[:, :9] > 0).all() and (left[:, 11:] == 0).all()
+    assert (right[:, 11:] > 0).all() and (right[:, :9] == 0).all()
+
+
 def test_decision_regions_needs_two_columns():
     with pytest.raises(DataError, match="two columns"):
         plot.decision_regions(Left(), np.ones((4, 3)))

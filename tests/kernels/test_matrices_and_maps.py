@@ -178,3 +178,12 @@ def test_maps_beyond_counting_are_refused(degree):
         TruncatedRBFMap(max_degree=degree).fit(X)
     with pytest.raises(ValueError, match="explicit map would have"):
         known.fit(X).set_params(max_degree=degree).transform(X)
+
+
+@pytest.mark.parametrize("size", [1e10, 1e155, 1e300])
+def test_features_of_rows_far_away_vanish(size):
+    """The bell is zero there, though the monomials that it multiplies overflow."""
+    X = np.array([[0.5, -0.2], [1.0, 0.0], [size, -size]])
+    features = TruncatedRBFMap(max_degree=3).fit(X).transform(X)
+    np.testing.assert_array_equal(features[:2], TruncatedRBFMap(max_degree=3).fit(X[:2]).transform(X[:2]))
+    assert not features[2].any()

@@ -1,5 +1,7 @@
 """Least squares: hand-computed fits, every rank, agreement with QR, and what the fit says of itself."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from sklearn.datasets import load_diabetes
 
 import gnomon
 from gnomon.core.errors import DataError
-from gnomon.linear import LinearRegression
+from gnomon.linear import LinearRegression, Ridge
 from gnomon.losses import SquaredError
 
 A = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [4.0, 3.0]])
@@ -44,6 +46,9 @@ def test_moments_and_likelihood_by_hand():
     np.testing.assert_allclose(table.noise_variance, 1 / 6, rtol=1e-9)
     np.testing.assert_allclose(table.standard_error, [np.sqrt(5 / 36), np.sqrt(1 / 12)], rtol=1e-9)
     np.testing.assert_allclose(model.log_likelihood(B, YB), 0.078742037230228, rtol=1e-9)
+    times = np.arange(1, len(YB) + 1)
+    repeated = model.log_likelihood(np.repeat(B, times, axis=0), np.repeat(YB, times))
+    np.testing.assert_allclose(model.log_likelihood(B, YB, sample_weight=times), repeated, rtol=1e-12)
     unscaled = model.covariance("ml") / model.noise_variance_
     np.testing.assert_allclose(unscaled, [[5 / 6, -1 / 2], [-1 / 2, 1 / 2]], rtol=1e-9)
 
@@ -440,3 +445,15 @@ def test_summary_tells_how_well_the_line_fits(intercept):
         np.log(25) * (2 + intercept) - 2 * table.fit.log_likelihood, rel=1e-12
     )
     assert f"R² {r2:.4f}" in str(table)
+
+
+def test_nearly_dependent_columns_added_up_piece_by_piece_are_told():
+    X, y = linalg.hilbert(12)[:, :6], np.sin(np.arange(12.0))
+    for model in (LinearRegression(), Ridge(1e-12)):
+        model.partial_fit(X[:8], y[:8])
+        with pytest.warns(linalg.LinAlgWarning, match="nearly dependent.*Use fit on all rows"):
+            model.partial_fit(X[8:], y[8:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LinearRegression().partial_fit(X[:, :2], y)
+        LinearRegression().fit(X, y)

@@ -11,6 +11,7 @@ from scipy.special import expit
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
+from gnomon.core.errors import DataError
 from gnomon.core.rows import MemoryRows
 from gnomon.linear import LogisticRegression, LogisticRegressionCV, PerfectSeparationWarning
 from gnomon.losses import SoftmaxCrossEntropy
@@ -43,7 +44,16 @@ def test_maximum_likelihood():
     assert model.objective_ == pytest.approx(2.4779868350, abs=1e-8)
     np.testing.assert_allclose(model.standard_errors_, [0.9125855599, 2.5457130028], atol=1e-6)
     assert not model.separable_
-    assert model.summary().loc["x0", "estimate"] == pytest.approx(1.2140275859)
+    table = model.summary()
+    assert table.to_frame().loc["x0", "estimate"] == pytest.approx(1.2140275859)
+    assert table.names == ["x0", "intercept"]
+    np.testing.assert_allclose(
+        table.z, [1.2140275859 / 0.9125855599, -3.0350689646 / 2.5457130028], rtol=1e-5
+    )
+    np.testing.assert_allclose(table.upper - table.estimate, 1.959963984540054 * model.standard_errors_)
+    assert "95% interval" in str(table) and len(str(table).splitlines()) == 4
+    with pytest.raises(DataError, match="level must lie between 0 and 1; got 95"):
+        model.summary(level=95)
 
 
 @pytest.mark.parametrize(

@@ -340,3 +340,16 @@ def test_a_penalty_shrinks_as_the_perceptron_loss_does(penalty, average):
     for options in ({"batch": True}, {"update": "always"}, {"keep_log": True}, {"order": "random_mistake"}):
         with pytest.raises(ValueError, match="a penalty is for plain updates"):
             Perceptron(penalty=penalty, **options).fit(X, y)
+
+
+def test_the_trace_counts_the_mistakes_of_every_pass():
+    X, y = T5
+    model = Perceptron(**BOOK, max_iter=6).fit(X, y)
+    w, counts = np.zeros(3), []
+    for _ in range(len(model.trace_)):
+        counts.append(0)
+        for row, label in zip(np.column_stack([X, np.ones(5)]), y):
+            if label * (row @ w) <= 0:
+                w, counts[-1] = w + label * row, counts[-1] + 1
+    assert list(model.trace_) == counts and sum(counts) == model.n_mistakes_ > 1
+    np.testing.assert_allclose(np.append(model.coef_, model.intercept_), w)

@@ -520,3 +520,16 @@ def test_rows_without_weight_do_not_move_joint_machines(kind):
     without = LinearSVC(**options).fit(X[20:], y[20:])
     np.testing.assert_allclose(given.coef_, without.coef_, atol=1e-9)
     assert given.converged_ and given.gap_ <= 1e-4
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("far", [1e8, 1e100])
+def test_regression_does_not_look_at_rows_of_weight_zero(loss, far):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = X @ [1.0, -2.0] + 0.1 * rng.normal(size=30)
+    alone = LinearSVR(loss=loss, tol=1e-10).fit(X, y)
+    beside = LinearSVR(loss=loss, tol=1e-10).fit(
+        np.vstack([X, [[far, far]]]), np.append(y, far), sample_weight=np.append(np.ones(30), 0.0)
+    )
+    np.testing.assert_allclose(beside.coef_, alone.coef_, rtol=1e-9)

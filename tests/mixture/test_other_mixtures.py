@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.distributions import Exponential, Gaussian, Laplace, Poisson, Product, StudentT
 from gnomon.mixture import (
+    BayesianGaussianMixture,
     BernoulliMixture,
     BinomialMixture,
     CategoricalMixture,
@@ -367,3 +368,23 @@ def test_is_the_one_component_mixture():
 def test_random_start_reaches_the_same_optimum():
     a = MissingGaussian(tol=1e-15, max_iter=20000, init="random", random_state=0).fit(HOLES)
     assert_allclose(a.trace_[-1], -6.0579308, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e155, 1e300])
+def test_rows_too_large_to_be_squared_are_named(size):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    X[0, 0] = np.nan
+    with pytest.raises(DataError, match="huge|large"):
+        MissingGaussian().fit(size * X)
+    model = MissingGaussian().fit(X)
+    for ask in (model.score_samples, model.transform):
+        with pytest.raises(DataError, match="so large that their squares overflow"):
+            ask(size * X)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag", "tied", "spherical"])
+def test_a_column_that_does_not_vary_is_no_obstacle_to_beliefs(kind):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=40) + 8.0 * (np.arange(40) % 2), np.full(40, 0.1)])
+    model = BayesianGaussianMixture(n_components=2, covariance_type=kind, random_state=0).fit(X)
+    assert len(set(model.predict(X) * 2 + np.arange(40) % 2)) == 2

@@ -12,6 +12,7 @@ from gnomon.report import after, drawings
 from gnomon.report.clock import Clock
 from gnomon.report.columns import CATEGORY, NUMBER
 from gnomon.report.looks import _groups, _settings
+from gnomon.report.pictures import _plane
 from gnomon.report.words import settings
 from gnomon.selection import calibration
 
@@ -73,3 +74,40 @@ def test_counts_are_not_drawn_over_each_other():
 
 def test_settings_of_a_calibrated_model_are_its_own():
     assert settings({"estimator__C": 0.1}) == "C=0.1" and settings({}) == "defaults"
+
+
+def test_importances_come_largest_first():
+    """A model that looks at `b` alone and a little at `c`; shuffling `a` costs nothing."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({name: rng.normal(size=60) for name in "abc"})
+    y = frame["b"].to_numpy() + 0.1 * frame["c"].to_numpy()
+
+    def score(model, some, truth):
+        told = some["b"].to_numpy() + 0.1 * some["c"].to_numpy()
+        return -float(np.mean((told - truth) ** 2))
+
+    model = SimpleNamespace(encoder_=SimpleNamespace(columns=lambda: ["a", "b", "c"]))
+    halves = np.split(np.arange(60), 2)
+    run = SimpleNamespace(
+        problem=SimpleNamespace(task=SimpleNamespace(score=score), frame=frame, y=y),
+        fitted={0: model, 1: model},
+        splits={0: (halves[1], halves[0]), 1: (halves[0], halves[1])},
+        some=lambda rows, count: rows[:count],
+        interrupted=False,
+        seed=0,
+        ratio=1.0,
+    )
+    found = after.importance(run)
+    assert list(found) == ["b", "c", "a"]
+    assert found["b"].mean > 50 * found["c"].mean > 0.0 == found["a"].mean
+
+
+def test_rows_of_one_two_and_three_columns_are_drawn_in_a_plane():
+    X = np.array([[0.0, 5.0, 0.1], [4.0, 6.0, 0.0], [8.0, 7.5, -0.1]])
+    plane, names = _plane(X[:, :2], ["x", "y"])
+    assert names == ["x", "y"] and plane.tolist() == X[:, :2].tolist()
+    plane, names = _plane(X[:, :1], ["x"])
+    assert names == ["x", "row"] and plane.tolist() == [[0, 0], [4, 1], [8, 2]]
+    plane, names = _plane(X, ["x", "y", "z"])
+    assert names[0] == "first principal axis" and plane.shape == (3, 2)
+    assert np.var(plane[:, 0]) > np.var(plane[:, 1])

@@ -111,6 +111,20 @@ def test_independent_poisson_mixtures(quakes, rates, cost, aic, bic):
         assert_allclose(mixture.rates_.ravel(), [15.777108, 26.839895], atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    "wrong", [None, "word", 3.0, [None], ["a", "b"], [[1.0, 2.0], "x"], [np.zeros((2, 2))]]
+)
+def test_what_is_no_list_of_sounds_is_refused_in_our_words(wrong):
+    signals, words = make_toy_words(["one", "two"], 2, random_state=0)
+    model = WordRecognizer(n_states=2, n_codes=4, random_state=0).fit(signals, words)
+    with pytest.raises(DataError, match="X"):
+        model.predict(wrong)
+    with pytest.raises(DataError, match="X|y"):
+        WordRecognizer().fit(wrong, words)
+    with pytest.raises(DataError, match="y must have one entry for each of the 4 rows"):
+        WordRecognizer().fit(signals, words[:1])
+
+
 def test_words_are_recognized():
     signals, words = make_toy_words(["zero", "one", "two"], 8, random_state=0)
     model = WordRecognizer(n_states=3, n_codes=24, random_state=0).fit(signals[:15], words[:15])

@@ -221,3 +221,27 @@ def test_graph_walk_and_mixing():
 def test_chain_of_a_matrix_can_count_on():
     chain = MarkovChain.from_matrix([[0.5, 0.5], [0.2, 0.8]]).partial_fit([0, 1, 1, 0])
     assert_allclose(chain.transmat_, [[0, 1], [0.5, 0.5]])
+
+
+@pytest.mark.parametrize("ask", [stationary_distribution, chain_structure, absorbing_analysis])
+@pytest.mark.parametrize(
+    ("M", "told"),
+    [
+        ([[0.5, 0.5]], r"must be square; its shape is \(1, 2\)"),
+        (sparse.csr_array([[0.5, 0.5]]), r"must be square; its shape is \(1, 2\)"),
+        ([0.5, 0.5], "must be square"),
+        ([[0.5, 0.6], [0.0, 1.0]], "row 0 .* sums to 1.1"),
+        ([[-0.5, 1.5], [0.0, 1.0]], "negative or NaN"),
+        ([[np.nan, 1.0], [0.0, 1.0]], "negative or NaN"),
+    ],
+)
+def test_what_is_no_transition_matrix_is_refused(ask, M, told):
+    with pytest.raises(DataError, match=told):
+        ask(M)
+
+
+def test_horizons_are_steps_ahead():
+    chain = MarkovChain().fit([list("abab"), list("aabb")])
+    for horizon in (0, -1, 1.5, True):
+        with pytest.raises(DataError, match="horizon must be a whole number, at least 1"):
+            chain.predict_next("ab", horizon)

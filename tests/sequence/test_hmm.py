@@ -64,6 +64,8 @@ def test_casino_three_sixes():
     assert score == pytest.approx(-2.9833097536) and path.tolist() == [1, 1, 1]
     assert_allclose(model.predict_next(X).density([[5]]), 0.4433690841)
     assert_allclose(model.predict_next(X, 2).density([[5]]), 0.4185303882)
+    with pytest.raises(DataError, match="horizon must be a whole number, at least 1; got -1"):
+        model.predict_next(X, -1)  # a power of the transitions that is their inverse
 
 
 def test_casino_one_baum_welch_step():

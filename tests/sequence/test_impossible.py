@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.core.errors import ZeroEvidenceError
+from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.sequence import CategoricalHMM, HMMClassifier, KalmanFilter
 
 
@@ -49,4 +49,6 @@ def test_forecast_keeps_the_offsets_beside_controls():
 def test_forecast_steps_by_one_unit_of_time():
     found = filter_of(times=[1.0, 11.0])
     spread = [found.predict_distribution([[0.0], [1.0]], horizon=h).covariances.item() for h in (1, 2, 3)]
+    with pytest.raises(DataError, match="horizon must be a whole number, at least 1; got 0"):
+        found.predict_distribution([[0.0], [1.0]], horizon=0)
     np.testing.assert_allclose(np.diff(spread), 1.0, rtol=1e-12)

@@ -232,6 +232,8 @@ def test_random_walk_by_hand():
     model = GaussianRandomWalk(drift=True).fit(walk)
     assert_allclose(model.drift_, 0.8333333333)
     assert_allclose(model.covariance_, 1.0555555556)
+    with pytest.raises(ValueError, match="horizon must be a time above 0; got -1"):
+        model.predict_distribution(-1)
     ahead = model.predict_distribution(3)
     assert_allclose([ahead.means[0, 0], ahead.covariances[0, 0, 0]], [2.5 + 2.5, 3.1666666667])
     from scipy.stats import norm

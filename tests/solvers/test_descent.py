@@ -95,6 +95,28 @@ def test_every_method_finds_the_bottom(method):
     )
     np.testing.assert_allclose(found.x, 0, atol=1e-5)
     assert np.all(np.diff(found.trace) <= 1e-12)
+    assert found.converged and found.n_iter < 5000
+    short = minimize(bowl, [3.0, -2.0], method=method, tol=1e-300, max_iter=1, **options)
+    assert short.n_iter == 1 and (not short.converged or np.abs(short.gradient).max() <= 1e-300)
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "told"),
+    [
+        ("bowl", {}, "function must be callable; got 'bowl'"),
+        (lambda w: float(w @ w), {}, "must return its value and its gradient; it returned float"),
+        (lambda w: (w @ w, 2 * w), {"method": "newton"}, "its value, its gradient and its Hessian"),
+        (lambda w: (w * w, 2 * w), {}, r"shapes are \(2,\) and \(2,\)"),
+        (lambda w: (w @ w, 2.0), {}, r"of the shape of start, \(2,\)"),
+        (bowl, {"method": "fista"}, "needs a penalty"),
+        (bowl, {"method": "proximal", "penalty": "l1"}, "must be one of gnomon.losses"),
+        (bowl, {"momentun": 0.5}, "no option 'momentun'.*Did you mean 'momentum'"),
+        (bowl, {"method": "bfgs"}, "Did you mean 'lbfgs'"),
+    ],
+)
+def test_what_cannot_be_minimized_is_told_in_our_words(function, options, told):
+    with pytest.raises(ValueError, match=told):
+        minimize(function, [1.0, 2.0], **options)
 
 
 def test_proximal_methods_agree_on_the_lasso():

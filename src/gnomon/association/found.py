@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.association.baskets import Baskets, ancestors_of
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order
 
@@ -74,7 +75,7 @@ def in_lexicographic_order(sets: Array, counts: Array) -> Found:
 
 def frame_of(found: Iterable[Found], baskets: Baskets, named: bool, **attributes: Any) -> Any:
     """Return the sets as mlxtend's frame, with their counts; frozensets are made when they are looked at."""
-    import pandas as pd
+    pd = import_pandas()
 
     from gnomon.association.columns import ItemsetArray, Pool
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from gnomon.association.measures import rule_measures
 from gnomon.core.errors import DataError, nearest
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order
 
@@ -273,8 +274,7 @@ def _in_order(rules: Split, sets: Sets) -> Split:
 
 
 def _frame(sets: Sets, rules: Split, measures: Any, wanted: Any, looked_at: int) -> Any:
-    import pandas as pd
-
+    pd = import_pandas()
     sides = {"antecedents": rules.left, "consequents": rules.right}
     columns = {name: np.asarray(sets.objects[side], dtype=object) for name, side in sides.items()}
     frame = pd.DataFrame({**columns, **{name: measures[name] for name in wanted}})
@@ -364,8 +364,7 @@ class _Unknown:
 
 
 def _support_only(df: Any, threshold: float, wanted: Any, most: int | None) -> Any:
-    import pandas as pd
-
+    pd = import_pandas()
     rows = []
     for items, share in zip(df["itemsets"], df["support"]):
         if share < threshold:

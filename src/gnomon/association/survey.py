@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 
 
@@ -51,8 +52,7 @@ def encode_survey(
     >>> encode_survey(answers, ordinal=["income"], categorical=["home"]).astype(int).to_dict("list")
     {'income <= 2': [1, 1, 0], 'income > 2': [0, 0, 1], 'home=own': [1, 0, 0], 'home=rent': [0, 0, 1]}
     """
-    import pandas as pd
-
+    pd = import_pandas()
     frame = (
         df
         if isinstance(df, pd.DataFrame)

@@ -55,7 +55,8 @@ def gaussian_moments(chunk: Chunk, kind: str, weight: Array) -> Any:
 def diagonal_moments(chunk: Chunk, weight: Array) -> DiagonalMoments:
     """Return means and squared deviations of every class and column, about a row near them all."""
     K, d = len(weight), chunk.X.shape[1]
-    shift = np.nan_to_num(chunk.X[: min(len(chunk.X), 64)].astype(np.float64)).mean(axis=0)
+    counted = chunk.X[np.flatnonzero(chunk.weight)[:64]]
+    shift = np.nan_to_num(counted.astype(np.float64)).mean(axis=0) if len(counted) else np.zeros(d)
     first, second = np.zeros((K, d)), np.zeros((K, d))
     mass = np.repeat(weight[:, None], d, axis=1)
     loops.class_moments(chunk.X, chunk.y, chunk.weight, shift, first, second)
@@ -77,7 +78,8 @@ def class_means(chunk: Chunk, weight: Array, shift: Array) -> Array:
 
 def tied_moments(chunk: Chunk, weight: Array) -> TiedMoments:
     """Return the means and one scatter within the classes: total scatter less that between the means."""
-    shift = chunk.X.mean(axis=0, dtype=np.float64)
+    some = weight.sum() > 0
+    shift = np.average(chunk.X, axis=0, weights=chunk.weight) if some else np.zeros(chunk.X.shape[1])
     Z = chunk.X - shift
     Z *= np.sqrt(chunk.weight)[:, None]
     offsets = class_means(chunk, weight, shift)

@@ -45,8 +45,9 @@ class CountClassifier(FamilyClassifier):
 
     def _alpha(self) -> Array | float:
         alpha = np.asarray(self.alpha, dtype=np.float64)
-        if (alpha < 0).any():
-            raise ValueError(f"All values in alpha must be greater than 0, or 0; got {alpha.min()}.")
+        wrong = ~((alpha >= 0) & np.isfinite(alpha))
+        if wrong.any():
+            raise ValueError(f"All values in alpha must be greater than 0, or 0; got {alpha[wrong].flat[0]}.")
         if not self.force_alpha and (alpha < SMALL).any():
             warn(f"alpha too small will result in numeric errors, setting alpha = {SMALL:.1e}.")
             return np.maximum(alpha, SMALL)
@@ -128,7 +129,8 @@ class MultinomialNB(CountClassifier):
               \theta_{kj} = \frac{N_{kj} + \alpha}{N_k + \alpha V}
 
     The rule is linear in the counts, fits in one pass over the non-zeros, and is the baseline for text. The
-    order of words does not matter; nor does the length of a document, except through its counts.
+    order of words does not matter; nor does the length of a document, except through its counts. A missing count
+    (NaN) is refused, for the shares of all words sum to one; `PoissonNB` leaves it out.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ import numpy as np
 
 from gnomon.bayes.decisions import decide, expected_risk
 from gnomon.core.errors import DataError, ZeroEvidenceError, nearest
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.core.validate import probabilities, weights
@@ -164,6 +165,8 @@ class JointTable:
         """
         if x is None:
             return self.conditional(0, list(range(1, self.P.ndim)), undefined=undefined)
+        if x not in self.levels[1]:
+            raise DataError(f"{self.axes[1]} has no outcome {x!r}; it has {self.levels[1]}.")
         place = self.levels[1].index(x)
         column = self.P[:, place]
         if column.sum() == 0:
@@ -297,8 +300,7 @@ class JointTable:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame: the first variable down, the others across."""
-        import pandas as pd
-
+        pd = import_pandas()
         columns = (
             pd.MultiIndex.from_product(self.levels[1:], names=self.axes[1:]) if self.P.ndim > 1 else ["P"]
         )

@@ -127,6 +127,7 @@ def _animate(frames: Iterator[Any], X: Any, y: Any, out: Path) -> int:
         if X.shape[1] == 2 and hasattr(model, "predict"):
             plot.decision_regions(model, X, y if y is not None else model.predict(X), ax, resolution=120)
         elif len(_objectives(model)):
+            ax.autoscale()  # the curve grows from frame to frame
             plot.trace(model, ax)
         ax.set_title(f"{type(model).__name__}, step {len(seen) - 1}", color=style.QUIET)
 

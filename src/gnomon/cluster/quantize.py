@@ -11,12 +11,15 @@ from sklearn.utils import Tags
 
 from gnomon.cluster.kmeans import KMeans
 from gnomon.core.errors import DataError
+from gnomon.core.items import listed
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
 from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, check_fitted, matrix
 from gnomon.loops.distances import nearest_rows
+
+SEQUENCES = "of sequences, each an array of shape (length, n_features)"
 
 
 class VectorQuantizer(OneToOneFeatureMixin, TransformerMixin, OneStep):
@@ -248,9 +251,19 @@ class CodewordHistogram(TransformerMixin, OneStep):
     def _read(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
     ) -> Any:
-        if len(X) == 0:
+        parts = [self._rows_of(one) for one in listed(X, SEQUENCES)]
+        if not parts:
             raise DataError("X has no sequences; give at least one.")
-        return super()._read(np.vstack([np.atleast_2d(one) for one in X]), reset=reset, **options)
+        widths = sorted({part.shape[1] for part in parts})
+        if len(widths) > 1:
+            raise DataError(f"the sequences of X must have the same columns; they have {widths}.")
+        return super()._read(np.vstack(parts), reset=reset, **options)
+
+    def _rows_of(self, one: Any) -> Array:
+        try:
+            return np.asarray(matrix(np.atleast_2d(one), name="a sequence of X"))
+        except ValueError as error:
+            raise DataError(f"a sequence of X must have shape (length, n_features): {error}") from None
 
     def _solve(self, rows: Any) -> dict[str, Any]:
         return {
@@ -260,7 +273,7 @@ class CodewordHistogram(TransformerMixin, OneStep):
     def discretize(self, X: Any) -> Array:
         """Return one sequence as symbols: the nearest codeword of every row."""
         check_fitted(self)
-        rows = matrix(np.atleast_2d(X))
+        rows = self._rows_of(X)
         if rows.shape[1] != self.codebook_.shape[1]:
             raise DataError(
                 f"a sequence has {rows.shape[1]} columns, and the codebook has {self.codebook_.shape[1]}."
@@ -271,5 +284,7 @@ class CodewordHistogram(TransformerMixin, OneStep):
         """Return the counts, one row for each sequence."""
         check_fitted(self)
         k = len(self.codebook_)
-        counts = np.array([np.bincount(self.discretize(one), minlength=k) for one in X], dtype=np.float64)
+        counts = np.array(
+            [np.bincount(self.discretize(one), minlength=k) for one in listed(X, SEQUENCES)], dtype=np.float64
+        )
         return counts / counts.sum(axis=1, keepdims=True) if self.normalize else counts

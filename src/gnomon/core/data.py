@@ -120,11 +120,26 @@ def _feed_function(update: _Update, value: Any, depth: int) -> None:
     update(f"{value.__module__}.{getattr(value, '__qualname__', value.__name__)}".encode())
     code = getattr(value, "__code__", None)
     if code is not None:
-        update(code.co_code)
-        _feed_items(update, (one for one in code.co_consts if not isinstance(one, types.CodeType)), depth)
+        _feed_code(update, code, depth)
         _feed_items(update, [value.__defaults__, value.__kwdefaults__], depth)
         cells = value.__closure__ or ()
         _feed_items(update, (cell.cell_contents for cell in cells), depth)
+        known = {name: value.__globals__.get(name) for name in sorted(_names(code))}
+        _feed_mapping(update, {name: one for name, one in known.items() if isinstance(one, _PLAIN)}, depth)
+
+
+def _feed_code(update: _Update, code: types.CodeType, depth: int) -> None:
+    """Code is its instructions, the names and constants they number, and the functions made inside it."""
+    update(code.co_code)
+    _feed_items(update, code.co_names, depth)
+    for one in code.co_consts:
+        write = _feed_code if isinstance(one, types.CodeType) else _feed
+        write(update, one, depth + 1)
+
+
+def _names(code: types.CodeType) -> set[str]:
+    inside = [one for one in code.co_consts if isinstance(one, types.CodeType)]
+    return set(code.co_names).union(*map(_names, inside))
 
 
 def _feed_method(update: _Update, value: Any, depth: int) -> None:
@@ -140,7 +155,9 @@ def _feed_object(update: _Update, value: Any, depth: int) -> None:
     """An object is its class and its attributes; an estimator its class and its parameters."""
     cls = type(value)
     update(f"<{cls.__module__}.{cls.__qualname__}>".encode())
-    if hasattr(value, "get_params") and not isinstance(value, type):
+    if isinstance(value, Data):
+        update(value.digest().encode())
+    elif hasattr(value, "get_params") and not isinstance(value, type):
         fitted = {name: part for name, part in vars(value).items() if name.endswith("_")}
         _feed_mapping(update, {**value.get_params(deep=False), **fitted}, depth)
     elif hasattr(value, "numpy") and hasattr(value, "detach"):  # a tensor
@@ -165,6 +182,8 @@ def _parts(value: Any) -> dict[str, Any]:
     found = {name: getattr(value, name) for name in slots if hasattr(value, name)}
     return {**found, **getattr(value, "__dict__", {})}
 
+
+_PLAIN = (bool, int, float, complex, str, bytes, tuple, np.ndarray, np.generic)  # of globals, these alone
 
 _WRITERS: list[tuple[type, Callable[[_Update, Any, int], None]]] = [
     (type(None), lambda update, value, depth: None),

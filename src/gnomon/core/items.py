@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Self
 
 import numpy as np
 
 from gnomon.core.data import Data, digest_of
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+
+
+def listed(X: Any, what: str, *, name: str = "X") -> list[Any]:
+    """Return the things of a list, or of anything else that holds things in order.
+
+    >>> listed((1, 2), "of numbers")
+    [1, 2]
+    """
+    if (
+        isinstance(X, str | bytes | Mapping | Set)
+        or not isinstance(X, Iterable)
+        or getattr(X, "ndim", 1) == 0
+    ):
+        raise DataError(f"{name} must be a list {what}; got {type(X).__name__}.")
+    return list(X)
 
 
 class Items(Data):

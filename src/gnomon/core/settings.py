@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import nearest
+from gnomon.core.errors import DataError, nearest
 from gnomon.core.parameters import InvalidParameterError, validate_parameter_constraints
 
 SIMPLE = frozenset((int, float, str, bool, type(None)))  # types of which equal values stay equal
@@ -47,7 +48,16 @@ def _check_values(cls: Any, values: tuple[Any, ...]) -> None:
         value = given.get(match.group(1)) if match else None
         options = [word for word in re.findall(r"'([^']+)'", str(error)) if word != value]
         hint = nearest(value, options) if isinstance(value, str) else ""
-        raise InvalidParameterError(str(error) + hint) from None
+        raise InvalidParameterError(_in_order(str(error)) + hint) from None
+
+
+def _in_order(text: str) -> str:
+    """Return a message with its options in the order of the alphabet: sets have none.
+
+    >>> _in_order("a str among {'b', 'a'}")
+    "a str among {'a', 'b'}"
+    """
+    return re.sub(r"\{([^{}]*)\}", lambda found: "{" + ", ".join(sorted(found[1].split(", "))) + "}", text)
 
 
 def _with_generators(rule: Any) -> Any:
@@ -55,3 +65,14 @@ def _with_generators(rule: Any) -> Any:
     if isinstance(rule, list) and "random_state" in rule:
         return [*rule, np.random.Generator, np.random.SeedSequence]
     return rule
+
+
+def count_of(n: Any, name: str, least: int = 0) -> int:
+    """Return a number of things, checked to be whole and not too small.
+
+    >>> count_of(3, "horizon", 1)
+    3
+    """
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < least:
+        raise DataError(f"{name} must be a whole number, at least {least}; got {n!r}.")
+    return int(n)

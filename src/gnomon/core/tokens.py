@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError, nearest
+from gnomon.core.items import listed
 from gnomon.core.linalg import Array
 from gnomon.core.validate import encode
 
@@ -56,9 +57,12 @@ def read_sentences(
 
 def check_sentences(X: Any) -> list[list[Any]]:
     """Return a list of lists of tokens."""
-    if X is None or isinstance(X, str) or not isinstance(X, Iterable):
-        raise DataError("X must be a list of sentences, each a list of tokens; split text into words first.")
-    sentences = [sentence.split() if isinstance(sentence, str) else list(sentence) for sentence in X]
+    sentences = [
+        one.split() if isinstance(one, str) else listed(one, "of tokens", name=f"sentence {number} of X")
+        for number, one in enumerate(
+            listed(X, "of sentences, each a list of tokens; split text into words first")
+        )
+    ]
     if not sentences:
         raise DataError("X has no sentences (0 samples); at least one is needed.")
     for number, sentence in enumerate(sentences):
@@ -110,9 +114,9 @@ def read_series(
     X: Any, y: Any = None, *, target: str | None = None, each: bool = False, like: Any = None
 ) -> Series:
     """Return ragged sequences, checked; `like` is a fitted model whose width and classes they must have."""
-    if X is None or isinstance(X, str):
-        raise DataError("X must be a list of sequences: arrays (length, d), or lists of whole numbers.")
-    items = [np.asarray(item) for item in X]
+    items = [
+        np.asarray(item) for item in listed(X, "of sequences: arrays (length, d), or lists of whole numbers")
+    ]
     if not items:
         raise DataError("X has no sequences (0 samples); at least one is needed.")
     tokens = all(item.ndim == 1 and item.dtype.kind in "iu" for item in items)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 
 _NONE: Mapping[str, float] = MappingProxyType({})
@@ -77,8 +78,7 @@ class Trace:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per step."""
-        import pandas as pd
-
+        pd = import_pandas()
         table = {name: _padded(values, len(self)) for name, values in self.columns().items()}
         return pd.DataFrame(table, index=pd.RangeIndex(1, len(self) + 1, name=self.unit))
 

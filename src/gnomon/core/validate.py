@@ -306,7 +306,10 @@ def matrix(
 
 def vector(y: Any, *, name: str = "y", n: int | None = None) -> Array:
     """Return y as a finite vector of float64 of length `n`."""
-    values = np.asarray(y, dtype=np.float64)
+    try:
+        values = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be a vector of numbers; this {type(y).__name__} is none.") from None
     if values.ndim != 1 or (n is not None and len(values) != n):
         asked = f"length {n}" if n is not None else "one dimension"
         raise DataError(f"{name} must be a vector of {asked}; its shape is {values.shape}.")

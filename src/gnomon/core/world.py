@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from gnomon.core.data import Data, digest_of
+from gnomon.core.data import Data, UndigestibleError, digest_of
 from gnomon.core.errors import DataError
 
 
@@ -94,16 +96,37 @@ class EnvironmentWorld(World):
         return known
 
     def digest(self) -> str:
-        """Name the class, the settings it was made with and the spaces; what else an environment does nobody can
-        see.
+        """Name the classes of the environment and its wrappers, what they were made with, and the spaces.
+
+        What else an environment does nobody can see.
         """
-        inner, spec = getattr(self.env, "unwrapped", self.env), getattr(self.env, "spec", None)
+        layers = [_made_with(layer) for layer in _layers(self.env)]
+        spec = getattr(self.env, "spec", None)
         settings = [
             getattr(spec, "id", None),
             sorted(map(str, (getattr(spec, "kwargs", None) or {}).items())),
         ]
         spaces = [str(self.env.action_space), str(self.env.observation_space)]
-        return digest_of(type(inner), settings, spaces)
+        return digest_of(layers, settings, spaces)
+
+
+def _layers(env: Any) -> Iterator[Any]:
+    """Yield an environment and those that it wraps or holds, from the outside in."""
+    yield env
+    kept = getattr(env, "__dict__", {})
+    for inner in [kept["env"]] if "env" in kept else kept.get("envs", ()):
+        yield from _layers(inner)
+
+
+def _made_with(env: Any) -> tuple[type, dict[str, str]]:
+    """Return the class and the arguments of its constructor that the environment keeps under their names."""
+    found = {}
+    for name in inspect.signature(type(env).__init__).parameters:
+        value = getattr(env, name, getattr(env, f"_{name}", None))
+        if name not in ("self", "env", "render_mode"):
+            with contextlib.suppress(UndigestibleError):
+                found[name] = digest_of(value)
+    return type(env), found
 
 
 def numbered(observation: Any, sizes: tuple[int, ...] | None) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gnomon.core.frames import import_pandas
+
 # name | data | model (package.Class or package.function) | picture, or "-"
 _CATALOG = """
 spam_filter | make_text("mail", 60, random_state=0) | bayes.MultinomialNB | plot.bars
@@ -89,7 +91,6 @@ def demonstrations() -> Any:
     >>> demonstrations().loc["casino", "model"]
     'sequence.CategoricalHMM'
     """
-    import pandas as pd
-
+    pd = import_pandas()
     rows = [[cell.strip() for cell in line.split("|")] for line in _CATALOG.strip().splitlines()]
     return pd.DataFrame(rows, columns=["name", "data", "model", "picture"]).set_index("name")

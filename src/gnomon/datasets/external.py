@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from gnomon.core.errors import DataError, nearest
+from gnomon.core.frames import import_pandas
 
 SOURCES = {
     "mnist": ("mnist_784.npz", "arrays `images` (70000, 28, 28) and `target`"),
@@ -55,8 +56,7 @@ def load_external(name: str, folder: Any = None, *, stand_in: bool = False, rand
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as found:
             return Bunch(**{key: found[key] for key in found.files})
-    import pandas as pd
-
+    pd = import_pandas()
     return Bunch(frame=pd.read_csv(path))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from gnomon.core.frames import import_pandas
 from gnomon.core.randomness import generator
 
 _COLUMNS = [
@@ -37,8 +38,7 @@ def load_restaurant() -> Bunch:
     >>> visits.data.shape, "".join(visits.target)
     ((12, 10), 'YNYYNYNYNNNY')
     """
-    import pandas as pd
-
+    pd = import_pandas()
     rows = [line.split() for line in _RESTAURANT.strip().splitlines()]
     data = pd.DataFrame([row[:10] for row in rows], columns=_COLUMNS).astype("category")
     target = np.array([row[10] for row in rows])

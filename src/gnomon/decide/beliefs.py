@@ -59,6 +59,7 @@ class HiddenEnv(Base):  # type: ignore[misc]
         from gnomon.decide.environments import MDPEnv
 
         self.inside, self.hmm, self.render_mode = MDPEnv(mdp, max_steps), hmm, render_mode
+        self.mdp, self.max_steps = mdp, max_steps
         self.observation_space, self.action_space = Discrete(hmm.n_observations), Discrete(mdp.n_actions)
         self._rng: Any = None
 

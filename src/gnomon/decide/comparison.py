@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.validate import warn
@@ -31,8 +32,7 @@ class AgentComparison(dict[str, AgentScores]):
 
     def to_frame(self) -> Any:
         """Return a DataFrame with a row for every agent."""
-        import pandas as pd
-
+        pd = import_pandas()
         names = ("interquartile_mean", "low", "high", "coverage")
         return pd.DataFrame(
             {name: {agent: getattr(row, name) for agent, row in self.items()} for name in names}

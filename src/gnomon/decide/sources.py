@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.randomness import generator
 from gnomon.core.world import Process
 from gnomon.decide import forms
@@ -134,8 +135,7 @@ class Sources(Process):
         """Return a DataFrame with a row for every outcome: state, action, next_state (−1 = end), probability,
         reward.
         """
-        import pandas as pd
-
+        pd = import_pandas()
         sampler = self._sampler
         row = np.repeat(np.arange(self.n_states * self.n_actions), np.diff(sampler.offsets))
         going = sampler.leads_to >= 0

@@ -228,7 +228,8 @@ class LatentLinear(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         psi = np.ascontiguousarray(np.broadcast_to(np.asarray(self.noise_variance_, dtype=np.float64), (p,)))
         L = self._mixing()
         W = self.components_.T if L is None else self.components_.T @ L
-        return self.mean_, np.ascontiguousarray(W), psi
+        mean = np.asarray(self.mean_, dtype=np.float64)  # loops are compiled for these types alone
+        return mean, np.ascontiguousarray(W, dtype=np.float64), psi
 
     def _mixing(self) -> Array | None:
         """The factor L of correlated (oblique) coordinates f = L z; None where they are independent."""

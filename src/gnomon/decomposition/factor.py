@@ -10,6 +10,7 @@ from scipy import linalg, optimize, stats
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array, fix_signs
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.settings import check_parameters
@@ -352,8 +353,7 @@ class FactorAnalysis(LatentLinear):
 
     def loadings(self) -> Any:
         """Return the loadings as a pandas table, columns ordered by the factor they load on most, largest first."""
-        import pandas as pd
-
+        pd = import_pandas()
         check_fitted(self)
         A = self.components_.T
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(A))])

@@ -38,6 +38,7 @@ from gnomon.loops import densities as loops
 
 AXES = {"full": 3, "fixed": 3, "tied": 2, "diag": 2, "spherical": 1, "tied_spherical": 0, "identity": 0}
 DIAGONAL = ("diag", "spherical", "tied_spherical", "identity")
+HUGE = 1e150  # entries beyond it may have squares that overflow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,7 +163,8 @@ class Gaussian(Geometry):
 
     def _cure(self) -> str:
         return (
-            f"raise reg_covar (now {self.reg_covar:g}), choose a simpler covariance_type, or drop the column."
+            f"add to it (reg_covar, now {self.reg_covar:g}; var_smoothing of GaussianNB, min_covar of hidden Markov "
+            "models), choose a simpler covariance_type, or drop the column."
         )
 
     @cached_property
@@ -263,6 +265,8 @@ class Gaussian(Geometry):
         loops.pattern_log_density(X, *patterns(missing), self.means, self._stack(), out)
         if np.isnan(out).any():
             k = int(np.isnan(out).any(axis=0).argmax())
+            if np.nanmax(np.abs(X)) > HUGE:
+                raise DataError("X has entries so large that their squares overflow; scale its columns.")
             raise DegenerateError(
                 f"covariance of component {k} is singular on observed entries; {self._cure()}"
             )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gnomon.core.errors import DataError, nearest
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
+from gnomon.core.settings import count_of
 from gnomon.graphical import dags, sampling, separation
 from gnomon.graphical.elimination import product
 from gnomon.graphical.factor import MAX_ENTRIES, Factor, TableTooLargeError, contract, guard
@@ -294,17 +295,9 @@ class Answers:
         return to_frame(net, codes), np.exp(logs)
 
 
-def count_of(n: Any, name: str, least: int = 0) -> int:
-    """Return a number of rows to draw, checked to be whole and not too small."""
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < least:
-        raise DataError(f"{name} must be a whole number, at least {least}; got {n!r}.")
-    return int(n)
-
-
 def to_frame(net: Net, codes: Array) -> Any:
     """Return codes as a pandas DataFrame of categories."""
-    import pandas as pd
-
+    pd = import_pandas()
     columns = {}
     for v, name in enumerate(net.variables):
         columns[name] = pd.Categorical.from_codes(codes[:, v], categories=list(net.states[v]))

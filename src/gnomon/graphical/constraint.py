@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed, generator, stream
@@ -242,7 +243,7 @@ def edge_bootstrap(
     >>> edge_bootstrap(X, 10, random_state=0).round(2).values.tolist()[:2]
     [['rain', 'wet', 1.0, 1.0], ['sprinkler', 'wet', 1.0, 1.0]]
     """
-    import pandas as pd
+    pd = import_pandas()
     from sklearn.base import clone
 
     from gnomon.graphical.search import HillClimbSearch

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core.errors import DataError, GnomonError, ZeroEvidenceError, nearest
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.distributions.information import entropy, mutual_information
 from gnomon.distributions.margins import divided, margin, outer_residual, slice_residuals, unfolding_rank
@@ -290,8 +291,7 @@ class Factor:
 
     def to_frame(self) -> Any:
         """Return a pandas Series of the entries, indexed by state names."""
-        import pandas as pd
-
+        pd = import_pandas()
         index = pd.MultiIndex.from_product([self.states[v] for v in self.variables], names=self.variables)
         return pd.Series(self.values.ravel(), index=index, name="value")
 

@@ -16,11 +16,11 @@ from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import generator
-from gnomon.core.settings import check_parameters
+from gnomon.core.settings import check_parameters, count_of
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total_weight
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads
-from gnomon.graphical.answers import Explanation, count_of, to_frame
+from gnomon.graphical.answers import Explanation, to_frame
 from gnomon.graphical.columns import READS, read_columns
 from gnomon.graphical.counting import family_tables
 from gnomon.graphical.factor import MAX_ENTRIES, Factor

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import DataError, nearest
+from gnomon.core.frames import frame_like
 from gnomon.core.linalg import Array
 from gnomon.graphical.factor import states_of
 
@@ -36,9 +37,7 @@ def coded_frame(
     matrix[matrix < 0] = np.nan
     if not hasattr(X, "columns"):
         return matrix, found
-    import pandas as pd
-
-    return pd.DataFrame(matrix, columns=list(columns)), found
+    return frame_like(X, dict(zip(columns, matrix.T, strict=True))), found
 
 
 def _columns_of(X: Any) -> dict[Any, Any] | None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.graphical import dags
 from gnomon.graphical.elimination import Steps, eliminate, product
@@ -198,8 +199,7 @@ class InferencePlan:
 
     def to_frame(self) -> Any:
         """Return the steps as a pandas DataFrame: variable, the table that is made, its entries, edges added."""
-        import pandas as pd
-
+        pd = import_pandas()
         rows = zip(self.order, self.scopes, self.sizes, self.fill_in, strict=True)
         return pd.DataFrame(list(rows), columns=["variable", "table over", "entries", "fill-in"])
 

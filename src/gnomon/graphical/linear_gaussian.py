@@ -10,6 +10,7 @@ from sklearn.base import DensityMixin
 from sklearn.exceptions import NotFittedError
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Chunk
@@ -255,8 +256,7 @@ class LinearGaussianNetwork(Shape, DensityMixin, OneStep):
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> Any:
         """Draw n rows, parents first; returns a DataFrame."""
-        import pandas as pd
-
+        pd = import_pandas()
         variables, parents, B, b, v = self._parts()
         noise = generator(random_state).standard_normal((n, len(variables))) * np.sqrt(v)
         X = np.zeros((n, len(variables)))

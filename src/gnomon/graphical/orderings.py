@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.distributions.margins import divided
@@ -103,8 +104,7 @@ def edge_reversed(net: Net, a: int, b: int) -> Net:
 
 def compare_orderings(net: Net, orders: Iterable[Sequence[str]] | None = None, n_orders: int = 1000) -> Any:
     """Return the parameters that each order of the variables needs, fewest first."""
-    import pandas as pd
-
+    pd = import_pandas()
     rows = []
     for order in _orders(net, orders, n_orders):
         parents = minimal_parents(net.parents, order)

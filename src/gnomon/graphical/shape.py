@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.core.frames import import_pandas
 from gnomon.graphical import dags, orderings, separation
 from gnomon.graphical.net import Net
 
@@ -203,8 +204,7 @@ class Redrawn(Shape):
 
     def summary(self) -> Any:
         """Return a DataFrame: states, parents, children, Markov blanket size and parameters of every variable."""
-        import pandas as pd
-
+        pd = import_pandas()
         net = self._graph()
         children = dags.children_of(net.parents)
         rows = []

@@ -164,7 +164,11 @@ class RBF(Radial):
     def _map(self, A: Array, max_degree: int | None) -> Array:
         A = dense(self._scaled(A))
         terms = exponents(A.shape[1], range(needed(max_degree, "RBF") + 1))
-        return np.exp(-0.5 * square_norms(A))[:, None] * monomials(A, terms, "factorial")
+        height = np.exp(-0.5 * square_norms(A))[:, None]
+        near = np.where(
+            height > 0, A, 0.0
+        )  # farther out every feature is 0, though its monomial may overflow
+        return height * monomials(near, terms, "factorial")
 
     def feature_dim(self, d: int, max_degree: int | None = None) -> int:
         """Return how many features up to a degree there are."""

@@ -80,6 +80,13 @@ def refuse_overflow(rows: Any, C: float) -> None:
             )
 
 
+def rows_that_count(rows: Any) -> Any:
+    """Return rows in memory without those of weight zero: they have no price, and may lie anywhere."""
+    if not rows.in_memory or not rows.weighted or (rows.weight > 0).all():
+        return rows
+    return rows.take(np.flatnonzero(rows.weight > 0))
+
+
 def even_columns(rows: Any) -> tuple[Any, Array]:
     """Return rows whose columns have a like size, and the powers of two by which they were divided.
 

@@ -16,6 +16,7 @@ from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total, total_weight
 from gnomon.core.validate import Reads, warn
 from gnomon.linear._centering import CentersColumns
+from gnomon.linear._rows import rows_that_count
 from gnomon.linear.least_squares import check_magnitude, linear_values
 from gnomon.losses import Gamma, Logistic, Poisson, SquaredError
 from gnomon.solvers import lbfgs, nested
@@ -171,6 +172,9 @@ class GeneralizedLinearRegressor(RegressorMixin, CentersColumns, Learner):
 
     def _family(self) -> Family:
         return FAMILIES[self.family]
+
+    def _prepare(self, rows: Any) -> Any:
+        return rows_that_count(rows)
 
     def _start(self, rows: Any, rng: Any) -> Any:
         known = self._check_target(rows)

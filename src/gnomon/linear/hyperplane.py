@@ -112,7 +112,7 @@ class LinearClassifierMixin(ClassifierMixin):
         strange = ~np.isin(y, self.classes_)
         if strange.any():
             raise DataError(
-                f"y holds {y[strange][0]!r}, which is not one of the classes {self.classes_.tolist()}."
+                f"y holds {y[strange].tolist()[0]!r}, which is not one of the classes {self.classes_.tolist()}."
             )
         return np.where(y == self.classes_[1], 1.0, -1.0)
 

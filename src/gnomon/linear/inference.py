@@ -10,6 +10,7 @@ from scipy import linalg, stats
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, nearest
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.sums import per_row
 from gnomon.linear.moments import LinearSums
@@ -71,8 +72,7 @@ class Summary(NamedTuple):
 
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame, one row per coefficient."""
-        import pandas as pd
-
+        pd = import_pandas()
         columns = ["estimate", "standard_error", "t", "p", "lower", "upper"]
         return pd.DataFrame({name: getattr(self, name) for name in columns}, index=self.names)
 

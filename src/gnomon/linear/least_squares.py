@@ -200,6 +200,7 @@ class LinearRegression(GaussianInference, LinearPrediction, MultiOutputMixin, Re
         solution = normal.solve_gram(view)
         if solution is None:
             return self._describe(normal.solve_eigen(view), view, "svd")
+        normal.warn_of_lost_digits(solution)
         return self._describe(solution, view, "cholesky")
 
     def _solve(self, rows: Any) -> tuple[dict[str, Any], float]:

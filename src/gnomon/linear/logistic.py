@@ -19,7 +19,7 @@ from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import check_classes, weigh_classes
 from gnomon.linear._rules import JOBS, SEED, warn_of_ratio
 from gnomon.linear._separation import runs_away, separates
-from gnomon.linear._wald import wald_table
+from gnomon.linear._wald import WaldSummary, wald_table
 from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
@@ -382,10 +382,11 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
             return np.column_stack([log_expit(-scores), log_expit(scores)])
         return log_softmax(scores, axis=1)
 
-    def summary(self, level: float = 0.95) -> Any:
-        """Return a table of estimates, standard errors, z, p-values and intervals (maximum likelihood only).
+    def summary(self, level: float = 0.95) -> WaldSummary:
+        """Return estimates with standard errors, z statistics, p values and intervals (maximum likelihood only).
 
         It assumes independent rows, a right model, and so many rows that the likelihood is close to Gaussian.
+        ``print`` it, or take ``.to_frame()``.
         """
         return wald_table(self, level)
 

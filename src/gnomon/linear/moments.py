@@ -150,8 +150,8 @@ def _by_columns(rows: Any) -> LinearSums:
 
 def _of_dense(X: Array, Y: Array, weight: Array | None) -> tuple[Array, ...]:
     """All moments from the products of [X 1 Y]: about the origin, or about the mean where that loses digits."""
-    d, near_y = X.shape[1], Y.mean(axis=0) if len(Y) else np.zeros(Y.shape[1])
-    near_x = np.zeros(d)
+    d, counted = X.shape[1], Y if weight is None else Y[weight > 0]  # rows that do not count may lie anywhere
+    near_x, near_y = np.zeros(d), counted.mean(axis=0) if len(counted) else np.zeros(Y.shape[1])
     P = _products(X, Y - near_y, weight)
     mass = P[d, d]
     if mass == 0.0:

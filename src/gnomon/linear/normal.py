@@ -15,11 +15,13 @@ from scipy.sparse import linalg as sparse_linalg
 
 from gnomon.core.linalg import Array
 from gnomon.core.sums import total
+from gnomon.core.validate import warn
 from gnomon.linear.moments import LinearSums
 
 EPS = float(np.finfo(np.float64).eps)
 GRAM_COLUMNS = 1000  # columns beyond which rows that are few or sparse are solved without a d × d matrix
 SAFE = 1e-13  # reciprocal condition of the scaled Gram matrix down to which Cholesky and refinement are exact
+ROUGH = 1e-10  # below it moments alone, without the rows, keep fewer than six digits
 CLEAN = 1e-6  # above it Cholesky alone is as accurate as a QR factorization
 
 
@@ -58,6 +60,17 @@ def solve_gram(sums: LinearSums, penalty: float = 0.0) -> Solution | None:
     coef = gram_step(factor, scale, as_columns(sums.xy))
     null = np.eye(len(G))[:, flat]
     return Solution(coef, len(G) - int(flat.sum()), null, rcond, factor, scale)
+
+
+def warn_of_lost_digits(solution: Solution) -> None:
+    """Say so where moments alone, which is what `partial_fit` keeps, cannot tell nearly dependent columns apart."""
+    if solution.rcond < ROUGH:
+        digits = max(0, int(np.log10(solution.rcond / EPS)))
+        warn(
+            f"the columns are nearly dependent, and sums of their products tell the coefficients to {digits} digits "
+            "or so. Use fit on all rows, which goes back to them, or Ridge with a larger alpha.",
+            linalg.LinAlgWarning,
+        )
 
 
 def _reciprocal_condition(G: Array, factor: Array) -> float:

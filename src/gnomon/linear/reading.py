@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.validate import matrix
 from gnomon.linear.least_squares import LinearRegression
@@ -25,8 +26,7 @@ class CoefficientTable(NamedTuple):
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each model and feature."""
-        import pandas as pd
-
+        pd = import_pandas()
         keep = np.argwhere(~np.isnan(self.coef))
         rows = [
             {

@@ -224,7 +224,9 @@ class Ridge(LinearPrediction, MultiOutputMixin, RegressorMixin, Additive):
         solution = normal.solve_gram(view, alpha)
         if solution is None:
             return spectral_coef(view, alpha) if rows is None else augmented_coef(view, rows, alpha)
-        if rows is not None and solution.rcond < normal.CLEAN:
+        if rows is None:
+            normal.warn_of_lost_digits(solution)
+        elif solution.rcond < normal.CLEAN:
             solution = normal.refine(solution, view, rows, alpha)
         return solution.coef
 

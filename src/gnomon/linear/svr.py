@@ -15,6 +15,7 @@ from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
 from gnomon.linear import _margin_solvers
 from gnomon.linear._centering import CentersColumns
+from gnomon.linear._rows import rows_that_count
 from gnomon.linear._rules import SEED
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.losses.residual import SquaredEpsilonInsensitive
@@ -108,6 +109,9 @@ class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
 
     def _intercept_is_free(self):
         return self.fit_intercept and not self.regularize_intercept
+
+    def _prepare(self, rows):
+        return rows_that_count(rows)
 
     def _start(self, rows, rng):
         D = rows.n_features + self.fit_intercept

@@ -310,8 +310,10 @@ class BayesianGaussianMixture(GaussianMixture):
             S = np.asarray(S.mean())
         elif len(shape) == 2 and S.ndim == 1:
             S = np.diag(S)
-        floor = np.finfo(np.float64).eps
-        return S + floor * (np.eye(d) if S.ndim == 2 else 1.0) if np.all(np.abs(S) < floor) else S
+        spread = np.diagonal(S) if S.ndim == 2 else S
+        floor = np.finfo(np.float64).eps * max(1.0, float(np.max(spread)))
+        flat = np.where(spread < floor, floor, 0.0)  # a column that does not vary has no spread to believe in
+        return S + (np.diag(flat) if S.ndim == 2 else flat)
 
     def _update(self, found: Expectation, prior: Belief) -> Belief:
         """The posterior belief from the statistics of an E-step."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from gnomon.core.devices import import_torch
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.neural.layer_base import Cost, Layer, Shape
 
 WITHOUT_VALUES = ("activation", "dropout", "flatten")  # kinds that are done in place
@@ -54,8 +55,7 @@ class Account:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per layer."""
-        import pandas as pd
-
+        pd = import_pandas()
         return pd.DataFrame([row._asdict() for row in self.rows]).set_index("name")
 
     def __repr__(self) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.core.errors import DataError
+from gnomon.core.validate import matrix
 from gnomon.plot.style import QUIET, SEQUENTIAL, axes, color, limits
 
 
@@ -123,8 +125,8 @@ def dendrogram(Z: Any, *, height: float | None = None, names: Any = None, ax: An
 
     Parameters
     ----------
-    Z : array of shape (n_samples - 1, 4)
-        What `gnomon.cluster.linkage` returned.
+    Z : array of shape (n_samples - 1, 4), or fitted AgglomerativeClustering
+        What `gnomon.cluster.linkage` returned, or a model that has it in `linkage_matrix_`.
     height : float, optional
     names : sequence of str, optional
         Of the leaves.
@@ -141,7 +143,7 @@ def dendrogram(Z: Any, *, height: float | None = None, names: Any = None, ax: An
     >>> len(dendrogram(linkage(np.array([[0.0], [1.0], [3.0], [7.0]]))).lines)
     3
     """
-    Z = np.asarray(Z, dtype=float)
+    Z = _merges(Z)
     n = len(Z) + 1
     leaves = _leaf_order(Z)
     x, y = np.zeros(2 * n - 1), np.concatenate([np.zeros(n), Z[:, 2]])
@@ -156,6 +158,21 @@ def dendrogram(Z: Any, *, height: float | None = None, names: Any = None, ax: An
     labels = leaves if names is None else [names[i] for i in leaves]
     ax.set_xticks(np.arange(n), [str(label) for label in labels] if n <= 40 else [""] * n)
     return ax
+
+
+def _merges(Z: Any) -> Any:
+    """Return a tree of merges as an array, from one or from a model."""
+    if hasattr(Z, "fit") and not hasattr(Z, "linkage_matrix_"):
+        raise DataError(
+            f"dendrogram draws what gnomon.cluster.linkage returned, or a fitted AgglomerativeClustering; this "
+            f"{type(Z).__name__} has no linkage_matrix_."
+        )
+    Z = matrix(getattr(Z, "linkage_matrix_", Z), name="Z")
+    if Z.shape[1] != 4:
+        raise DataError(
+            f"Z must have 4 columns, as gnomon.cluster.linkage returns them; got shape {Z.shape}."
+        )
+    return Z
 
 
 def _leaf_order(Z: Any) -> Any:

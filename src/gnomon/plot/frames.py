@@ -76,7 +76,7 @@ def _frame(figure: Any, canvas: Any, draw: Any, model: Any, step: int, limits: A
         ax.set_title(f"step {step}")
     canvas.draw()
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    return picture, (ax.get_xlim(), ax.get_ylim())
+    return picture, (ax.get_xlim(), ax.get_ylim()) if ax.has_data() else limits
 
 
 def _write(frames: list[Any], path: Path, seconds: float) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def decision_regions(
     xs = np.linspace(*style.limits(points[:, 0]), resolution)
     ys = np.linspace(*style.limits(points[:, 1]), resolution)
     grid = _like(X, np.column_stack([axis.ravel() for axis in np.meshgrid(xs, ys)]))
-    answer = np.asarray(model.predict(grid)).reshape(resolution, resolution)
+    answer = np.asarray(_ask(model.predict, grid)).reshape(resolution, resolution)
     classes = _classes(model, answer, y)
     if classes is None:
         _draw_values(ax, xs, ys, answer, points, y)
@@ -76,6 +77,12 @@ def _like(X: Any, grid: np.ndarray) -> Any:
     return type(X)(dict(zip(X.columns, grid.T))) if hasattr(X, "columns") else grid
 
 
+def _ask(method: Any, grid: Any) -> Any:
+    """Return what a model says of every point alone: to a model of sequences each is a sequence of its own."""
+    of_sequences = "lengths" in inspect.signature(method).parameters
+    return method(grid, lengths=np.ones(len(grid), dtype=int)) if of_sequences else method(grid)
+
+
 def _classes(model: Any, answer: np.ndarray, y: Any) -> np.ndarray | None:
     """Return the labels, or None when the model predicts numbers."""
     known = getattr(model, "classes_", None)
@@ -92,7 +99,7 @@ def _lead(model: Any, grid: Any, answer: np.ndarray, classes: np.ndarray) -> np.
     The differences of the probabilities, where the model has them and decides by them, else 1 and -1.
     """
     if hasattr(model, "predict_proba"):
-        P = np.asarray(model.predict_proba(grid), dtype=float).T.reshape(-1, *answer.shape)
+        P = np.asarray(_ask(model.predict_proba, grid), dtype=float).T.reshape(-1, *answer.shape)
         if len(P) == len(classes) > 1 and (classes[P.argmax(axis=0)] == answer).mean() > 0.99:
             rest = np.array([np.delete(P, k, axis=0).max(axis=0) for k in range(len(P))])
             return P - rest

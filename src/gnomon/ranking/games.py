@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.frames import import_pandas
+from gnomon.core.items import listed
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.settings import check_parameters
@@ -147,7 +149,7 @@ class MarkovRanker(OneStep):
         """Return the games, checked."""
         check_parameters(self)
         columns = _columns(games)
-        points = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns[2:]])
+        points = np.column_stack([numbers(column) for column in columns[2:]])
         if not np.isfinite(points).all() or (points < 0).any():
             row = int(np.flatnonzero(~(np.isfinite(points) & (points >= 0)).all(axis=1))[0])
             raise DataError(
@@ -209,8 +211,7 @@ class MarkovRanker(OneStep):
 
     def table(self) -> Any:
         """Return a DataFrame of rank, object, score, wins, losses and draws, best first."""
-        import pandas as pd
-
+        pd = import_pandas()
         check_is_fitted(self, "scores_")
         order = np.argsort(-self.scores_, kind="stable")
         wins, losses, draws = self.record_[order].T
@@ -274,6 +275,14 @@ def check_connected(walk: Any, objects: Array) -> None:
         )
 
 
+def numbers(points: Any) -> Array:
+    """Return a column of points as numbers, finite or not."""
+    try:
+        return np.asarray(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("the points of both sides, columns 3 and 4 of games, must be numbers.") from None
+
+
 def _columns(games: Any) -> list[Any]:
     """Return the four columns of a table of games."""
     if hasattr(games, "columns"):
@@ -281,7 +290,10 @@ def _columns(games: Any) -> list[Any]:
     elif isinstance(games, np.ndarray):
         columns = list(games.T)
     else:
-        columns = list(zip(*games, strict=True))
+        rows = listed(games, "of rows (a, b, points of a, points of b)", name="games")
+        if not all(isinstance(row, list | tuple | np.ndarray) and len(row) == 4 for row in rows):
+            raise DataError("every game must be a row (a, b, points of a, points of b).")
+        columns = list(zip(*rows, strict=True))
     if len(columns) != 4 or not len(columns[0]):
         raise DataError("games must be rows of (a, b, points of a, points of b), at least one.")
     return columns

@@ -84,6 +84,7 @@ def _learned(model: Any) -> dict[str, str]:
 
 
 def _size(value: Any) -> str:
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, np.ndarray) and value.size > 6:
         return f"array {value.shape}"
     if isinstance(value, np.ndarray):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.saving import write_atomically
 from gnomon.report.columns import QuestionError
 from gnomon.report.tables import read_table
@@ -253,8 +254,7 @@ def _sets(baskets: Any, support: float, forced: bool) -> Any:
 
 
 def _kept(found: Any, n: int) -> Any:
-    import pandas as pd
-
+    pd = import_pandas()
     if found is None or not len(found):
         return pd.DataFrame({name: [] for name in COLUMNS})
     found = found.assign(count=np.rint(found["support"] * n).astype(np.int64))

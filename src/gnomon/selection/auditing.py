@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.selection.areas import auc_interval, delong_parts
 from gnomon.selection.calibrating import calibration
@@ -95,8 +96,7 @@ def audit(
     >>> found.proxies["auc"].round(4).to_dict()
     {'x1': 1.0, 'x0': 0.5833}
     """
-    import pandas as pd
-
+    pd = import_pandas()
     check_level(level)
     y, pred = np.asarray(y), np.asarray(pred)
     if y.ndim != 1 or y.shape != pred.shape or not len(y):
@@ -174,8 +174,7 @@ def _of_scores(truth: Array, scores: Array, level: float) -> dict[str, float]:
 
 
 def _gaps(table: Any, counts: list[dict[str, tuple[float, float]]]) -> Any:
-    import pandas as pd
-
+    pd = import_pandas()
     rows = {}
     for rate in RATES:
         values = table[rate].dropna()
@@ -201,7 +200,7 @@ def _same_rate(hits: Array) -> float:
 
 def _proxies(X: Any, names: list[Any], codes: Array, n_bins: int = 10) -> Any:
     """Return how well each feature tells the group: areas, and the share of the group's entropy it explains."""
-    import pandas as pd
+    pd = import_pandas()
 
     from gnomon.distributions import entropy, mutual_information
 

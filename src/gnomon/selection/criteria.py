@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.validate import probabilities
 
@@ -89,8 +90,7 @@ def criteria_table(models: Any, X: Any, y: Any = None, *, names: Any = None, **o
     >>> int(table["bic"].argmin()), table["n_parameters"].tolist()
     (1, [2, 5])
     """
-    import pandas as pd
-
+    pd = import_pandas()
     if hasattr(models, "items"):
         names, models = list(models), list(models.values())
     if not len(models):

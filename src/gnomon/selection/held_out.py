@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold, LeaveOneOut, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
 from gnomon.core.promises import Promises
@@ -127,8 +128,7 @@ class Conformal(WrapsEstimator, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return float(ends[0]), float(ends[1])
 
     def _coverage(self, inside: Array, size: Array, groups: Any) -> Any:
-        import pandas as pd
-
+        pd = import_pandas()
         names, codes = (
             (["all"], np.zeros(len(inside), int))
             if groups is None

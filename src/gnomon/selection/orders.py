@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
 from gnomon.core.errors import DataError, nearest
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.threads import in_order
@@ -82,8 +83,7 @@ def choose_order(
     ... ]
     2
     """
-    import pandas as pd
-
+    pd = import_pandas()
     criteria, orders = (criteria,) if isinstance(criteria, str) else tuple(criteria), list(orders)
     if not orders:
         raise DataError("orders is empty; give the orders to choose from.")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.validate import weights as check_weights
 from gnomon.selection.intervals import error_interval
@@ -53,8 +54,7 @@ class ConfusionTable(NamedTuple):
 
     def per_class(self, level: float = 0.95) -> Any:
         """Return a DataFrame with recall, its Wilson interval, precision and F1 of every class."""
-        import pandas as pd
-
+        pd = import_pandas()
         rows = []
         for label in self.labels:
             found = self.rates(label)

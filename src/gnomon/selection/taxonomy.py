@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import gnomon
+from gnomon.core.frames import import_pandas
 
 FLOORS = {
     "cli", "lab", "report", "selection", "theory", "plot", "datasets", "solvers", "distributions", "kernels",
@@ -41,8 +42,7 @@ def model_map(**wanted: Any) -> Any:
     >>> bool(table.loc["GaussianMixture", "generative"])
     True
     """
-    import pandas as pd
-
+    pd = import_pandas()
     rows = {}
     for family in gnomon._subpackages():
         if family not in FLOORS:

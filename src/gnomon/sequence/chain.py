@@ -15,7 +15,7 @@ from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
-from gnomon.core.settings import check_parameters
+from gnomon.core.settings import check_parameters, count_of
 from gnomon.core.steps import OneStep
 from gnomon.core.trace import Trace
 from gnomon.core.validate import probabilities
@@ -309,7 +309,7 @@ class MarkovChain(ChainAnalysis, OneStep):
         now = np.zeros(self.transmat_.shape[0])
         now[int(codes[-order:] @ K ** np.arange(order - 1, -1, -1))] = 1.0
         step = tuple_matrix(self.transmat_, self._order())
-        for _ in range(horizon - 1):
+        for _ in range(count_of(horizon, "horizon", 1) - 1):
             now = step.T @ now
         return self.transmat_.T @ now
 

@@ -11,19 +11,28 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ZeroEvidenceError
-from gnomon.core.items import Items
+from gnomon.core.items import Items, listed
 from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
-from gnomon.core.validate import encode, probabilities
+from gnomon.core.validate import encode, one_each, probabilities
 
 
 def as_columns(sequence: Any) -> Array:
     """Return a sequence as a matrix; plain numbers become one column."""
     rows = np.asarray(sequence)
     return rows.reshape(-1, 1) if rows.ndim == 1 else rows
+
+
+def columns_of(X: Any) -> list[Array]:
+    """Return sequences as matrices."""
+    sequences = listed(X, "of sequences, each of shape (length, d) or (length,)")
+    try:
+        return [as_columns(sequence) for sequence in sequences]
+    except ValueError as error:
+        raise DataError(f"a sequence of X has rows of several lengths: {error}") from None
 
 
 class HMMClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
@@ -84,10 +93,8 @@ class HMMClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
 
     def _read_sequences(self, X: Any, y: Any) -> Items:
         check_parameters(self)
-        sequences = [as_columns(sequence) for sequence in X]
-        if len(sequences) != len(y):
-            raise DataError(f"there are {len(sequences)} sequences and {len(y)} labels; they must agree.")
-        classes, codes = encode(y)
+        sequences = columns_of(X)
+        classes, codes = encode(one_each(y, len(sequences)))
         return Items(sequences, codes, classes=classes)
 
     def _solve(self, data: Items) -> dict[str, Any]:
@@ -127,7 +134,7 @@ class HMMClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
     def log_likelihoods(self, X: Any) -> Array:
         """Return ln p(sequence | class), (sequences, classes)."""
         check_is_fitted(self, "estimators_")
-        sequences = [as_columns(sequence) for sequence in X]
+        sequences = columns_of(X)
         rows = in_order(lambda s: [float(model.score(s)) for model in self.estimators_], sequences)
         return np.array(list(rows)).reshape(len(sequences), len(self.classes_))
 

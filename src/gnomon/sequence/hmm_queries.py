@@ -10,6 +10,7 @@ from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Chunk, MemoryRows
+from gnomon.core.settings import count_of
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import check_fitted
 from gnomon.loops import chains as loops
@@ -154,7 +155,7 @@ class HMMQueries:
     def predict_next(self, X: Any, horizon: int = 1) -> NextObservation:
         """Return the distribution of the observation `horizon` steps after the end of X."""
         filtered, chain = self.filter(X)[-1], self._chain()
-        ahead = filtered @ np.linalg.matrix_power(chain.trans, horizon)
+        ahead = filtered @ np.linalg.matrix_power(chain.trans, count_of(horizon, "horizon", 1))
         if not ahead.sum() > 0:
             raise DataError("the chain stops with certainty before the horizon.")
         return NextObservation(ahead / ahead.sum(), chain.emission)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sklearn.base import clone
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 
 CRITERIA = ("bic", "aic")
 
@@ -53,8 +54,7 @@ def select_n_states(
     >>> found.best.n_components
     2
     """
-    import pandas as pd
-
+    pd = import_pandas()
     if criterion not in CRITERIA:
         raise DataError(f"criterion must be one of {CRITERIA}; got {criterion!r}.")
     if model is None:

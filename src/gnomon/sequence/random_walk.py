@@ -110,6 +110,8 @@ class GaussianRandomWalk(OneStep):
 
     def predict_distribution(self, horizon: float = 1, start: Any = None) -> Gaussian:
         """Return N(s + h m, h Σ), `horizon` steps after `start` (default: the last row of the fit)."""
+        if not 0 < horizon < np.inf:
+            raise DataError(f"horizon must be a time above 0; got {horizon}.")
         here = self.last_ if start is None else np.asarray(start, dtype=np.float64)
         return Gaussian(here + horizon * self.drift_, horizon * self.covariance_[None])
 

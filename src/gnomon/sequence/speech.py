@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.canonical import order_by_value
 from gnomon.core.errors import DataError
-from gnomon.core.items import Items
+from gnomon.core.items import Items, listed
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.core.settings import check_parameters
 from gnomon.core.steps import OneStep
-from gnomon.core.validate import COUNT, POSITIVE, encode
+from gnomon.core.validate import COUNT, POSITIVE, encode, one_each, vector
 from gnomon.sequence.classifier import HMMClassifier
 from gnomon.sequence.starts import spread_centers, squared_distances
 
@@ -106,6 +106,12 @@ def quantize_frames(features: Any, codebook: Any) -> Array:
     return squared_distances(F - book.mean(axis=0), book - book.mean(axis=0)).argmin(axis=1)
 
 
+def sounds_of(X: Any) -> list[Array]:
+    """Return a list of sounds as vectors."""
+    sounds = listed(X, "of sounds, each a vector of samples")
+    return [vector(signal, name=f"sound {number} of X") for number, signal in enumerate(sounds)]
+
+
 class WordRecognizer(ClassifierMixin, OneStep):  # type: ignore[misc]
     """Recognize isolated words: spectral features, codewords by k-means, one left-to-right model per word.
 
@@ -183,10 +189,8 @@ class WordRecognizer(ClassifierMixin, OneStep):  # type: ignore[misc]
 
     def _read_sounds(self, X: Any, y: Any) -> Items:
         check_parameters(self)
-        sounds = [np.asarray(signal, dtype=np.float64) for signal in X]
-        if len(sounds) != len(y):
-            raise DataError(f"there are {len(sounds)} sounds and {len(y)} words; they must agree.")
-        classes, codes = encode(y)
+        sounds = sounds_of(X)
+        classes, codes = encode(one_each(y, len(sounds)))
         return Items(sounds, codes, classes=classes)
 
     def _solve(self, data: Items) -> dict[str, Any]:
@@ -219,7 +223,7 @@ class WordRecognizer(ClassifierMixin, OneStep):  # type: ignore[misc]
     def codewords(self, X: Any) -> list[Array]:
         """Return the codewords of every sound."""
         check_is_fitted(self, "codebook_")
-        return [quantize_frames(self._features(signal), self.codebook_) for signal in X]
+        return [quantize_frames(self._features(signal), self.codebook_) for signal in sounds_of(X)]
 
     def log_likelihoods(self, X: Any) -> Array:
         """Return ln p(sound | word), (sounds, words)."""

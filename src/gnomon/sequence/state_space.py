@@ -16,6 +16,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Rows
+from gnomon.core.settings import count_of
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import total
 from gnomon.core.tables import is_table
@@ -371,7 +372,7 @@ class KalmanFilter(Learner):
         Q = model.Q[-1] if model.gaps is None else model.Q[-1] / model.gaps[-1]
         c = self.transition_offsets
         offset = np.zeros(len(m)) if c is None else np.atleast_2d(np.asarray(c, dtype=np.float64))[-1]
-        for _ in range(horizon):
+        for _ in range(count_of(horizon, "horizon", 1)):
             m, P = C @ m + offset, C @ P @ C.T + Q
         return Gaussian(D @ m + model.e[-1], (D @ P @ D.T + model.V[-1])[None])
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError
+from gnomon.core.items import listed
 from gnomon.core.linalg import Array
 from gnomon.core.validate import run_lengths_of
 
@@ -50,12 +51,16 @@ def lay_out(sequences: Any, lengths: Any = None) -> Symbols:
         sequences = list(sequences)
     if hasattr(sequences, "to_numpy"):
         sequences = sequences.to_numpy()
-    parts = list(sequences)
+    parts = listed(sequences, "of symbols, or of sequences of symbols", name="sequences")
     if not parts:
         raise DataError("there are no sequences: give at least one symbol.")
+    if any(part is None for part in parts):
+        raise DataError("a symbol or a sequence is None; drop it, or give the gap a name of its own.")
     if not all(isinstance(part, list | tuple | np.ndarray) for part in parts):
         values = np.asarray(sequences)
         return Symbols(values, np.array([0, len(values)]))
+    if not any(len(part) for part in parts):
+        raise DataError("all sequences are empty: give at least one symbol.")
     return Symbols(
         np.concatenate([np.asarray(part) for part in parts if len(part)]), _offsets(list(map(len, parts)))
     )
@@ -80,7 +85,7 @@ def encode_symbols(values: Array, states: Array, *, unknown: str = "error") -> A
         if unknown == "error":
             where = int(np.flatnonzero(strange)[0])
             raise DataError(
-                f"symbol {values[where]!r} at position {where} is not among the {len(states)} states; "
+                f"symbol {values[[where]].tolist()[0]!r} at position {where} is not among the {len(states)} states; "
                 "pass unknown='ignore' to skip such transitions."
             )
         codes = np.where(strange, -1, codes)

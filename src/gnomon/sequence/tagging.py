@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.core.items import Items
+from gnomon.core.items import Items, listed
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods
 from gnomon.core.settings import check_parameters
@@ -48,7 +48,10 @@ class _Tagger(OneStep):
     def _read_tagged(self, X: Any, y: Any) -> Items:
         """Return the sentences with their tags."""
         check_parameters(self)
-        sentences, tags = [list(sentence) for sentence in X], [list(sentence) for sentence in y]
+        sentences = sentences_of(X)
+        tags = [
+            listed(one, "of tags", name="a sentence of y") for one in listed(y, "of lists of tags", name="y")
+        ]
         check_sentences(sentences, tags)
         if not any(sentences):
             raise DataError("X has no words (0 samples); at least one tagged word is needed.")
@@ -73,6 +76,12 @@ class _Tagger(OneStep):
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
+
+
+def sentences_of(X: Any) -> list[list[Any]]:
+    """Return sentences as lists of words."""
+    sentences = listed(X, "of sentences, each a list of words")
+    return [listed(one, "of words", name=f"sentence {number} of X") for number, one in enumerate(sentences)]
 
 
 def check_sentences(X: Any, y: Any) -> None:
@@ -172,7 +181,7 @@ class HMMTagger(_Tagger):
         check_is_fitted(self, "transmat_")
         chain = HiddenChain(self.startprob_, self.transmat_, None, None)
         found = []
-        for sentence in X:
+        for sentence in sentences_of(X):
             path = (
                 viterbi(chain, self._table(sentence), np.array([0, len(sentence)]))[1]
                 if len(sentence)
@@ -286,8 +295,8 @@ class TokenClassifier(_Tagger):
         """Return the tag of every word: an array of lists, one for each sentence."""
         check_is_fitted(self, "classes_")
         found = []
-        for sentence in X:
-            F = feature_matrix(token_features(list(sentence)), self.vocabulary_)
+        for sentence in sentences_of(X):
+            F = feature_matrix(token_features(sentence), self.vocabulary_)
             if not len(sentence):
                 found.append([])
             elif hasattr(self, "estimator_"):

@@ -290,8 +290,8 @@ def minimize(
             f"method must be one of {sorted(METHODS)}; got {method!r}.{nearest(method, METHODS)}"
         )
     schedule = learning_rate if isinstance(learning_rate, Schedule) else Constant(learning_rate)
-    settings = Options(rate=schedule, **options)
-    state = at(function, np.array(start, dtype=float))
+    settings = _settings(method, schedule, options)
+    state = _first(function, np.array(start, dtype=float), method, settings)
     path, trace = [state.x], [_objective(state, settings)]
     first = abs(trace[0])
     converged = _small(state, None, settings, tol)
@@ -305,6 +305,38 @@ def minimize(
             )
         converged = _small(state, before, settings, tol)
     return Minimum(state.x, trace[-1], state.gradient, state.k, bool(converged), path, trace)
+
+
+def _settings(method, schedule, options):
+    unknown = sorted(set(options) - set(Options._fields))
+    if unknown:
+        raise ValueError(
+            f"minimize has no option {unknown[0]!r}; there are {sorted(Options._fields[1:])}."
+            f"{nearest(unknown[0], Options._fields)}"
+        )
+    settings = Options(rate=schedule, **options)
+    if method in ("proximal", "fista") and settings.penalty is None:
+        raise ValueError(f"method={method!r} needs a penalty, such as penalty=gnomon.losses.L1(0.1).")
+    if settings.penalty is not None and not hasattr(settings.penalty, "prox"):
+        raise ValueError(f"penalty must be one of gnomon.losses, such as L1(0.1); got {settings.penalty!r}.")
+    return settings
+
+
+def _first(function, start, method, settings) -> DescentState:
+    """Return the state to begin with; what the function returns is looked at once, here."""
+    if not callable(function):
+        raise DataError(f"function must be callable; got {function!r}.")
+    told = function(start)
+    needed = 3 if method == "newton" and settings.hessian is None else 2
+    if not isinstance(told, tuple | list) or len(told) < needed:
+        what = "its value, its gradient and its Hessian" if needed == 3 else "its value and its gradient"
+        raise DataError(f"function must return {what}; it returned {type(told).__name__}.")
+    if np.ndim(told[0]) or np.shape(told[1]) != start.shape:
+        raise DataError(
+            f"function must return a number and a gradient of the shape of start, {start.shape}; their shapes are "
+            f"{np.shape(told[0])} and {np.shape(told[1])}."
+        )
+    return DescentState(start, float(told[0]), np.asarray(told[1], dtype=float))
 
 
 def _objective(state, settings):

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array, dots_of
 from gnomon.core.randomness import generator
 
@@ -32,8 +33,7 @@ def top_words(components: Any, names: Any = None, n: int = 10) -> Any:
     0    ball    vote
     1    team    team
     """
-    import pandas as pd
-
+    pd = import_pandas()
     table = np.asarray(components, dtype=np.float64)
     if table.ndim != 2:
         raise DataError(f"components must be a table of topics by words; its shape is {table.shape}.")

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.core.errors import DataError
+from gnomon.core.frames import frame_like
 from gnomon.core.validate import Reads
 
 Array = np.ndarray
@@ -24,10 +25,7 @@ def encode(X: Any, categories: dict[int, Array]) -> Any:
     if not categories:
         return X
     if hasattr(X, "columns"):
-        import pandas as pd
-
-        names = list(X.columns)
-        return pd.DataFrame({name: _number(X, j, categories) for j, name in enumerate(names)})
+        return frame_like(X, {name: _number(X, j, categories) for j, name in enumerate(X.columns)})
     X = np.array(X, dtype=object if np.asarray(X).dtype.kind in "OUS" else np.float64)
     for j in categories:
         X[:, j] = _codes(X[:, j], categories[j])
