@@ -18,6 +18,7 @@ from gnomon.association import (
     fpgrowth,
     fpmax,
     lattice,
+    search,
     support,
 )
 from gnomon.core.errors import DataError
@@ -31,6 +32,13 @@ BASKETS = [
     {"Bread", "Milk", "Diapers", "Cola"},
 ]
 ENGINES = [apriori, fpgrowth, eclat]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees_of_few_baskets():
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(search, "SHORT_ROWS", 0)
+        yield
 
 
 def closed_itemsets(df, min_support=0.5, **options):

@@ -34,6 +34,29 @@ def by_size(parents: Array, items: Array, sizes: Array) -> dict[int, Found]:
     }
 
 
+def by_mask(parents: Array, ranks: Array, sizes: Array, columns: Array) -> list[Found]:
+    """Return the sets of a search tree over at most 58 items, size by size, in lexicographic order."""
+    from gnomon.loops.masks import LENGTH, mask_keys, masks_of, unfolded
+
+    order = np.argsort(columns)
+    place = np.argsort(order)
+    keys = mask_keys(parents, place[ranks], len(columns))
+    sorting = np.argsort(keys)
+    keys = keys.take(sorting)
+    number = np.bincount((keys >> np.uint64(LENGTH)).astype(np.int64))[1:]
+    flat = unfolded(masks_of(keys), columns[order], int(number @ np.arange(1, len(number) + 1)))
+    return cut_by_size(flat, sizes.take(sorting), number)
+
+
+def cut_by_size(flat: Array, counts: Array, number: Array) -> list[Found]:
+    """Return sets that lie one after another, number[0] of one item, number[1] of two and so on."""
+    found, begin, low = [], 0, 0
+    for k, n in enumerate(number.tolist(), 1):
+        found.append(Found(flat[begin : begin + k * n].reshape(n, k), counts[low : low + n]))
+        begin, low = begin + k * n, low + n
+    return found
+
+
 def sorted_sizes(parts: list[dict[int, Found]]) -> Iterator[Found]:
     """Yield the sets of several parts of a search, size by size, each in lexicographic order."""
     longest = max((max(part, default=0) for part in parts), default=0)
@@ -69,7 +92,7 @@ def in_lexicographic_order(sets: Array, counts: Array) -> Found:
     order = np.argsort(words[0])
     for w in range(1, len(words)):
         refine(order, words[:w], words[w])
-    return Found(sets[order], counts[order])
+    return Found(sets.take(order, axis=0), counts.take(order))
 
 
 def frame_of(found: Iterable[Found], baskets: Baskets, named: bool, **attributes: Any) -> Any:
@@ -87,7 +110,7 @@ def frame_of(found: Iterable[Found], baskets: Baskets, named: bool, **attributes
     codes = np.concatenate([np.zeros(0, dtype=np.int32), *(np.ravel(one.sets) for one in parts)])
     sets = ItemsetArray(Pool(starts, codes, names), np.arange(len(lengths)))
     count = np.concatenate([np.zeros(0, dtype=np.int64), *(one.counts for one in parts)]).astype(np.int64)
-    frame = pd.DataFrame({"support": count / max(1, baskets.n), "itemsets": sets, "count": count})
+    frame = pd.DataFrame({"support": count / max(1, baskets.n), "itemsets": sets, "count": count}, copy=False)
     frame.attrs.update({"n_baskets": baskets.n, **attributes})
     return frame
 
