@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.association import apriori, association_rules, eclat, fpgrowth, fpmax, search
-from gnomon.association.found import in_lexicographic_order
+from gnomon.association.found import in_lexicographic_order, of_lengths
 from gnomon.core.errors import DataError
 from gnomon.core.threads import threads
 
@@ -109,6 +109,22 @@ def test_sets_of_few_items_are_words_and_nothing_changes(monkeypatch, n, p, shar
             slow = engine(X, min_count=least, max_len=longest)
         pd.testing.assert_frame_equal(quick, slow)
         assert quick.attrs == slow.attrs
+
+
+@pytest.mark.parametrize("p", [1, 5, 57, 58, 59])
+def test_lists_of_sets_are_put_in_order_with_words_and_without(p):
+    rng = np.random.default_rng(p)
+    sets = sorted(
+        {tuple(sorted(rng.choice(p, rng.integers(1, min(p, 6) + 1), replace=False))) for _ in range(40)}
+    )
+    columns = rng.permutation(100)[:p]
+    order = rng.permutation(len(sets))
+    lengths = np.array([len(sets[i]) for i in order])
+    members = np.concatenate([rng.permutation(sets[i]) for i in order]).astype(np.int32)
+    found = of_lengths(lengths, members, order, columns)
+    got = [(tuple(row), count) for one in found for row, count in zip(one.sets.tolist(), one.counts.tolist())]
+    want = [(tuple(sorted(columns[list(sets[i])].tolist())), i) for i in range(len(sets))]
+    assert got == sorted(want, key=lambda one: (len(one[0]), one[0]))
 
 
 def test_words_give_way_to_many_sets(monkeypatch):

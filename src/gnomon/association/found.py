@@ -36,23 +36,28 @@ def by_size(parents: Array, items: Array, sizes: Array) -> dict[int, Found]:
 
 def by_mask(parents: Array, ranks: Array, sizes: Array, columns: Array) -> list[Found]:
     """Return the sets of a search tree over at most 58 items, size by size, in lexicographic order."""
-    from gnomon.loops.masks import LENGTH, mask_keys, masks_of, unfolded
+    from gnomon.loops.masks import mask_keys
 
     order = np.argsort(columns)
-    place = np.argsort(order)
-    keys = mask_keys(parents, place[ranks], len(columns))
-    sorting = np.argsort(keys)
-    keys = keys.take(sorting)
+    return _of_keys(mask_keys(parents, np.argsort(order)[ranks], len(columns)), sizes, columns[order])
+
+
+def _of_keys(keys: Array, counts: Array, columns: Array) -> list[Found]:
+    from gnomon.loops.masks import LENGTH, masks_of, unfolded
+
+    order = np.argsort(keys)
+    keys = keys.take(order)
     number = np.bincount((keys >> np.uint64(LENGTH)).astype(np.int64))[1:]
-    flat = unfolded(masks_of(keys), columns[order], int(number @ np.arange(1, len(number) + 1)))
-    return cut_by_size(flat, sizes.take(sorting), number)
+    flat = unfolded(masks_of(keys), columns, int(number @ np.arange(1, len(number) + 1)))
+    return cut_by_size(flat, counts.take(order), number)
 
 
 def cut_by_size(flat: Array, counts: Array, number: Array) -> list[Found]:
     """Return sets that lie one after another, number[0] of one item, number[1] of two and so on."""
     found, begin, low = [], 0, 0
     for k, n in enumerate(number.tolist(), 1):
-        found.append(Found(flat[begin : begin + k * n].reshape(n, k), counts[low : low + n]))
+        if n:
+            found.append(Found(flat[begin : begin + k * n].reshape(n, k), counts[low : low + n]))
         begin, low = begin + k * n, low + n
     return found
 
@@ -70,10 +75,15 @@ def sorted_sizes(parts: list[dict[int, Found]]) -> Iterator[Found]:
 
 
 def of_lengths(lengths: Any, members: Any, counts: Any, columns: Array) -> list[Found]:
-    """Return sets that lie one after another, size by size and in lexicographic order."""
-    found: list[Found] = []
+    """Return sets of ranks that lie one after another, size by size and in lexicographic order."""
+    from gnomon.loops.masks import LENGTH, list_keys
+
     if not len(lengths):
-        return found
+        return []
+    if len(columns) <= LENGTH:
+        order = np.argsort(columns)
+        return _of_keys(list_keys(lengths, np.argsort(order)[members], len(columns)), counts, columns[order])
+    found = []
     begins = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     for k in np.unique(lengths):
         chosen = np.flatnonzero(lengths == k)

@@ -219,7 +219,7 @@ def few_levels(data: Ranked, longest: int, limit: int) -> tuple[list[Found], lis
     levels = [Level(1, data.n_items, 0, data.n_items, len(order))]
     for size, (generated, counted, new) in enumerate(figures[1:].tolist(), 2):
         levels.append(Level(size, generated, generated - counted, counted, new))
-    return cut_by_size(flat, counts, kept[kept > 0]), levels
+    return cut_by_size(flat, counts, kept), levels
 
 
 def frequent(tried: Found, least: int) -> Found:

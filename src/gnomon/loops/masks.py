@@ -25,6 +25,19 @@ def mask_keys(parents, items, p):
 
 
 @compiled
+def list_keys(lengths, items, p):
+    """The same keys, of sets whose items lie one after another."""
+    keys = np.empty(len(lengths), dtype=np.uint64)
+    e = 0
+    for s in range(len(lengths)):
+        keys[s] = ((np.uint64(lengths[s]) + np.uint64(1)) << np.uint64(LENGTH)) - np.uint64(1)
+        for _ in range(lengths[s]):
+            keys[s] ^= np.uint64(1) << np.uint64(p - 1 - items[e])
+            e += 1
+    return keys
+
+
+@compiled
 def masks_of(keys):
     """The words of sets with these keys."""
     low = (np.uint64(1) << np.uint64(LENGTH)) - np.uint64(1)
