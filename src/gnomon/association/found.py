@@ -54,7 +54,8 @@ def _of_keys(keys: Array, counts: Array, columns: Array) -> list[Found]:
 
 def cut_by_size(flat: Array, counts: Array, number: Array) -> list[Found]:
     """Return sets that lie one after another, number[0] of one item, number[1] of two and so on."""
-    found, begin, low = [], 0, 0
+    found: list[Found] = []
+    begin = low = 0
     for k, n in enumerate(number.tolist(), 1):
         if n:
             found.append(Found(flat[begin : begin + k * n].reshape(n, k), counts[low : low + n]))
@@ -83,7 +84,7 @@ def of_lengths(lengths: Any, members: Any, counts: Any, columns: Array) -> list[
     if len(columns) <= LENGTH:
         order = np.argsort(columns)
         return _of_keys(list_keys(lengths, np.argsort(order)[members], len(columns)), counts, columns[order])
-    found = []
+    found: list[Found] = []
     begins = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     for k in np.unique(lengths):
         chosen = np.flatnonzero(lengths == k)

@@ -168,9 +168,9 @@ def search_apriori(
 ) -> tuple[list[Found], list[Level]]:
     """Level by level: candidates from the sets of the level below, counted in one look at the baskets."""
     if candidates == "prefix" and 0 < len(data.columns) <= FEW_ITEMS and len(data.items) <= FEW_ENTRIES:
-        found = few_levels(data, longest, min(limit, FEW_SETS))
-        if found is not None:
-            return found
+        few = few_levels(data, longest, min(limit, FEW_SETS))
+        if few is not None:
+            return few
     columns = np.sort(data.columns)
     order = np.argsort(data.columns)  # sets are of columns here, so that their order is the caller's
     singles = np.arange(len(order), dtype=np.int32)[:, None]
