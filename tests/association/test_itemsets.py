@@ -18,6 +18,7 @@ from gnomon.association import (
     fpgrowth,
     fpmax,
     lattice,
+    search,
     support,
 )
 from gnomon.core.errors import DataError
@@ -31,6 +32,13 @@ BASKETS = [
     {"Bread", "Milk", "Diapers", "Cola"},
 ]
 ENGINES = [apriori, fpgrowth, eclat]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees_of_few_baskets():
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(search, "SHORT_ROWS", 0)
+        yield
 
 
 def closed_itemsets(df, min_support=0.5, **options):
@@ -219,6 +227,9 @@ def test_estimate_is_unbiased_and_its_bound_holds():
     sizes = np.bincount([len(one) for one in eclat(X, 0.1)["itemsets"]])[1:]
     assert work.by_size[0] == sizes[0] and work.by_size[1] == pytest.approx(sizes[1], rel=0.1)
     assert estimate_work(np.zeros((3, 2), dtype=bool), 0.5).sets == 0
+    assert estimate_work(X, 0.1, n_probes=1).standard_error == math.inf
+    with pytest.raises(DataError, match="n_probes"):
+        estimate_work(X, 0.1, n_probes=0)
 
 
 # forms of baskets

@@ -40,6 +40,14 @@ def test_floating_thresholds_lose_rules_on_the_boundary():
     assert len(association_rules(eclat(BASKETS, 0.4), min_threshold=0.75, exact=False)) == 8
 
 
+def test_counts_and_supports_tell_how_many_baskets_there_were():
+    sets = eclat(BASKETS, 0.4)
+    want = association_rules(sets, min_threshold=0.0)
+    sets.attrs.clear()
+    assert sets["count"].iloc[0] != sets["count"].iloc[1]
+    pd.testing.assert_frame_equal(association_rules(sets, min_threshold=0.0), want)
+
+
 def test_diapers_and_beer():
     r = rule(["Diapers"], ["Beer"])
     want = {

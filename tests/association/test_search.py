@@ -10,11 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.association import apriori, association_rules, eclat, fpgrowth, fpmax, search
-from gnomon.association.found import in_lexicographic_order
+from gnomon.association.found import in_lexicographic_order, of_lengths
 from gnomon.core.errors import DataError
 from gnomon.core.threads import threads
 
 ENGINES = [apriori, fpgrowth, eclat]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees_of_few_baskets():
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(search, "SHORT_ROWS", 0)
+        yield
 
 
 def as_dict(frame):
@@ -86,9 +93,54 @@ def test_maximal_sets_of_more_items_than_one_word(seed):
         assert all(any(one <= largest for largest in found) for one in closed)
 
 
+@pytest.mark.parametrize(
+    ("n", "p", "share"), [(1, 1, 1.0), (40, 6, 0.7), (150, 12, 0.6), (90, 58, 0.08), (90, 59, 0.08)]
+)
+@pytest.mark.parametrize("longest", [None, 1, 2, 3])
+def test_sets_of_few_items_are_words_and_nothing_changes(monkeypatch, n, p, share, longest):
+    rng = np.random.default_rng(n)
+    X = rng.random((n, p)) < share * rng.uniform(0.7, 1.4, size=p)
+    X[:, -1] |= X[:, 0]
+    least = max(1, n // 12 if p < 50 else 3)
+    for engine in ENGINES:
+        quick = engine(X, min_count=least, max_len=longest)
+        with monkeypatch.context() as here:
+            here.setattr(search, "FEW_ITEMS", 0)
+            slow = engine(X, min_count=least, max_len=longest)
+        pd.testing.assert_frame_equal(quick, slow)
+        assert quick.attrs == slow.attrs
+
+
+@pytest.mark.parametrize("p", [1, 5, 57, 58, 59])
+def test_lists_of_sets_are_put_in_order_with_words_and_without(p):
+    rng = np.random.default_rng(p)
+    sets = sorted(
+        {tuple(sorted(rng.choice(p, rng.integers(1, min(p, 6) + 1), replace=False))) for _ in range(40)}
+    )
+    columns = rng.permutation(100)[:p]
+    order = rng.permutation(len(sets))
+    lengths = np.array([len(sets[i]) for i in order])
+    members = np.concatenate([rng.permutation(sets[i]) for i in order]).astype(np.int32)
+    found = of_lengths(lengths, members, order, columns)
+    got = [(tuple(row), count) for one in found for row, count in zip(one.sets.tolist(), one.counts.tolist())]
+    want = [(tuple(sorted(columns[list(sets[i])].tolist())), i) for i in range(len(sets))]
+    assert got == sorted(want, key=lambda one: (len(one[0]), one[0]))
+
+
+def test_words_give_way_to_many_sets(monkeypatch):
+    X = np.random.default_rng(0).random((60, 8)) < 0.7
+    want = apriori(X, min_count=5)
+    monkeypatch.setattr(search, "FEW_SETS", 20)
+    assert len(want) > 20
+    pd.testing.assert_frame_equal(apriori(X, min_count=5), want)
+    with pytest.raises(DataError, match="max_sets=12"):
+        apriori(X, min_count=5, max_sets=12)
+
+
 def test_items_that_follow_from_others_are_not_counted(monkeypatch):
     from gnomon.loops import levels
 
+    monkeypatch.setattr(search, "FEW_ITEMS", 0)
     rng = np.random.default_rng(0)
     X = rng.random((200, 6)) < 0.6
     X = np.column_stack([X, X, np.ones(200, dtype=bool)])  # every item twice, and one that is always there
@@ -163,11 +215,20 @@ def test_order_of_sets_is_that_of_python(rng, size):
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (8, 8), (9, 7), (65, 3), (2, 0), (0, 3)])
 def test_tables_in_any_layout(shape):
     X = np.random.default_rng(0).random(shape) < 0.5
-    want = as_dict(eclat(X.tolist() and [np.flatnonzero(row).tolist() for row in X], min_count=1))
+    lists = [np.flatnonzero(row).tolist() for row in X]
     strided = np.repeat(X, 2, axis=0)[::2]
-    for data in (X, np.asfortranarray(X), strided, pd.DataFrame(X), X.astype(int), X.astype(float)):
-        for engine in ENGINES:
-            assert as_dict(engine(data, min_count=1)) == want
+    for least in (1, 1 + len(X) // 2):  # all columns, or some
+        want = as_dict(eclat(lists, min_count=least))
+        for data in (X, np.asfortranarray(X), strided, pd.DataFrame(X), X.astype(int), X.astype(float)):
+            for engine in ENGINES:
+                assert as_dict(engine(data, min_count=least)) == want
+
+
+@pytest.mark.parametrize("sparse", [[], ["b"], ["a", "c"], ["a", "b", "c"]])
+def test_frames_with_some_sparse_columns(sparse):
+    plain = pd.DataFrame({"a": [1, 1, 0, 1], "b": [0, 1, 1, 1], "c": [1, 1, 0, 0]}, dtype=bool)
+    frame = plain.astype({name: pd.SparseDtype(bool, False) for name in sparse})
+    pd.testing.assert_frame_equal(eclat(frame, 0.5), eclat(plain, 0.5))
 
 
 def test_a_basket_is_a_set():

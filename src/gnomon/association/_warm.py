@@ -17,9 +17,11 @@ def warm_up() -> None:
         ["a", "b"],
         ["b", "c"],
         ["a", "c", "b"],
-    ] * 300  # the same again, for prefix trees
+    ] * 600  # the same again, for prefix trees
+    wide = [[i, (i + 1) % 60, (i + 2) % 60] for i in range(60)]  # more items than a word has bits for
     for function in (apriori, fpgrowth, eclat, fpmax):
         function(baskets, 0.5)
+        function(wide, min_count=1)
         function(np.eye(3, dtype=bool, order="F"), 0.3)
     association_rules(eclat(baskets, 0.5), min_threshold=0.5)
     in_lexicographic_order(np.arange(40, dtype=np.int32).reshape(2, 20), np.arange(2))

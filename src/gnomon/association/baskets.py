@@ -60,7 +60,9 @@ def baskets_of(
         data = read_baskets(data)
     if sparse.issparse(data):
         found = _from_matrix(data, range(data.shape[1]), named=False)
-    elif hasattr(data, "columns") and hasattr(data, "dtypes"):
+    elif hasattr(type(data), "columns") and hasattr(
+        type(data), "dtypes"
+    ):  # of the class: theirs are made anew
         found = _from_frame(data, null_values, None if hierarchy else least)
     elif isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "biuf":
         found = _from_table(
@@ -153,7 +155,7 @@ def _from_frame(frame: Any, null_values: bool, least: Any = None) -> Baskets:
     twice = [name for name in set(names) if names.count(name) > 1] if len(set(names)) < len(names) else []
     if twice:
         raise DataError(f"column {twice[0]!r} appears twice; item names must be unique.")
-    if hasattr(frame, "sparse") and len(names) and all(hasattr(kind, "subtype") for kind in frame.dtypes):
+    if names and _is_sparse(frame[names[0]].dtype) and all(map(_is_sparse, frame.dtypes)):
         return _from_matrix(frame.sparse.to_coo(), names)
     if hasattr(frame, "to_numpy"):
         table = frame.to_numpy()
@@ -168,6 +170,10 @@ def _from_frame(frame: Any, null_values: bool, least: Any = None) -> Baskets:
                 "or pass them as a list of lists."
             ) from None
     return _from_table(table, names, null_values, least)
+
+
+def _is_sparse(kind: Any) -> bool:
+    return hasattr(kind, "fill_value") and hasattr(kind, "subtype")
 
 
 def _from_table(
@@ -193,12 +199,23 @@ def _from_table(
         table = table != 0
     if least is None or not table.size:
         return Baskets(*_true_cells(table), names, named, unknown)
-    number = np.count_nonzero(table, axis=0)
-    kept = np.flatnonzero(number >= least(len(table)))
+    kept = np.flatnonzero(_column_counts(table) >= least(len(table)))
     if len(kept) == len(names):
         return Baskets(*_true_cells(table), names, named, unknown)
-    starts, items = _true_cells(table[:, kept])
+    starts, items = _true_cells(table[:, kept] if table.flags.f_contiguous else table.take(kept, axis=1))
     return Baskets(starts, kept[items].astype(np.int32), names, named, unknown)
+
+
+def _column_counts(table: Array) -> Array:
+    """Return how many cells of each column are true."""
+    from gnomon.loops.setorder import add_rows, sum_rows
+
+    counts = np.zeros(table.shape[1], dtype=np.int64)
+    if table.flags.f_contiguous:
+        sum_rows(table.T.view(np.uint8), counts)
+    else:
+        add_rows(np.ascontiguousarray(table).view(np.uint8), counts)
+    return counts
 
 
 def _true_cells(table: Array) -> tuple[Array, Array]:

@@ -35,6 +35,35 @@ def by_size(parents: Array, items: Array, sizes: Array) -> dict[int, Found]:
     }
 
 
+def by_mask(parents: Array, ranks: Array, sizes: Array, columns: Array) -> list[Found]:
+    """Return the sets of a search tree over at most 58 items, size by size, in lexicographic order."""
+    from gnomon.loops.masks import mask_keys
+
+    order = np.argsort(columns)
+    return _of_keys(mask_keys(parents, np.argsort(order)[ranks], len(columns)), sizes, columns[order])
+
+
+def _of_keys(keys: Array, counts: Array, columns: Array) -> list[Found]:
+    from gnomon.loops.masks import LENGTH, masks_of, unfolded
+
+    order = np.argsort(keys)
+    keys = keys.take(order)
+    number = np.bincount((keys >> np.uint64(LENGTH)).astype(np.int64))[1:]
+    flat = unfolded(masks_of(keys), columns, int(number @ np.arange(1, len(number) + 1)))
+    return cut_by_size(flat, counts.take(order), number)
+
+
+def cut_by_size(flat: Array, counts: Array, number: Array) -> list[Found]:
+    """Return sets that lie one after another, number[0] of one item, number[1] of two and so on."""
+    found: list[Found] = []
+    begin = low = 0
+    for k, n in enumerate(number.tolist(), 1):
+        if n:
+            found.append(Found(flat[begin : begin + k * n].reshape(n, k), counts[low : low + n]))
+        begin, low = begin + k * n, low + n
+    return found
+
+
 def sorted_sizes(parts: list[dict[int, Found]]) -> Iterator[Found]:
     """Yield the sets of several parts of a search, size by size, each in lexicographic order."""
     longest = max((max(part, default=0) for part in parts), default=0)
@@ -48,10 +77,15 @@ def sorted_sizes(parts: list[dict[int, Found]]) -> Iterator[Found]:
 
 
 def of_lengths(lengths: Any, members: Any, counts: Any, columns: Array) -> list[Found]:
-    """Return sets that lie one after another, size by size and in lexicographic order."""
-    found: list[Found] = []
+    """Return sets of ranks that lie one after another, size by size and in lexicographic order."""
+    from gnomon.loops.masks import LENGTH, list_keys
+
     if not len(lengths):
-        return found
+        return []
+    if len(columns) <= LENGTH:
+        order = np.argsort(columns)
+        return _of_keys(list_keys(lengths, np.argsort(order)[members], len(columns)), counts, columns[order])
+    found: list[Found] = []
     begins = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     for k in np.unique(lengths):
         chosen = np.flatnonzero(lengths == k)
@@ -70,7 +104,7 @@ def in_lexicographic_order(sets: Array, counts: Array) -> Found:
     order = np.argsort(words[0])
     for w in range(1, len(words)):
         refine(order, words[:w], words[w])
-    return Found(sets[order], counts[order])
+    return Found(sets.take(order, axis=0), counts.take(order))
 
 
 def frame_of(found: Iterable[Found], baskets: Baskets, named: bool, **attributes: Any) -> Any:
@@ -88,7 +122,7 @@ def frame_of(found: Iterable[Found], baskets: Baskets, named: bool, **attributes
     codes = np.concatenate([np.zeros(0, dtype=np.int32), *(np.ravel(one.sets) for one in parts)])
     sets = ItemsetArray(Pool(starts, codes, names), np.arange(len(lengths)))
     count = np.concatenate([np.zeros(0, dtype=np.int64), *(one.counts for one in parts)]).astype(np.int64)
-    frame = pd.DataFrame({"support": count / max(1, baskets.n), "itemsets": sets, "count": count})
+    frame = pd.DataFrame({"support": count / max(1, baskets.n), "itemsets": sets, "count": count}, copy=False)
     frame.attrs.update({"n_baskets": baskets.n, **attributes})
     return frame
 

@@ -225,7 +225,7 @@ def fpgrowth(
     an item, each with the number of baskets that took it, are the baskets that hold it; they are written as bit sets
     with weights, which take the place of ever smaller trees, and searched as in `eclat`. Good when many baskets are
     alike or begin alike; where the tree has more than one node for twenty entries of the baskets, it is given up and
-    the search is that of `eclat`.
+    the search is that of `eclat`, as it is for up to 2048 baskets.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.association.baskets import Baskets
-from gnomon.association.found import Found, by_size, of_lengths, sorted_sizes
+from gnomon.association.found import Found, by_mask, by_size, cut_by_size, of_lengths, sorted_sizes
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order, shared
@@ -19,7 +19,11 @@ MAX_SETS = 10_000_000  # found sets, unless the caller says more
 STRIDES = 16  # first items are dealt out to so many pieces of work
 FEW_ENTRIES = 2**18  # of baskets; with no more of them
 FEW_SETS = 2**14  # at most are looked for in one piece, without threads
+FEW_ITEMS = 58  # frequent ones; a set of so many is one word
 MOST_NODES = 0.05  # of a prefix tree per entry of the baskets; with more the tree is not worth its links
+SHORT_ROWS = (
+    2**11
+)  # baskets; for no more than this a row of bits is soon looked through, and no tree is grown
 FIRST_PART = 8  # of the baskets, one of so many, is tried first: its tree may have twice as many nodes
 BLOCK_BYTES = 2**25  # of bits that Apriori counts in at a time
 PIECE_SETS = 2**13  # that a thread joins at least
@@ -96,6 +100,8 @@ def search_fpgrowth(data: Ranked, longest: int, limit: int) -> Iterator[Found]:
 
     if not len(data.columns):
         return iter(())
+    if len(data.starts) - 1 <= SHORT_ROWS:
+        return search_eclat(data, longest, limit)
     for part, most in ((FIRST_PART, 2 * MOST_NODES), (1, MOST_NODES)):
         starts = data.starts[: 1 + (len(data.starts) - 1) // part]
         tree = prefix_tree(starts, data.items[: starts[-1]])
@@ -133,12 +139,18 @@ def _pieces(
 
 def _gathered(piece: Callable[[int, int, int], Any], data: Ranked, limit: int) -> Iterator[Found]:
     """Yield what pieces of the work find, size by size and in order."""
+    few = len(data.columns) <= FEW_ITEMS
 
     def laid_out(begin: int, step: int, most: int) -> tuple[int, Any]:
         parents, added, sizes, n = piece(begin, step, most)
-        return n, by_size(parents, data.columns[added], sizes) if n <= most else None
+        if n > most:
+            return n, None
+        if few and step == 1:  # all of them
+            return n, by_mask(parents, added, sizes, data.columns)
+        return n, by_size(parents, data.columns[added], sizes)
 
-    return sorted_sizes([part for _, part in _pieces(laid_out, data, limit, lambda part: int(part[0]))])
+    parts = [part for _, part in _pieces(laid_out, data, limit, lambda part: int(part[0]))]
+    return iter(parts[0]) if isinstance(parts[0], list) else sorted_sizes(parts)
 
 
 class Level(NamedTuple):
@@ -155,6 +167,10 @@ def search_apriori(
     data: Ranked, longest: int, limit: int, candidates: str
 ) -> tuple[list[Found], list[Level]]:
     """Level by level: candidates from the sets of the level below, counted in one look at the baskets."""
+    if candidates == "prefix" and 0 < len(data.columns) <= FEW_ITEMS and len(data.items) <= FEW_ENTRIES:
+        few = few_levels(data, longest, min(limit, FEW_SETS))
+        if few is not None:
+            return few
     columns = np.sort(data.columns)
     order = np.argsort(data.columns)  # sets are of columns here, so that their order is the caller's
     singles = np.arange(len(order), dtype=np.int32)[:, None]
@@ -186,6 +202,24 @@ def search_apriori(
         total += len(new.sets)
         check_limit(total, limit)
     return [Found(columns[one.sets], one.counts) for one in found], levels
+
+
+def few_levels(data: Ranked, longest: int, limit: int) -> tuple[list[Found], list[Level]] | None:
+    """Return the levels of a few items, with a word for each set; None when there are more sets than `limit`."""
+    from gnomon.loops.masks import levels_of_masks, unfolded
+    from gnomon.loops.setsearch import whole_rows
+
+    order = np.argsort(data.columns)
+    bits = whole_rows(data.table, 0)[order]
+    masks, counts, figures, n = levels_of_masks(bits, len(data.starts) - 1, data.least, longest, limit)
+    if n > limit:
+        return None
+    kept = np.concatenate([[len(order)], figures[1:, 2]])
+    flat = unfolded(masks, data.columns[order], int(kept @ np.arange(1, len(kept) + 1)))
+    levels = [Level(1, data.n_items, 0, data.n_items, len(order))]
+    for size, (generated, counted, new) in enumerate(figures[1:].tolist(), 2):
+        levels.append(Level(size, generated, generated - counted, counted, new))
+    return cut_by_size(flat, counts, kept), levels
 
 
 def frequent(tried: Found, least: int) -> Found:

@@ -19,6 +19,7 @@ from gnomon.core.ids import coded, column_of, pair_columns, shown
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import Seed, generator
 from gnomon.core.rating_columns import numbers_of, plain, table_of, times_of
+from gnomon.core.rating_splits import check_split, held_out
 
 
 class ById(NamedTuple):
@@ -333,34 +334,9 @@ class RatingMatrix(Data):
         >>> test.values.tolist()
         [3.0, 2.0]
         """
-        if by not in ("random", "user", "leave_one_out", "time", "user_time"):
-            raise DataError(
-                f"by must be 'random', 'user', 'leave_one_out', 'time' or 'user_time'; got {by!r}."
-            )
-        if not 0 < test < 1:
-            raise DataError(f"test must lie between 0 and 1; got {test}.")
-        if by in ("time", "user_time") and self.times is None:
-            raise DataError(f"by={by!r} needs the times of the ratings.")
-        held = self._held_out(test, by, generator(random_state))
+        check_split(test, by, self.times)
+        held = held_out(self.users, self.times, test, by, generator(random_state))
         return self.take(~held), self.take(held)
-
-    def _held_out(self, test: float, by: str, rng: np.random.Generator) -> Array:
-        n = self.n_ratings
-        lot = rng.random(n)
-        if by in ("time", "user_time") or (by == "leave_one_out" and self.times is not None):
-            order = np.lexsort(np.array([lot, np.zeros(n) if self.times is None else self.times]))
-            lot = np.empty(n)
-            lot[order] = -np.arange(n)  # the latest first
-        held = np.zeros(n, dtype=bool)
-        if by in ("random", "time"):
-            held[np.argsort(lot, kind="stable")[: round(test * n)]] = True
-            return held
-        order = np.lexsort((lot, self.users))
-        count = np.bincount(self.users, minlength=self.n_users)
-        place = np.arange(n) - np.repeat(np.cumsum(count) - count, count)
-        wanted = np.floor(test * count + 0.5) if by != "leave_one_out" else np.where(count > 1, 1, 0)
-        held[order] = place < wanted[self.users]
-        return held
 
 
 def read_ratings(

@@ -70,15 +70,40 @@ def projected(first, everything, starts, items, basket_starts, baskets, least, c
 
 
 @compiled
+def no_sets():
+    """Room for found sets: their lengths, their ranks one after another, their counts."""
+    return np.empty(1024, dtype=np.int64), np.empty(4096, dtype=np.int32), np.empty(1024, dtype=np.int64)
+
+
+@compiled
+def with_set(found, n, filled, first, ranks, inside, count):
+    """Found sets and one more, item `first` and the ranks that are inside: the arrays, and where its ranks end.
+
+    n sets and `filled` ranks were there before.
+    """
+    lengths, members, sizes = found
+    while filled + len(ranks) + 1 > len(members):
+        members = doubled(members)
+    if n == len(lengths):
+        lengths, sizes = doubled(lengths), doubled(sizes)
+    members[filled] = first
+    end = filled + 1
+    for i in range(len(ranks)):
+        if inside[i]:
+            members[end] = ranks[i]
+            end += 1
+    lengths[n], sizes[n] = end - filled, count
+    return (lengths, members, sizes), end
+
+
+@compiled
 def closed_sets(begin, step, starts, items, basket_starts, baskets, least, limit):
     """Closed sets by prefix-preserving extension: lengths, ranks one after another, counts.
 
     A set is emitted at the smallest rank from which it can be reached without adding a smaller one.
     """
     p = len(basket_starts) - 1
-    lengths = np.empty(1024, dtype=np.int64)
-    sizes = np.empty(1024, dtype=np.int64)
-    members = np.empty(4096, dtype=np.int32)
+    sets = no_sets()
     counts = np.zeros(p, dtype=np.int64)
     n = filled = 0
     for first in range(begin, p, step):
@@ -105,21 +130,10 @@ def closed_sets(begin, step, starts, items, basket_starts, baskets, least, limit
         depth = 0
         while depth >= 0:
             if at[depth] == 0:  # a new closed set
-                while filled + m + 1 > len(members):
-                    members = doubled(members)
-                if n == len(lengths):
-                    lengths, sizes = doubled(lengths), doubled(sizes)
-                members[filled] = first
-                length = 1
-                for i in range(m):
-                    if inside[depth, i]:
-                        members[filled + length] = ranks[i]
-                        length += 1
-                lengths[n], sizes[n] = length, support[depth]
-                filled += length
+                sets, filled = with_set(sets, n, filled, first, ranks, inside[depth], support[depth])
                 n += 1
                 if n > limit:
-                    return lengths[:n], members[:filled], sizes[:n]
+                    return sets[0][:n], sets[1][:filled], sets[2][:n]
                 at[depth] = 1
                 for i in range(m):  # extensions come after `first`, and after the last one added
                     if ranks[i] > first:
@@ -148,7 +162,7 @@ def closed_sets(begin, step, starts, items, basket_starts, baskets, least, limit
             if keeps:
                 depth += 1
                 support[depth], at[depth] = count, 0
-    return lengths[:n], members[:filled], sizes[:n]
+    return sets[0][:n], sets[1][:filled], sets[2][:n]
 
 
 @compiled

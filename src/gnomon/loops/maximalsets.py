@@ -7,7 +7,7 @@ with the first one are rows of bits ("masks"), a bit for each of them.
 import numpy as np
 
 from gnomon.loops._compile import PART, compiled
-from gnomon.loops.closedsets import projected, within
+from gnomon.loops.closedsets import no_sets, projected, with_set, within
 from gnomon.loops.setsearch import doubled, doubled_rows, meet, split_off
 
 
@@ -173,8 +173,7 @@ def maximal_sets(begin, step, starts, items, basket_starts, baskets, whole, leas
     whole has a bit for every basket in the rows of all items, or is empty: then the baskets of an item are gathered.
     """
     p = len(basket_starts) - 1
-    lengths, sizes = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
-    members = np.empty(4096, dtype=np.int32)
+    sets = no_sets()
     counts = np.zeros(p, dtype=np.int64)
     n = filled = 0
     for first in range(begin, p, step):
@@ -193,22 +192,13 @@ def maximal_sets(begin, step, starts, items, basket_starts, baskets, whole, leas
         if with_rarer:
             continue
         masks, numbers = maximal_below(size, own, found[rarer:], bits[rarer:], bits[:rarer], least, limit)
+        inside = np.empty(len(ranks) - rarer, dtype=np.bool_)
         for s in range(len(masks)):
-            if numbers[s] == 0:
-                continue
-            while filled + len(ranks) + 1 > len(members):
-                members = doubled(members)
-            if n == len(lengths):
-                lengths, sizes = doubled(lengths), doubled(sizes)
-            members[filled] = first
-            length = 1
-            for i in range(len(ranks) - rarer):
-                if has(masks[s], i):
-                    members[filled + length] = ranks[rarer + i]
-                    length += 1
-            lengths[n], sizes[n] = length, numbers[s]
-            filled += length
-            n += 1
-            if n > limit:
-                return lengths[:n], members[:filled], sizes[:n]
-    return lengths[:n], members[:filled], sizes[:n]
+            if numbers[s] > 0:
+                for i in range(len(inside)):
+                    inside[i] = has(masks[s], i)
+                sets, filled = with_set(sets, n, filled, first, ranks[rarer:], inside, numbers[s])
+                n += 1
+        if n > limit:
+            break
+    return sets[0][:n], sets[1][:filled], sets[2][:n]

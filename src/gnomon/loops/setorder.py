@@ -179,6 +179,24 @@ def numbered(values, low, high):
 
 
 @compiled
+def add_rows(table, sums):
+    """Add every row of a table of bytes to the sums."""
+    for i in range(table.shape[0]):
+        for j in range(len(sums)):
+            sums[j] += table[i, j]
+
+
+@compiled
+def sum_rows(table, sums):
+    """sums[i] = the sum of row i of a table of bytes."""
+    for i in range(len(sums)):
+        total = 0
+        for j in range(table.shape[1]):
+            total += table[i, j]
+        sums[i] = total
+
+
+@compiled
 def true_cells(cells, words, n_lines, width, total):
     """Positions that are set in the lines of a table of bytes: starts and positions. words are the bytes by eights."""
     starts = np.zeros(n_lines + 1, dtype=np.int64)

@@ -12,7 +12,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE
-from gnomon.recommend.alternating import Sides, predictions, sides_of, solve_side
+from gnomon.recommend.alternating import Sides, inner, predictions, sides_of, solve_side
 from gnomon.recommend.factored import Factored
 
 DENSE_CELLS = 4_000_000  # tables up to this size are worked on whole
@@ -176,9 +176,9 @@ class NuclearNormCompletion(Factored):
             top = float(linalg.norm(table.toarray(), 2))
         else:
             top = float(svds(table, k=1, return_singular_vectors=False, v0=np.ones(min(n, m)))[0])
-        objective = 0.5 * float(rest @ rest) + lam * float(state.singular.sum())
+        objective = 0.5 * inner(rest, rest) + lam * float(state.singular.sum())
         scale = min(1.0, lam / top) if top > 0 else 1.0
-        dual = scale * float(rest @ sides.values) - 0.5 * scale**2 * float(rest @ rest)
+        dual = scale * inner(rest, sides.values) - 0.5 * scale**2 * inner(rest, rest)
         return state._replace(objective=objective, gap=objective - dual, excess=top / lam - 1.0)
 
     # large tables

@@ -17,6 +17,7 @@ from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, POSITIVE, warn
 from gnomon.recommend.alternating import (
     Sides,
+    inner,
     penalty,
     predictions,
     ridge_of,
@@ -346,7 +347,8 @@ class MatrixFactorization(SeveralStarts):
         squares = self._squares(work, state) if met is None else met
         J = penalty(state.U, work.ridge_users) + penalty(state.V, work.ridge_items)
         if self.biases:
-            J += 0.5 * float(work.ridge_users @ state.user_bias**2 + work.ridge_items @ state.item_bias**2)
+            J += 0.5 * inner(work.ridge_users, state.user_bias**2)
+            J += 0.5 * inner(work.ridge_items, state.item_bias**2)
         if self.implicit:
             J += penalty(state.H, work.ridge_items)
         return J + 0.5 * squares, squares
@@ -357,7 +359,7 @@ class MatrixFactorization(SeveralStarts):
         rest = sides.values - predictions(sides.rows, sides.columns, U, state.V)
         if self.biases:
             rest -= sides.mean + state.user_bias[sides.rows] + state.item_bias[sides.columns]
-        return float(rest @ rest)
+        return inner(rest, rest)
 
     def _finish(self, work: Work, state: Factors) -> Factors:
         if self.solver == "sgd":

@@ -13,7 +13,7 @@ from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import Report
 from gnomon.core.threads import shared
 from gnomon.core.validate import COUNT, POSITIVE
-from gnomon.recommend.alternating import Side, Sides, predictions, sides_of
+from gnomon.recommend.alternating import Side, Sides, inner, predictions, sides_of
 from gnomon.recommend.base import RatingRecommender
 from gnomon.recommend.factored import central_interval
 
@@ -124,7 +124,7 @@ class BayesianMatrixFactorization(RatingRecommender):
         U = self._drawn(sides.users, state.V, tau, noise, draw_seed(rng))
         V = self._drawn(sides.items, U, tau, noise, draw_seed(rng))
         rest = sides.values - predictions(sides.rows, sides.columns, U, V)
-        square = float(rest @ rest)
+        square = inner(rest, rest)
         scale = float(np.mean(sides.values**2)) or 1.0
         if self.noise_variance is None:
             spread = float(sides.values.var()) or scale

@@ -13,7 +13,7 @@ from gnomon.core.randomness import draw_seed
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE
-from gnomon.recommend.alternating import Sides, penalty, predictions, sides_of, solve_side, with_values
+from gnomon.recommend.alternating import Sides, inner, penalty, predictions, sides_of, solve_side, with_values
 from gnomon.recommend.factored import Factored
 
 
@@ -149,10 +149,10 @@ class GreedyFactorization(Factored):
             U = solve_side(sides.users, V, np.full(len(U), ridge))
             V = solve_side(sides.items, U, np.full(len(V), ridge))
         rest = sides.values - predictions(sides.rows, sides.columns, U, V)
-        square = float(rest @ rest)
+        square = inner(rest, rest)
         validation = state.validation
         best, count = U.shape[1], U.shape[1]
-        before = float(state.residuals[-1]) if len(state.residuals) else float(sides.values @ sides.values)
+        before = float(state.residuals[-1]) if len(state.residuals) else inner(sides.values, sides.values)
         done = before - square <= 1e-3 * max(before, 1e-300)
         if done and square > before - 1e-12 * max(before, 1.0):
             best = state.U.shape[1] or count
@@ -184,7 +184,7 @@ class GreedyFactorization(Factored):
                 u = solve_side(sides.users, v, users)
                 v = solve_side(sides.items, u, items)
                 rest = sides.values - predictions(sides.rows, sides.columns, u, v)
-                value = 0.5 * float(rest @ rest) + penalty(u, users) + penalty(v, items)
+                value = 0.5 * inner(rest, rest) + penalty(u, users) + penalty(v, items)
                 if objective - value <= 1e-14 * abs(value):
                     objective = value
                     break

@@ -15,7 +15,7 @@ from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import Report
 from gnomon.core.validate import COUNT, NOT_NEGATIVE
-from gnomon.recommend.alternating import Sides, predictions, sides_of, solve_side, with_values
+from gnomon.recommend.alternating import Sides, inner, predictions, sides_of, solve_side, with_values
 from gnomon.recommend.base import features_by_id
 from gnomon.recommend.baselines import fit_biases
 from gnomon.recommend.content import Described
@@ -204,7 +204,7 @@ class HybridFactorization(Factored):
         B = self._half(work, state.A, state.B, "items", lam)
         A = self._half(work, B, state.A, "users", lam)
         rest = work.targets.values - self._fitted(work, A, B)
-        J = 0.5 * float(rest @ rest) + 0.5 * lam * float((A**2).sum() + (B**2).sum())
+        J = 0.5 * inner(rest, rest) + 0.5 * lam * float((A**2).sum() + (B**2).sum())
         change = abs(state.objective - J)
         done = bool(change <= float(self.tol) * max(abs(J), 1e-300))
         return Maps(A, B, J), Report(J, done=done, change=change)
