@@ -247,3 +247,15 @@ def test_svd_solver_keeps_small_singular_values():
     exact = np.linalg.lstsq(stacked, np.r_[y, np.zeros(6)], rcond=None)[0]
     found = Ridge(alpha, solver="svd", fit_intercept=False).fit(H, y).coef_
     np.testing.assert_allclose(found, exact, rtol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["auto", "cholesky", "svd", "augmented", "dual", "lsqr", "saga"])
+def test_penalties_of_targets_are_those_of_fits_one_by_one(solver):
+    rng = np.random.default_rng(0)
+    X, Y, weight = rng.normal(size=(20, 6)), rng.normal(size=(20, 4)), rng.uniform(1, 2, size=20)
+    X[:, 5] = X[:, 4] + 1e-2 * rng.normal(size=20)
+    alphas = np.array([0.0, 1.0, 1e-6, 1.0])
+    together = Ridge(alpha=alphas, solver=solver, tol=1e-14).fit(X, Y, weight)
+    for k, alpha in enumerate(alphas):
+        alone = Ridge(alpha=alpha, solver=solver, tol=1e-14).fit(X, Y[:, k], weight)
+        np.testing.assert_allclose(together.predict(X)[:, k], alone.predict(X), rtol=1e-6, atol=1e-9)

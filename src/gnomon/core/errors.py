@@ -27,8 +27,8 @@ class ZeroEvidenceError(GnomonError, ValueError):
     """What was observed is impossible under every hypothesis."""
 
 
-class DivergenceError(GnomonError, FloatingPointError):
-    """The objective left the finite numbers, or runs away."""
+class DivergenceError(GnomonError, FloatingPointError, ValueError):
+    """The objective left the finite numbers, or runs away: the data or a setting want another scale."""
 
 
 class ModelFileError(GnomonError, ValueError):

@@ -12,6 +12,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.rows import MemoryRows
 from gnomon.core.steps import Additive
 from gnomon.core.sums import total
 from gnomon.core.validate import Reads
@@ -43,7 +44,7 @@ def standardized(sums: LinearSums) -> tuple[LinearSums, Array]:
 
 
 def ridge_coef(sums: LinearSums, alphas: Array, solve: Any) -> Array:
-    """Return (d, t) coefficients, `solve(sums, alpha)` called once for every distinct penalty."""
+    """Return (d, t) coefficients, `solve(sums, alpha, targets)` called once for every distinct penalty."""
     coef = np.empty(as_columns(sums.xy).shape)
     for alpha in np.unique(alphas):
         columns = np.flatnonzero(alphas == alpha)
@@ -54,6 +55,15 @@ def ridge_coef(sums: LinearSums, alphas: Array, solve: Any) -> Array:
         )
         coef[:, columns] = solve(part, float(alpha), columns)
     return coef
+
+
+def some(rows: Any, targets: Array, n_targets: int) -> Any:
+    """Return the rows with some of their targets, or None where these cannot be had one by one."""
+    if rows is None or len(targets) == n_targets:
+        return rows
+    if not rows.in_memory:
+        return None
+    return MemoryRows(rows.X, rows.y[:, targets], rows.weight if rows.weighted else None)
 
 
 def augmented_coef(view: LinearSums, rows: Any, alpha: float) -> Array:
@@ -184,7 +194,8 @@ class Ridge(LinearPrediction, MultiOutputMixin, RegressorMixin, Additive):
             view, deviation = standardized(view)
         if self.standardize or penalized_ones:
             rows = None  # refinement on the rows is for their own columns
-        coef = ridge_coef(view, alphas, lambda part, alpha, _: self._one(part, alpha, rows))
+        t = len(alphas)
+        coef = ridge_coef(view, alphas, lambda part, alpha, k: self._one(part, alpha, some(rows, k, t)))
         single = np.ndim(view.mean_y) == 0
         penalty = float((alphas * coef**2).sum())
         objective = float(normal.gradient_of_sums(view, coef).rss.sum()) + penalty
