@@ -1,5 +1,7 @@
 """The loop: traces, convergence, starts, callbacks, copies."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -11,8 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from core.learners import CertifiedMean, MeanTarget, SlowMean
-from gnomon.core.callbacks import TimeBudget
+from gnomon.core.callbacks import TimeBudget, TraceLog
 from gnomon.core.errors import DivergenceError
+from gnomon.core.steps import Report
 
 
 @parametrize_with_checks([SlowMean(), CertifiedMean(), MeanTarget()])
@@ -239,3 +242,50 @@ def test_ctrl_c_in_a_compiled_loop_stays_ctrl_c(cause, seen, monkeypatch):
     monkeypatch.setattr(SlowMean, "_step", lambda *_: failing(cause))
     with pytest.raises(seen):
         SlowMean().fit([[8.0]])
+
+
+class LeapingMean(SlowMean):
+    """The same in stretches of up to three steps."""
+
+    _stop = "self"
+    stretches = 0
+
+    def _step(self, rows, state):
+        state, objective = super()._step(rows, state)
+        return state, Report(objective, done=objective <= 1.0, info={"half": objective / 2})
+
+    def _stretch(self, rows, state, most):
+        type(self).stretches += 1
+        reports = []
+        while len(reports) < min(3, most) and not (reports and reports[-1].done):
+            state, report = self._step(rows, state)
+            reports.append(report)
+        return state, reports
+
+
+@pytest.mark.parametrize(
+    ("max_iter", "stretches", "converged"), [(100, 2, True), (4, 2, True), (2, 1, False)]
+)
+def test_stretches_leave_the_trace_of_single_steps(max_iter, stretches, converged, tmp_path):
+    LeapingMean.stretches = 0
+    model = LeapingMean(max_iter=max_iter, tol=0).fit([[8.0]])
+    assert LeapingMean.stretches == stretches
+    LeapingMean.stretches = 0
+    watched = LeapingMean(max_iter=max_iter, tol=0).set_callbacks(TraceLog(tmp_path / "log")).fit([[8.0]])
+    told = [json.loads(line)["objective"] for line in (tmp_path / "log").read_text().splitlines()]
+    assert LeapingMean.stretches == 0 and told == model.trace_.objective.tolist()
+    assert (
+        model.trace_.objective.tolist()
+        == [64.0, 16.0, 4.0, 1.0][:max_iter]
+        == watched.trace_.objective.tolist()
+    )
+    assert model.trace_["half"].tolist() == watched.trace_["half"].tolist()
+    assert model.n_iter_ == watched.n_iter_ == min(4, max_iter)
+    assert model.mean_ == watched.mean_ and model.converged_ == watched.converged_ == converged
+
+
+def test_copies_of_a_learner_with_stretches_are_those_of_every_step():
+    LeapingMean.stretches = 0
+    copies = list(LeapingMean(tol=0).iterate([[8.0]]))
+    assert [float(copy.mean_[0]) for copy in copies] == [0.0, 4.0, 6.0, 7.0, 7.5]
+    assert LeapingMean.stretches == 0

@@ -99,6 +99,7 @@ class Recorder:
     def __init__(self, trace: Trace | None = None, unit: str = "step") -> None:
         trace = Trace() if trace is None else trace
         self.unit = unit
+        self.watched = True  # somebody sees the state after every step
         self.objective: list[float] = trace.objective.tolist()
         self.seconds: list[float] = trace.seconds.tolist()
         self.certificate: list[float] = [] if trace.certificate is None else trace.certificate.tolist()

@@ -63,6 +63,10 @@ class Watch:
         if self.active:
             self.root.call_on_fit_task_begin(estimator=learner, **self.data)
 
+    def sees_steps(self) -> bool:
+        """Tell whether somebody is told of every step."""
+        return self.active or bool(self.logs)
+
     def resume(self) -> Position | None:
         """Return where an interrupted fit stood."""
         if self.checkpoint is None:
