@@ -15,7 +15,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from core.learners import CertifiedMean, MeanTarget, SlowMean
 from gnomon.core.callbacks import TimeBudget, TraceLog
 from gnomon.core.errors import DivergenceError
+from gnomon.core.randomness import generator
 from gnomon.core.steps import Report
+from gnomon.decomposition import PCA
 
 
 @parametrize_with_checks([SlowMean(), CertifiedMean(), MeanTarget()])
@@ -289,3 +291,19 @@ def test_copies_of_a_learner_with_stretches_are_those_of_every_step():
     copies = list(LeapingMean(tol=0).iterate([[8.0]]))
     assert [float(copy.mean_[0]) for copy in copies] == [0.0, 4.0, 6.0, 7.0, 7.5]
     assert LeapingMean.stretches == 0
+
+
+def test_a_closed_form_goes_on_with_a_random_state_of_the_users_as_all_learners_do():
+    given, twin = np.random.RandomState(0), np.random.RandomState(0)
+    PCA(1, random_state=given).fit([[0.0, 1.0], [2.0, 0.0], [3.0, 4.0]])
+    generator(twin)
+    assert given.randint(2**30) == twin.randint(2**30)
+    with pytest.raises(ValueError, match="random_state"):
+        PCA(1, random_state=-1).fit([[0.0, 1.0], [2.0, 0.0]])
+
+
+def test_a_fit_without_callbacks_opens_no_context(monkeypatch):
+    monkeypatch.setattr(SlowMean, "_init_callback_context", None)
+    assert SlowMean(max_iter=4, tol=0).fit([[8.0]]).n_iter_ == 4
+    with pytest.raises(TypeError):
+        SlowMean().set_callbacks(TimeBudget(1e9)).fit([[8.0]])

@@ -164,7 +164,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         recorder = Recorder(unit=self._unit)
         with self._threads():
             work = self._prepare(data)
-            state = self._first_state(work, draw_seed(generator(self._seed())), 0)
+            state = self._first_state(work, self._first_seed(), 0)
             if state is not None:
                 yield self._copy(Run(state, recorder.trace(), 0, False), data)
             moments = self._steps(work, state, recorder)
@@ -205,7 +205,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         """Run from every start and return the best."""
         starts = self._starts()
         watch = Watch(self, data, given, starts)
-        position = watch.resume() or Position(draw_seed(generator(self._seed())), 0, None, None, None)
+        position = watch.resume() or Position(self._first_seed(), 0, None, None, None)
         work = self._prepare(data)
         best: Any = self._run_again(work, position.best)
         for index in range(position.start, starts):
@@ -326,6 +326,10 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
     def _seed(self) -> Any:
         return getattr(self, "random_state", 0)  # without one a learner draws nothing
 
+    def _first_seed(self) -> int:
+        """Draw the seed of all starts."""
+        return draw_seed(generator(self._seed()))
+
     def _threads(self) -> Any:
         jobs = getattr(self, "n_jobs", None)
         return threads(jobs) if isinstance(jobs, int) and jobs > 0 else contextlib.nullcontext()
@@ -348,6 +352,13 @@ class OneStep(Learner):
 
     def _start(self, work: Any, rng: Any) -> Any:
         return None
+
+    def _first_state(self, work: Any, seed: int, index: int) -> Any:
+        return None
+
+    def _first_seed(self) -> int:
+        given = self._seed()  # no start is drawn; a generator of the user's goes on as it does elsewhere
+        return 0 if given is None or (type(given) is int and given >= 0) else super()._first_seed()
 
     def _step(self, work: Any, state: Any) -> tuple[Any, Report]:
         solved = self._solve(work)

@@ -10,12 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.core.errors import ModelFileError
-from gnomon.loops import tree_predict
+from gnomon.loops import tree_predict, tree_walk
 
 Array = np.ndarray
 LEAF = -2
 BLOCK_BYTES, BLOCK_ROWS = 2**20, 2**16  # that meet all trees together: what fits beside a tree, at most
 FEW_ROWS = 64  # that meet them at least
+WALKED_ROWS = 512  # that go down a tree one by one, at most: as it is, not packed
 _NONE = np.zeros(0, dtype=np.int32)
 
 
@@ -120,9 +121,18 @@ class Tree(NamedTuple):
 
     def apply(self, X: Array) -> Array:
         """Return the node in which each row ends."""
+        if self.is_walked_by(X):
+            out = np.empty(len(X), dtype=np.int64)
+            sides = self.children_left, self.children_right, self.missing_go_to_left
+            tree_walk.end_nodes(np.ascontiguousarray(X), self.feature, self.threshold, *sides, out)
+            return out
         numbers = np.arange(self.node_count, dtype=np.float64)[:, None]
         packed = pack_trees([self], [numbers], [0], beside=True)
         return packed.add(X, np.zeros((X.shape[0], 1)))[:, 0].astype(np.int64)
+
+    def is_walked_by(self, X: Any) -> bool:
+        """Tell whether rows are so few that each goes its way through the tree as it is."""
+        return isinstance(X, np.ndarray) and len(X) <= WALKED_ROWS and not len(self.branch_start)
 
     def predict(self, X: Array) -> Array:
         """Return the value of the leaf of each row: (n, classes or 1), or (n, outputs, classes or 1)."""
