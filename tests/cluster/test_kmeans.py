@@ -10,7 +10,8 @@ from hypothesis.extra.numpy import arrays
 from sklearn.cluster import KMeans as PeerKMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.cluster import KMeans, farthest_first, kmeans_plusplus
+from gnomon.cluster import KMeans, MiniBatchKMeans, farthest_first, kmeans_plusplus, lloyd
+from gnomon.core.callbacks import TimeBudget
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.threads import threads
 
@@ -431,3 +432,33 @@ def test_dates_are_no_numbers():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(DataError, match="dates"):
         KMeans(2).fit(pandas.DataFrame({"a": [1.0, 2.0, 3.0], "day": pandas.date_range("2020", periods=3)}))
+
+
+@pytest.mark.parametrize("k", [1, 2, 7])
+@pytest.mark.parametrize("model", [KMeans, MiniBatchKMeans])
+def test_few_rows_get_the_labels_of_many(model, k, monkeypatch):
+    rng = np.random.default_rng(k)
+    X = np.concatenate([rng.normal(size=(60, 3)), rng.integers(0, 3, size=(60, 3))])  # ties, too
+    weight = rng.integers(0, 3, size=120)
+    found = model(k, random_state=0, max_iter=20).fit(X, sample_weight=weight)
+    assert X.size * k <= lloyd.FEW_PRODUCTS
+    monkeypatch.setattr(lloyd, "FEW_PRODUCTS", 0)
+    other = model(k, random_state=0, max_iter=20).fit(X, sample_weight=weight)
+    np.testing.assert_array_equal(found.labels_, other.labels_)
+    np.testing.assert_array_equal(found.cluster_centers_, other.cluster_centers_)
+    np.testing.assert_array_equal(found.trace_.objective, other.trace_.objective)
+    np.testing.assert_array_equal(found.predict(X), other.predict(X))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"max_iter": 3}, {"max_no_improvement": None, "tol": 1e-3}, {"reassignment_ratio": 0.9}]
+)
+def test_passes_over_batches_that_nobody_sees_have_the_same_bits(options):
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(70, 3)), rng.integers(0, 3, size=70)
+    unseen = MiniBatchKMeans(4, random_state=0, **options).fit(X, sample_weight=weight)
+    watched = MiniBatchKMeans(4, random_state=0, **options).set_callbacks(TimeBudget(1e9))
+    seen = watched.fit(X, sample_weight=weight)
+    for name in ("cluster_centers_", "labels_", "counts_", "inertia_", "n_iter_", "n_steps_", "converged_"):
+        np.testing.assert_array_equal(getattr(unseen, name), getattr(seen, name))
+    np.testing.assert_array_equal(unseen.trace_.objective, seen.trace_.objective)

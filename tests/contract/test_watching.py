@@ -250,7 +250,8 @@ def test_interrupt_in_a_step_leaves_the_old_state_or_none(subject, monkeypatch):
     old, new = subject.data(n=40, seed=3), subject.data()
     fresh, fitted = subject.make(), subject.fit(old)
     before = dict(vars(fresh)), dict(vars(fitted))
-    monkeypatch.setattr(subject.cls, "_step", breaking(subject.cls._step))
+    for name in ("_step", "_stretch"):
+        monkeypatch.setattr(subject.cls, name, breaking(getattr(subject.cls, name)))
     for model, state in zip((fresh, fitted), before):
         with pytest.raises(KeyboardInterrupt):
             subject.fit(new, model)
@@ -260,8 +261,8 @@ def test_interrupt_in_a_step_leaves_the_old_state_or_none(subject, monkeypatch):
 def breaking(step):
     """A step that does its work and is then interrupted."""
 
-    def broken(self, rows, state):
-        step(self, rows, state)
+    def broken(self, rows, state, *most):
+        step(self, rows, state, *most)
         raise KeyboardInterrupt
 
     return broken

@@ -1,5 +1,6 @@
 """The loop: traces, convergence, starts, callbacks, copies."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,8 +14,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from core.learners import CertifiedMean, MeanTarget, SlowMean
-from gnomon.core.callbacks import TimeBudget
+from gnomon.core.callbacks import TimeBudget, TraceLog
 from gnomon.core.errors import DivergenceError
+from gnomon.core.randomness import generator
+from gnomon.core.steps import Report
+from gnomon.decomposition import PCA
 
 
 @parametrize_with_checks([SlowMean(), CertifiedMean(), MeanTarget()])
@@ -247,3 +251,66 @@ def test_seconds_count_from_the_begin_of_the_run(monkeypatch):
     ticks = iter(range(100))
     monkeypatch.setattr("gnomon.core.steps.time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
     assert SlowMean(max_iter=3, tol=0).fit([[8.0]]).trace_.seconds.tolist() == [1.0, 2.0, 3.0]
+
+
+class LeapingMean(SlowMean):
+    """The same in stretches of up to three steps."""
+
+    _stop = "self"
+    stretches = 0
+
+    def _step(self, rows, state):
+        state, objective = super()._step(rows, state)
+        return state, Report(objective, done=objective <= 1.0, info={"half": objective / 2})
+
+    def _stretch(self, rows, state, most):
+        type(self).stretches += 1
+        reports = []
+        while len(reports) < min(3, most) and not (reports and reports[-1].done):
+            state, report = self._step(rows, state)
+            reports.append(report)
+        return state, reports
+
+
+@pytest.mark.parametrize(
+    ("max_iter", "stretches", "converged"), [(100, 2, True), (4, 2, True), (2, 1, False)]
+)
+def test_stretches_leave_the_trace_of_single_steps(max_iter, stretches, converged, tmp_path):
+    LeapingMean.stretches = 0
+    model = LeapingMean(max_iter=max_iter, tol=0).fit([[8.0]])
+    assert LeapingMean.stretches == stretches
+    LeapingMean.stretches = 0
+    watched = LeapingMean(max_iter=max_iter, tol=0).set_callbacks(TraceLog(tmp_path / "log")).fit([[8.0]])
+    told = [json.loads(line)["objective"] for line in (tmp_path / "log").read_text().splitlines()]
+    assert LeapingMean.stretches == 0 and told == model.trace_.objective.tolist()
+    assert (
+        model.trace_.objective.tolist()
+        == [64.0, 16.0, 4.0, 1.0][:max_iter]
+        == watched.trace_.objective.tolist()
+    )
+    assert model.trace_["half"].tolist() == watched.trace_["half"].tolist()
+    assert model.n_iter_ == watched.n_iter_ == min(4, max_iter)
+    assert model.mean_ == watched.mean_ and model.converged_ == watched.converged_ == converged
+
+
+def test_copies_of_a_learner_with_stretches_are_those_of_every_step():
+    LeapingMean.stretches = 0
+    copies = list(LeapingMean(tol=0).iterate([[8.0]]))
+    assert [float(copy.mean_[0]) for copy in copies] == [0.0, 4.0, 6.0, 7.0, 7.5]
+    assert LeapingMean.stretches == 0
+
+
+def test_a_closed_form_goes_on_with_a_random_state_of_the_users_as_all_learners_do():
+    given, twin = np.random.RandomState(0), np.random.RandomState(0)
+    PCA(1, random_state=given).fit([[0.0, 1.0], [2.0, 0.0], [3.0, 4.0]])
+    generator(twin)
+    assert given.randint(2**30) == twin.randint(2**30)
+    with pytest.raises(ValueError, match="random_state"):
+        PCA(1, random_state=-1).fit([[0.0, 1.0], [2.0, 0.0]])
+
+
+def test_a_fit_without_callbacks_opens_no_context(monkeypatch):
+    monkeypatch.setattr(SlowMean, "_init_callback_context", None)
+    assert SlowMean(max_iter=4, tol=0).fit([[8.0]]).n_iter_ == 4
+    with pytest.raises(TypeError):
+        SlowMean().set_callbacks(TimeBudget(1e9)).fit([[8.0]])

@@ -9,9 +9,9 @@ from scipy import sparse as sp
 from scipy.stats import poisson
 
 import gnomon
-from gnomon.core.callbacks import Checkpoint
+from gnomon.core.callbacks import Checkpoint, TimeBudget
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.decomposition import NMF
+from gnomon.decomposition import NMF, _nonnegative
 from gnomon.decomposition._nonnegative import divergence
 from gnomon.decomposition.multiplicative import nmf_step, normalize_topics
 from gnomon.loops.nonnegative import descend_rows
@@ -393,3 +393,33 @@ def test_sparse_rows_are_dense_only_in_blocks(loss):
     else:
         with pytest.raises(DataError, match="loglik"):
             few.loglik(X)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"alpha_W": 0.02, "alpha_H": 0.01, "l1_ratio": 0.3}, {"init": "random"}]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_steps_of_few_rows_are_those_of_products(options, dtype, monkeypatch):
+    X, weight = parts(noise=0.1).astype(dtype), np.arange(40) % 3
+    found = NMF(3, random_state=0, max_iter=25, tol=0, **options).fit(X, sample_weight=weight)
+    monkeypatch.setattr(_nonnegative, "FEW_PRODUCTS", 0)
+    other = NMF(3, random_state=0, max_iter=25, tol=0, **options).fit(X, sample_weight=weight)
+    assert_allclose(found.trace_.objective, other.trace_.objective, rtol=1e-6)
+    assert_allclose(found.components_, other.components_, rtol=1e-5, atol=1e-6)
+    assert (np.diff(found.trace_.objective) <= 1e-9 * found.trace_.objective[0]).all()
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"max_iter": 7}, {"tol": 1e-2, "alpha_W": 0.01}, {"update_order": "HW"}]
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_steps_that_nobody_sees_have_the_same_bits(options):
+    X = parts(noise=0.1)
+    unseen = NMF(3, random_state=0, **options).fit(X)
+    seen = NMF(3, random_state=0, **options).set_callbacks(TimeBudget(1e9)).fit(X)
+    copies = list(NMF(3, random_state=0, **options).iterate(X))
+    for other in (seen, copies[-1]):
+        for name in ("components_", "n_iter_", "converged_", "reconstruction_err_", "kkt_residual_"):
+            np.testing.assert_array_equal(getattr(unseen, name), getattr(other, name))
+        np.testing.assert_array_equal(unseen.trace_.objective, other.trace_.objective)
+    assert len(copies) == unseen.n_iter_ + 1

@@ -11,8 +11,9 @@ from scipy.stats import chisquare
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
+from gnomon.core.callbacks import TimeBudget
 from gnomon.core.errors import DivergenceError
-from gnomon.core.randomness import stream
+from gnomon.core.randomness import draw_seed, stream
 from gnomon.linear import (
     LinearSVC,
     PassiveAggressiveClassifier,
@@ -23,6 +24,7 @@ from gnomon.linear import (
     SGDRegressor,
 )
 from gnomon.linear._epochs import shuffled
+from gnomon.loops.streams import fill_uniform, stream_seed
 from gnomon.losses import Logistic
 from gnomon.solvers import Constant, InverseDecay
 
@@ -219,11 +221,11 @@ def test_class_weight_is_sample_weight():
 def test_shuffles_are_permutations_and_all_alike():
     counts = {}
     for k in range(1200):
-        order = tuple(shuffled(stream(3, k), 3).tolist())
+        order = tuple(shuffled(stream_seed(3, k), 3).tolist())
         counts[order] = counts.get(order, 0) + 1
     assert set(counts) == set(itertools.permutations(range(3)))
     assert chisquare(list(counts.values())).pvalue > 1e-4
-    np.testing.assert_array_equal(np.sort(shuffled(stream(0, 0), 1001)), np.arange(1001))
+    np.testing.assert_array_equal(np.sort(shuffled(stream_seed(0, 0), 1001)), np.arange(1001))
 
 
 @pytest.mark.parametrize("average", [False, True])
@@ -294,3 +296,55 @@ def test_weights_that_ran_away_are_not_called_converged(model):
         assert not model.fit(X + 1e4, y).converged_
     with pytest.warns(ConvergenceWarning, match="ran away"):
         assert not SGDRegressor(random_state=0).fit([[1e13, 1e13]], [1.0]).converged_
+
+
+def test_seeds_of_passes_are_those_of_streams():
+    rng = np.random.default_rng(0)
+    for seed in [0, 1, 2**31, 2**62 + 3, *rng.integers(0, 2**63 - 1, size=50).tolist()]:
+        for index in (0, 1, 7, 2**20):
+            assert stream_seed(seed, index) == draw_seed(stream(seed, index))
+            drawn = np.empty(7)
+            fill_uniform(seed, index, drawn)
+            np.testing.assert_array_equal(drawn, stream(seed, index).random(7))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"tol": None, "max_iter": 7},
+        {"max_iter": 4},
+        {"average": 300},
+        {"average": True, "penalty": "l1", "alpha": 0.01},
+        {"penalty": "elasticnet", "fit_intercept": False},
+        {"learning_rate": "constant", "eta0": 0.003},
+        {"learning_rate": "adaptive"},
+        {"learning_rate": Constant(0.002)},
+        {"shuffle": False},
+        {"order": "shuffle"},
+        {"order": np.arange(60)[::-1]},
+        {"early_stopping": True},
+        {"batch_size": 5},
+    ],
+)
+@pytest.mark.parametrize("model", [SGDRegressor, SGDClassifier])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_passes_that_nobody_sees_have_the_same_bits(model, options):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, -2.0, 0.5] + 0.1 * rng.normal(size=60)
+    y = y if model is SGDRegressor else np.digitize(y, [-1.0, 1.0])
+    weight = rng.integers(1, 3, size=60)
+    unseen = model(random_state=0, **options).fit(X, y, sample_weight=weight)
+    seen = model(random_state=0, **options).set_callbacks(TimeBudget(1e9)).fit(X, y, sample_weight=weight)
+    for name in ("coef_", "intercept_", "t_", "n_iter_", "converged_"):
+        np.testing.assert_array_equal(getattr(unseen, name), getattr(seen, name))
+    np.testing.assert_array_equal(unseen.trace_.objective, seen.trace_.objective)
+    for one, other in zip(unseen.pass_, seen.pass_, strict=True):
+        np.testing.assert_equal(one, other)
+
+
+def test_a_loss_that_leaves_the_finite_numbers_is_told_in_stretches_too():
+    X = np.random.default_rng(0).normal(size=(50, 3)) * 1e200
+    with pytest.raises(DivergenceError, match="finite numbers"):
+        SGDRegressor(random_state=0).fit(X, np.arange(50.0))

@@ -535,3 +535,23 @@ def test_codes_count_the_borders_below(dtype, order):
         known = ~np.isnan(X[:, f]) & (X[:, f] < 42)
         assert np.array_equal(codes[f, known], np.searchsorted(bins.edges[f], X[known, f]))
         assert (codes[f, ~known] == 255).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("missing", [False, True])
+def test_few_rows_end_where_many_do(dtype, missing, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, size=(200, 4)).astype(dtype)
+    if missing:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    y = np.nansum(X, axis=1) + rng.normal(size=200)
+    for model in (DecisionTreeRegressor(), DecisionTreeClassifier()):
+        model.fit(X, y if isinstance(model, DecisionTreeRegressor) else y.round(-1))
+        assert model.tree_.is_walked_by(X)
+        leaves, values = model.apply(X), model.predict(X)
+        strided = model.apply(np.repeat(X, 2, axis=0)[::2])
+        monkeypatch.setattr(nodes, "WALKED_ROWS", -1)
+        np.testing.assert_array_equal(leaves, model.apply(X))
+        np.testing.assert_array_equal(values, model.predict(X))
+        np.testing.assert_array_equal(strided, leaves)
+        monkeypatch.undo()

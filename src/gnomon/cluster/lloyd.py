@@ -19,8 +19,10 @@ from gnomon.core.rows import Chunk
 from gnomon.core.sums import total
 from gnomon.core.threads import in_order
 from gnomon.loops import kmeans as loops
+from gnomon.loops import kmeans_few
 
 TINY = np.finfo(np.float64).tiny
+FEW_PRODUCTS = 2**13  # of rows, centers and columns, below which screens and bounds cost more than they spare
 
 
 class Spread(NamedTuple):
@@ -170,7 +172,8 @@ def plain(X: Array) -> Array:
     """Return X as the loops want it: C order, and read-only so that one compiled version serves all."""
     if sparse.issparse(X):
         return X
-    X = np.require(X, requirements=["C", "A"])
+    if not (X.flags.c_contiguous and X.flags.aligned):
+        X = np.require(X, requirements=["C", "A"])
     view = X.view()
     view.flags.writeable = False
     return view
@@ -227,25 +230,40 @@ class Memory:
         return found._replace(sums=sums, cost=known.square + found.cost)
 
     def _screened(self, centers: Array, labels: Array, kinds: int, known: Known | None) -> Any:
+        if self.X.size * len(centers) <= FEW_PRODUCTS:
+            return self._direct(centers, labels, known)
         self._prepare(centers, kinds)
         screen = screen_of(centers, self.frame, self.groups.order)
-        X, weight, scale = self.X, self.weight, self.frame.scale
         fixed = (*screen[:3], self.norms, *screen[3:], *self.groups, self.drift, self.sunk, self.moved)
         bounds = (self.lower, self.floor, self.upper)
 
         def work(block: tuple[int, int]) -> Assignment:
-            changed = loops.assign(X, *block, *fixed, labels, *bounds, self.near)
-            sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
-            if known is None:
-                cost = loops.add_residuals(X, weight, *block, centers, scale, labels, sums)
-            else:
-                cost = loops.move_residuals(
-                    X, weight, *block, known.anchor, scale, known.labels, labels, sums
-                )
-            loops.add_weights(weight, *block, labels, counts)
-            return Assignment(sums, counts, cost, changed)
+            changed = loops.assign(self.X, *block, *fixed, labels, *bounds, self.near)
+            return self._added(block, centers, labels, known, changed)
 
         return work
+
+    def _direct(self, centers: Array, labels: Array, known: Known | None) -> Any:
+        """The same for few rows and centers, with all distances."""
+
+        def work(block: tuple[int, int]) -> Assignment:
+            changed = kmeans_few.assign_few(self.X, *block, centers, self.frame.scale, labels, self.near)
+            return self._added(block, centers, labels, known, changed)
+
+        return work
+
+    def _added(
+        self, block: tuple[int, int], centers: Array, labels: Array, known: Known | None, changed: int
+    ) -> Assignment:
+        """What the labels of a block add up to."""
+        X, weight, scale = self.X, self.weight, self.frame.scale
+        sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
+        if known is None:
+            cost = loops.add_residuals(X, weight, *block, centers, scale, labels, sums)
+        else:
+            cost = loops.move_residuals(X, weight, *block, known.anchor, scale, known.labels, labels, sums)
+        loops.add_weights(weight, *block, labels, counts)
+        return Assignment(sums, counts, cost, changed)
 
     def _prepare(self, centers: Array, kinds: int) -> None:
         """Move the bounds along with the centers, or begin new ones."""
@@ -336,6 +354,9 @@ def assign_chunk(chunk: Any, centers: Array, frame: Frame | None = None) -> Any:
         sums = np.zeros(centers.shape)
         loops.assign_observed(X, chunk.weight, 0, m, centers, frame.scale, labels, near, sums, sums.copy())
         return labels, near
+    if X.size * k <= FEW_PRODUCTS:
+        kmeans_few.assign_few(X, 0, m, centers, frame.scale, labels, near)
+        return labels, near
     norms = np.empty(m)
     loops.row_norms(X, 0, m, frame.shift, frame.scale, norms)
     one = Groups(np.arange(k), np.array([0, k]))
@@ -348,26 +369,36 @@ def assign_chunk(chunk: Any, centers: Array, frame: Frame | None = None) -> Any:
 
 def assignment_sums(chunk: Any, centers: Array, frame: Frame, missing: bool) -> Assignment:
     """Partial sum of one assignment, for rows that are not in memory."""
+    if not missing and not sparse.issparse(chunk.X):
+        found, labels = batch_sums(chunk, centers, frame)
+        return found._replace(changed=_checksum(labels, chunk.start))
     labels, near = assign_chunk(chunk, centers, frame)
+    checksum = _checksum(labels, chunk.start)
     X, m = plain(chunk.X), len(labels)
-    checksum = (labels.astype(np.uint64) + 1) * (
-        np.arange(chunk.start, chunk.start + m, dtype=np.uint64) * 2 + 1
-    )
-    checksum = (checksum * np.uint64(0x9E3779B97F4A7C15)).sum(dtype=np.uint64)
     if sparse.issparse(X):
-        found = _sparse_sums(chunk, centers, labels, near, np.array([checksum]))
+        found = _sparse_sums(chunk, centers, labels, near, checksum)
         return found._replace(cost=found.cost / frame.scale / frame.scale)
-    sums = np.zeros(centers.shape)
-    if missing:
-        counts, labels = np.zeros(centers.shape), labels.copy()
-        _, cost = loops.assign_observed(
-            X, chunk.weight, 0, m, centers, frame.scale, labels, near, sums, counts
-        )
-    else:
-        counts = np.zeros(len(centers))
-        cost = loops.add_residuals(X, chunk.weight, 0, m, centers, frame.scale, labels, sums)
-        loops.add_weights(chunk.weight, 0, m, labels, counts)
-    return Assignment(sums, counts, cost / frame.scale / frame.scale, np.array([checksum]))
+    sums, counts = np.zeros(centers.shape), np.zeros(centers.shape)
+    _, cost = loops.assign_observed(
+        X, chunk.weight, 0, m, centers, frame.scale, labels.copy(), near, sums, counts
+    )
+    return Assignment(sums, counts, cost / frame.scale / frame.scale, checksum)
+
+
+def batch_sums(chunk: Any, centers: Array, frame: Frame) -> tuple[Assignment, Array]:
+    """Return what dense rows without holes add up to, and their labels."""
+    X, m = plain(chunk.X), chunk.X.shape[0]
+    labels, _ = assign_chunk(chunk, centers, frame)
+    sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
+    cost = loops.add_residuals(X, chunk.weight, 0, m, centers, frame.scale, labels, sums)
+    loops.add_weights(chunk.weight, 0, m, labels, counts)
+    return Assignment(sums, counts, cost / frame.scale / frame.scale, 0), labels
+
+
+def _checksum(labels: Array, start: int) -> Array:
+    places = np.arange(start, start + len(labels), dtype=np.uint64) * 2 + 1
+    found = (labels.astype(np.uint64) + 1) * places
+    return np.array([(found * np.uint64(0x9E3779B97F4A7C15)).sum(dtype=np.uint64)])
 
 
 def _sparse_sums(chunk: Any, centers: Array, labels: Array, near: Array, changed: Any) -> Assignment:

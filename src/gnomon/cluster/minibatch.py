@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 
@@ -20,6 +21,9 @@ from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads, check_fitted
+from gnomon.loops import kmeans_few
+
+LONGEST = 200  # passes in one call
 
 
 class BatchState(NamedTuple):
@@ -188,11 +192,52 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         done = done or (self.tol > 0 and shift <= self.tol * memory.frame.variance)
         return state, Report(state.smooth * float(rows.weight.sum()), done=done, change=shift)
 
+    def _stretch(self, rows: Any, state: BatchState, most: int) -> tuple[BatchState, Any]:
+        """Passes over few dense rows in one compiled call, with the numbers of single ones."""
+        memory = lloyd.memory_of(rows, False)
+        order, edges = _canonical(rows, memory)
+        if (
+            rows.sparse
+            or self.batch_size < edges[-1]
+            or rows.X.size * len(state.centers) > lloyd.FEW_PRODUCTS
+        ):
+            return self._step(rows, state)
+        patience = np.inf if self.max_no_improvement is None else float(self.max_no_improvement)
+        centers, counts, costs = state.centers.copy(), state.counts.copy(), np.empty(min(most, LONGEST))
+        frame, before = memory.frame, (float(state.smooth), float(state.best), state.idle)
+        still = float(self.tol * frame.variance) if self.tol > 0 else -1.0
+        limits = float(self.reassignment_ratio), still, patience
+        made, smooth, best, idle, shift = kmeans_few.pass_in_batches(
+            memory.X,
+            order,
+            edges,
+            state.seed,
+            state.batches,
+            frame.scale,
+            *limits,
+            before,
+            centers,
+            counts,
+            costs,
+        )
+        if made == 0:  # a center has to be moved
+            return self._step(rows, state)
+        done = idle >= patience or shift <= still
+        weight = float(rows.weight.sum())
+        reports = [Report(cost * weight) for cost in costs[:made].tolist()]
+        reports[-1] = reports[-1]._replace(done=bool(done), change=shift)
+        batches = state.batches + made
+        numbers = {"smooth": smooth, "best": best, "idle": int(idle), "batches": batches}
+        return state._replace(centers=centers, counts=counts, **numbers), reports
+
     def _batch(self, X: Array, frame: lloyd.Frame, state: BatchState, rng: np.random.Generator) -> BatchState:
         """Assign a batch and move the centers."""
         n = X.shape[0]
         chunk = Chunk(X, None, np.ones(n), 0)
-        found = lloyd.assignment_sums(chunk, state.centers, frame, False)
+        if sparse.issparse(X):
+            found = lloyd.assignment_sums(chunk, state.centers, frame, False)
+        else:
+            found, _ = lloyd.batch_sums(chunk, state.centers, frame)
         counts = state.counts + found.counts
         centers = state.centers + found.sums / np.where(counts > 0, counts, 1.0)[:, None]
         if self.reassignment_ratio > 0 and (state.batches + 1) % 10 == 0:

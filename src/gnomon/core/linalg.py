@@ -7,12 +7,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.linalg import lapack
 
 from gnomon.core.errors import DegenerateError
 
 Array: TypeAlias = NDArray[Any]
 
 LINE = 64  # bytes that the processor fetches at once
+SMALL = 64  # rows of a matrix up to which the checks around LAPACK take longer than its work
 
 
 def aligned(shape: int | tuple[int, ...], dtype: Any = np.float64) -> Array:
@@ -40,6 +42,10 @@ def cholesky(A: Array, *, jitter: float = 0.0, what: str = "matrix") -> tuple[Ar
     (array([[2., 0.],
            [1., 2.]]), 0.0)
     """
+    if _is_small(A):
+        U, failed = lapack.dpotrf(A.T, lower=0, clean=1)
+        if not failed:
+            return U.T, 0.0
     tries = [0.0, *(jitter * 10.0**power for power in range(7))] if jitter > 0 else [0.0]
     diagonal = np.abs(np.diagonal(A)).mean() if A.size else 0.0
     for relative in tries:
@@ -56,6 +62,25 @@ def cholesky(A: Array, *, jitter: float = 0.0, what: str = "matrix") -> tuple[Ar
         f"{what} is not positive definite: its smallest eigenvalue is {smallest:.3g}. "
         "Regularize it, or drop columns that are constant or repeat others."
     )
+
+
+def _is_small(A: Array) -> bool:
+    """Tell whether LAPACK may be asked at once: a small matrix of finite numbers."""
+    return A.dtype == np.float64 and 0 < len(A) <= SMALL and bool(np.isfinite(A.sum()))
+
+
+def inverse_factor(L: Array) -> Array:
+    """Return the inverse of a lower triangular matrix.
+
+    >>> inverse_factor(np.array([[2.0, 0.0], [1.0, 4.0]]))
+    array([[ 0.5  ,  0.   ],
+           [-0.125,  0.25 ]])
+    """
+    if _is_small(L):
+        inverse, failed = lapack.dtrtri(L.T, lower=0)
+        if not failed:
+            return inverse.T
+    return linalg.solve_triangular(L, np.eye(len(L)), lower=True)
 
 
 def thin_qr(A: Array) -> tuple[Array, Array]:
@@ -138,11 +163,27 @@ def symmetric_eigen(A: Array, k: int | None = None, B: Array | None = None) -> t
     """
     n = len(A)
     first = 0 if k is None else n - k
-    values, vectors = linalg.eigh(A, B, subset_by_index=[first, n - 1] if 0 < first < n else None)
+    if B is None and first < n and _is_small(A):
+        values, vectors = _small_eigen(A, first)
+    else:
+        values, vectors = linalg.eigh(A, B, subset_by_index=[first, n - 1] if 0 < first < n else None)
     if len(values) < n - first:
         values, vectors = linalg.eigh(A, B)
     values, vectors = values[first - n :], vectors[:, first - n :]
     return values[::-1], fix_signs(vectors[:, ::-1])
+
+
+def _small_eigen(A: Array, first: int) -> tuple[Array, Array]:
+    """What `scipy.linalg.eigh` returns of the eigenvalues from number `first` on, by the same routine of LAPACK."""
+    n = len(A)
+    room, whole, _ = lapack.dsyevr_lwork(n, lower=1)
+    chosen = {"range": "I", "il": first + 1, "iu": n} if first > 0 else {"range": "A"}
+    values, vectors, count, _, failed = lapack.dsyevr(
+        A, compute_v=1, lower=1, lwork=int(room), liwork=int(whole), **chosen
+    )
+    if failed:
+        return linalg.eigh(A)
+    return values[:count], vectors[:, :count]
 
 
 def fix_signs(V: Array) -> Array:

@@ -89,6 +89,14 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         """Return a better state and the objective, or a `Report`."""
         raise NotImplementedError
 
+    def _stretch(self, work: Any, state: Any, most: int) -> tuple[Any, Any]:
+        """Return the state after up to `most` steps, and a list with the report of each; or one step, as `_step` does.
+
+        Asked instead of `_step` where nobody sees the states between. The numbers must be those of single steps, and
+        only the last report may be done or stalled: it is for learners that decide by `Report.done` alone.
+        """
+        return self._step(work, state)
+
     def _attributes(self, state: Any) -> dict[str, Any]:
         """Return the learned attributes of a state; enough to predict with."""
         raise NotImplementedError
@@ -156,7 +164,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         recorder = Recorder(unit=self._unit)
         with self._threads():
             work = self._prepare(data)
-            state = self._first_state(work, draw_seed(generator(self._seed())), 0)
+            state = self._first_state(work, self._first_seed(), 0)
             if state is not None:
                 yield self._copy(Run(state, recorder.trace(), 0, False), data)
             moments = self._steps(work, state, recorder)
@@ -196,7 +204,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         """Run from every start and return the best."""
         starts = self._starts()
         watch = Watch(self, data, given, starts)
-        position = watch.resume() or Position(draw_seed(generator(self._seed())), 0, None, None, None)
+        position = watch.resume() or Position(self._first_seed(), 0, None, None, None)
         work = self._prepare(data)
         best: Any = self._run_again(work, position.best)
         for index in range(position.start, starts):
@@ -223,6 +231,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         else:
             state = self._restore(work, position.state)
         recorder, converged = Recorder(position.trace, unit=self._unit), position.converged
+        recorder.watched = watch.sees_steps()
         watch.begin(position.start)
         for moment in () if converged else self._steps(work, state, recorder):
             state, converged = moment.state, moment.converged
@@ -244,13 +253,18 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         """Yield the moments of a run until it converges or the steps are used up."""
         tol = float(getattr(self, "tol", None) or 0.0)
         clock = time.perf_counter() - (recorder.seconds[-1] if recorder.seconds else 0.0)
-        for index in range(len(recorder.objective), self._limit()):
-            state, told = self._step(work, state)
-            report = told if isinstance(told, Report) else Report(float(told))
-            previous = recorder.objective[-1] if recorder.objective else math.inf
-            objective = self._finite(report.objective, index)
-            recorder.add(objective, time.perf_counter() - clock, report.certificate, report.info)
-            log.debug("%s %s %d: objective %.10g", type(self).__name__, self._unit, index + 1, objective)
+        limit = self._limit()
+        while (index := len(recorder.objective)) < limit:
+            if recorder.watched:
+                state, told = self._step(work, state)
+            else:
+                state, told = self._stretch(work, state, limit - index)
+            for index, one in enumerate(told if type(told) is list else (told,), index):  # noqa: B020
+                report = one if isinstance(one, Report) else Report(float(one))
+                previous = recorder.objective[-1] if recorder.objective else math.inf
+                objective = self._finite(report.objective, index)
+                recorder.add(objective, time.perf_counter() - clock, report.certificate, report.info)
+                log.debug("%s %s %d: objective %.10g", type(self).__name__, self._unit, index + 1, objective)
             converged = report.done or self._converged(report, objective, previous, tol)
             moment = Moment(state, report, converged)
             yield moment
@@ -311,6 +325,10 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
     def _seed(self) -> Any:
         return getattr(self, "random_state", 0)  # without one a learner draws nothing
 
+    def _first_seed(self) -> int:
+        """Draw the seed of all starts."""
+        return draw_seed(generator(self._seed()))
+
     def _threads(self) -> Any:
         jobs = getattr(self, "n_jobs", None)
         return threads(jobs) if isinstance(jobs, int) and jobs > 0 else contextlib.nullcontext()
@@ -333,6 +351,13 @@ class OneStep(Learner):
 
     def _start(self, work: Any, rng: Any) -> Any:
         return None
+
+    def _first_state(self, work: Any, seed: int, index: int) -> Any:
+        return None
+
+    def _first_seed(self) -> int:
+        given = self._seed()  # no start is drawn; a generator of the user's goes on as it does elsewhere
+        return 0 if given is None or (type(given) is int and given >= 0) else super()._first_seed()
 
     def _step(self, work: Any, state: Any) -> tuple[Any, Report]:
         solved = self._solve(work)

@@ -100,6 +100,7 @@ class Recorder:
     def __init__(self, trace: Trace | None = None, unit: str = "step") -> None:
         trace = Trace() if trace is None else trace
         self.unit = unit
+        self.watched = True  # somebody sees the state after every step
         self.objective = array("d", trace.objective)
         self.seconds = array("d", trace.seconds)
         self.certificate = array("d", () if trace.certificate is None else trace.certificate)

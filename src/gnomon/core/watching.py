@@ -59,9 +59,14 @@ class Watch:
             self.logs.append(Printed(int(getattr(learner, "verbose_interval", 1))))
         self.stopped = False
         self.steps = learner._announced(source)
-        self.root = learner._init_callback_context(max_subtasks=starts if self.many else self.steps)
+        self.root: Any = None
         if self.active:
+            self.root = learner._init_callback_context(max_subtasks=starts if self.many else self.steps)
             self.root.call_on_fit_task_begin(estimator=learner, **self.data)
+
+    def sees_steps(self) -> bool:
+        """Tell whether somebody is told of every step."""
+        return self.active or bool(self.logs)
 
     def resume(self) -> Position | None:
         """Return where an interrupted fit stood."""

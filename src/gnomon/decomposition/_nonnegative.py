@@ -12,9 +12,10 @@ from scipy.special import gammaln, xlogy
 
 from gnomon.core.linalg import Array, dots_of
 from gnomon.core.sums import Chunk, merge
-from gnomon.loops.nonnegative import descend_rows, descend_rows_with_holes, divergence_rows
+from gnomon.loops.nonnegative import descend_rows, descend_rows_with_holes, descend_steps, divergence_rows
 
 TINY = 1e-300
+FEW_PRODUCTS = 2**16  # of X with a factor: below, a step is one compiled loop
 BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 
 
@@ -307,6 +308,22 @@ def descend_H(found: HalfStep, H: Array, penalty: Penalty, sweeps: int, ratio: f
         G = found.second[j] + penalty.h2 * np.eye(K)
         violation += float(descend_rows(G, B[j : j + 1], Ht[j : j + 1], sweeps, ratio))
     return np.ascontiguousarray(Ht.T), violation
+
+
+def few(rows: Any, K: int) -> bool:
+    """Tell whether rows are dense and so few that the calls of a step take longer than its products."""
+    return bool(rows.in_memory) and not rows.sparse and rows.n_rows * rows.n_features * K <= FEW_PRODUCTS
+
+
+def descend_few(
+    rows: Any, squares: float, W: Array, H: Array, o: Options, first: float, tol: float, most: int
+) -> Any:
+    """Up to `most` whole steps on few rows without missing entries: W, H, violations before and objectives after."""
+    X, weight = np.require(rows.X, requirements=["C", "A", "W"]), rows.weight
+    W, Ht, table = W.copy(), np.array(H.T, order="C"), np.empty((most, 2))
+    penalty = tuple(map(float, o.penalty))
+    made = descend_steps(X, weight, penalty, squares, o.sweeps, o.ratio, first, tol, W, Ht, table)
+    return W, np.ascontiguousarray(Ht.T), *table[:made].T.tolist()
 
 
 def squared_value(squares: float, found: HalfStep, H: Array) -> float:

@@ -30,6 +30,8 @@ from gnomon.decomposition._nonnegative_rows import (
 from gnomon.decomposition._nonnegative_starts import check_start, nndsvd
 from gnomon.decomposition.multiplicative import normalize_topics
 
+LONGEST = 50  # steps of a stretch
+
 
 class NMFState(NamedTuple):
     """Usage, parts, and what the stopping rule remembers."""
@@ -298,7 +300,35 @@ class NMF(FactorQueries, Learner):
         return W, H
 
     def _step(self, work: NonNegativeWork, state: NMFState) -> tuple[NMFState, Report]:
-        return self._descend(work, state) if self.solver == "cd" else self._multiply(work, state)
+        if self.solver == "mu":
+            return self._multiply(work, state)
+        if self._is_small(work, state):
+            state, reports = self._descend_few(work, state, 1)
+            return state, reports[0]
+        return self._descend(work, state)
+
+    def _stretch(self, work: NonNegativeWork, state: NMFState, most: int) -> tuple[NMFState, Any]:
+        if self._is_small(work, state):
+            return self._descend_few(work, state, min(most, LONGEST))
+        return self._step(work, state)
+
+    def _is_small(self, work: NonNegativeWork, state: NMFState) -> bool:
+        plain = self.solver == "cd" and self.update_order == "WH" and not work.holes
+        return plain and nn.few(work.rows, len(state.H))
+
+    def _descend_few(
+        self, work: NonNegativeWork, state: NMFState, most: int
+    ) -> tuple[NMFState, list[Report]]:
+        """Steps on few rows, in one compiled loop."""
+        W, H, violations, values = nn.descend_few(
+            work.rows, work.squares, state.W, state.H, self._options(work), state.first, float(self.tol), most
+        )
+        first = violations[0] if state.step == 0 else state.first
+        reports = [
+            Report(value, done=gap <= self.tol * first, change=gap / max(first, nn.TINY))
+            for value, gap in zip(values, violations, strict=True)
+        ]
+        return NMFState(W, H, values[-1], first, values[-1], state.step + len(values), np.inf), reports
 
     def _descend(self, work: NonNegativeWork, state: NMFState) -> tuple[NMFState, Report]:
         W, H, pen = state.W, state.H, work.penalty

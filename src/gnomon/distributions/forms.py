@@ -8,6 +8,7 @@ its statistics are r·φᵀ. The form loses digits when the terms are much large
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,17 @@ BLOCK = 256  # rows whose features stay in the cache
 SMALL_BLOCK = 128  # the same where only squares are features
 TALL_BLOCK = 1024  # the same where few columns are the rule: sequences
 WIDE = 48  # columns from which whitening costs less than the products of all pairs
+FEW_PRODUCTS = 2**16  # that are made at once, and kept
 LARGEST_TERM = 1e7  # terms of this size leave an error of about 1e-10 in a log-density
+
+
+def _lower_half(d: int) -> tuple[Array, Array]:
+    return _narrow_half(d) if d < WIDE else np.tril_indices(d)
+
+
+@lru_cache(maxsize=8)
+def _narrow_half(d: int) -> tuple[Array, Array]:
+    return np.tril_indices(d)
 
 
 def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:
@@ -103,7 +114,7 @@ class QuadraticForm(NamedTuple):
         weight, first, second = sums[:, -1:], sums[:, -1 - d : -1], sums[:, : -1 - d]
         if self.pairs:
             full = np.zeros((len(sums), d, d))
-            rows, columns = np.tril_indices(d)
+            rows, columns = _lower_half(d)
             full[:, rows, columns] = second
             full[:, columns, rows] = second
             return recentered(weight, first, full, self.shift)
@@ -145,6 +156,8 @@ def _too_large(means: Array, spread: Array, shift: Array, terms: Array) -> bool:
     reach = np.abs(means - shift) + 3.0 * spread  # (K, d)
     if terms.ndim == 2:
         largest = (reach**2 @ np.abs(terms).T).max()
+    elif terms.size * len(terms) <= FEW_PRODUCTS:
+        largest = ((reach @ np.abs(terms)) * reach).sum(axis=-1).max()
     else:
         largest = max(np.einsum("ja,ab,jb->j", reach, np.abs(P), reach).max() for P in terms)
     return not largest < LARGEST_TERM
@@ -163,7 +176,7 @@ def quadratic_form(
         linear, second = precisions * m, -0.5 * precisions
     else:
         linear = np.einsum("kab,kb->ka", precisions, m)
-        rows, columns = np.tril_indices(d)
+        rows, columns = _lower_half(d)
         second = np.where(rows == columns, -0.5, -1.0) * precisions[:, rows, columns]
     constant = -0.5 * ((linear * m).sum(axis=1) + d * np.log(2.0 * np.pi) + log_determinants)
     return QuadraticForm(np.hstack([second, linear, constant[:, None]]), shift, precisions.ndim == 3)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from gnomon.core.errors import DataError, DegenerateError, nearest
-from gnomon.core.linalg import cholesky, log_determinant
+from gnomon.core.linalg import cholesky, inverse_factor, log_determinant
 from gnomon.core.threads import one_blas_thread
 from gnomon.distributions import forms
 from gnomon.distributions.base import (
@@ -118,7 +118,10 @@ class Gaussian(Geometry):
                 )
         C = self.covariances
         if C is not None and self.covariance_type in ("full", "tied", "fixed"):
-            if not np.allclose(C, np.swapaxes(C, -1, -2), rtol=1e-8, atol=1e-12 * np.abs(C).max(initial=0.0)):
+            mirrored = np.swapaxes(C, -1, -2)
+            if not (C == mirrored).all() and not np.allclose(
+                C, mirrored, rtol=1e-8, atol=1e-12 * np.abs(C).max(initial=0.0)
+            ):
                 raise DataError("Gaussian: covariances must be symmetric.")
         elif C is not None and np.any(C < 0):
             raise DataError(f"Gaussian: variances must be at least 0; the smallest is {C.min()}.")
@@ -172,12 +175,10 @@ class Gaussian(Geometry):
         """L⁻¹, so that z = L⁻¹(x − μ) has unit covariance; for diagonal types the inverse deviations."""
         if self._is_diagonal:
             return 1.0 / self.factors
-        eye = np.eye(self.n_features)
         if self.covariance_type == "tied":
-            one = linalg.solve_triangular(self.factors[0], eye, lower=True)
-            return np.broadcast_to(one, self.factors.shape)
+            return np.broadcast_to(inverse_factor(self.factors[0]), self.factors.shape)
         with one_blas_thread():  # these are small
-            return np.stack([linalg.solve_triangular(L, eye, lower=True) for L in self.factors])
+            return np.stack([inverse_factor(L) for L in self.factors])
 
     @cached_property
     def log_determinants(self) -> Array:

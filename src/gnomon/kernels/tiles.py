@@ -7,6 +7,7 @@ symmetric matrix the tiles on and above the diagonal are computed, and mirrored.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -62,10 +63,15 @@ def mirrored(K: Array) -> Array:
     for i in range(0, len(K), BLOCK):
         j = i + BLOCK
         K[j:, i:j] = K[i:j, j:].T
-        corner = np.triu(K[i:j, i:j])
-        corner += np.triu(corner, 1).T
-        K[i:j, i:j] = corner
+        corner = K[i:j, i:j]
+        np.copyto(corner, corner.T.copy(), where=_below(len(corner)))
     return K
+
+
+@lru_cache(maxsize=4)
+def _below(n: int) -> Array:
+    """Mark the entries below the diagonal."""
+    return np.tri(n, k=-1, dtype=bool)
 
 
 def _shape(X: Any, symmetric: bool) -> tuple[int, int]:

@@ -12,10 +12,11 @@ from scipy import sparse
 from gnomon.core.canonical import order_by_key, rows_differ
 from gnomon.core.errors import DataError, DivergenceError, nearest
 from gnomon.core.linalg import Array
-from gnomon.core.randomness import draw_seed, stream
+from gnomon.core.randomness import stream
 from gnomon.core.rows import MemoryRows
 from gnomon.linear._rows import compute_weights
 from gnomon.loops import draws, fused, products
+from gnomon.loops.streams import stream_seed
 from gnomon.solvers.terms import parts
 
 MERGED_ROWS = 20_000  # rows from which equal ones are not looked for unless there are weights
@@ -62,20 +63,19 @@ def row_order(order: Any, shuffle: bool, n: int, seed: int, epoch: int) -> Array
             raise ValueError(
                 f"order must be one of {ORDERS} or row numbers; got {order!r}.{nearest(order, ORDERS)}"
             )
-        rng = stream(seed, epoch)
         if order == "shuffle":
-            return shuffled(rng, n)
-        return rng.integers(n, size=n) if order == "random" else np.arange(n)
+            return shuffled(stream_seed(seed, epoch), n)
+        return stream(seed, epoch).integers(n, size=n) if order == "random" else np.arange(n)
     index = np.asarray(order, dtype=np.int64)
     if index.ndim != 1 or len(index) == 0 or index.min() < 0 or index.max() >= n:
         raise DataError(f"order must list rows between 0 and {n - 1}.")
     return index
 
 
-def shuffled(rng: np.random.Generator, n: int) -> Array:
+def shuffled(seed: int, n: int) -> Array:
     """Return a random permutation, several times faster than NumPy's."""
     order = np.arange(n)
-    draws.shuffle(order, draw_seed(rng))
+    draws.shuffle(order, seed)
     return order
 
 
@@ -114,12 +114,17 @@ def _shaped(value, shape, name):
     return array.reshape(shape)
 
 
-def judge(state: Pass, loss: float, n: float, tol: float | None, patience: int) -> Pass:
-    """Take note of the loss of a pass; `waited` counts passes without an improvement of tol·n."""
+def refuse_divergence(loss: float) -> None:
+    """Raise where the loss of a pass is no finite number."""
     if not np.isfinite(loss):
         raise DivergenceError(
             "the loss left the finite numbers; lower the learning rate, or scale the columns."
         )
+
+
+def judge(state: Pass, loss: float, n: float, tol: float | None, patience: int) -> Pass:
+    """Take note of the loss of a pass; `waited` counts passes without an improvement of tol·n."""
+    refuse_divergence(loss)
     waited = 0 if tol is None or loss <= state.best - tol * n else state.waited + 1
     return state._replace(loss=loss, best=min(loss, state.best), waited=waited)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,7 @@ class Margin(NamedTuple):
     loss: str
     l1: bool
     method: str
+    objective: newton.Objective | None = None  # of Newton's method
 
 
 class Solved(NamedTuple):
@@ -84,6 +86,8 @@ def ridge_of(margin: Margin, d: int) -> Array:
 
 def smooth_objective(margin: Margin, rows: Any) -> newton.Objective:
     """Return Σ s ξ² + ½ Σ ridge θ²/C."""
+    if margin.objective is not None:
+        return margin.objective
     ridge = (
         np.zeros(rows.n_features + margin.intercept)
         if margin.l1
@@ -219,16 +223,15 @@ def _newton(margin, rows, solved, rng, tol):
             inner = newton.newton_step(rows, objective, solved.inner)
         else:
             inner = _near_margin.step(rows, objective, solved.inner, tol)
-        g, ridge, gap = inner.gradient, objective.ridge, newton.gradient_gap(objective, inner.gradient)
-    if not np.isfinite(gap):
+        gap, free = newton.left_to_gain(objective, inner.gradient)
+    if not math.isfinite(gap):
         raise DataError(
             "the squares of X, or of C times sample_weight, overflow; divide the columns of X by their size, "
             "and the weights by their mean."
         )
-    free = np.abs(g[ridge == 0.0]).max(initial=0.0)
     primal = inner.value * margin.C
     share = margin.C * max(gap, free) / max(1.0, primal)
-    stuck = np.isfinite(solved.primal) and not share < solved.gap and not primal < solved.primal
+    stuck = math.isfinite(solved.primal) and not share < solved.gap and not primal < solved.primal
     return Solved(inner, inner.theta, primal, share, stalled=bool(stuck))
 
 

@@ -17,9 +17,13 @@ from gnomon.core.validate import warn
 from gnomon.linear import _aggressive, _batches, _epochs
 from gnomon.linear._rules import BATCH, JOBS, ORDER, SEED
 from gnomon.linear._streams import ONES, Streamed
+from gnomon.loops import epochs
 from gnomon.loops import stochastic as loops
 from gnomon.losses import margin, residual
 from gnomon.solvers.schedules import Schedule, named_schedule
+
+FEW_VISITS = 10_000  # of rows in a pass below which Python's share of it is felt
+MOST_VISITS = 1_000_000  # in one call, so that a fit can be interrupted
 
 MARGIN_LOSSES = {
     "hinge": margin.Hinge,
@@ -157,6 +161,12 @@ class Stochastic(Streamed, Learner):
         numbers = (loss.code, *map(float, loss.parameters), schedule.code, float(a) * state.rate, float(b))
         return (*numbers, alpha, ratio, ratio > 0.0 and alpha > 0.0)
 
+    def _numbers_of(self, rows, state):
+        """The same numbers for a fit, worked out once for every rate."""
+        if state.rate not in rows.setups:
+            rows.setups[state.rate] = self._fresh_setup(state)
+        return rows.setups[state.rate]
+
     # -- the loop --------------------------------------------------------------------------------------------
 
     def _start(self, rows, rng):
@@ -177,6 +187,8 @@ class Stochastic(Streamed, Learner):
             rows.loops = _epochs.prepare_rows(rows.X)
             rows.targets = self._targets(rows)
             rows.scale = self._row_weights(rows)
+            rows.mass = float(rows.weight.sum())
+            rows.setups = {}  # by the rate of the adaptive schedule: nothing else changes during a fit
             rows.parts = None
         return rows
 
@@ -186,19 +198,56 @@ class Stochastic(Streamed, Learner):
             rows.parts = _epochs.hold_out(rows, self.validation_fraction, state.seed)
         new, loss = self._epoch(rows, state)
         watched = -_epochs.held_out_score(rows, new.coef, new.intercept) if self.early_stopping else loss
-        scale = 1.0 if self.early_stopping else float(rows.weight.sum())
+        scale = 1.0 if self.early_stopping else rows.mass
         new = _epochs.judge(new, watched, scale, self.tol, 0)
         done = _epochs.out_of_patience(new, self.tol, self.n_iter_no_change)
         if done and self.learning_rate == "adaptive" and self.eta0 * new.rate > 1e-6:
             new, done = new._replace(rate=new.rate / 5.0, waited=0), False
         full = self.batch_size == "full"
-        objective = self._objective(rows, new) if full else loss / float(rows.weight.sum())
+        objective = self._objective(rows, new) if full else loss / rows.mass
         if full and self.tol is not None and state.epoch > 0:
             done = abs(objective - state.facts["objective"]) <= self.tol * max(1.0, abs(objective))
         lost = done and not self.early_stopping and loss > 2.0 * self._loss_of_zero(rows) > 0.0
         return new._replace(facts={**(new.facts or {}), "objective": objective}), Report(
             objective, done=bool(done and not lost), stalled=bool(lost)
         )
+
+    def _stretch(self, rows, state, most):
+        """Passes over few dense rows in one compiled call, with the numbers of single ones."""
+        rows = self._ready(rows)
+        plain = not (self.early_stopping or self._batched() or self._aggressive())
+        order = ("shuffle" if self.shuffle else "given") if self.order is None else self.order
+        plain = plain and isinstance(order, str) and order == "shuffle" and self.learning_rate != "adaptive"
+        visits = rows.targets.size
+        if not plain or visits > FEW_VISITS or sparse.issparse(rows.loops):
+            return self._step(rows, state)
+        code, p, q, rate, a, b, alpha, ratio, clip = self._numbers_of(rows, state)
+        numbers = (code, p, q, rate, a, b, alpha, ratio, clip, bool(self.fit_intercept))
+        start = float(self.average) if self.average else -1.0
+        kept = [
+            field.copy() for field in (state.coef, state.intercept, state.average, state.average_intercept)
+        ]
+        owed, losses = state.owed.copy(), np.empty(min(most, MOST_VISITS // visits))
+        tol, patience = (
+            (-np.inf, np.inf) if self.tol is None else (self.tol * rows.mass, self.n_iter_no_change)
+        )
+        made, steps, debt, best, waited = epochs.sgd_epochs(
+            rows.loops, rows.targets, np.ascontiguousarray(rows.scale), state.seed, state.epoch, (*numbers, start),
+            (*kept, owed, state.steps, state.debt), (state.best, state.waited, float(tol), float(patience)), losses,
+        )  # fmt: skip
+        found = losses[:made].tolist()
+        _epochs.refuse_divergence(found[-1])
+        done = self.tol is not None and waited >= patience
+        lost = done and found[-1] > 2.0 * self._loss_of_zero(rows) > 0.0
+        values = [loss / rows.mass for loss in found]
+        coef, intercept, average, average_intercept = kept
+        new = state._replace(
+            coef=coef, intercept=intercept, average=average, average_intercept=average_intercept, owed=owed,
+            steps=steps, debt=debt, epoch=state.epoch + made, loss=found[-1], best=best, waited=int(waited),
+            facts={**(state.facts or {}), "objective": values[-1]},
+        )  # fmt: skip
+        last = Report(values[-1], done=bool(done and not lost), stalled=bool(lost))
+        return new, [*map(Report, values[:-1]), last]
 
     def _loss_of_zero(self, rows):
         """Return the loss of weights that are all zero: whoever ends above it has run away."""
@@ -223,7 +272,7 @@ class Stochastic(Streamed, Learner):
         if self._batched():
             return _batches.batched_pass(self, rows, state)
         order = self._order(rows, state)
-        setup, X, targets, weight = self._fresh_setup(state), rows.loops, rows.targets, rows.scale
+        setup, X, targets, weight = self._numbers_of(rows, state), rows.loops, rows.targets, rows.scale
         coef, owed, average = state.coef.copy(), state.owed.copy(), state.average.copy()
         intercept, average_intercept = state.intercept.copy(), state.average_intercept.copy()
         start = float(self.average) if self.average else -1.0

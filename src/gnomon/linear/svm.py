@@ -37,6 +37,13 @@ class MachineState(NamedTuple):
     facts: dict[str, Any] | None = None
 
 
+class MachineWork(NamedTuple):
+    """The rows, and the problems of the classes where they are solved apart."""
+
+    rows: Any
+    problems: tuple[_margin_solvers.Margin, ...]
+
+
 class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learner):
     r"""Linear support vector classifier.
 
@@ -174,9 +181,12 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
     def _intercept_is_free(self):
         return self.fit_intercept and not self.regularize_intercept
 
-    def _problems(self, rows):
+    def _prepare(self, rows):
         K = len(rows.classes)
-        return [self._problem(rows, k) for k in (range(K) if K > 2 else [1])]
+        apart = not self._joint(rows) and self.slack_budget is None
+        return MachineWork(
+            rows, tuple(self._problem(rows, k) for k in (range(K) if K > 2 else [1])) if apart else ()
+        )
 
     def _problem(self, rows, k):
         price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
@@ -184,7 +194,9 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
         margin = _margin_solvers.Margin(
             y, cost, k, float(self.C), self.fit_intercept, price, self.loss, self.penalty == "l1", ""
         )
-        return margin._replace(method=_margin_solvers.choose(margin, rows, self.solver))
+        margin = margin._replace(method=_margin_solvers.choose(margin, rows, self.solver))
+        smooth = margin.method in ("newton", "wide", "sparse")
+        return margin._replace(objective=_margin_solvers.smooth_objective(margin, rows) if smooth else None)
 
     def _rows_of(self, rows, k):
         """Sign and price of every row of a problem."""
@@ -194,14 +206,12 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
     def _joint(self, rows):
         return self.multi_class != "ovr" and len(rows.classes) > 2
 
-    def _start(self, rows, rng):
+    def _start(self, work, rng):
         seed = draw_seed(rng)
-        if self._joint(rows) or self.slack_budget is not None:
-            return MachineState((), seed)
-        if not np.isfinite(self.C):
-            self._check_separable(rows)
+        if work.problems and not np.isfinite(self.C):
+            self._check_separable(work.rows)
         return MachineState(
-            tuple(_margin_solvers.begin(problem, rows) for problem in self._problems(rows)), seed
+            tuple(_margin_solvers.begin(problem, work.rows) for problem in work.problems), seed
         )
 
     def _check_separable(self, rows):
@@ -218,7 +228,8 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
             error.certificate = found.certificate
             raise error
 
-    def _step(self, rows, state):
+    def _step(self, work, state):
+        rows = work.rows
         if self._joint(rows):
             solved = self._solve_joint(rows)
         elif self.slack_budget is not None:
@@ -229,7 +240,7 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
                 one
                 if one.gap <= goal or one.stalled
                 else _margin_solvers.advance(problem, rows, one, state.seed, self.tol)
-                for problem, one in zip(self._problems(rows), state.solved)
+                for problem, one in zip(work.problems, state.solved)
             )
         gap = max(one.gap for one in solved)
         done = all(one.gap <= self._goal(rows) or (one.stalled and one.gap <= self.tol) for one in solved)
@@ -272,7 +283,8 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
             _margin_solvers.Solved(None, row, primal if k == 0 else 0.0, share) for k, row in enumerate(theta)
         )
 
-    def _finish(self, rows, state):
+    def _finish(self, work, state):
+        rows = work.rows
         if len(state.solved) != 1 or not np.isfinite(state.solved[0].primal) or not rows.in_memory:
             return state
         one = state.solved[0]

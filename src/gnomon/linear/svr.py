@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -21,6 +21,15 @@ from gnomon.linear.least_squares import LinearPrediction
 from gnomon.losses.residual import SquaredEpsilonInsensitive
 from gnomon.solvers import interior, newton
 from gnomon.solvers.terms import Model
+
+
+class TubeWork(NamedTuple):
+    """A problem made once for a fit: the rows, and the objective of the squared loss or the machine of the other."""
+
+    rows: Any
+    objective: newton.Objective | None = None
+    machine: interior.Machine | None = None
+    scale: Array | None = None  # what divides the machine's weights: its rows have even columns
 
 
 class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
@@ -96,60 +105,55 @@ class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
         price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
         return np.append(np.ones(rows.n_features), price) if self.fit_intercept else np.ones(rows.n_features)
 
-    def _machine(self, rows):
-        """The problem for interior points, on rows with even columns, and what divides its weights."""
-        y, cost, one = np.asarray(rows.y, dtype=float), self.C * rows.weight, np.ones(rows.n_rows)
-        even, scale = _margin_solvers.even_parameters(rows, self.fit_intercept)
-        offsets, ridge = (y - self.epsilon, -y - self.epsilon), self._ridge(rows) / scale**2
-        return even, interior.Machine(ridge, (one, -one), offsets, (cost, cost), self.fit_intercept), scale
-
-    def _objective(self, rows):
-        model = Model(SquaredEpsilonInsensitive(self.epsilon), self.fit_intercept)
-        return newton.Objective(model, self._ridge(rows) / self.C, float(rows.n_rows))
-
-    def _intercept_is_free(self):
-        return self.fit_intercept and not self.regularize_intercept
-
     def _prepare(self, rows):
-        return rows_that_count(rows)
-
-    def _start(self, rows, rng):
+        rows = rows_that_count(rows)
         D = rows.n_features + self.fit_intercept
         if self.loss == "squared_epsilon_insensitive":
-            inner = newton.newton_start(
-                rows, self._objective(rows), np.zeros(D), curved=D <= _margin_solvers.NARROW
-            )
-            return _margin_solvers.Solved(inner, inner.theta, np.inf, np.inf)
+            model = Model(SquaredEpsilonInsensitive(self.epsilon), self.fit_intercept)
+            return TubeWork(rows, newton.Objective(model, self._ridge(rows) / self.C, float(rows.n_rows)))
         if D > 3000:
             raise DataError(
                 f"loss='epsilon_insensitive' with {D} parameters is beyond LinearSVR; "
                 "use loss='squared_epsilon_insensitive' or SGDRegressor."
             )
-        inner = interior.machine_start(*self._machine(rows)[:2])
+        y, cost, one = np.asarray(rows.y, dtype=float), self.C * rows.weight, np.ones(rows.n_rows)
+        even, scale = _margin_solvers.even_parameters(rows, self.fit_intercept)
+        offsets, ridge = (y - self.epsilon, -y - self.epsilon), self._ridge(rows) / scale**2
+        machine = interior.Machine(ridge, (one, -one), offsets, (cost, cost), self.fit_intercept)
+        return TubeWork(even, None, machine, scale)
+
+    def _intercept_is_free(self):
+        return self.fit_intercept and not self.regularize_intercept
+
+    def _start(self, work, rng):
+        if work.objective is not None:
+            narrow = len(work.objective.ridge) <= _margin_solvers.NARROW
+            zero = np.zeros(len(work.objective.ridge))
+            inner = newton.newton_start(work.rows, work.objective, zero, curved=narrow)
+        else:
+            inner = interior.machine_start(work.rows, work.machine)
         return _margin_solvers.Solved(inner, inner.theta, np.inf, np.inf)
 
-    def _step(self, rows, state):
-        step = self._newton if self.loss == "squared_epsilon_insensitive" else self._interior
-        inner, theta, primal, gap = step(rows, state.inner)
+    def _step(self, work, state):
+        step = self._newton if work.objective is not None else self._interior
+        inner, theta, primal, gap = step(work, state.inner)
         share = gap / max(1.0, primal)
         if state.gap <= 1e-5 and not share < state.gap:  # rounding allows no more
             return state, Report(state.primal, state.gap, done=state.gap <= self.tol)
-        done = share <= (self.tol if rows.n_rows > 5000 else min(self.tol, 1e-13))
+        done = share <= (self.tol if work.rows.n_rows > 5000 else min(self.tol, 1e-13))
         return _margin_solvers.Solved(inner, theta, primal, share), Report(primal, share, done=done)
 
-    def _newton(self, rows, state):
-        objective = self._objective(rows)
+    def _newton(self, work, state):
+        objective = work.objective
         step = newton.newton_step if len(objective.ridge) <= _margin_solvers.NARROW else newton.newton_cg_step
-        inner = step(rows, objective, state)
-        g, gap = inner.gradient, newton.gradient_gap(objective, inner.gradient)
-        gap = self.C * max(gap, np.abs(g[objective.ridge == 0.0]).max(initial=0.0))
+        inner = step(work.rows, objective, state)
+        gap = self.C * max(newton.left_to_gain(objective, inner.gradient))
         return inner, inner.theta, inner.value * self.C, gap
 
-    def _interior(self, rows, state):
-        even, machine, scale = self._machine(rows)
+    def _interior(self, work, state):
         with np.errstate(all="ignore"):
-            inner = interior.machine_step(even, machine, state)
-        return inner, inner.theta / scale, inner.primal, max(inner.primal - inner.dual, 0.0)
+            inner = interior.machine_step(work.rows, work.machine, state)
+        return inner, inner.theta / work.scale, inner.primal, max(inner.primal - inner.dual, 0.0)
 
     def _converged(self, report, objective, previous, tol):
         return False  # `_step` decides

@@ -65,6 +65,78 @@ def descend_rows(G, B, W, sweeps, ratio):
     return violation
 
 
+@compiled(fastmath=True)
+def product(A, B, out):
+    """out = A B."""
+    out[:] = 0.0
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            a = A[i, k]
+            for j in range(B.shape[1]):
+                out[i, j] += a * B[k, j]
+
+
+@compiled(fastmath=True)
+def descend_both(X, weight, penalty, sweeps, ratio, W, Ht):
+    """A step of coordinate descent on ½ Σ weight ‖x − H w‖² + penalties, rows of W first, then those of Ht.
+
+    penalty = (w1, w2, h1, h2). Returns Σ|projected gradient| before; of the new W and H, whose rows count by their
+    weight: ⟨WᵀW, HHᵀ⟩ − 2⟨WᵀX, H⟩, Σ w and Σ w².
+    """
+    n, K = W.shape
+    p = Ht.shape[0]
+    w1, w2, h1, h2 = penalty
+    G, B, second, first = np.empty((K, K)), np.empty((n, K)), np.zeros((K, K)), np.zeros((p, K))
+    product(Ht.T, Ht, G)
+    product(X, Ht, B)
+    for k in range(K):
+        G[k, k] += w2
+        for i in range(n):
+            B[i, k] -= w1
+    violation = descend_rows(G, B, W, sweeps, ratio)
+    mass, squares = 0.0, 0.0
+    for i in range(n):
+        for k in range(K):
+            v = weight[i] * W[i, k]
+            mass += v
+            squares += v * W[i, k]
+            for l in range(K):
+                second[k, l] += v * W[i, l]
+            for j in range(p):
+                first[j, k] += v * X[i, j]
+    pull = first - h1
+    G[:] = second
+    for k in range(K):
+        G[k, k] += h2
+    violation += descend_rows(G, pull, Ht, sweeps, ratio)
+    product(Ht.T, Ht, G)
+    return violation, (second * G).sum() - 2.0 * (first * Ht).sum(), mass, squares
+
+
+@compiled
+def descend_steps(X, weight, penalty, squares, sweeps, ratio, first, tol, W, Ht, table):
+    """Steps of coordinate descent; return how many. table[i] = Σ|projected gradient| before one, objective after it.
+
+    `squares` is Σ weight·x². The last step is the first whose sum is at most tol times `first`, which is that of the
+    first step of all where it is infinite.
+    """
+    made = 0
+    while made < len(table):
+        violation, cross, mass, spread = descend_both(X, weight, penalty, sweeps, ratio, W, Ht)
+        w1, w2, h1, h2 = penalty
+        price = w1 * mass + 0.5 * w2 * spread
+        for j in range(Ht.shape[0]):
+            for k in range(Ht.shape[1]):
+                price += h1 * Ht[j, k] + 0.5 * h2 * Ht[j, k] * Ht[j, k]
+        if first == np.inf:
+            first = violation
+        table[made, 0], table[made, 1] = violation, max(0.5 * (squares + cross), 0.0) + price
+        made += 1
+        if violation <= tol * first:
+            break
+    return made
+
+
 @compiled
 def descend_rows_with_holes(X, Ht, W, l1, l2, sweeps, ratio):
     """The same where NaN marks entries of X that do not count: every row has a Gram matrix of its own."""

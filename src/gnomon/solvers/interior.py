@@ -12,6 +12,7 @@ from scipy import linalg
 
 from gnomon.core.linalg import Array
 from gnomon.core.sums import per_row, total
+from gnomon.loops import few_rows
 from gnomon.solvers import terms
 
 
@@ -157,6 +158,10 @@ def machine_start(rows: Any, machine: Machine) -> InteriorState:
 
 def machine_step(rows: Any, machine: Machine, state: InteriorState) -> InteriorState:
     """One predictor–corrector step; returns the new point with its primal and dual value."""
+    if terms.few(rows, len(machine.ridge)):
+        new = _machine_step_few(terms.loop_array(rows.X), machine, state)
+        if new is not None:
+            return new
     A = _Rows(rows, machine)
     c = np.concatenate(machine.costs)
     live = c > 0.0
@@ -196,6 +201,16 @@ def machine_step(rows: Any, machine: Machine, state: InteriorState) -> InteriorS
     theta, alpha = theta + share * dt, np.where(live, alpha + share * da, 0.0)
     new = InteriorState(theta, s + share * ds, xi + share * dx, alpha)
     return new._replace(**machine_values(A, machine, theta, alpha))
+
+
+def _machine_step_few(X, machine, state):
+    """The same in one compiled loop; None where it finds no factor."""
+    ridge, signs, offsets, costs, _ = machine
+    theta, s, xi, alpha = (field.copy() for field in state[:4])
+    if not few_rows.machine_step(X, ridge, signs, costs, theta, s, xi, alpha):
+        return None
+    values = few_rows.machine_values(X, ridge, signs, offsets, costs, theta, alpha)
+    return InteriorState(theta, s, xi, alpha, *values)
 
 
 def machine_values(A: Any, machine: Machine, theta: Array, alpha: Array) -> dict[str, float]:

@@ -16,6 +16,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import per_row, total, total_weight
 from gnomon.core.threads import one_blas_thread
+from gnomon.loops import few_rows
 from gnomon.solvers import terms
 from gnomon.solvers.terms import Model, Terms
 
@@ -45,6 +46,8 @@ class NewtonState(NamedTuple):
 
 def evaluate(rows: Any, objective: Objective, theta: Array, *, curved: bool = False) -> Terms:
     """Return the objective's value, gradient and, if asked, Hessian at theta."""
+    if curved and theta.ndim == 1 and terms.few(rows, len(theta)):
+        return _evaluate_few(rows, objective, theta)
     found = total(terms.loss_terms, rows, theta, objective.model, curved)
     ridge = objective.ridge if theta.ndim == 1 else objective.ridge[:, None]
     value = found.value + 0.5 * float(np.sum(ridge * theta * theta))
@@ -52,6 +55,16 @@ def evaluate(rows: Any, objective: Objective, theta: Array, *, curved: bool = Fa
     if hessian is not None:
         hessian[np.diag_indices_from(hessian)] += objective.ridge
     return Terms(value, found.gradient + ridge * theta, hessian)
+
+
+def _evaluate_few(rows, objective, theta):
+    """The same in one compiled loop."""
+    D, n = len(theta), rows.n_rows
+    gradient, hessian, bend = np.empty(D), np.empty((D, D)), np.empty(n)
+    arguments = terms.loop_arguments(rows, objective.model)
+    value = few_rows.loss_terms(*arguments, objective.ridge, theta, np.empty(n), bend, gradient)
+    few_rows.fill_hessian(arguments[1], bend, objective.ridge, hessian)
+    return Terms(value, gradient, hessian)
 
 
 def violation(objective: Objective, gradient: Array) -> float:
@@ -63,8 +76,12 @@ def gradient_gap(objective: Objective, g: Array) -> float:
     """Return what at most is left to gain: ½ Σ g²/ridge, for the loss is convex and the ridge curves at least
     so much.
     """
-    ridge = objective.ridge
-    return 0.5 * float(np.sum(np.divide(g * g, ridge, out=np.zeros_like(g), where=ridge > 0.0)))
+    return left_to_gain(objective, g)[0]
+
+
+def left_to_gain(objective: Objective, g: Array) -> tuple[float, float]:
+    """Return the same, and the largest slope of a parameter without a ridge, of which it says nothing."""
+    return few_rows.left_to_gain(g, objective.ridge)
 
 
 def newton_start(rows: Any, objective: Objective, theta: Array, *, curved: bool = True) -> NewtonState:
@@ -109,6 +126,10 @@ def newton_step(rows: Any, objective: Objective, state: NewtonState) -> NewtonSt
         hessian = state.hessian
         if hessian is None:
             hessian = evaluate(rows, objective, state.theta, curved=True).hessian
+        if terms.few(rows, len(state.theta)):
+            new = _newton_step_few(rows, objective, state, hessian)
+            if new is not None:
+                return new
         factor = factorize(hessian)
     direction = -solve(factor, state.gradient)
     curved = _moves_far(rows, objective, state, direction)
@@ -117,6 +138,22 @@ def newton_step(rows: Any, objective: Objective, state: NewtonState) -> NewtonSt
         return new
     shrunk = np.abs(new.gradient).max() <= STALE * np.abs(state.gradient).max()
     return new._replace(factor=factor if shrunk else None)
+
+
+def _newton_step_few(rows, objective, state, hessian):
+    """The same in one compiled loop; None where the Hessian is singular."""
+    theta, gradient, curvature = (
+        np.empty_like(state.theta),
+        np.empty_like(state.gradient),
+        np.empty_like(hessian),
+    )
+    arguments = terms.loop_arguments(rows, objective.model)
+    value, found = few_rows.newton_step(
+        *arguments, objective.ridge, *state[:3], hessian, theta, gradient, curvature
+    )
+    if found < 0:
+        return None
+    return NewtonState(theta, value, gradient, curvature) if found else state
 
 
 def _moves_far(rows, objective, state, direction):

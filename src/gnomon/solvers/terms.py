@@ -18,6 +18,8 @@ from gnomon.loops import fused, products
 from gnomon.loops import losses as loss_loops
 
 BLOCK_BYTES = 2**19  # of rows that are read twice: once for the scores, once for the gradient
+FEW_PARAMETERS = 32  # up to which few rows are not left to BLAS
+FEW_PRODUCTS = 2**16  # of a Hessian: below, the call of a function of Python takes longer than they do
 
 
 class Model(NamedTuple):
@@ -48,6 +50,27 @@ def targets(chunk, positive):
     if positive is None:
         return np.asarray(chunk.y, dtype=np.float64)
     return np.where(chunk.y == positive, 1.0, -1.0)
+
+
+def few(rows: Any, D: int) -> bool:
+    """Tell whether rows are dense and so few that one compiled loop is faster than several products."""
+    small = D <= FEW_PARAMETERS and rows.n_rows * D * D <= FEW_PRODUCTS
+    return small and bool(rows.in_memory) and not rows.sparse
+
+
+def loop_array(A: Any, dtype: Any = None) -> Any:
+    """Return a dense array as compiled loops take it: in C order, aligned, and open to writing (they do not)."""
+    if A.flags.carray and (dtype is None or A.dtype == dtype):
+        return A
+    return np.require(A, dtype, ["C", "A", "W"])
+
+
+def loop_arguments(rows: Any, model: Model) -> tuple[Any, ...]:
+    """Return what `loops.few_rows` asks for: the loss in numbers, X, y and the weights."""
+    p, q = model.loss.parameters
+    numbers = model.loss.code, float(p), float(q), -1 if model.positive is None else int(model.positive)
+    y = loop_array(rows.y, None if model.positive is not None else np.float64)
+    return numbers, loop_array(rows.X), y, loop_array(rows.weight)
 
 
 def dot(X, V):

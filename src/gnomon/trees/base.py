@@ -280,8 +280,11 @@ class TreeModel(OneStep):
 
     def _leaf_values(self, X: Any) -> Array:
         """Values of the leaf in which each row ends, (n, outputs or classes)."""
-        rows = self._rows(X).in_chunks_of(BLOCK_BYTES)
-        return per_row(leaf_sums, rows, packed_trees_of(self, self.tree_, self._lay_out))
+        rows, tree = self._rows(X), self.tree_
+        if rows.in_memory and tree.is_walked_by(rows.X):
+            return tree.value[tree.apply(rows.X)].reshape(rows.n_rows, -1)
+        rows = rows.in_chunks_of(BLOCK_BYTES)
+        return per_row(leaf_sums, rows, packed_trees_of(self, tree, self._lay_out))
 
     def _lay_out(self) -> PackedTrees:
         tree = self.tree_

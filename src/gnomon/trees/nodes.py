@@ -10,14 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.core.errors import ModelFileError
-from gnomon.loops import tree_predict
+from gnomon.loops import tree_predict, tree_walk
 
 Array = np.ndarray
 LEAF = -2
 BLOCK_BYTES, BLOCK_ROWS = 2**20, 2**16  # that meet all trees together: what fits beside a tree, at most
 FEW_ROWS = 64  # that meet them at least
+WALKED_ROWS = 512  # that go down a tree one by one, at most: as it is, not packed
 _NONE = np.zeros(0, dtype=np.int32)
-_WORDS = np.zeros(0, dtype=np.int64)
 
 
 class Tree(NamedTuple):
@@ -121,9 +121,18 @@ class Tree(NamedTuple):
 
     def apply(self, X: Array) -> Array:
         """Return the node in which each row ends."""
+        if self.is_walked_by(X):
+            out = np.empty(len(X), dtype=np.int64)
+            sides = self.children_left, self.children_right, self.missing_go_to_left
+            tree_walk.end_nodes(np.ascontiguousarray(X), self.feature, self.threshold, *sides, out)
+            return out
         numbers = np.arange(self.node_count, dtype=np.float64)[:, None]
         packed = pack_trees([self], [numbers], [0], beside=True)
         return packed.add(X, np.zeros((X.shape[0], 1)))[:, 0].astype(np.int64)
+
+    def is_walked_by(self, X: Any) -> bool:
+        """Tell whether rows are so few that each goes its way through the tree as it is."""
+        return isinstance(X, np.ndarray) and len(X) <= WALKED_ROWS and not len(self.branch_start)
 
     def predict(self, X: Array) -> Array:
         """Return the value of the leaf of each row: (n, classes or 1), or (n, outputs, classes or 1)."""
@@ -256,19 +265,26 @@ def pack_trees(
     They stay `beside` the packed nodes where they are several to a leaf, or where inner nodes have some too.
     """
     beside = any(value.shape[1] != 1 for value in values) if beside is None else beside
-    asked = np.concatenate([_NONE, *(tree.feature for tree in trees)])
-    features = np.unique(asked[asked >= 0]).astype(np.int64)
-    roots = np.cumsum([0, *(tree.node_count for tree in trees)])
-    words, tables, offset = [_WORDS], [_NONE], 0
-    for tree, value, root in zip(trees, values, roots):
-        own, table = _pack(tree, features, value[:, 0], int(root), offset)
-        words.append(own)
-        tables.append(table)
-        offset += len(table)
-    packed = np.concatenate(words)
-    packing = packed.view(np.float64), packed, np.concatenate(tables)
+    asked = _joined([tree.feature for tree in trees], np.int32)
+    inner = asked >= 0
+    features = np.flatnonzero(np.bincount(asked[inner]))
+    asked = np.where(inner, np.searchsorted(features, asked), LEAF).astype(np.int32)
+    sizes = [tree.node_count for tree in trees]
+    roots = np.cumsum([0, *sizes])
+    right = _joined([tree.children_right for tree in trees], np.int64) + np.repeat(roots[:-1], sizes)
+    threshold = _joined([tree.threshold for tree in trees], np.float64)
+    missing = _joined([tree.missing_go_to_left for tree in trees], np.int8)
+    value = _joined([value[:, 0] for value in values], np.float64)
+    words = np.empty(2 * len(asked), dtype=np.int64)
+    numbers = words.view(np.float64)
+    tree_predict.pack_nodes(asked, threshold, right, missing, value, 0, numbers, words)
+    table = _pack_categories(trees, asked, roots, words)
     kept = np.concatenate(values) if beside else np.zeros((0, 0))
-    return PackedTrees(features, packing, roots, kept, np.array(columns, dtype=np.int64))
+    return PackedTrees(features, (numbers, words, table), roots, kept, np.array(columns, dtype=np.int64))
+
+
+def _joined(parts: list[Array], dtype: Any) -> Array:
+    return np.concatenate(parts).astype(dtype, copy=False) if parts else np.zeros(0, dtype=dtype)
 
 
 def packed_trees_of(model: Any, trees: Any, lay_out: Callable[[], PackedTrees]) -> PackedTrees:
@@ -284,23 +300,22 @@ def leaf_sums(chunk: Any, packed: PackedTrees) -> Array:
     return packed.add(chunk.X, np.zeros((chunk.X.shape[0], max(1, packed.values.shape[1]))))
 
 
-def _pack(tree: Tree, features: Array, value: Array, root: int, offset: int) -> tuple[Array, Array]:
-    """Words and table of branches of a tree, as `loops.tree_predict` wants them.
-
-    The tree is the part of the packed trees that begins at node `root`, and its table at `offset`.
-    """
-    inner = tree.feature >= 0
-    feature = np.where(inner, np.searchsorted(features, tree.feature), LEAF).astype(np.int32)
-    words, table = np.empty(2 * tree.node_count, dtype=np.int64), _NONE
-    numbers, value = words.view(np.float64), np.ascontiguousarray(value, dtype=np.float64)
-    sides = tree.children_right, tree.missing_go_to_left
-    tree_predict.pack_nodes(feature, tree.threshold, *sides, value, root, numbers, words)
-    if len(tree.branch_start):
-        inner &= tree.branch_start >= 0
-        table = np.empty(int((tree.branch_count[inner] + 2).sum()), dtype=np.int32)
+def _pack_categories(trees: Sequence[Tree], feature: Array, roots: Array, words: Array) -> Array:
+    """Add the categorical nodes of all trees to their words, as `loops.tree_predict` wants them; return the table."""
+    tables, offset = [_NONE], 0
+    for tree, root in zip(trees, roots.tolist()):
+        if not len(tree.branch_start):
+            continue
+        own = slice(root, root + tree.node_count)
+        grouped = (feature[own] >= 0) & (tree.branch_start >= 0)
+        table = np.empty(int((tree.branch_count[grouped] + 2).sum()), dtype=np.int32)
+        sides = tree.children_left, tree.children_right, tree.missing_go_to_left
         branches = tree.branch_start, tree.branch_count, tree.branches
-        tree_predict.pack_branches(feature, tree.children_left, *sides, *branches, root, offset, words, table)
-    return words, table
+        part = words[2 * root : 2 * own.stop]
+        tree_predict.pack_branches(feature[own], *sides, *branches, root, offset, part, table)
+        tables.append(table)
+        offset += len(table)
+    return np.concatenate(tables)
 
 
 _PACKED: WeakKeyDictionary[Any, tuple[Any, PackedTrees]] = WeakKeyDictionary()
