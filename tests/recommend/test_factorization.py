@@ -132,6 +132,12 @@ def test_one_sgd_step_by_hand():
     assert model.item_bias_[0] == pytest.approx(0.099)
 
 
+def test_gradients_start_near_zero_on_both_sides():
+    start = next(iter(MatrixFactorization(20, solver="sgd", random_state=0).iterate(low_rank(40, 30))))
+    for factors in (start.user_factors_, start.item_factors_):
+        assert abs(factors.std() - 0.1) < 0.02 and abs(factors).max() < 0.6
+
+
 def test_degrees_of_freedom():
     assert MatrixFactorization(1).fit(Y23).n_parameters_ == 4
     assert MatrixFactorization(3).fit(R56[:, :3]).n_parameters_ == 15  # all of a 5 by 3 matrix

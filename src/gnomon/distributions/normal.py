@@ -166,8 +166,8 @@ class Gaussian(Geometry):
 
     def _cure(self) -> str:
         return (
-            f"add to it (reg_covar, now {self.reg_covar:g}; var_smoothing of GaussianNB, min_covar of hidden Markov "
-            "models), choose a simpler covariance_type, or drop the column."
+            f"raise reg_covar (now {self.reg_covar:g}; GaussianNB calls it var_smoothing, hidden Markov models "
+            "min_covar), choose a simpler covariance_type, or drop the column."
         )
 
     @cached_property
