@@ -153,7 +153,7 @@ class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
     def _interior(self, work, state):
         with np.errstate(all="ignore"):
             inner = interior.machine_step(work.rows, work.machine, state)
-        return inner, inner.theta / work.scale, inner.primal, max(inner.primal - inner.dual, 0.0)
+        return inner, inner.theta / work.scale, inner.primal, abs(inner.primal - inner.dual)
 
     def _converged(self, report, objective, previous, tol):
         return False  # `_step` decides
