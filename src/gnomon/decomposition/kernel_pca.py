@@ -29,6 +29,15 @@ STRIP = 512  # rows of a kernel matrix that are multiplied at a time
 MOST_STEPS = 200  # of Lanczos before all eigenvectors are computed after all
 
 
+def _strips(K: Array) -> list[slice]:
+    return [slice(i, i + STRIP) for i in range(0, len(K), STRIP)]
+
+
+def _column_means(K: Array) -> Array:
+    """Means of the columns of a large matrix, some rows at a time on the threads."""
+    return reduce(np.add, shared(lambda part: K[part].sum(axis=0), _strips(K))) / len(K)
+
+
 class KernelPCA(KernelQueries, OneStep):
     r"""Kernel principal component analysis (Schölkopf, Smola and Müller 1998).
 
@@ -216,7 +225,7 @@ class KernelPCA(KernelQueries, OneStep):
     def _exact(self, X: Any, origin: Array | None) -> dict[str, Any]:
         K = self._gram(X, origin=origin)
         S = self._checked_gram(K)
-        means = K.mean(axis=0) if self.center else np.zeros(len(K))
+        means = _column_means(K) if self.center else np.zeros(len(K))
         grand = float(means.mean())
         values, vectors = self._eigen(S, means if S is K else S.mean(axis=0), grand)
         values, vectors = self._kept(values, vectors, self._rounding(K))
@@ -281,7 +290,7 @@ class KernelPCA(KernelQueries, OneStep):
 
     def _products(self, K: Array) -> Callable[[Array], Array]:
         """Products of the centered matrix with narrow ones, some rows at a time on the threads."""
-        parts = [slice(i, i + STRIP) for i in range(0, len(K), STRIP)]
+        parts = _strips(K)
 
         def times(V: Array) -> Array:
             Vt = V.T - V.mean(axis=0)[:, None] if self.center else V.T

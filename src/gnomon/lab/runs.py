@@ -14,8 +14,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gnomon.core.errors import GnomonError
 from gnomon.core.steps import FEW_ENTRIES
 from gnomon.core.threads import one_blas_thread
@@ -81,9 +79,8 @@ class Run:
         self.stopped.set()
 
     def _learn(self) -> None:
-        few = (
-            np.size(self.job.material.X) < FEW_ENTRIES
-        )  # then the steps are short: one limit for all of them
+        size = getattr(self.job.material.X, "size", None)  # of arrays: other data have steps of another kind
+        few = isinstance(size, int) and size < FEW_ENTRIES  # the steps are short: one limit for all of them
         with one_blas_thread() if few else contextlib.nullcontext():
             self._hand_out_steps()
 

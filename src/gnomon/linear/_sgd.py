@@ -161,12 +161,6 @@ class Stochastic(Streamed, Learner):
         numbers = (loss.code, *map(float, loss.parameters), schedule.code, float(a) * state.rate, float(b))
         return (*numbers, alpha, ratio, ratio > 0.0 and alpha > 0.0)
 
-    def _numbers_of(self, rows, state):
-        """The same numbers for a fit, worked out once for every rate."""
-        if state.rate not in rows.setups:
-            rows.setups[state.rate] = self._fresh_setup(state)
-        return rows.setups[state.rate]
-
     # -- the loop --------------------------------------------------------------------------------------------
 
     def _start(self, rows, rng):
@@ -188,7 +182,6 @@ class Stochastic(Streamed, Learner):
             rows.targets = self._targets(rows)
             rows.scale = self._row_weights(rows)
             rows.mass = float(rows.weight.sum())
-            rows.setups = {}  # by the rate of the adaptive schedule: nothing else changes during a fit
             rows.parts = None
         return rows
 
@@ -221,7 +214,7 @@ class Stochastic(Streamed, Learner):
         visits = rows.targets.size
         if not plain or visits > FEW_VISITS or sparse.issparse(rows.loops):
             return self._step(rows, state)
-        code, p, q, rate, a, b, alpha, ratio, clip = self._numbers_of(rows, state)
+        code, p, q, rate, a, b, alpha, ratio, clip = self._fresh_setup(state)
         numbers = (code, p, q, rate, a, b, alpha, ratio, clip, bool(self.fit_intercept))
         start = float(self.average) if self.average else -1.0
         kept = [
@@ -272,7 +265,7 @@ class Stochastic(Streamed, Learner):
         if self._batched():
             return _batches.batched_pass(self, rows, state)
         order = self._order(rows, state)
-        setup, X, targets, weight = self._numbers_of(rows, state), rows.loops, rows.targets, rows.scale
+        setup, X, targets, weight = self._fresh_setup(state), rows.loops, rows.targets, rows.scale
         coef, owed, average = state.coef.copy(), state.owed.copy(), state.average.copy()
         intercept, average_intercept = state.intercept.copy(), state.average_intercept.copy()
         start = float(self.average) if self.average else -1.0
