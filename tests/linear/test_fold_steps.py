@@ -8,6 +8,7 @@ import gnomon
 from compare import assert_same_bits
 from gnomon.core.callbacks import Checkpoint
 from gnomon.linear import ElasticNetCV, LassoCV, LogisticRegressionCV, lars_path, lasso_path
+from killing import Killed
 
 
 def table(classes=False):
@@ -61,25 +62,10 @@ def test_a_killed_fit_goes_on_with_the_folds_that_are_missing(
         asked.append(task)
         return piece(self, plan, task)
 
-    class Killed:
-        def setup(self, estimator, context):
-            self.steps = 0
-
-        def teardown(self, estimator, context):
-            pass
-
-        def on_fit_task_begin(self, estimator, context):
-            pass
-
-        def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
-            self.steps += context.max_subtasks == 0
-            if self.steps == 2:
-                raise KeyboardInterrupt
-
     path = tmp_path / "fit.checkpoint"
     with gnomon.threads(threads):
         with pytest.raises(KeyboardInterrupt):
-            clone(model).set_callbacks(Checkpoint(path, every_seconds=0), Killed()).fit(X, y)
+            clone(model).set_callbacks(Checkpoint(path, every_seconds=0), Killed(2)).fit(X, y)
         monkeypatch.setattr(cls, "_piece", counted)
         again = clone(model).set_callbacks(Checkpoint(path, every_seconds=0)).fit(X, y)
     assert len(asked) == steps - 3  # two folds were done, and the last step is no fold

@@ -8,6 +8,7 @@ ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:C
     "gnomon.ensemble.bagging:BagState": "gnomon.ensemble.bagging_base:BagState",
     "gnomon.bayes.discriminant:QuadraticDiscriminantAnalysis": "gnomon.bayes.quadratic:QuadraticDiscriminantAnalysis",
     "gnomon.distributions.kept:KeptRows": "gnomon.distributions.kept_rows:KeptRows",
+    "gnomon.solvers.descent:Laplace": "gnomon.solvers.laplace:Laplace",
     "gnomon.sequence.hidden:Monitor": "gnomon.sequence.monitor:Monitor",
     "gnomon.ensemble.cascade:ObjectDetector": "gnomon.ensemble.detector:ObjectDetector",
     "gnomon.neural.mlp_base:Optimizer": "gnomon.neural.mlp_state:Optimizer",

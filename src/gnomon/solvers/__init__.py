@@ -3,7 +3,9 @@
 from gnomon._lazy import attach
 
 _FILES = {
-    "descent": ["batches", "check_gradient", "laplace_approximation", "minimize", "stable_learning_rate"],
+    "descent": ["batches", "minimize", "stable_learning_rate"],
+    "gradient_check": ["check_gradient"],
+    "laplace": ["laplace_approximation"],
     "schedules": [
         "Constant",
         "Exponential",

@@ -1,9 +1,9 @@
 # Written by scripts/stubs from the package's `attach` call; do not edit.
 from .descent import batches as batches
-from .descent import check_gradient as check_gradient
-from .descent import laplace_approximation as laplace_approximation
 from .descent import minimize as minimize
 from .descent import stable_learning_rate as stable_learning_rate
+from .gradient_check import check_gradient as check_gradient
+from .laplace import laplace_approximation as laplace_approximation
 from .schedules import Constant as Constant
 from .schedules import Exponential as Exponential
 from .schedules import GreedyInLimit as GreedyInLimit

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg, optimize
 
-from gnomon.core.errors import DataError, DegenerateError, DivergenceError, nearest
+from gnomon.core.errors import DataError, DivergenceError, nearest
 from gnomon.core.linalg import Array
 from gnomon.solvers.schedules import Constant, Schedule
 
@@ -349,54 +349,6 @@ def _small(state, before, settings, tol):
     return before is not None and state is not before and np.abs(state.x - before.x).max(initial=0.0) <= tol
 
 
-def check_gradient(function: Callable[[Array], tuple[Any, ...]], x: Any, *, eps: float = 1e-6) -> float:
-    """Return the largest difference between the gradient and central finite differences, relative to the gradient.
-
-    Entries are compared with the largest entry of the gradient, so that a small function is judged like a large one.
-    Infinite at a kink, where the differences to both sides disagree. The point may be a matrix.
-
-    >>> bool(check_gradient(lambda w: (np.sum(w**3), 3 * w**2), np.array([1.0, -2.0])) < 1e-8)
-    True
-    >>> check_gradient(lambda w: (np.abs(w).sum(), np.sign(w)), [0.0, 1.0])
-    inf
-    """
-    x = np.asarray(x, dtype=float)
-    here, gradient = function(x)[:2]
-    gradient = np.asarray(gradient, dtype=float)
-    if np.ndim(here):
-        raise DataError(f"the function must return a number first; it returned shape {np.shape(here)}.")
-    if gradient.shape != x.shape:
-        raise DataError(f"the gradient has shape {gradient.shape}, and the point {x.shape}; they must agree.")
-    numeric, bend = np.empty_like(gradient), 0.0
-    for j in range(x.size):
-        h = eps * max(1.0, abs(x.flat[j]))
-        up, down = x.copy(), x.copy()
-        up.flat[j] += h
-        down.flat[j] -= h
-        above, below = float(function(up)[0]) - float(here), float(function(down)[0]) - float(here)
-        numeric.flat[j] = (above - below) / (2.0 * h)
-        bend = max(bend, abs(above + below) / h)
-    scale = max(float(np.abs(gradient).max(initial=0.0)), float(np.abs(numeric).max(initial=0.0)))
-    if bend > 1e-2 * scale and _has_kink(function, x, float(here), eps):
-        return float("inf")
-    return float(np.abs(numeric - gradient).max(initial=0.0)) / scale if scale > 0 else 0.0
-
-
-def _has_kink(function: Callable[[Array], tuple[Any, ...]], x: Array, here: float, eps: float) -> bool:
-    """Tell whether slopes to both sides disagree as much for a small step as for one sixteen times as large."""
-    for j in range(x.size):
-        bends = []
-        for h in (eps * max(1.0, abs(x.flat[j])), 16.0 * eps * max(1.0, abs(x.flat[j]))):
-            up, down = x.copy(), x.copy()
-            up.flat[j] += h
-            down.flat[j] -= h
-            bends.append(abs(float(function(up)[0]) + float(function(down)[0]) - 2.0 * here) / h)
-        noise = 64.0 * np.finfo(float).eps * abs(here) / (eps * max(1.0, abs(x.flat[j])))
-        if bends[0] > noise and bends[0] > 0.5 * bends[1]:
-            return True
-    return False
-
-
 def stable_learning_rate(X: Any, alpha: float = 0.0) -> tuple[float, float]:
     r"""Return the largest stable constant rate 2/L of least squares and the best one 2/(L+μ).
 
@@ -409,43 +361,6 @@ def stable_learning_rate(X: Any, alpha: float = 0.0) -> tuple[float, float]:
     X = np.asarray(X, dtype=float)
     values = linalg.eigvalsh(X.T @ X / len(X)) + alpha
     return float(2.0 / values[-1]), float(2.0 / (values[-1] + values[0]))
-
-
-class Laplace(NamedTuple):
-    """A Gaussian around the mode of a density."""
-
-    mean: Array
-    covariance: Array
-    log_evidence: float
-
-
-def laplace_approximation(log_joint: Callable[[Array], tuple[Any, ...]], start: Any) -> Laplace:
-    r"""Return the Gaussian :math:`N(\hat w, H^{-1})` at the mode, and :math:`\ln p(D) \approx \ln p(D, \hat
-    w) + \tfrac d2\ln 2\pi - \tfrac12\ln|H|`.
-
-    Parameters
-    ----------
-    log_joint : callable
-        Returns the log joint density, its gradient and its Hessian.
-    start : array
-
-    Examples
-    --------
-    >>> found = laplace_approximation(lambda w: (-0.5 * w @ w, -w, -np.eye(2)), [3.0, 1.0])
-    >>> found.mean, round(found.log_evidence, 6)
-    (array([0., 0.]), 1.837877)
-    """
-
-    def negative(w):
-        return tuple(-np.asarray(part) for part in log_joint(w))
-
-    found = minimize(negative, start, method="newton", tol=1e-10)
-    H = np.atleast_2d(negative(found.x)[2])
-    if linalg.eigvalsh((H + H.T) / 2).min() <= 0:
-        raise DegenerateError("the Hessian must be negative definite at a mode; start nearer to one.")
-    covariance = linalg.inv(H)
-    evidence = -found.value + 0.5 * len(H) * np.log(2.0 * np.pi) - 0.5 * np.linalg.slogdet(H)[1]
-    return Laplace(found.x, covariance, float(evidence))
 
 
 def batches(n: int, batch_size: int, rng: np.random.Generator, *, mode: str = "shuffle"):

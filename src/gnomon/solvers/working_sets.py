@@ -25,13 +25,12 @@ class WorkingSetEngine:
         p = design.n_features
         self.design, self.w = design, np.zeros(p) if w is None else np.array(w, dtype=float)
         self.position = np.full(p, -1)
-        self.index, self.entered = (
-            np.empty(0, dtype=np.intp),
-            [],
-        )  # in the order and in the lots of their coming
+        self.index = np.empty(0, dtype=np.intp)
+        self.entered: list[Array] = []  # the lots in which they came
         self.Z, self.G, self.q = np.empty((0, len(design.y))), np.empty((0, 0)), np.empty(0)
         self.sweeps, self.asked, self.solver = 0, None, GramSolver()
-        self._enter(np.flatnonzero(self.w))
+        with one_blas_thread():
+            self._enter(np.flatnonzero(self.w))
         self.r = self._residual()
         self.known = Correlations(design, self.r)
 
@@ -129,8 +128,9 @@ class WorkingSetEngine:
         """Go on from a snapshot: features enter in the same lots, so the products have the same bits."""
         w, entered, self.r, self.sweeps, self.asked, solver, known = snapshot
         self.w = np.array(w)
-        for new in entered:
-            self._enter(new)
+        with one_blas_thread():  # as they first came
+            for new in entered:
+                self._enter(new)
         self.solver.restore(solver)
         self.known.restore(known)
 
