@@ -75,6 +75,22 @@ def test_iterate_yields_the_start_and_every_step():
     assert models[0].transform([[8.0]]) == [[8.0]]
 
 
+def test_iterate_goes_several_steps_ahead_without_copies_between(monkeypatch):
+    copied = []
+    kept = SlowMean._copy
+    monkeypatch.setattr(
+        SlowMean, "_copy", lambda self, run, data: copied.append(run.n_iter) or kept(self, run, data)
+    )
+    walk = SlowMean(max_iter=7, tol=0).iterate([[8.0]])
+    models = [next(walk), walk.send(2), next(walk), walk.send(9)]
+    every = list(SlowMean(max_iter=7, tol=0).iterate([[8.0]]))
+    assert copied == [0, 2, 3, 7, *range(8)]
+    for model, other in zip(models, (every[k] for k in (0, 2, 3, 7)), strict=True):
+        assert np.array_equal(model.mean_, other.mean_) and len(model.trace_) == len(other.trace_)
+    with pytest.raises(StopIteration):
+        walk.send(1)
+
+
 def test_iterate_leaves_the_model_alone_and_ends_like_fit():
     X = np.random.default_rng(0).normal(size=(50, 3))
     model = SlowMean()

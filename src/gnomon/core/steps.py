@@ -11,10 +11,12 @@ makes it once, start and step are handed it in place of the data, and it is drop
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import math
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Generator, Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
 from sklearn.exceptions import ConvergenceWarning
@@ -156,28 +158,30 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         """Yield a fitted copy of the model at the start and after every step.
 
         The copies are independent, so they can be kept, compared and drawn. Only the first start is
-        followed where `n_init` asks for several. The model itself is left as it was.
+        followed where `n_init` asks for several. The model itself is left as it was. Where few of many steps are
+        looked at, ``send(k)`` in place of ``next`` goes k steps ahead and makes no copies on the way.
         """
         yield from self._iterate(self._read(X, y, sample_weight))
 
-    def _iterate(self, data: Data) -> Iterator[Self]:
-        recorder = Recorder(unit=self._unit)
+    def _iterate(self, data: Data) -> Generator[Self, int | None, None]:
+        recorder, ahead = Recorder(unit=self._unit), None
         with self._threads():
             work = self._prepare(data)
             state = self._first_state(work, self._first_seed(), 0)
             if state is not None:
-                yield self._copy(Run(state, recorder.trace(), 0, False), data)
+                ahead = yield self._copy(Run(state, recorder.trace(), 0, False), data)
             moments = self._steps(work, state, recorder)
             while True:
                 with _calm(data):
-                    moment = next(moments, None)
-                    if moment is None:
+                    seen = deque(itertools.islice(moments, ahead or 1), maxlen=1)
+                    if not seen:
                         return
+                    moment = seen[0]
                     count = len(recorder.objective)
                     last = moment.last() or count >= self._limit()
                     state = self._finish(work, moment.state) if last else moment.state
                     copy = self._copy(Run(state, recorder.trace(), count, moment.converged), data)
-                yield copy
+                ahead = yield copy
 
     def _copy(self, run: Run, data: Data) -> Self:
         copy = self._unfitted()

@@ -23,7 +23,7 @@ from gnomon.lab.material import Material, RefusedError, view
 from gnomon.lab.scenes import frame, shown_points
 
 MAX_SECONDS = 120.0
-EVERY_STEP = 300  # after so many steps every second one is drawn, after twice as many every fourth, ...
+EVERY_STEP = 200  # after so many steps every second one is drawn, after twice as many every fourth, ...
 SHARE = 0.025  # of the time, for pictures while a fit goes on
 HEAD_START = 0.5  # seconds in which a short fit can end before anything is drawn
 _END = object()
@@ -37,16 +37,16 @@ class Job(NamedTuple):
     settings: dict[str, Any]
 
 
-def drawn(step: int) -> bool:
-    """Tell whether a step is drawn: all of them at first, then fewer and fewer.
+def stride(step: int) -> int:
+    """Return how many steps further the next picture is: one at first, then more and more.
 
-    >>> [step for step in range(1200) if drawn(step)][-3:]
-    [1188, 1192, 1196]
+    >>> [stride(step) for step in (0, 199, 200, 400, 800)]
+    [1, 1, 2, 4, 8]
     """
-    stride = 1
-    while step > EVERY_STEP * stride:
-        stride *= 2
-    return step % stride == 0
+    found = 1
+    while step >= EVERY_STEP * found:
+        found *= 2
+    return found
 
 
 def steps(model: Any, material: Material) -> Iterator[tuple[int, Any]]:
@@ -54,14 +54,22 @@ def steps(model: Any, material: Material) -> Iterator[tuple[int, Any]]:
     if not hasattr(model, "iterate"):
         yield 0, model.fit(*material.given)
         return
-    last, shown = None, -1
-    for step, copy in enumerate(model.iterate(*material.given)):
-        last = (step, copy)
-        if drawn(step):
-            shown = step
-            yield step, copy
-    if last is not None and last[0] != shown:
-        yield last
+    walk = model.iterate(*material.given)
+    step, copy = 0, next(walk, None)
+    while copy is not None:
+        yield step, copy
+        step, copy = _ahead(walk, step, copy)
+
+
+def _ahead(walk: Any, step: int, copy: Any) -> tuple[int, Any]:
+    """Return the next copy that is drawn with its number; None where the run is over."""
+    due, found = step + stride(step), None
+    with contextlib.suppress(StopIteration):
+        while step < due:  # not everyone can go several steps at once
+            told = len(getattr(copy, "trace_", ()))
+            copy = found = walk.send(due - step if due > step + 1 else None)
+            step += max(1, len(getattr(copy, "trace_", ())) - told)
+    return step, found
 
 
 class Run:
