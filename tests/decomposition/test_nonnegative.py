@@ -1,5 +1,7 @@
 """Non-negative factorization: numbers by hand, monotone steps, holes, sparse rows, certificates."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from scipy.stats import poisson
 import gnomon
 from gnomon.core.callbacks import Checkpoint, TimeBudget
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.decomposition import NMF, _nonnegative
+from gnomon.decomposition import NMF, _nonnegative, singular
 from gnomon.decomposition._nonnegative import divergence
 from gnomon.decomposition.multiplicative import nmf_step, normalize_topics
 from gnomon.loops.nonnegative import descend_rows
@@ -423,3 +425,30 @@ def test_steps_that_nobody_sees_have_the_same_bits(options):
             np.testing.assert_array_equal(getattr(unseen, name), getattr(other, name))
         np.testing.assert_array_equal(unseen.trace_.objective, other.trace_.objective)
     assert len(copies) == unseen.n_iter_ + 1
+
+
+@pytest.mark.parametrize("options", [{}, {"solver": "mu", "beta_loss": "kullback-leibler"}])
+def test_sparse_rows_need_little_more_memory_than_themselves_and_the_factors(options):
+    X = sp.random_array((6000, 2000), density=0.02, rng=np.random.default_rng(0), format="csr")
+    model = NMF(4, max_iter=3, tol=0, random_state=0, **options)
+    model.fit(X)  # compiled
+    tracemalloc.start()
+    try:
+        model.fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * (X.data.nbytes + X.indices.nbytes + 8 * model.n_parameters_)
+
+
+def test_leading_directions_of_many_rows_are_those_of_the_whole():
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(rng.random((5000, 4)) @ rng.random((4, 40)) + 1e-9 * rng.random((5000, 40)))
+    s, Vt = singular.leading_directions(X, 4, 0)
+    _, exact, Wt = np.linalg.svd(X.toarray(), full_matrices=False)
+    assert_allclose(s, exact[:4], rtol=1e-6)
+    assert_allclose(np.abs((Vt * Wt[:4]).sum(axis=1)), 1.0, rtol=1e-6)
+    flat = sp.csr_array(np.outer(np.arange(1.0, 4001.0), np.ones(30)))  # of rank one
+    s, Vt = singular.leading_directions(flat, 3, 0)
+    assert_allclose(s[0], np.sqrt(30.0) * np.linalg.norm(np.arange(1.0, 4001.0)))
+    assert s[1:].max() < 1e-12 * s[0]

@@ -188,7 +188,7 @@ class MemoryRows(Rows):
         ones = None if self.weighted else np.ones(min(self.chunk_rows(), self.n_rows))
         for begin, end, lengths in self._borders():
             if self.sparse:
-                block = _csr_rows(self._X, begin, end)
+                block = csr_rows(self._X, begin, end)
             else:
                 block = np.require(self._X[begin:end], requirements=["C", "A", "W"])
             if ones is None:
@@ -238,7 +238,7 @@ class MemoryRows(Rows):
         return found
 
 
-def _csr_rows(X: Any, begin: int, end: int) -> Any:
+def csr_rows(X: Any, begin: int, end: int) -> Any:
     """X[begin:end] of a CSR matrix without a copy of its entries."""
     entries = slice(X.indptr[begin], X.indptr[end])
     rows = type(X)((end - begin, X.shape[1]), dtype=X.dtype)

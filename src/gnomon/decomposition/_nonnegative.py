@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, xlogy
 
-from gnomon.core.linalg import Array, dots_of
+from gnomon.core.linalg import Array
+from gnomon.core.rows import csr_rows
 from gnomon.core.sums import Chunk, merge
 from gnomon.loops.nonnegative import descend_rows, descend_rows_with_holes, descend_steps, divergence_rows
 
@@ -49,6 +50,14 @@ def dense_blocks(X: Any) -> Iterator[tuple[slice, Array]]:
         part = slice(start, start + size)
         block = X[part].toarray() if sparse.issparse(X) else X[part]
         yield part, np.asarray(block, dtype=np.float64)
+
+
+def sparse_blocks(X: Any) -> Iterator[tuple[slice, Any]]:
+    """Rows of a CSR matrix in blocks of few entries, and where each is; entries are not copied."""
+    size = max(64, 2**16 * X.shape[0] // max(1, X.nnz))
+    for start in range(0, X.shape[0], size):
+        part = slice(start, min(start + size, X.shape[0]))
+        yield part, csr_rows(X, part.start, part.stop)
 
 
 def divergence(X: Any, R: Any, beta: float) -> float:
@@ -161,7 +170,7 @@ def _mostly_zero(X: Any) -> bool:
     return sparse.issparse(X) or np.count_nonzero(X) < 0.25 * X.size
 
 
-def _weighted(W: Array, weight: Array) -> Array:
+def weighted(W: Array, weight: Array) -> Array:
     return W if bool((weight == 1.0).all()) else W * weight[:, None]
 
 
@@ -171,7 +180,7 @@ def _descended(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[A
         Ht = np.ascontiguousarray(H.T)
         dense = np.ascontiguousarray(X, dtype=np.float64)
         violation = descend_rows_with_holes(dense, Ht, W, p.w1, p.w2, o.sweeps, o.ratio)
-        dW = _weighted(W, weight)
+        dW = weighted(W, weight)
         seen = ~np.isnan(dense)
         first = dW.T @ np.where(seen, dense, 0.0)
         second = np.einsum("nk,np,nl->pkl", dW, seen.astype(np.float64), W)
@@ -183,7 +192,7 @@ def _descended(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[A
         if o.fresh:  # the best row of equal entries: of the right size, whatever the penalties
             W[:] = (np.maximum(B.sum(axis=1), 0.0) / max(float(G.sum()), TINY))[:, None]
         violation = descend_rows(G, np.ascontiguousarray(B), W, o.sweeps, o.ratio)
-        dW = _weighted(W, weight)
+        dW = weighted(W, weight)
         first = np.asarray((X.T @ dW).T if sparse.issparse(X) else dW.T @ X, dtype=np.float64)
         second, value = dW.T @ W, 0.0
     sums = np.array([dW.sum(), float((dW * W).sum())])
@@ -204,7 +213,7 @@ def _multiplied_squares(X: Any, weight: Array, H: Array, W: Array, o: Options) -
         W = W_new
         if moved <= o.ratio * W.sum():
             break
-    dW = _weighted(W, weight)
+    dW = weighted(W, weight)
     first = np.asarray((X.T @ dW).T if sparse.issparse(X) else dW.T @ X, dtype=np.float64)
     sums = np.array([dW.sum(), float((dW * W).sum())])
     return W, HalfStep(first, (dW.T @ W) @ H, max(value, 0.0), 0.0, sums, dW.sum(axis=0))
@@ -222,7 +231,7 @@ def _multiplied(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[
         value += _block_value(block, V, H, w, o.beta)
         V = _improved(block, V, H, o, column_sums if simple else None)
         W[part] = V
-        dV = _weighted(V, w)
+        dV = weighted(V, w)
         a, b = shares(block, V, H, o.beta)
         first += dV.T @ a
         if not simple:
@@ -267,10 +276,10 @@ def _by_entries(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[
     Ht = np.ascontiguousarray(H.T)
     top = np.zeros_like(Ht)
     column_sums = H.sum(axis=1)
-    value = float((_weighted(W, weight).sum(axis=0) * column_sums).sum())
+    value = float((weighted(W, weight).sum(axis=0) * column_sums).sum())
     below = column_sums + o.penalty.w1
     value += divergence_rows(S.data, S.indices, S.indptr, Ht, below, weight, W, o.sweeps, o.ratio, top, True)
-    dW = _weighted(W, weight)
+    dW = weighted(W, weight)
     mass = dW.sum(axis=0)
     sums = np.array([dW.sum(), float((dW * W).sum())])
     second = np.broadcast_to(mass[:, None], H.shape).copy()
@@ -340,48 +349,3 @@ def poisson_constant(X: Array) -> float:
     """Σ ln x! + Σ (x − x ln x): what turns minus the divergence into a Poisson log-likelihood."""
     x = X[~np.isnan(X)]
     return float(gammaln(x + 1.0).sum() + (x - xlogy(x, x)).sum())
-
-
-class Gradients(NamedTuple):
-    """Worst violation and largest size of ∇_W over the rows, and ∇_H summed over them."""
-
-    worst: float
-    size: float
-    H: Array
-    H_size: Array
-
-    def merge(self, other: Gradients) -> Gradients:
-        """Return the record of both sets of rows."""
-        return Gradients(
-            max(self.worst, other.worst),
-            max(self.size, other.size),
-            self.H + other.H,
-            self.H_size + other.H_size,
-        )
-
-
-def gradients(chunk: Chunk, H: Array, W: Array, o: Options) -> Gradients:
-    """∇ of the objective in W and H, and how far W is from its optimality conditions min(w, ∇) = 0."""
-    X, V, p = chunk.X, W[chunk.start : chunk.start + chunk.X.shape[0]], o.penalty
-    dV = _weighted(V, chunk.weight)
-    if sparse.issparse(X) and o.beta == 1.0:
-        S = sparse.coo_array(X)
-        r = np.maximum(dots_of(V, H.T, S.row, S.col), TINY)
-        Q = sparse.csr_array((S.data / r, (S.row, S.col)), shape=S.shape)
-        plus, minus = np.broadcast_to(H.sum(axis=1), V.shape), Q @ H.T
-        up, down = np.broadcast_to(dV.sum(axis=0)[:, None], H.shape), (Q.T @ dV).T
-    elif o.beta == 2.0 and not o.holes:
-        plus, minus = V @ (H @ H.T), np.asarray(X @ H.T)
-        up, down = (dV.T @ V) @ H, np.asarray((X.T @ dV).T if sparse.issparse(X) else dV.T @ X)
-    else:
-        plus, minus = np.empty_like(V), np.empty_like(V)
-        up, down = np.zeros_like(H), np.zeros_like(H)
-        for part, block in dense_blocks(X):
-            a, b = shares(block, V[part], H, o.beta)
-            plus[part], minus[part] = b @ H.T, a @ H.T
-            up += dV[part].T @ b
-            down += dV[part].T @ a
-    slope = plus - minus + p.w1 + p.w2 * V
-    size = float(np.abs(minus).max(initial=0.0))
-    relative = np.abs(np.minimum(V, slope))
-    return Gradients(float(relative.max(initial=0.0)), size, up - down, np.abs(down))

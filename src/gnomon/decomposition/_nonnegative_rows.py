@@ -11,14 +11,15 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import Chunk
-from gnomon.decomposition._nonnegative import Penalty, dense_blocks
+from gnomon.decomposition._nonnegative import Penalty, dense_blocks, sparse_blocks
 
 
 class NonNegativeWork(NamedTuple):
-    """The rows, their squared norm, whether entries are missing, and the penalties."""
+    """The rows, their squared norm and mean, whether entries are missing, and the penalties."""
 
     rows: Any
     squares: float
+    mean: float  # of the observed entries
     holes: bool
     fill: Array | None  # column means of observed entries, where some are missing
     penalty: Penalty
@@ -39,8 +40,8 @@ def entry_sums(chunk: Chunk) -> EntrySums:
     X, w = chunk.X, chunk.weight
     p = X.shape[1]
     if sparse.issparse(X):
-        row = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-        return EntrySums(float(w @ row), 0.0, np.full(p, w.sum()), np.asarray(X.T @ w, dtype=np.float64))
+        squares = sum(float(w[part] @ S.multiply(S).sum(axis=1)) for part, S in sparse_blocks(X))
+        return EntrySums(squares, 0.0, np.full(p, w.sum()), np.asarray(X.T @ w, dtype=np.float64))
     seen = ~np.isnan(X)
     Z = np.where(seen, X, 0.0).astype(np.float64)
     return EntrySums(float(w @ (Z * Z).sum(axis=1)), float((~seen).sum()), w @ seen, w @ Z)

@@ -12,7 +12,38 @@ from gnomon.core.linalg import Array, symmetric_eigen
 from gnomon.core.sums import Chunk, total
 from gnomon.decomposition import singular
 from gnomon.decomposition._nonnegative import TINY
+from gnomon.decomposition._nonnegative_rows import NonNegativeWork, replaced_rows
 from gnomon.decomposition._scatter import scatter_sums
+
+
+def first_factors(
+    work: NonNegativeWork, K: int, init: str | None, solver: str, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return W and H to begin with; W has no rows where those of X are not in memory."""
+    rows, mean, p = work.rows, work.mean, work.rows.n_features
+    fits = K <= min(rows.n_rows, p)
+    if init in ("nndsvd", "nndsvda", "nndsvdar") and not fits:
+        raise DataError(
+            f"init = '{init}' can only be used when n_components <= min(n_samples, n_features); n_components "
+            f"is {K}."
+        )
+    if init is None:
+        init = "nndsvda" if fits else "random"
+    level = np.sqrt(mean / K) if mean > 0 else 1.0  # the size of an entry of W or H, whatever the scale of X
+    if init == "random" or mean == 0:
+        H = level * np.abs(rng.standard_normal((K, p)))
+        return (np.full((rows.n_rows, K), level) if rows.in_memory else np.zeros((0, K))), H
+    source = rows if work.fill is None else replaced_rows(rows, work.fill)
+    H, V, factors = nndsvd(source, K, rng)
+    W = np.zeros((0, K))
+    if rows.in_memory:
+        W = np.maximum(np.asarray(source.X @ V, dtype=np.float64), 0.0) * factors
+    if init == "nndsvda" or (init == "nndsvd" and solver == "mu"):
+        H, W = np.where(H == 0, 0.1 * level, H), np.where(W == 0, 0.1 * level, W)
+    elif init == "nndsvdar":
+        H = np.where(H == 0, level * rng.random(H.shape) / 100.0, H)
+        W = np.where(W == 0, level / 200.0, W)
+    return W, H
 
 
 def direction_parts(chunk: Chunk, V: Array, s: Array) -> Array:
@@ -33,7 +64,7 @@ def nndsvd(rows: Any, K: int, seed: Any) -> tuple[Array, Array, Array]:
         s = np.sqrt(np.maximum(values, 0.0))
     else:
         X = rows.X if not rows.weighted else sparse.diags_array(np.sqrt(rows.weight)) @ rows.X
-        _, s, Vt = singular.randomized(X, K, seed)
+        s, Vt = singular.leading_directions(X, K, seed)
         V = Vt.T
     V = V * np.where(V[np.abs(V).argmax(axis=0), np.arange(K)] < 0, -1.0, 1.0)
     s = np.where(s > 1e-12 * max(float(s[0]), TINY), s, 0.0)
@@ -52,8 +83,21 @@ def nndsvd(rows: Any, K: int, seed: Any) -> tuple[Array, Array, Array]:
     return H, V_signed, factors
 
 
-def check_start(table: Any, shape: tuple[int, int], name: str, solver: str) -> Array:
-    """A given W or H: of the right shape, not negative, and positive for multiplicative steps."""
+def given_factors(rows: Any, K: int, solver: str) -> tuple[Array, Array]:
+    """Return the W and H that a user gave; K = 0 takes as many components as they have."""
+    W, H = rows.given or (None, None)
+    if W is None or H is None:
+        raise DataError("init='custom' needs W and H: give both to fit or fit_transform.")
+    K = K or len(np.atleast_2d(H))
+    W = _checked(W, (rows.n_rows, K), "input W")
+    H = _checked(H, (K, rows.n_features), "input H")
+    if solver == "mu" and (not W.any(axis=0).all() or not H.any(axis=1).all()):
+        raise DataError("init='custom' with solver='mu' must be positive: zeros never leave.")
+    return W, H
+
+
+def _checked(table: Any, shape: tuple[int, int], name: str) -> Array:
+    """A given W or H: of the right shape, and not negative."""
     values = np.array(table, dtype=np.float64)
     if values.ndim != 2 or values.shape != shape:
         which = "shape"

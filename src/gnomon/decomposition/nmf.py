@@ -18,16 +18,16 @@ from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total, total_weight
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads
 from gnomon.decomposition import _nonnegative as nn
+from gnomon.decomposition._nonnegative_optimality import kkt_residual
 from gnomon.decomposition._nonnegative_queries import FactorQueries, exact
 from gnomon.decomposition._nonnegative_rows import (
     NonNegativeWork,
     dense_rows,
     entry_sums,
-    replaced_rows,
     smallest_entry,
     squared_errors,
 )
-from gnomon.decomposition._nonnegative_starts import check_start, nndsvd
+from gnomon.decomposition._nonnegative_starts import first_factors, given_factors
 from gnomon.decomposition.multiplicative import normalize_topics
 
 LONGEST = 50  # steps of a stretch
@@ -242,62 +242,21 @@ class NMF(FactorQueries, Learner):
         l1, l2 = self.l1_ratio, 1.0 - self.l1_ratio
         p = rows.n_features
         penalty = nn.Penalty(self.alpha_W * l1 * p, self.alpha_W * l2 * p, alpha_H * l1 * n, alpha_H * l2 * n)
+        means = sums.sums / sums.counts
+        mean = float(sums.sums.sum() / sums.counts.sum())
         return NonNegativeWork(
-            rows, float(sums.squares), holes, sums.sums / sums.counts if holes else None, penalty, smallest
+            rows, float(sums.squares), mean, holes, means if holes else None, penalty, smallest
         )
 
     def _start(self, work: NonNegativeWork, rng: np.random.Generator) -> NMFState:
         rows = work.rows
         K = rows.n_features if self.n_components in ("auto", None) else int(self.n_components)
-        W, H = self._first(work, K, rng)
+        if self.init == "custom":
+            K = 0 if self.n_components in ("auto", None) else K
+            W, H = given_factors(rows, K, self.solver)
+        else:
+            W, H = first_factors(work, K, self.init, self.solver, rng)
         return NMFState(W, H, np.inf, np.inf, np.inf, 0, np.inf)
-
-    def _first(self, work: NonNegativeWork, K: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        rows, p = work.rows, work.rows.n_features
-        init = self.init
-        fits = K <= min(rows.n_rows, p)
-        if init == "custom":
-            return self._given(rows, K)
-        if init in ("nndsvd", "nndsvda", "nndsvdar") and not fits:
-            raise DataError(
-                f"init = '{init}' can only be used when n_components <= min(n_samples, n_features); n_components "
-                f"is {K}."
-            )
-        if init is None:
-            init = "nndsvda" if fits else "random"
-        mean = self._mean(work)
-        if init == "random" or mean == 0:
-            level = np.sqrt(mean / K) if mean > 0 else 1.0
-            H = level * np.abs(rng.standard_normal((K, p)))
-            return (np.full((rows.n_rows, K), level) if rows.in_memory else np.zeros((0, K))), H
-        source = rows if work.fill is None else replaced_rows(rows, work.fill)
-        H, V, factors = nndsvd(source, K, rng)
-        W = np.zeros((0, K))
-        if rows.in_memory:
-            W = np.maximum(np.asarray(source.X @ V, dtype=np.float64), 0.0) * factors
-        level = np.sqrt(mean / K)  # the size of an entry of W or H, whatever the scale of X
-        if init == "nndsvda" or (init == "nndsvd" and self.solver == "mu"):
-            H, W = np.where(H == 0, 0.1 * level, H), np.where(W == 0, 0.1 * level, W)
-        elif init == "nndsvdar":
-            H = np.where(H == 0, level * rng.random(H.shape) / 100.0, H)
-            W = np.where(W == 0, level / 200.0, W)
-        return W, H
-
-    def _mean(self, work: NonNegativeWork) -> float:
-        sums = total(entry_sums, work.rows)
-        return float(sums.sums.sum() / max(sums.counts.sum(), nn.TINY))
-
-    def _given(self, rows: Any, K: int) -> tuple[Array, Array]:
-        W, H = rows.given or (None, None)
-        if W is None or H is None:
-            raise DataError("init='custom' needs W and H: give both to fit or fit_transform.")
-        if self.n_components in ("auto", None):
-            K = np.shape(H)[0]
-        W = check_start(W, (rows.n_rows, K), "input W", self.solver)
-        H = check_start(H, (K, rows.n_features), "input H", self.solver)
-        if self.solver == "mu" and (not W.any(axis=0).all() or not H.any(axis=1).all()):
-            raise DataError("init='custom' with solver='mu' must be positive: zeros never leave.")
-        return W, H
 
     def _step(self, work: NonNegativeWork, state: NMFState) -> tuple[NMFState, Report]:
         if self.solver == "mu":
@@ -381,11 +340,7 @@ class NMF(FactorQueries, Learner):
                 value = self._direct(work, W, H)
         else:
             value = self._direct(work, W, H) if o.beta == 2.0 else self._value(work, W, H, o)
-        slopes = total(nn.gradients, work.rows, H, W, o._replace(sweeps=0))
-        below = np.abs(np.minimum(H, slopes.H + work.penalty.h1 + work.penalty.h2 * H))
-        scale = max(slopes.size, nn.TINY), max(float(slopes.H_size.max(initial=0.0)), nn.TINY)
-        kkt = max(slopes.worst / scale[0], float(below.max(initial=0.0)) / scale[1])
-        return state._replace(W=W, value=value, kkt=kkt)
+        return state._replace(W=W, value=value, kkt=kkt_residual(work.rows, W, H, o))
 
     def _value(self, work: NonNegativeWork, W: Array, H: Array, o: nn.Options) -> float:
         return float(self._sweep(work, H, W, o._replace(sweeps=0))[1].value)

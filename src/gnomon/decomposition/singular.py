@@ -162,23 +162,36 @@ def randomized(
     `power` steps on one block lead as far: polynomials of a degree, against the power of that degree. Factorizations
     are NumPy's, as the products are: threads of a second BLAS would have to wait for those of the first.
     """
-    rng = generator(random_state)
-    n, p = X.shape
-    small = min(n, p)
-    size = min(k + oversamples, small)
-    first = np.asarray(X @ rng.standard_normal((p, size)))
-    V = thin_qr(np.asarray(X.T @ thin_qr(first)[0]))[0]
-    images = np.asarray(X @ V)  # X times every vector of V
-    last = images
-    for _ in range((power + 1) // 2):
-        fresh = _beyond(np.asarray(X.T @ last), V)
-        if not fresh.shape[1]:  # V holds every row of X
-            break
-        last = np.asarray(X @ fresh)
-        V, images = np.hstack([V, fresh]), np.hstack([images, last])
-    Q, R = thin_qr(images)
+    V, images = _krylov(X, k + oversamples, random_state, (power + 1) // 2)
+    Q, R = thin_qr(np.hstack(images))
     W, s, Rt = thin_svd(R)  # so that s is the length of X v for the v returned, not below it
     return Q @ W[:, :k], s[:k], Rt[:k] @ V.T
+
+
+def leading_directions(X: Any, k: int, random_state: Any) -> tuple[Array, Array]:
+    """Return s and Vᵀ as `randomized` does, from one step and in little memory: a start for something that goes on."""
+    V, images = _krylov(X, k + 10, random_state, 1)
+    R = np.zeros((0, V.shape[1]))
+    for start in range(0, X.shape[0], 2**11):  # a triangle grows by few rows at a time (Golub 1965)
+        block = np.hstack([image[start : start + 2**11] for image in images])
+        R = np.linalg.qr(np.vstack([R, block]), mode="r")
+    _, s, Rt = thin_svd(R)
+    return s[:k], Rt[:k] @ V.T
+
+
+def _krylov(X: Any, size: int, random_state: Any, steps: int) -> tuple[Array, list[Array]]:
+    """An orthonormal basis V of the blocks XᵀXΩ, (XᵀX)²Ω, ..., and X times V, block by block."""
+    rng, p = generator(random_state), X.shape[1]
+    size = min(size, *X.shape)
+    V = thin_qr(np.asarray(X.T @ thin_qr(np.asarray(X @ rng.standard_normal((p, size))))[0]))[0]
+    images = [np.asarray(X @ V)]
+    for _ in range(steps):
+        fresh = _beyond(np.asarray(X.T @ images[-1]), V)
+        if not fresh.shape[1]:  # V holds every row of X
+            break
+        images.append(np.asarray(X @ fresh))
+        V = np.hstack([V, fresh])
+    return V, images
 
 
 def _beyond(Z: Array, V: Array) -> Array:
