@@ -9,7 +9,7 @@ import numpy as np
 from gnomon.core.linalg import Array, thin_qr
 from gnomon.decomposition.singular import ROUNDED
 
-SPARE, WIDEST = 6, 64  # columns of a block beyond the wanted ones, and at most
+NARROWEST, WIDEST = 6, 64  # columns of a block, which has as many as are wanted else
 SHARE = 1e-9  # of an eigenvalue: a residual below it is taken as none where no tolerance is given
 ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of the largest eigenvalue
 
@@ -30,7 +30,7 @@ def leading_eigen(
     a product with one vector does, and eigenvalues that are equal come out together. A pair has converged where its
     residual is below `tol` of its eigenvalue, or is rounding of the largest. Needs n of at least 8k and 100.
     """
-    b = min(k + SPARE, WIDEST)
+    b = min(max(k, NARROWEST), WIDEST)
     room = min(n // 2, max(4 * (k + b), 16 * b))  # vectors of a basis
     V, T, m = np.empty((n, room), order="F"), np.zeros((room, room)), 0
     values, Y = np.empty(0), np.empty((0, 0))

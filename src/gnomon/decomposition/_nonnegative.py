@@ -328,11 +328,11 @@ def descend_few(
     rows: Any, squares: float, W: Array, H: Array, o: Options, first: float, tol: float, most: int
 ) -> Any:
     """Up to `most` whole steps on few rows without missing entries: W, H, violations before and objectives after."""
-    X, weight = np.require(rows.X, requirements=["C", "A", "W"]), rows.weight
-    W, Ht, table = W.copy(), np.array(H.T, order="C"), np.empty((most, 2))
+    Xt, Wt = (np.array(A.T, dtype=np.float64, order="C") for A in (rows.X, W))
+    H, table = H.copy(), np.empty((most, 2))
     penalty = tuple(map(float, o.penalty))
-    made = descend_steps(X, weight, penalty, squares, o.sweeps, o.ratio, first, tol, W, Ht, table)
-    return W, np.ascontiguousarray(Ht.T), *table[:made].T.tolist()
+    made = descend_steps(Xt, rows.weight, penalty, squares, o.sweeps, o.ratio, first, tol, Wt, H, table)
+    return np.ascontiguousarray(Wt.T), H, *table[:made].T.tolist()
 
 
 def squared_value(squares: float, found: HalfStep, H: Array) -> float:

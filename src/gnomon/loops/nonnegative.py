@@ -66,68 +66,112 @@ def descend_rows(G, B, W, sweeps, ratio):
 
 
 @compiled(fastmath=True)
-def product(A, B, out):
-    """out = A B."""
-    out[:] = 0.0
-    for i in range(A.shape[0]):
-        for k in range(A.shape[1]):
-            a = A[i, k]
-            for j in range(B.shape[1]):
-                out[i, j] += a * B[k, j]
+def descend_columns(G, B, W, sweeps, ratio):
+    """`descend_rows` on a W (K, n) and B that lie transposed: for few components, all n problems side by side."""
+    K, n = W.shape
+    slope, moved, first, size, busy = np.empty(n), np.empty(n), np.empty(n), np.zeros(n), np.ones(n)
+    violation = 0.0
+    for k in range(K):
+        for i in range(n):
+            size[i] += abs(B[k, i])
+    for sweep in range(sweeps):
+        for i in range(n):
+            moved[i] = 0.0
+        for k in range(K):
+            for i in range(n):
+                slope[i] = -B[k, i]
+            for l in range(K):
+                g = G[k, l]
+                for i in range(n):
+                    slope[i] += g * W[l, i]
+            if sweep == 0:
+                for i in range(n):
+                    violation += abs(slope[i]) if W[k, i] > 0.0 else max(0.0, -slope[i])
+            g = G[k, k]
+            if g > 0.0:
+                share = 1.0 / g
+                for i in range(n):
+                    step = busy[i] * max(-share * slope[i], -W[k, i])
+                    moved[i] += g * abs(step)
+                    W[k, i] += step
+            else:
+                for i in range(n):
+                    if busy[i] > 0.0 and slope[i] > 0.0:
+                        moved[i] += W[k, i]
+                        W[k, i] = 0.0
+        left = 0.0
+        for i in range(n):
+            if sweep == 0:
+                first[i] = moved[i]
+            busy[i] = 1.0 if moved[i] > max(ratio * first[i], ROUNDING * size[i]) else 0.0
+            left += busy[i]
+        if left == 0.0:
+            break
+    return violation
 
 
 @compiled(fastmath=True)
-def descend_both(X, weight, penalty, sweeps, ratio, W, Ht):
-    """A step of coordinate descent on ½ Σ weight ‖x − H w‖² + penalties, rows of W first, then those of Ht.
+def products(A, weight, B, out):
+    """out = A diag(weight) Bᵀ."""
+    for k in range(len(A)):
+        for l in range(len(B)):
+            found = 0.0
+            for i in range(A.shape[1]):
+                found += weight[i] * A[k, i] * B[l, i]
+            out[k, l] = found
+
+
+@compiled(fastmath=True)
+def descend_both(Xt, weight, ones, penalty, sweeps, ratio, Wt, H):
+    """A step of coordinate descent on ½ Σ weight ‖x − H w‖² + penalties: Wt (K, n) first, then H (K, p).
 
     penalty = (w1, w2, h1, h2). Returns Σ|projected gradient| before; of the new W and H, whose rows count by their
     weight: ⟨WᵀW, HHᵀ⟩ − 2⟨WᵀX, H⟩, Σ w and Σ w².
     """
-    n, K = W.shape
-    p = Ht.shape[0]
+    K, n = Wt.shape
+    p = H.shape[1]
     w1, w2, h1, h2 = penalty
-    G, B, second, first = np.empty((K, K)), np.empty((n, K)), np.zeros((K, K)), np.zeros((p, K))
-    product(Ht.T, Ht, G)
-    product(X, Ht, B)
+    G, B, second, first = np.empty((K, K)), np.empty((K, n)), np.empty((K, K)), np.empty((K, p))
+    products(H, ones, H, G)
     for k in range(K):
         G[k, k] += w2
         for i in range(n):
-            B[i, k] -= w1
-    violation = descend_rows(G, B, W, sweeps, ratio)
+            B[k, i] = -w1
+        for j in range(p):
+            h = H[k, j]
+            for i in range(n):
+                B[k, i] += h * Xt[j, i]
+    violation = descend_columns(G, B, Wt, sweeps, ratio)
+    products(Wt, weight, Wt, second)
+    products(Wt, weight, Xt, first)
     mass, squares = 0.0, 0.0
-    for i in range(n):
-        for k in range(K):
-            v = weight[i] * W[i, k]
-            mass += v
-            squares += v * W[i, k]
-            for l in range(K):
-                second[k, l] += v * W[i, l]
-            for j in range(p):
-                first[j, k] += v * X[i, j]
-    pull = first - h1
-    G[:] = second
     for k in range(K):
+        squares += second[k, k]
+        for i in range(n):
+            mass += weight[i] * Wt[k, i]
+        for l in range(K):
+            G[k, l] = second[k, l]
         G[k, k] += h2
-    violation += descend_rows(G, pull, Ht, sweeps, ratio)
-    product(Ht.T, Ht, G)
-    return violation, (second * G).sum() - 2.0 * (first * Ht).sum(), mass, squares
+    violation += descend_columns(G, first - h1, H, sweeps, ratio)
+    products(H, ones, H, G)
+    return violation, (second * G).sum() - 2.0 * (first * H).sum(), mass, squares
 
 
 @compiled
-def descend_steps(X, weight, penalty, squares, sweeps, ratio, first, tol, W, Ht, table):
+def descend_steps(Xt, weight, penalty, squares, sweeps, ratio, first, tol, Wt, H, table):
     """Steps of coordinate descent; return how many. table[i] = Σ|projected gradient| before one, objective after it.
 
     `squares` is Σ weight·x². The last step is the first whose sum is at most tol times `first`, which is that of the
     first step of all where it is infinite.
     """
-    made = 0
+    made, ones = 0, np.ones(H.shape[1])
     while made < len(table):
-        violation, cross, mass, spread = descend_both(X, weight, penalty, sweeps, ratio, W, Ht)
+        violation, cross, mass, spread = descend_both(Xt, weight, ones, penalty, sweeps, ratio, Wt, H)
         w1, w2, h1, h2 = penalty
         price = w1 * mass + 0.5 * w2 * spread
-        for j in range(Ht.shape[0]):
-            for k in range(Ht.shape[1]):
-                price += h1 * Ht[j, k] + 0.5 * h2 * Ht[j, k] * Ht[j, k]
+        for k in range(H.shape[0]):
+            for j in range(H.shape[1]):
+                price += h1 * H[k, j] + 0.5 * h2 * H[k, j] * H[k, j]
         if first == np.inf:
             first = violation
         table[made, 0], table[made, 1] = violation, max(0.5 * (squares + cross), 0.0) + price
