@@ -247,6 +247,14 @@ def csr_rows(X: Any, begin: int, end: int) -> Any:
     return rows
 
 
+def sparse_blocks(X: Any) -> Iterator[tuple[slice, Any]]:
+    """Rows of a CSR matrix in blocks of few entries, and where each is; entries are not copied."""
+    size = max(64, 2**16 * X.shape[0] // max(1, X.nnz))
+    for start in range(0, X.shape[0], size):
+        part = slice(start, min(start + size, X.shape[0]))
+        yield part, csr_rows(X, part.start, part.stop)
+
+
 def is_finite(X: Array) -> bool:
     """Tell whether no entry of a matrix of floats is NaN or infinite; False may also mean a sum too large."""
     if X.size < 2**20:

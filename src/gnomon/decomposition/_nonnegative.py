@@ -11,7 +11,6 @@ from scipy import sparse
 from scipy.special import gammaln, xlogy
 
 from gnomon.core.linalg import Array
-from gnomon.core.rows import csr_rows
 from gnomon.core.sums import Chunk, merge
 from gnomon.loops.nonnegative import descend_rows, descend_rows_with_holes, descend_steps, divergence_rows
 
@@ -50,14 +49,6 @@ def dense_blocks(X: Any) -> Iterator[tuple[slice, Array]]:
         part = slice(start, start + size)
         block = X[part].toarray() if sparse.issparse(X) else X[part]
         yield part, np.asarray(block, dtype=np.float64)
-
-
-def sparse_blocks(X: Any) -> Iterator[tuple[slice, Any]]:
-    """Rows of a CSR matrix in blocks of few entries, and where each is; entries are not copied."""
-    size = max(64, 2**16 * X.shape[0] // max(1, X.nnz))
-    for start in range(0, X.shape[0], size):
-        part = slice(start, min(start + size, X.shape[0]))
-        yield part, csr_rows(X, part.start, part.stop)
 
 
 def divergence(X: Any, R: Any, beta: float) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.core.linalg import Array, dots_of
+from gnomon.core.rows import sparse_blocks
 from gnomon.core.sums import Chunk, total
 from gnomon.decomposition import _nonnegative as nn
 
@@ -43,7 +44,7 @@ def gradients(chunk: Chunk, H: Array, W: Array, o: nn.Options) -> Gradients:
     X, penalty, worst, size = chunk.X, o.penalty, 0.0, 0.0
     up, down = np.zeros_like(H), np.zeros_like(H)
     entries = sparse.issparse(X) and o.beta in (1.0, 2.0)
-    for part, block in nn.sparse_blocks(X) if entries else nn.dense_blocks(X):
+    for part, block in sparse_blocks(X) if entries else nn.dense_blocks(X):
         V = W[chunk.start + part.start : chunk.start + part.start + block.shape[0]]
         dV = nn.weighted(V, chunk.weight[part])
         if o.beta == 2.0 and not o.holes:

@@ -9,9 +9,9 @@ from scipy import sparse
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.rows import MemoryRows
+from gnomon.core.rows import MemoryRows, sparse_blocks
 from gnomon.core.sums import Chunk
-from gnomon.decomposition._nonnegative import Penalty, dense_blocks, sparse_blocks
+from gnomon.decomposition._nonnegative import Penalty, dense_blocks
 
 
 class NonNegativeWork(NamedTuple):

@@ -58,8 +58,8 @@ def corpus_of(X: Any, weight: Array | None = None) -> Corpus:
     n = S.shape[0]
     return Corpus(
         S.data,
-        S.indices.astype(np.int64),
-        S.indptr.astype(np.int64),
+        S.indices.astype(np.int64, copy=False),
+        S.indptr.astype(np.int64, copy=False),
         np.ones(n) if weight is None else weight,
         S.shape,
     )
@@ -230,13 +230,13 @@ class Tokens(NamedTuple):
 
 def tokens_of(corpus: Corpus, n_blocks: Any) -> Tokens:
     """Spell counts out as tokens."""
-    times = corpus.data.astype(np.int64)
-    words = np.repeat(corpus.indices, times)
-    offsets = np.r_[0, np.cumsum(times)][corpus.indptr]
+    words = np.repeat(corpus.indices.astype(np.int32), corpus.data.astype(np.int64))
+    lengths = sparse.csr_array((corpus.data, corpus.indices, corpus.indptr), shape=corpus.shape).sum(axis=1)
+    offsets = np.r_[0, np.cumsum(lengths.astype(np.int64))]
     count = max(1, min(4, len(words) // 100_000)) if n_blocks == "auto" else int(n_blocks)
     goals = np.linspace(0, len(words), count + 1)[1:-1]
     cuts = np.unique(np.r_[0, np.searchsorted(offsets, goals), len(offsets) - 1])
-    return Tokens(words.astype(np.int32), offsets.astype(np.int64), cuts)
+    return Tokens(words, offsets, cuts)
 
 
 class Chain(NamedTuple):

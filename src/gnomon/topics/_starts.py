@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.core.linalg import Array
+from gnomon.core.rows import sparse_blocks
 from gnomon.core.sums import Chunk, total
 
 NOISE_SHAPE = 100.0  # of the gamma draws around 1 that every topic has
@@ -52,7 +53,9 @@ def word_totals(chunk: Chunk) -> Array:
 
 def company_of(chunk: Chunk, words: Array) -> Array:
     """Σ_d w_d x_dv · x_d/|x_d| for every word v of `words`, (K, V)."""
-    X = sparse.csr_array(chunk.X, dtype=np.float64)
-    lengths = np.asarray(X.sum(axis=1)).ravel()
-    scale = chunk.weight / np.where(lengths > 0, lengths, 1.0)
-    return (X[:, words].T @ (sparse.diags_array(scale) @ X)).toarray()
+    found = np.zeros((len(words), chunk.X.shape[1]))
+    for part, X in sparse_blocks(sparse.csr_array(chunk.X, dtype=np.float64)):
+        lengths = np.asarray(X.sum(axis=1)).ravel()
+        scale = chunk.weight[part] / np.where(lengths > 0, lengths, 1.0)
+        found += X[:, words].T @ (sparse.diags_array(scale) @ X)
+    return found
