@@ -9,6 +9,7 @@ from scipy import sparse
 
 from gnomon.core.linalg import Array
 from gnomon.core.sums import total_weight
+from gnomon.solvers.separation import quasi_separable
 
 
 def runs_away(rows: Any, theta: Array, loss: float) -> bool:
@@ -30,6 +31,4 @@ def separates(rows: Any, theta: Array, intercept: bool, *, quick: bool = False) 
         or sparse.issparse(rows.X)
     ):
         return False
-    from gnomon.linear.hulls import quasi_separable
-
     return quasi_separable(rows.X, np.where(rows.y == 1, 1.0, -1.0), origin=not intercept)

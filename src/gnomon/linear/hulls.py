@@ -10,6 +10,8 @@ from scipy import optimize
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.validate import encode, matrix
+from gnomon.solvers.margin_programs import hard_margin
+from gnomon.solvers.separation import circle_between, common_point, soft_plane, widest_plane
 
 
 class Separability(NamedTuple):
@@ -63,49 +65,14 @@ def separability(
     X = X - center  # where zero lies says nothing about the classes, but takes digits
     scale = np.abs(X).max(axis=0, initial=0.0)
     scale = np.where(scale > 0.0, scale, 1.0)
-    w, b, t = _widest(X / scale, s, origin)
+    w, b, t = widest_plane(X / scale, s, origin)
     if t <= tol:
-        return Separability(False, None, 0.0, 0.0, _hull_point(X / scale, s, origin))
+        return Separability(False, None, 0.0, 0.0, common_point(X / scale, s, origin))
     w = w / scale
     if margin:
-        from gnomon.linear.svm import hard_margin
-
         w, b = hard_margin(X, s, origin=origin)
     narrowest = float((s * (X @ w + b)).min() / np.linalg.norm(w))
     return Separability(True, w, float(b - w @ center), narrowest, None)
-
-
-def _widest(X, s, origin):
-    """Largest t with s(Xw + b) ≥ t in a box."""
-    n, d = X.shape
-    A = np.column_stack([-s[:, None] * X, -s * (not origin), np.ones(n)])
-    reach = 1.0 + float(np.abs(X).sum(axis=1).max(initial=0.0))
-    bounds = [(-1, 1)] * d + [(-reach, reach), (None, 1)]
-    found = optimize.linprog(np.r_[np.zeros(d + 1), -1.0], A, np.zeros(n), bounds=bounds, method="highs")
-    return found.x[:d], float(found.x[d]) * (not origin), float(-found.fun)
-
-
-def _hull_point(X, s, origin):
-    """α ≥ 0, Σα = 1, Σ α s x = 0, Σ α s = 0: least squares norm for a unique answer."""
-    n = len(s)
-    rows = [(s[:, None] * X).T] + ([] if origin else [s[None]]) + [np.ones((1, n))]
-    A = np.vstack(rows)
-    target = np.r_[np.zeros(len(A) - 1), 1.0]
-    alpha, _ = optimize.nnls(
-        np.vstack([1e4 * A, 1e-4 * np.eye(n)]), np.r_[1e4 * target, np.zeros(n)], maxiter=100 * n
-    )
-    if np.abs(A @ alpha - target).max() > 1e-9:
-        alpha = optimize.linprog(np.zeros(n), A_eq=A, b_eq=target, method="highs").x
-    return alpha
-
-
-def quasi_separable(X: Any, s: Array, *, origin: bool = False) -> bool:
-    """Tell whether some plane leaves no row on the wrong side and at least one strictly on the right one."""
-    n, d = X.shape
-    scale = np.abs(X).max(axis=0)
-    Z = s[:, None] * np.column_stack([X / np.where(scale > 0, scale, 1.0), np.full(n, float(not origin))])
-    found = optimize.linprog(-Z.sum(axis=0), -Z, np.zeros(n), bounds=[(-1, 1)] * (d + 1), method="highs")
-    return bool(-found.fun > 1e-7)
 
 
 def weight_constraints(X: Any, y: Any) -> Array:
@@ -208,7 +175,7 @@ def circle_separability(X: Any, y: Any, *, center: Any = None, tol: float = 1e-9
         middle = np.zeros(X.shape[1]) if isinstance(center, str) else np.asarray(center, dtype=float)
         return _circle_around(X, s, middle, classes, tol)
     for sign, inside, outside in ((1.0, classes[1], classes[0]), (-1.0, classes[0], classes[1])):
-        found = _free_circle(X, sign * s, tol)
+        found = circle_between(X, sign * s, tol)
         if found is not None:
             return CircleFit(True, *found, inside, outside)
     return CircleFit(False, None, 0.0, None)
@@ -221,21 +188,6 @@ def _circle_around(X, s, middle, classes, tol):
         if low < high - tol * max(1.0, high):
             return CircleFit(True, middle, float(0.5 * (low + high)), inside, outside)
     return CircleFit(False, None, 0.0, None)
-
-
-def _free_circle(X, s, tol):
-    """Find c, r with s(2c·x + k − ‖x‖²) ≥ t > 0, k = r² − ‖c‖²; the box keeps the LP bounded."""
-    n, d = X.shape
-    squares = np.sum(X * X, axis=1)
-    size = max(1.0, float(squares.max(initial=0.0)))
-    A = np.column_stack([-s[:, None] * X, -s, np.ones(n)])
-    bounds = [(-1e4 * size, 1e4 * size)] * (d + 1) + [(None, size)]
-    found = optimize.linprog(np.r_[np.zeros(d + 1), -1.0], A, -s * squares, bounds=bounds, method="highs")
-    if found.status != 0 or -found.fun <= tol * size:
-        return None
-    center = found.x[:d] / 2.0
-    square = float(found.x[d] + center @ center)
-    return (center, float(np.sqrt(square))) if square > 0 else None
 
 
 class FewestErrors(NamedTuple):
@@ -260,7 +212,7 @@ def minimize_zero_one(
     """
     X, s = _signed(X, y)
     Z = s[:, None] * np.column_stack([X, np.full(len(X), float(not origin))])
-    best = _count(Z, _soft_plane(Z, np.zeros(0, dtype=int), margin)[0], margin)
+    best = _count(Z, soft_plane(Z, np.zeros(0, dtype=int), margin)[0], margin)
     queue, seen, nodes, proven = [frozenset()], {frozenset()}, 0, True
     while queue:
         given_up = queue.pop(0)  # breadth first: the first success is the smallest
@@ -270,7 +222,7 @@ def minimize_zero_one(
         if nodes > max_nodes:
             proven = False
             break
-        theta, slack = _soft_plane(Z, np.array(sorted(given_up), dtype=int), margin)
+        theta, slack = soft_plane(Z, np.array(sorted(given_up), dtype=int), margin)
         trial = _count(Z, theta, margin)
         if trial[0] < best[0]:
             best = trial
@@ -288,17 +240,3 @@ def _count(Z, theta, margin):
     scores = Z @ theta
     wrong = scores <= 1e-9 if margin == 0 else scores < margin - 1e-9
     return int(wrong.sum()), theta
-
-
-def _soft_plane(Z, given_up, margin):
-    """Least total slack with unit margins on the rows kept; the dual's support is an infeasible core."""
-    kept = np.setdiff1d(np.arange(len(Z)), given_up)
-    n, D = len(kept), Z.shape[1]
-    A = np.column_stack([-Z[kept], -np.eye(n)])
-    bounds = [(None, None)] * D + [(0, None)] * n
-    cost = np.r_[np.zeros(D), np.ones(n)]
-    found = optimize.linprog(cost, A, -np.full(n, margin or 1.0), bounds=bounds, method="highs")
-    theta, core = found.x[:D], np.zeros(len(Z))
-    if found.fun > 1e-9:
-        core[kept] = np.abs(found.ineqlin.marginals) > 1e-9
-    return theta, core

@@ -14,13 +14,13 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import draw_seed
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
-from gnomon.linear import _margin_solvers
 from gnomon.linear._centering import CentersColumns
-from gnomon.linear._multiclass import multiclass_program
-from gnomon.linear._optimality import describe
 from gnomon.linear._rows import check_classes, refuse_overflow, weigh_classes
 from gnomon.linear._rules import SEED
 from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
+from gnomon.solvers import maximum_margin
+from gnomon.solvers.margin_programs import multiclass_program, within_budget
+from gnomon.solvers.optimality import describe
 
 
 class NotSeparableError(DegenerateError):
@@ -32,7 +32,7 @@ class NotSeparableError(DegenerateError):
 class MachineState(NamedTuple):
     """The problems of all classes, where each stands, and facts about the rows of a finished one."""
 
-    solved: tuple[_margin_solvers.Solved, ...]
+    solved: tuple[maximum_margin.Iterate, ...]
     seed: int
     facts: dict[str, Any] | None = None
 
@@ -41,7 +41,7 @@ class MachineWork(NamedTuple):
     """The rows, and the problems of the classes where they are solved apart."""
 
     rows: Any
-    problems: tuple[_margin_solvers.Margin, ...]
+    problems: tuple[maximum_margin.Margin, ...]
 
 
 class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learner):
@@ -191,12 +191,12 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
     def _problem(self, rows, k):
         price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
         y, cost = self._rows_of(rows, k) if rows.in_memory else (np.empty(0), np.empty(0))
-        margin = _margin_solvers.Margin(
+        margin = maximum_margin.Margin(
             y, cost, k, float(self.C), self.fit_intercept, price, self.loss, self.penalty == "l1", ""
         )
-        margin = margin._replace(method=_margin_solvers.choose(margin, rows, self.solver))
+        margin = margin._replace(method=maximum_margin.choose(margin, rows, self.solver))
         smooth = margin.method in ("newton", "wide", "sparse")
-        return margin._replace(objective=_margin_solvers.smooth_objective(margin, rows) if smooth else None)
+        return margin._replace(objective=maximum_margin.smooth_objective(margin, rows) if smooth else None)
 
     def _rows_of(self, rows, k):
         """Sign and price of every row of a problem."""
@@ -211,7 +211,7 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
         if work.problems and not np.isfinite(self.C):
             self._check_separable(work.rows)
         return MachineState(
-            tuple(_margin_solvers.begin(problem, work.rows) for problem in work.problems), seed
+            tuple(maximum_margin.begin(problem, work.rows) for problem in work.problems), seed
         )
 
     def _check_separable(self, rows):
@@ -239,7 +239,7 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
             solved = tuple(
                 one
                 if one.gap <= goal or one.stalled
-                else _margin_solvers.advance(problem, rows, one, state.seed, self.tol)
+                else maximum_margin.advance(problem, rows, one, state.seed, self.tol)
                 for problem, one in zip(work.problems, state.solved)
             )
         gap = max(one.gap for one in solved)
@@ -250,7 +250,7 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
         return state._replace(solved=solved), Report(primal, gap, done=done, stalled=whole)
 
     def _goal(self, rows):
-        return _margin_solvers.goal(rows, self.tol, l1=self.penalty == "l1")
+        return maximum_margin.goal(rows, self.tol, l1=self.penalty == "l1")
 
     def _converged(self, report, objective, previous, tol):
         return False  # `_step` decides
@@ -262,8 +262,8 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
         y = np.where(rows.y == 1, 1.0, -1.0)
         A = y[:, None] * np.column_stack([X, np.ones(len(X))])
         ridge = np.append(np.ones(X.shape[1]), 0.0)
-        theta, alpha, primal, gap = _margin_solvers.within_budget(A, ridge, float(self.slack_budget))
-        return _margin_solvers.Solved(None, theta if self.fit_intercept else theta[:-1], primal, gap, alpha)
+        theta, alpha, primal, gap = within_budget(A, ridge, float(self.slack_budget))
+        return maximum_margin.Iterate(None, theta if self.fit_intercept else theta[:-1], primal, gap, alpha)
 
     def _solve_joint(self, rows):
         X = rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=float)
@@ -280,7 +280,7 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
         )
         share = gap / max(1.0, primal)
         return tuple(
-            _margin_solvers.Solved(None, row, primal if k == 0 else 0.0, share) for k, row in enumerate(theta)
+            maximum_margin.Iterate(None, row, primal if k == 0 else 0.0, share) for k, row in enumerate(theta)
         )
 
     def _finish(self, work, state):
@@ -303,13 +303,3 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
         gap = max((one.gap for one in state.solved), default=np.inf) * max(1.0, primal)
         found = {"coef_": coef.copy(), "intercept_": intercept.copy(), "primal_": primal, "gap_": gap}
         return found | {"dual_": primal - gap} | (state.facts or {})
-
-
-def hard_margin(X: Array, s: Array, *, origin: bool = False) -> tuple[Array, float]:
-    """Return the plane of largest margin for labels s = ±1 that are known to be separable."""
-    A = s[:, None] * (X if origin else np.column_stack([X, np.ones(len(X))]))
-    ridge = np.ones(A.shape[1])
-    if not origin:
-        ridge[-1] = 0.0
-    theta = _margin_solvers.hinge_program(A, ridge, np.full(len(s), np.inf))[0]
-    return (theta, 0.0) if origin else (theta[:-1], float(theta[-1]))

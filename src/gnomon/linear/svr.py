@@ -13,13 +13,12 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
-from gnomon.linear import _margin_solvers
 from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import rows_that_count
 from gnomon.linear._rules import SEED
 from gnomon.linear.least_squares import LinearPrediction
 from gnomon.losses.residual import SquaredEpsilonInsensitive
-from gnomon.solvers import interior, newton
+from gnomon.solvers import interior, maximum_margin, newton
 from gnomon.solvers.terms import Model
 
 
@@ -117,7 +116,7 @@ class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
                 "use loss='squared_epsilon_insensitive' or SGDRegressor."
             )
         y, cost, one = np.asarray(rows.y, dtype=float), self.C * rows.weight, np.ones(rows.n_rows)
-        even, scale = _margin_solvers.even_parameters(rows, self.fit_intercept)
+        even, scale = maximum_margin.even_parameters(rows, self.fit_intercept)
         offsets, ridge = (y - self.epsilon, -y - self.epsilon), self._ridge(rows) / scale**2
         machine = interior.Machine(ridge, (one, -one), offsets, (cost, cost), self.fit_intercept)
         return TubeWork(even, None, machine, scale)
@@ -127,12 +126,12 @@ class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
 
     def _start(self, work, rng):
         if work.objective is not None:
-            narrow = len(work.objective.ridge) <= _margin_solvers.NARROW
+            narrow = len(work.objective.ridge) <= maximum_margin.NARROW
             zero = np.zeros(len(work.objective.ridge))
             inner = newton.newton_start(work.rows, work.objective, zero, curved=narrow)
         else:
             inner = interior.machine_start(work.rows, work.machine)
-        return _margin_solvers.Solved(inner, inner.theta, np.inf, np.inf)
+        return maximum_margin.Iterate(inner, inner.theta, np.inf, np.inf)
 
     def _step(self, work, state):
         step = self._newton if work.objective is not None else self._interior
@@ -141,11 +140,11 @@ class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
         if state.gap <= 1e-5 and not share < state.gap:  # rounding allows no more
             return state, Report(state.primal, state.gap, done=state.gap <= self.tol)
         done = share <= (self.tol if work.rows.n_rows > 5000 else min(self.tol, 1e-13))
-        return _margin_solvers.Solved(inner, theta, primal, share), Report(primal, share, done=done)
+        return maximum_margin.Iterate(inner, theta, primal, share), Report(primal, share, done=done)
 
     def _newton(self, work, state):
         objective = work.objective
-        step = newton.newton_step if len(objective.ridge) <= _margin_solvers.NARROW else newton.newton_cg_step
+        step = newton.newton_step if len(objective.ridge) <= maximum_margin.NARROW else newton.newton_cg_step
         inner = step(work.rows, objective, state)
         gap = self.C * max(newton.left_to_gain(objective, inner.gradient))
         return inner, inner.theta, inner.value * self.C, gap

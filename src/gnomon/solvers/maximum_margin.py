@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from gnomon.core.errors import DataError, InfeasibleError
+from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.core.rows import MemoryRows
 from gnomon.core.sums import total
-from gnomon.linear import _near_margin
-from gnomon.linear._rows import even_columns
 from gnomon.losses.margin import SquaredHinge
-from gnomon.solvers import dual, interior, newton, sparse_newton, terms
+from gnomon.solvers import dual, interior, near_margin, newton, sparse_newton, terms
+from gnomon.solvers.margin_programs import hinge_program
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which Newton factorizes
@@ -29,6 +29,7 @@ FIRST = 12  # passes for the hinge before the first look
 SHARP = 1e-2  # share of `tol` that its gap ends with
 AIM = 0.6  # share of that gap which the passes aim at: falling short costs another look
 INTERIOR = 1200  # parameters up to which interior points are taken for the hinge
+UNEVEN = 1e4  # ratio of the sizes of columns (that of the intercept is 1) from which they are made even
 SMALL = 100_000  # entries up to which sparse rows are small; with their zeros: no better than dense ones
 
 
@@ -47,8 +48,8 @@ class Margin(NamedTuple):
     objective: newton.Objective | None = None  # of Newton's method
 
 
-class Solved(NamedTuple):
-    """Where a problem stands."""
+class Iterate(NamedTuple):
+    """Where a solver of a problem stands."""
 
     inner: Any
     theta: Array  # weights, intercept last if there is one
@@ -98,7 +99,7 @@ def smooth_objective(margin: Margin, rows: Any) -> newton.Objective:
     )
 
 
-def begin(margin: Margin, rows: Any) -> Solved:
+def begin(margin: Margin, rows: Any) -> Iterate:
     """Return the start of a problem."""
     D = rows.n_features + margin.intercept
     zero = np.zeros(D)
@@ -116,7 +117,7 @@ def begin(margin: Margin, rows: Any) -> Solved:
         objective = smooth_objective(margin, rows)
         theta = newton.sampled_start(rows, objective, zero, newton.newton_step)
         inner = newton.newton_start(rows, objective, theta)
-    return Solved(inner, zero, np.inf, np.inf)
+    return Iterate(inner, zero, np.inf, np.inf)
 
 
 def _wide_start(margin, rows, zero):
@@ -127,10 +128,10 @@ def _wide_start(margin, rows, zero):
     few = rows.in_memory and rows.n_rows * (1 if sparse.issparse(rows.X) else WIDE_RATIO) <= rows.n_features
     if few and not (margin.intercept and margin.intercept_ridge == 0.0):
         return dual.dual_start(rows, _dual_machine(margin, rows))
-    return _near_margin.start(rows, smooth_objective(margin, rows), zero)
+    return near_margin.start(rows, smooth_objective(margin, rows), zero)
 
 
-def advance(margin: Margin, rows: Any, solved: Solved, rng: Any, tol: float) -> Solved:
+def advance(margin: Margin, rows: Any, solved: Iterate, rng: Any, tol: float) -> Iterate:
     """One step of the problem's solver."""
     steps = {"interior": _interior, "dual": _hinge, "sparse": _sparse, "qp": _program, "wide": _wide}
     return steps.get(margin.method, _newton)(margin, rows, solved, rng, tol)
@@ -149,6 +150,30 @@ def even_parameters(rows: Any, intercept: bool) -> tuple[Any, Array]:
     return even, np.append(scale, 1.0) if intercept else scale
 
 
+def even_columns(rows: Any) -> tuple[Any, Array]:
+    """Return rows whose columns have a like size, and the powers of two by which they were divided.
+
+    Interior points lose a column that is much smaller than another to rounding. The result is kept with `rows`.
+    """
+    if not hasattr(rows, "even"):
+        size = _sizes(rows.X)
+        scale = np.where(size > 0.0, 2.0 ** np.round(np.log2(np.where(size > 0.0, size, 1.0))), 1.0)
+        if max(scale.max(initial=1.0), 1.0) <= UNEVEN * min(scale.min(initial=1.0), 1.0):
+            rows.even = rows, np.ones(len(scale))
+        else:
+            X = rows.X @ sparse.diags_array(1.0 / scale) if sparse.issparse(rows.X) else rows.X / scale
+            X = sparse.csr_array(X) if sparse.issparse(X) else X
+            rows.even = MemoryRows(X, rows.y, rows._weight, classes=rows.classes), scale
+    return rows.even
+
+
+def _sizes(X: Any) -> Array:
+    """Largest magnitude in every column."""
+    if sparse.issparse(X):
+        return np.asarray(abs(X).max(axis=0).toarray(), dtype=float).ravel()
+    return np.maximum(X.max(axis=0), -X.min(axis=0)).astype(float)
+
+
 def _interior(margin, rows, solved, rng, tol):
     even, machine, scale = hinge_machine(margin, rows)
     with np.errstate(all="ignore"):
@@ -156,7 +181,7 @@ def _interior(margin, rows, solved, rng, tol):
     gap = _relative(inner)
     if solved.gap <= 1e-5 and not gap < solved.gap:
         return solved._replace(stalled=True)
-    return Solved(inner, inner.theta / scale, inner.primal, gap, inner.alpha)
+    return Iterate(inner, inner.theta / scale, inner.primal, gap, inner.alpha)
 
 
 def _relative(state):
@@ -177,7 +202,7 @@ def _dual(margin, rows, solved, rng, *until):
     theta = inner.theta.copy()
     if margin.intercept:
         theta[-1] *= machine.constant
-    return Solved(inner, theta, inner.primal, _relative(inner), inner.alpha, inner.scores)
+    return Iterate(inner, theta, inner.primal, _relative(inner), inner.alpha, inner.scores)
 
 
 def _hinge(margin, rows, solved, rng, tol):
@@ -213,8 +238,8 @@ def _wide(margin, rows, solved, rng, tol):
         return new._replace(stalled=new.gap <= tol)
     zero = np.zeros_like(new.theta)
     theta = new.theta if new.primal < margin.cost.sum() else zero
-    inner = _near_margin.start(rows, smooth_objective(margin, rows), theta)
-    return Solved(inner, theta, inner.value * margin.C, np.inf)
+    inner = near_margin.start(rows, smooth_objective(margin, rows), theta)
+    return Iterate(inner, theta, inner.value * margin.C, np.inf)
 
 
 def _newton(margin, rows, solved, rng, tol):
@@ -223,7 +248,7 @@ def _newton(margin, rows, solved, rng, tol):
         if margin.method == "newton":
             inner = newton.newton_step(rows, objective, solved.inner)
         else:
-            inner = _near_margin.step(rows, objective, solved.inner, tol)
+            inner = near_margin.step(rows, objective, solved.inner, tol)
         gap, free = newton.left_to_gain(objective, inner.gradient)
     if not math.isfinite(gap):
         raise DataError(
@@ -233,7 +258,7 @@ def _newton(margin, rows, solved, rng, tol):
     primal = inner.value * margin.C
     share = margin.C * max(gap, free) / max(1.0, primal)
     stuck = math.isfinite(solved.primal) and not share < solved.gap and not primal < solved.primal
-    return Solved(inner, inner.theta, primal, share, stalled=bool(stuck))
+    return Iterate(inner, inner.theta, primal, share, stalled=bool(stuck))
 
 
 def _sparse(margin, rows, solved, rng, tol):
@@ -241,7 +266,7 @@ def _sparse(margin, rows, solved, rng, tol):
     inner = sparse_newton.step(rows, objective, solved.inner, 1.0 / margin.C, tol=tol)
     primal = inner.value * margin.C
     gap = max(primal - l1_dual(margin, rows, inner.theta), 0.0) / max(1.0, primal)
-    return Solved(inner, inner.theta, primal, gap, stalled=not primal < solved.primal)
+    return Iterate(inner, inner.theta, primal, gap, stalled=not primal < solved.primal)
 
 
 class ClassPulls(NamedTuple):
@@ -291,47 +316,4 @@ def _program(margin, rows, solved, rng, tol):
     X = rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=float)
     A = margin.y[:, None] * (np.column_stack([X, np.ones(len(X))]) if margin.intercept else X)
     theta, alpha, primal, gap = hinge_program(A, ridge_of(margin, X.shape[1]), margin.cost, margin.loss)
-    return Solved(None, theta, primal, gap / max(1.0, primal), alpha, stalled=True)
-
-
-def hinge_program(A: Array, ridge: Array, cost: Array, loss: str = "hinge", budget: float | None = None):
-    """Solve ½ Σ ridge θ² + Σ cost·slack by a dense program; infinite costs forbid slack, a budget bounds its
-    sum.
-    """
-    n, D = A.shape
-    soft = np.isfinite(cost) if budget is None else np.ones(n, dtype=bool)
-    k = int(soft.sum())
-    squared = loss == "squared_hinge" and budget is None
-    Q = np.diag(np.concatenate([ridge, 2.0 * cost[soft] if squared else np.zeros(k)]))
-    c = np.concatenate([np.zeros(D), np.zeros(k) if squared or budget is not None else cost[soft]])
-    slack = np.eye(n)[:, soft]
-    G = np.block([[A, slack], [np.zeros((k, D)), np.eye(k)]])
-    h = np.concatenate([np.ones(n), np.zeros(k)])
-    if budget is not None:
-        G = np.vstack([G, np.concatenate([np.zeros(D), -np.ones(k)])])
-        h = np.append(h, -budget)
-    found = interior.quadratic_program(Q, c, G, h)
-    theta = found.x[:D]
-    return theta, found.multipliers[:n], float(0.5 * found.x @ Q @ found.x + c @ found.x), found.gap
-
-
-def least_slack(A: Array) -> float:
-    """Return the smallest total slack of any plane."""
-    from scipy.optimize import linprog
-
-    n, D = A.shape
-    cost = np.r_[np.zeros(D), np.ones(n)]
-    bounds = [(None, None)] * D + [(0, None)] * n
-    return float(
-        linprog(cost, -np.column_stack([A, np.eye(n)]), -np.ones(n), bounds=bounds, method="highs").fun
-    )
-
-
-def within_budget(A: Array, ridge: Array, budget: float):
-    """Minimize ½‖w‖² with total slack at most the budget."""
-    least = least_slack(A)
-    if budget < least * (1.0 - 1e-9) - 1e-12:
-        raise InfeasibleError(
-            f"slack_budget={budget:g} is below the smallest possible total slack, {least:g}."
-        )
-    return hinge_program(A, ridge, np.zeros(len(A)), "hinge", budget)
+    return Iterate(None, theta, primal, gap / max(1.0, primal), alpha, stalled=True)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.linalg import Array
-from gnomon.linear._margin_solvers import Margin, Solved
 from gnomon.solvers import terms
 from gnomon.solvers.dual import DualState
+from gnomon.solvers.maximum_margin import Iterate, Margin
 
 
-def describe(margin: Margin, X: Any, solved: Solved) -> tuple[dict[str, Any], float]:
+def describe(margin: Margin, X: Any, solved: Iterate) -> tuple[dict[str, Any], float]:
     """Return multipliers, slacks, types of rows and more of a two-class machine, and its intercept."""
     theta, alpha = solved.theta, solved.alpha
     w, b = (theta[:-1], float(theta[-1])) if margin.intercept else (theta, 0.0)
@@ -57,7 +57,7 @@ def free_intercept(y: Array, base: Array, at_zero: Array, at_top: Array, b: floa
     return 0.5 * (low + high), (low, high)
 
 
-def kkt(margin: Margin, X: Any, solved: Solved, b: float, alpha: Array, base: Array) -> float:
+def kkt(margin: Margin, X: Any, solved: Iterate, b: float, alpha: Array, base: Array) -> float:
     """Return the largest violation of stationarity, of Σαy = 0 and of complementary slackness."""
     pull = np.abs(stationarity(margin, X, solved, alpha)).max(initial=0.0)
     balance = abs(float(alpha @ margin.y)) if margin.intercept and margin.intercept_ridge == 0.0 else 0.0
@@ -71,7 +71,7 @@ def kkt(margin: Margin, X: Any, solved: Solved, b: float, alpha: Array, base: Ar
     return float(max(pull, balance, slack.max(initial=0.0), top.max(initial=0.0)))
 
 
-def stationarity(margin: Margin, X: Any, solved: Solved, alpha: Array) -> Array:
+def stationarity(margin: Margin, X: Any, solved: Iterate, alpha: Array) -> Array:
     """Return Σ α y x − w; where w is that sum with the solver's own α, only what differs is added."""
     if isinstance(solved.inner, DualState):
         off, alpha = np.zeros(X.shape[1]), alpha - solved.alpha
