@@ -36,4 +36,12 @@ ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:C
     ),
     "gnomon.kernels.mistakes:KernelPerceptron": "gnomon.kernels.perceptron:KernelPerceptron",
     "gnomon.kernels.mistakes:MistakeState": "gnomon.kernels.online:MistakeState",
+    "gnomon.ensemble.objectives:Exponential": "gnomon.losses.boosting:Exponential",
+    "gnomon.ensemble.objectives:Gamma": "gnomon.losses.boosting:Gamma",
+    "gnomon.ensemble.objectives:Huber": "gnomon.losses.boosting:Huber",
+    "gnomon.ensemble.objectives:LogLoss": "gnomon.losses.boosting:LogLoss",
+    "gnomon.ensemble.objectives:Poisson": "gnomon.losses.boosting:Poisson",
+    "gnomon.ensemble.objectives:Quantile": "gnomon.losses.boosting:Quantile",
+    "gnomon.ensemble.objectives:SoftmaxLoss": "gnomon.losses.boosting:SoftmaxLoss",
+    "gnomon.ensemble.objectives:SquaredError": "gnomon.losses.boosting:SquaredError",
 }

@@ -1,4 +1,4 @@
-"""Objectives of boosting: starting value, gradients and curvatures, leaf values, and what is predicted."""
+"""Losses of boosted trees: starting value, gradients and curvatures, leaf values, and what is predicted."""
 
 from __future__ import annotations
 
