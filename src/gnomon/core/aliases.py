@@ -45,3 +45,49 @@ ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:C
     "gnomon.ensemble.objectives:SoftmaxLoss": "gnomon.losses.boosting:SoftmaxLoss",
     "gnomon.ensemble.objectives:SquaredError": "gnomon.losses.boosting:SquaredError",
 }
+
+MOVED: dict[str, str] = {  # "gnomon.old.module" -> "gnomon.new.module": every class of it, for ever
+    "gnomon.linear.active": "gnomon.linear.bayes.active",
+    "gnomon.linear.bayesian": "gnomon.linear.bayes.bayesian",
+    "gnomon.linear.bayesian_logistic": "gnomon.linear.bayes.bayesian_logistic",
+    "gnomon.linear.dual_hulls": "gnomon.linear.margin.dual_hulls",
+    "gnomon.linear.evidence": "gnomon.linear.bayes.evidence",
+    "gnomon.linear.geometry": "gnomon.linear.squares.geometry",
+    "gnomon.linear.glm": "gnomon.linear.likelihood.glm",
+    "gnomon.linear.hulls": "gnomon.linear.margin.hulls",
+    "gnomon.linear.inference": "gnomon.linear.squares.inference",
+    "gnomon.linear.lars": "gnomon.linear.lasso.lars",
+    "gnomon.linear.least_squares": "gnomon.linear.squares.least_squares",
+    "gnomon.linear.least_squares_classifier": "gnomon.linear.squares.least_squares_classifier",
+    "gnomon.linear.logistic": "gnomon.linear.likelihood.logistic",
+    "gnomon.linear.logistic_cv": "gnomon.linear.likelihood.logistic_cv",
+    "gnomon.linear.moments": "gnomon.linear.squares.moments",
+    "gnomon.linear.normal": "gnomon.linear.squares.normal",
+    "gnomon.linear.passive_aggressive": "gnomon.linear.online.passive_aggressive",
+    "gnomon.linear.penalized": "gnomon.linear.lasso.penalized",
+    "gnomon.linear.perceptron": "gnomon.linear.online.perceptron",
+    "gnomon.linear.quantile": "gnomon.linear.robust.quantile",
+    "gnomon.linear.reading": "gnomon.linear.squares.reading",
+    "gnomon.linear.ridge": "gnomon.linear.squares.ridge",
+    "gnomon.linear.ridge_cv": "gnomon.linear.squares.ridge_cv",
+    "gnomon.linear.robust": "gnomon.linear.robust.robust",
+    "gnomon.linear.sparse": "gnomon.linear.lasso.sparse",
+    "gnomon.linear.sparse_cv": "gnomon.linear.lasso.sparse_cv",
+    "gnomon.linear.sparse_path": "gnomon.linear.lasso.sparse_path",
+    "gnomon.linear.spectrum": "gnomon.linear.squares.spectrum",
+    "gnomon.linear.stochastic": "gnomon.linear.online.stochastic",
+    "gnomon.linear.student": "gnomon.linear.robust.student",
+    "gnomon.linear.subgradient": "gnomon.linear.online.subgradient",
+    "gnomon.linear.svm": "gnomon.linear.margin.svm",
+    "gnomon.linear.svr": "gnomon.linear.margin.svr",
+}
+
+
+def present_name(name: str) -> str:
+    """Return the name under which a class is found today.
+
+    >>> present_name("gnomon.linear.ridge:Ridge")
+    'gnomon.linear.squares.ridge:Ridge'
+    """
+    module, colon, cls = name.partition(":")
+    return ALIASES.get(name, f"{MOVED.get(module, module)}{colon}{cls}")
