@@ -44,6 +44,8 @@ ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:C
     "gnomon.ensemble.objectives:Quantile": "gnomon.losses.boosting:Quantile",
     "gnomon.ensemble.objectives:SoftmaxLoss": "gnomon.losses.boosting:SoftmaxLoss",
     "gnomon.ensemble.objectives:SquaredError": "gnomon.losses.boosting:SquaredError",
+    "gnomon.linear._margin_solvers:Solved": "gnomon.solvers.maximum_margin:Iterate",
+    "gnomon.trees.splits:Split": "gnomon.trees.root_split:Split",
 }
 
 MOVED: dict[str, str] = {  # "gnomon.old.module" -> "gnomon.new.module": every class of it, for ever
@@ -80,6 +82,15 @@ MOVED: dict[str, str] = {  # "gnomon.old.module" -> "gnomon.new.module": every c
     "gnomon.linear.subgradient": "gnomon.linear.online.subgradient",
     "gnomon.linear.svm": "gnomon.linear.margin.svm",
     "gnomon.linear.svr": "gnomon.linear.margin.svr",
+    "gnomon.linear._separation": "gnomon.linear.likelihood._separation",
+    "gnomon.linear._wald": "gnomon.linear.likelihood._wald",
+    "gnomon.linear._sgd": "gnomon.linear.online._sgd",
+    "gnomon.linear._epochs": "gnomon.linear.online._epochs",
+    "gnomon.linear._batches": "gnomon.linear.online._batches",
+    "gnomon.linear._streams": "gnomon.linear.online._streams",
+    "gnomon.linear._mistakes": "gnomon.linear.online._mistakes",
+    "gnomon.linear._aggressive": "gnomon.linear.online._aggressive",
+    "gnomon.linear._margin_solvers": "gnomon.solvers.maximum_margin",
 }
 
 

@@ -354,9 +354,9 @@ class BaseMixture(DensityMixin, Learner):
 
     def plot(self, X: Any = None, ax: Any = None) -> Any:
         """Draw the mixture, over the rows X where they are given; return the Axes."""
-        import importlib
+        from gnomon.plot import mixture
 
-        return importlib.import_module("gnomon.plot").mixture(self, X, ax=ax)
+        return mixture(self, X, ax=ax)
 
 
 def _twins(state: MixtureState) -> tuple[int, int] | None:
