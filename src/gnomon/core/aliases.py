@@ -46,6 +46,14 @@ ALIASES: dict[str, str] = {  # "gnomon.old.module:Class" -> "gnomon.new.module:C
     "gnomon.ensemble.objectives:SquaredError": "gnomon.losses.boosting:SquaredError",
     "gnomon.linear._margin_solvers:Solved": "gnomon.solvers.maximum_margin:Iterate",
     "gnomon.trees.splits:Split": "gnomon.trees.root_split:Split",
+    "gnomon.neural.layer_kinds:Conv1d": "gnomon.neural.layer_windows:Conv1d",
+    "gnomon.neural.layer_kinds:Conv2d": "gnomon.neural.layer_windows:Conv2d",
+    "gnomon.neural.layer_kinds:MaxPool": "gnomon.neural.layer_windows:MaxPool",
+    "gnomon.neural.layer_kinds:AvgPool": "gnomon.neural.layer_windows:AvgPool",
+    "gnomon.neural.layer_kinds:GlobalAvgPool": "gnomon.neural.layer_windows:GlobalAvgPool",
+    "gnomon.kernels.stationary:ExpSineSquared": "gnomon.kernels.periodic:ExpSineSquared",
+    "gnomon.neural.autoencoders:VariationalAutoencoder": "gnomon.neural.variational_autoencoder:VariationalAutoencoder",
+    "gnomon.mixture.variational:Belief": "gnomon.mixture.beliefs:Belief",
 }
 
 MOVED: dict[str, str] = {  # "gnomon.old.module" -> "gnomon.new.module": every class of it, for ever
