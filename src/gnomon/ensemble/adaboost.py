@@ -326,8 +326,15 @@ class AdaBoostClassifier(
         weight = np.abs(self.estimator_weights_)
         return np.average([m.feature_importances_ for m in self.estimators_], axis=0, weights=weight)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw training error and bounds against the round; return the Axes."""
-        from gnomon.plot.trees import boosting_curves
+    def plot(self, X: Any = None, y: Any = None, ax: Any = None, *, kind: str = "error") -> Any:
+        """Draw training error and bounds against the round, with the error on X and y where they are given.
 
-        return boosting_curves(self, ax=ax)
+        ``kind="margins"`` draws the cumulative distribution of the margins of X and y instead.
+        """
+        from gnomon.plot.trees import boosting_curves, margin_distribution
+
+        return (
+            margin_distribution(self, X, y, ax=ax)
+            if kind == "margins"
+            else boosting_curves(self, X, y, ax=ax)
+        )

@@ -164,7 +164,7 @@ class Value:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the graph with values and slopes; return the Axes."""
-        from gnomon.plot import computation_graph
+        from gnomon.plot.networks import computation_graph
 
         return computation_graph(self, ax=ax)
 

@@ -3,7 +3,7 @@
 from gnomon._lazy import attach
 
 _FILES = {
-    "information": ["contingency", "gain_ratio", "information_gain", "specific_conditional_entropy"],
+    "information": ["gain_ratio", "information_gain", "specific_conditional_entropy"],
     "pruning": ["prune", "prune_cv", "prune_reduced_error"],
     "root_split": ["best_split"],
     "splits": ["gain_curve", "impurity", "split_improvement"],
