@@ -29,11 +29,13 @@ def attach(
     package : str
         The package's ``__name__``.
     names : mapping of str to str
-        Public name -> the file inside the package that defines it, without ``.py``. A name must differ
-        from its file, because Python binds an imported file to the package under the file's name.
+        Public name -> the file inside the package that defines it, without ``.py``; ``"folder.file"`` in a
+        part of it. A name must differ from its file or folder, because Python binds an imported one to the
+        package under its name.
     """
+    places = {file.partition(".")[0] for file in names.values()}
     for name in names:
-        if name in names.values():
+        if name in places:
             raise ImportError(f"{package}.{name} is both a public name and a file; rename the file")
     PACKAGES[package] = dict(names)
     public = sorted(names)

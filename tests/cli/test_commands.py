@@ -13,7 +13,7 @@ def test_fit_then_predict_then_explain(gnomon, flowers, tmp_path):
     done = gnomon(
         "fit", "LogisticRegression", flowers, "--target", "kind", "--set", "C=0.5", "--out", "m.gnomon"
     )
-    assert done.code == 0 and "gnomon.linear.logistic.LogisticRegression" in done.out
+    assert done.code == 0 and "gnomon.linear.LogisticRegression" in done.out
     assert "np." not in done.out
     done = gnomon("predict", "m.gnomon", flowers, "--out", "said.csv", "--proba")
     assert done.code == 0, done.err

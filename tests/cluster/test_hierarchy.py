@@ -9,8 +9,8 @@ from sklearn.cluster import AgglomerativeClustering as Peer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
-from gnomon.cluster import AgglomerativeClustering, cophenetic_distances, cut_tree, has_inversions, linkage
-from gnomon.cluster.linkages import METHODS
+from gnomon.cluster import AgglomerativeClustering, cophenetic_distances, cut_tree, linkage
+from gnomon.cluster.linkages import METHODS, has_inversions
 from gnomon.core.errors import DataError
 
 LINE = np.array([[0.0], [1.0], [3.0], [7.0]])

@@ -37,7 +37,7 @@ def test_trees_are_drawn():
 @pytest.mark.parametrize("what", ["embedding", "eigenvalues", "affinity", "fiedler"])
 def test_spectra_are_drawn(what):
     model = SpectralClustering(3, random_state=0).fit(X)
-    assert plot.spectral(model, what).get_title()
+    assert model.plot(what=what).get_title()
 
 
 def test_tree_of_a_model_is_that_of_its_merges():

@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,8 @@ def test_aliases_lead_to_classes():
 
     for old in aliases.ALIASES:
         assert Decoder([], "0", ()).find(old) is not None
+    for new in aliases.MOVED.values():
+        assert import_module(new)
 
 
 # Hostile files

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from gnomon.core.canonical import order_by_key, order_by_value, rows_differ
 from gnomon.linear import Perceptron, SGDClassifier
-from gnomon.linear._epochs import canonical
-from gnomon.linear.perceptron import Perceptron as _Reader
+from gnomon.linear.online._epochs import canonical
+from gnomon.linear.online.perceptron import Perceptron as _Reader
 
 
 def keyed(X, y, keys):

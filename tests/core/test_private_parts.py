@@ -31,6 +31,19 @@ def test_one_file_knows(pattern):
     assert knowing == [DOORS[pattern]]
 
 
+def test_no_other_private_name_of_scikit_learn_is_imported():
+    private = re.compile(
+        r"^\s*(from sklearn[\w.]*\._\w+ |from sklearn[\w.]* import [^#\n]*\b_[a-zA-Z]\w*)", re.M
+    )
+    doors = {"core/parameters.py", "core/callback_support.py"}
+    knowing = {
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if private.search(path.read_text("utf-8"))
+    }
+    assert knowing == doors
+
+
 HIDE = """
 import os, sys
 import sklearn.base, sklearn.utils._param_validation as rules

@@ -33,8 +33,8 @@ from gnomon.distributions import (
     maximum_likelihood,
     mutual_information,
     relative_entropy,
-    surprise,
 )
+from gnomon.distributions.information import surprise
 
 PAIRS = [
     (Bernoulli(), Beta(2, 3), [1, 0, 1, 1, 0, 1]),

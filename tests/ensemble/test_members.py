@@ -168,3 +168,26 @@ def test_weights_that_leave_the_numbers_end_boosting():
         model = AdaBoostClassifier(n_estimators=50, learning_rate=3e3).fit(X, y)
     assert len(model.estimators_) < 50
     assert np.isfinite(model.sample_weights_).all() and np.isfinite(model.predict_proba(X)).all()
+
+
+def test_members_of_a_committee_are_parameters_by_name():
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+
+    model = VotingClassifier([("nb", GaussianNB()), ("near", KNeighborsClassifier(3))])
+    assert model.get_params()["near__n_neighbors"] == 3 and "near" not in model.get_params(deep=False)
+    model.set_params(near__n_neighbors=5, nb="drop")
+    assert model.estimators[0] == ("nb", "drop") and model.estimators[1][1].n_neighbors == 5
+    model.set_params(estimators=[("a", GaussianNB()), ("b", GaussianNB())], b=KNeighborsClassifier(1))
+    assert model.get_params()["b__n_neighbors"] == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [(("a", "a"), "not unique"), (("a", "weights"), "conflict"), (("a", "b__c"), "must not contain __")],
+)
+def test_names_of_members_are_checked(names, words):
+    from sklearn.naive_bayes import GaussianNB
+
+    with pytest.raises(ValueError, match=words):
+        VotingClassifier([(name, GaussianNB()) for name in names]).fit([[0.0], [1.0]], [0, 1])

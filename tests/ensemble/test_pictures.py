@@ -32,7 +32,7 @@ def test_pictures_of_splits():
 def test_pictures_of_trees():
     tree = DecisionTreeClassifier(max_leaf_nodes=5).fit(X, Y)
     assert len(tree.plot().texts) >= 9
-    plot.tree_regions(tree, X, Y)
+    plot.decision_regions(tree, X, Y)
     bag = BaggingClassifier(n_estimators=4, random_state=0).fit(X, Y)
     assert plot.tree_gallery(bag.estimators_).shape == (2, 3)
     ax = plot.train_test_size_curve(DecisionTreeClassifier(), X[::2], Y[::2], X[1::2], Y[1::2])
@@ -47,8 +47,9 @@ def test_pictures_of_boosting():
     noisy = X[two] + np.random.default_rng(0).normal(0, 0.5, (100, 2))
     model = AdaBoostClassifier(n_estimators=5).fit(noisy, Y[two])
     assert len(plot.boosting_rounds(model, noisy, Y[two])) == 3
-    assert len(plot.boosting_curves(model, noisy, Y[two]).lines) == 4
-    plot.margin_distribution(model, noisy, Y[two])
+    assert len(model.plot(noisy, Y[two]).lines) == 4
+    drawn = model.plot(noisy, Y[two], kind="margins").lines[0].get_xdata()
+    np.testing.assert_allclose(drawn, np.sort(model.margins(noisy, Y[two])))
     plot.boosting_scatter([0.3, 0.2], [0.2, 0.1])
     assert HistGradientBoostingClassifier(max_iter=3).fit(X, Y).plot().lines
     assert plot.detections(np.zeros((9, 9)), [[1, 1, 3, 3]]).patches

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.datasets import make_face_patches
-from gnomon.ensemble import CascadeClassifier, HaarFeatures, ObjectDetector, integral_image, rectangle_sum
+from gnomon.ensemble import CascadeClassifier, HaarFeatures, ObjectDetector, integral_image
+from gnomon.ensemble.rectangles import rectangle_sum
 
 IMAGE = np.arange(1.0, 21).reshape(4, 5)
 

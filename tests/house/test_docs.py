@@ -187,7 +187,7 @@ def test_introductions_belong_to_families():
     written = {path.stem for path in (PROJECT / "docs" / "families").glob("*.md")}
     assert written <= set(pages.families())
     assert "replaces" not in pages.introduction("linear")
-    assert "[`Lasso`](linear.md#gnomon.linear.sparse.Lasso)" in pages.introduction("linear")
+    assert "[`Lasso`](linear.md#gnomon.linear.lasso.sparse.Lasso)" in pages.introduction("linear")
 
 
 @pytest.fixture

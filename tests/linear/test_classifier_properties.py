@@ -15,11 +15,11 @@ from gnomon.linear import (
     Pegasos,
     Perceptron,
     SGDClassifier,
-    code_matrix,
     pull_back,
-    push_forward,
     separability,
 )
+from gnomon.linear.codes import code_matrix
+from gnomon.linear.hyperplane import push_forward
 from gnomon.solvers import newton
 
 SEEDS = st.integers(0, 10**6)

@@ -18,18 +18,16 @@ from gnomon.linear import (
     Perceptron,
     RidgeClassifier,
     circle_separability,
-    code_matrix,
     encode_labels,
     feasible_region,
-    fold_intercept,
     hull_contains,
     minimize_zero_one,
     pull_back,
-    push_forward,
     separability,
-    weight_constraints,
 )
-from gnomon.linear.codes import decode
+from gnomon.linear.codes import code_matrix, decode
+from gnomon.linear.hyperplane import fold_intercept, push_forward
+from gnomon.linear.margin.hulls import weight_constraints
 
 mpl.use("Agg")
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from gnomon.core.rows import MemoryRows
 from gnomon.core.threads import threads
-from gnomon.linear.moments import moments, sum_moments
+from gnomon.linear.squares.moments import moments, sum_moments
 
 
 def slow_moments(X, Y, s):

@@ -13,7 +13,7 @@ from gnomon.linear import (
     QuantileRegressor,
     StudentTRegression,
 )
-from gnomon.linear.quantile import weighted_quantile
+from gnomon.linear.robust.quantile import weighted_quantile
 
 LINE = np.arange(5.0)[:, None]
 WILD = np.array([0.0, 1.0, 2.0, 3.0, 20.0])
@@ -205,7 +205,7 @@ def test_quantiles_of_sparse_rows_are_those_of_dense_ones(alpha, largest, monkey
 
     from gnomon.linear import QuantileRegressor
 
-    monkeypatch.setattr("gnomon.linear.quantile.SMALL", largest)
+    monkeypatch.setattr("gnomon.linear.robust.quantile.SMALL", largest)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4)) * (rng.random((200, 4)) < 0.4)
     y = X @ [1.0, -2.0, 0.5, 0.0] + rng.normal(size=200)

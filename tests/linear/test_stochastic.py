@@ -23,7 +23,7 @@ from gnomon.linear import (
     SGDClassifier,
     SGDRegressor,
 )
-from gnomon.linear._epochs import shuffled
+from gnomon.linear.online._epochs import shuffled
 from gnomon.loops.streams import fill_uniform, stream_seed
 from gnomon.losses import Logistic
 from gnomon.solvers import Constant, InverseDecay

@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from gnomon.core.errors import InfeasibleError
-from gnomon.linear import LinearSVC, LinearSVR, NotSeparableError, _margin_solvers
-from gnomon.linear._optimality import stationarity
+from gnomon.linear import LinearSVC, LinearSVR, NotSeparableError
 from gnomon.loops import dual as loops
-from gnomon.solvers import dual
+from gnomon.solvers import dual, maximum_margin
+from gnomon.solvers.optimality import stationarity
 
 T6 = np.array([0, 1, 2.5, 1.5, 3, 4])[:, None], np.array([-1, -1, -1, 1, 1, 1])
 FREE = {"loss": "hinge", "regularize_intercept": False}
@@ -328,7 +328,7 @@ def test_weights_that_are_a_known_sum_are_off_by_what_differs():
     model = LinearSVC()
     rows = model._read(X, y)
     problem = model._problem(rows, 1)
-    solved = _margin_solvers.advance(problem, rows, _margin_solvers.begin(problem, rows), 0, 1e-4)
+    solved = maximum_margin.advance(problem, rows, maximum_margin.begin(problem, rows), 0, 1e-4)
     alpha = np.where(np.arange(300) % 3, solved.alpha, 0.0)
     expected = X.T @ (alpha * problem.y) - solved.theta[:-1]
     np.testing.assert_allclose(stationarity(problem, rows.X, solved, alpha), expected, atol=1e-12)
@@ -340,11 +340,11 @@ def test_passes_go_to_the_end_on_small_rows_only(loss, monkeypatch):
     X, y, _ = few_rows("sparse")
     gaps, passes = [], []
     for small in (X.nnz, X.nnz - 1):
-        monkeypatch.setattr(_margin_solvers, "SMALL", small)
+        monkeypatch.setattr(maximum_margin, "SMALL", small)
         model = LinearSVC(loss=loss, random_state=0).fit(X, y)
         rows = model._read(X, y)
         problem = model._problem(rows, 1)
-        solved = _margin_solvers.advance(problem, rows, _margin_solvers.begin(problem, rows), 0, model.tol)
+        solved = maximum_margin.advance(problem, rows, maximum_margin.begin(problem, rows), 0, model.tol)
         gaps.append(model.gap_ / model.primal_)
         passes.append(solved.inner.epoch)
     assert passes[1] < passes[0]
@@ -362,9 +362,9 @@ def test_the_hinge_keeps_the_better_of_two_good_looks_and_else_goes_on(before, l
         inner = solved.inner._replace(epoch=solved.inner.epoch + 1, gain=1e-9)
         return solved._replace(inner=inner, gap=next(gaps))
 
-    monkeypatch.setattr(_margin_solvers, "_dual", look)
-    start = _margin_solvers.begin(problem, rows)._replace(gap=before)
-    found = _margin_solvers.advance(problem, rows, start, 0, model.tol)
+    monkeypatch.setattr(maximum_margin, "_dual", look)
+    start = maximum_margin.begin(problem, rows)._replace(gap=before)
+    found = maximum_margin.advance(problem, rows, start, 0, model.tol)
     assert found.gap == after and found.stalled == (after <= model.tol)
     assert found.inner.epoch == 1
     assert next(gaps, None) is None
@@ -375,10 +375,10 @@ def test_rows_that_are_alike_leave_dual_coordinate_descent():
     model = LinearSVC()
     rows = model._read(X, y)
     problem = model._problem(rows, 1)
-    solved = _margin_solvers.begin(problem, rows)
+    solved = maximum_margin.begin(problem, rows)
     assert isinstance(solved.inner, dual.DualState)
     for _ in range(3):
-        solved = _margin_solvers.advance(problem, rows, solved, 0, 1e-4)
+        solved = maximum_margin.advance(problem, rows, solved, 0, 1e-4)
     assert not isinstance(solved.inner, dual.DualState)
 
 
@@ -393,7 +393,7 @@ def test_light_passes_end_at_the_same_multipliers_to_the_last_digits(monkeypatch
     X, y, weight = few_rows("weighted")
     model = LinearSVC()
     rows = model._read(X, y, weight)
-    machine = _margin_solvers._dual_machine(model._problem(rows, 1), rows)
+    machine = maximum_margin._dual_machine(model._problem(rows, 1), rows)
     found = []
     for light in (False, True):
         monkeypatch.setattr(dual, "is_light", lambda rows, light=light: light)
@@ -411,7 +411,7 @@ def test_passes_end_when_one_gains_too_little():
     X, y, _ = few_rows("sparse")
     model = LinearSVC()
     rows = model._read(X, y)
-    machine = _margin_solvers._dual_machine(model._problem(rows, 1), rows)
+    machine = maximum_margin._dual_machine(model._problem(rows, 1), rows)
     start = dual.dual_start(rows, machine)
     states = [dual.dual_step(rows, machine, start, np.random.default_rng(0), k) for k in range(1, 30)]
     values = np.array([state.dual for state in states])
@@ -438,7 +438,7 @@ def test_passes_over_sparse_rows_are_those_over_dense_ones(loss, intercept, monk
         monkeypatch.setattr(dual, "is_light", lambda rows, light=light: light)
         model = LinearSVC(loss=loss, fit_intercept=intercept)
         rows = model._read(data, y)
-        machine = _margin_solvers._dual_machine(model._problem(rows, 1), rows)
+        machine = maximum_margin._dual_machine(model._problem(rows, 1), rows)
         found.append(dual.dual_step(rows, machine, dual.dual_start(rows, machine), np.random.default_rng(0)))
     dense, wide, light = found
     np.testing.assert_allclose(wide.alpha, dense.alpha, atol=1e-12)
@@ -469,7 +469,7 @@ def test_rows_that_rest_come_back_within_a_run():
     X, y = sparse_wide(900, 1500)
     model = LinearSVC(C=0.1, loss="hinge")
     rows = model._read(X, y)
-    machine = _margin_solvers._dual_machine(model._problem(rows, 1), rows)
+    machine = maximum_margin._dual_machine(model._problem(rows, 1), rows)
     found = dual.dual_step(rows, machine, dual.dual_start(rows, machine), np.random.default_rng(0), 60)
     assert found.primal - found.dual <= 1e-4 * found.primal
 
@@ -495,7 +495,7 @@ def test_an_empty_row_without_intercept_costs_its_price():
     X = sparse.csr_array(np.vstack([np.eye(2000)[:400], np.zeros((1, 2000))]))
     y = np.arange(401) % 2
     model = LinearSVC(loss="hinge", fit_intercept=False, tol=1e-9).fit(X, y)
-    assert _margin_solvers.choose(model._problem(model._read(X, y), 1), model._read(X, y), "auto") == "dual"
+    assert maximum_margin.choose(model._problem(model._read(X, y), 1), model._read(X, y), "auto") == "dual"
     assert model.primal_ == pytest.approx(0.5 * 400 + 1.0) and model.gap_ <= 1e-9 * model.primal_
     assert model.dual_coef_full_[-1] == 1.0 and model.slack_[-1] == 1.0
 

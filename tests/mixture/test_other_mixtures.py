@@ -20,12 +20,12 @@ from gnomon.mixture import (
     Mixture,
     MultinomialMixture,
     PoissonMixture,
-    bound_gap,
     empirical_joint,
     expected_complete_loglik,
     lower_bound,
     run_em,
 )
+from gnomon.mixture.framework import bound_gap
 
 QUAKES = """13,14,8,10,16,26,32,27,18,32,36,24,22,23,22,18,25,21,21,14,8,11,14,23,18,
 17,19,20,22,19,13,26,13,14,22,24,21,22,26,21,23,24,27,41,31,27,35,26,28,36,

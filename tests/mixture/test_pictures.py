@@ -24,12 +24,12 @@ def test_two_columns_show_an_ellipse_per_component_and_level():
 
 
 def test_one_column_shows_components_and_their_sum():
-    ax = plot.mixture(GaussianMixture(2, random_state=0).fit(X[:, :1]), X[:, :1])
+    ax = GaussianMixture(2, random_state=0).fit(X[:, :1]).plot(X[:, :1])
     assert len(ax.lines) == 3
     total = sum(line.get_ydata() for line in ax.lines[:2])
     assert np.allclose(total, ax.lines[2].get_ydata())
     counts = RNG.poisson(3, (50, 1))
-    assert len(plot.mixture(PoissonMixture(2, random_state=0).fit(counts), counts).lines) == 3
+    assert len(PoissonMixture(2, random_state=0).fit(counts).plot(counts).lines) == 3
 
 
 def test_bound_touches_the_likelihood_at_the_current_parameter():

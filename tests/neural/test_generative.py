@@ -57,7 +57,7 @@ def test_autoencoder_refuses_and_warns():
 
 
 def test_kl_by_hand():
-    from gnomon.neural.autoencoders import gaussian_kl, kl_to_standard
+    from gnomon.neural.variational_autoencoder import gaussian_kl, kl_to_standard
 
     assert kl_to_standard([0.5, -1.0], [0.25, 2.0]) == pytest.approx(1.0965735903, abs=1e-10)
     mean, variance = torch.tensor([[0.5, -1.0]]).double(), torch.tensor([[0.25, 2.0]]).double()

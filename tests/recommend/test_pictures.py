@@ -28,7 +28,7 @@ def test_item_map_names_the_items():
     ax = model.plot()
     assert {text.get_text() for text in ax.texts} >= set(films.features)
     np.testing.assert_allclose(ax.collections[1].get_offsets(), model.item_map())
-    assert len(plot.item_map(model, users=False).collections) == 1
+    assert len(model.plot(users=False).collections) == 1
 
 
 def test_runs_draw_every_half_step():

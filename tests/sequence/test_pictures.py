@@ -29,8 +29,8 @@ def test_chain_pictures():
     chain = MarkovChain().fit(list("rrnrnnrrr"))
     texts = [text.get_text() for text in chain.plot().texts]
     assert {"n", "r", "0.6"} <= set(texts)
-    plot.markov_chain(chain, kind="heat_map")
-    line = plot.markov_chain(chain, kind="convergence", steps=50).lines[0].get_ydata()
+    chain.plot(kind="heat_map")
+    line = chain.plot(kind="convergence", steps=50).lines[0].get_ydata()
     assert line[-1] == pytest.approx(chain.stationary().distribution[0])
 
 
@@ -42,7 +42,7 @@ def test_hidden_pictures():
     np.testing.assert_allclose(curve, model.predict_proba(rolls)[:, 1])
     ax = plot.trellis(model, rolls[:4])
     assert len(ax.texts) == 8
-    assert plot.hmm_graph(model, rolls).get_legend() is not None
+    assert model.plot(rolls).get_legend() is not None
 
 
 def test_criteria_picture():

@@ -24,11 +24,11 @@ from gnomon.topics import (
     document_mixture,
     perplexity,
     sample_corpus,
-    sample_topics,
     top_words,
 )
 from gnomon.topics import _inference as inference
 from gnomon.topics._steps import online_step
+from gnomon.topics.tables import sample_topics
 
 C3 = np.array([[4, 2, 0, 0], [0, 0, 3, 1], [2, 1, 1, 2]], dtype=float)
 TINY = np.array([[2, 1], [0, 2]])  # documents [0, 0, 1] and [1, 1]

@@ -11,7 +11,6 @@ from gnomon.datasets import load_restaurant
 from gnomon.distributions import conditional_entropy, entropy
 from gnomon.trees import (
     DecisionTreeClassifier,
-    contingency,
     gain_curve,
     gain_ratio,
     impurity,
@@ -19,6 +18,7 @@ from gnomon.trees import (
     specific_conditional_entropy,
     split_improvement,
 )
+from gnomon.trees.information import contingency
 
 WEATHER = np.array([[0.24, 0.01], [0.25, 0.50]])
 tables = arrays(np.float64, (3, 4), elements=st.floats(0.01, 10))

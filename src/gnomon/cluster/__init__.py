@@ -27,7 +27,6 @@ __getattr__, __dir__, __all__ = attach(
         "farthest_first": "starts",
         "fiedler_vector": "graphs",
         "graph_cut": "graphs",
-        "has_inversions": "linkages",
         "kmeans_plusplus": "starts",
         "laplacian": "graphs",
         "linkage": "linkages",

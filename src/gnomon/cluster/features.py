@@ -14,6 +14,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads
+from gnomon.core.wrapping import input_names
 from gnomon.loops.distances import pairwise
 
 KINDS = {"indicator", "distance", "squared_distance", "relative_distance", "soft"}
@@ -114,8 +115,6 @@ class ClusterFeatures(TransformerMixin, OneStep):
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return cluster0, cluster1, …, after the original names if `append` says so."""
-        from sklearn.utils.validation import _check_feature_names_in
-
         names = [f"cluster{k}" for k in range(self.n_clusters_)]
-        before = list(_check_feature_names_in(self, input_features)) if self.append else []
+        before = list(input_names(self, input_features)) if self.append else []
         return np.array([*before, *names], dtype=object)

@@ -356,11 +356,11 @@ class SpectralClustering(ClusterMixin, OneStep):
             labels = model.fit(E).labels_
         return _renumbered(labels)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw eigenvalues, affinities sorted by label, and the embedding."""
+    def plot(self, ax: Any = None, *, what: str = "embedding") -> Any:
+        """Draw the "embedding", the "eigenvalues", the "affinity" sorted by label, or the "fiedler" vector."""
         from gnomon.plot.cluster import spectral
 
-        return spectral(self, ax=ax)
+        return spectral(self, what, ax=ax)
 
 
 def _renumbered(labels: Array) -> Array:

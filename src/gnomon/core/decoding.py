@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse
 
 from gnomon import __version__
-from gnomon.core.aliases import ALIASES
+from gnomon.core.aliases import present_name
 from gnomon.core.encoding import CLASS, DEPTH, DTYPE, PLAIN_TYPES, SPARSE, Array, Json, class_name
 from gnomon.core.errors import ModelFileError
 
@@ -58,7 +58,7 @@ class Decoder:
         """Return a class by its name: one that the caller trusts, or one that gnomon itself defines."""
         if name in self.trusted:
             return self.trusted[name]
-        name = ALIASES.get(name, name)
+        name = present_name(name)
         match = CLASS.fullmatch(name)
         if match is None:
             raise ModelFileError(

@@ -23,6 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.callback_support import CallbackSupportMixin, callback_management_context
 from gnomon.core.callbacks import Position
+from gnomon.core.compiling import compiling_noted
 from gnomon.core.data import Data
 from gnomon.core.errors import DivergenceError, interruptible
 from gnomon.core.estimator import Estimator
@@ -190,7 +191,13 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
 
     def _learn(self, data: Data, **given: Any) -> Self:
         """Run the loop on data already read and keep the result; an error leaves the model as it was."""
-        with interruptible(), self._threads(), _calm(data), callback_management_context(self):
+        with (
+            interruptible(),
+            compiling_noted(),
+            self._threads(),
+            _calm(data),
+            callback_management_context(self),
+        ):
             run = self._best_run(data, given)
         self._keep(run, data)
         return self

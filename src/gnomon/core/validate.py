@@ -21,11 +21,20 @@ from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from gnomon.core.array_checks import (
+    canonical_csr,
+    is_large,
+    is_plain,
+    is_plain_target,
+    refuse_dates,
+    refuse_negative,
+    unmasked,
+)
 from gnomon.core.dask_rows import DaskRows, is_dask
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
-from gnomon.core.rows import MemoryRows, Rows, is_finite
+from gnomon.core.rows import MemoryRows, Rows
 from gnomon.core.tables import TableRows, is_table
 
 COUNT = Interval(Integral, 1, None, closed="left")  # rules for `_parameter_constraints`
@@ -61,10 +70,10 @@ def read(
     """Return the rows of X, y and weights, checked; `estimator` is only asked, never changed."""
     if is_table(X) or is_dask(X):
         return _read_elsewhere(estimator, X, y, sample_weight, reads, reset, classes, lengths)
-    check = _checker(estimator) if not reads.nan and _large(X, reads) else None
+    check = _checker(estimator) if not reads.nan and is_large(X, reads) else None
     X, y, names = _arrays(estimator, X, y, reads, reset)
     if reads.positive:
-        _not_negative(X, type(estimator).__name__)
+        refuse_negative(X, type(estimator).__name__)
     weight = None if sample_weight is None else weights(sample_weight, X.shape[0])
     if reads.y == "class" and y is not None:
         classes, y = encode(y, classes)
@@ -78,27 +87,27 @@ def _arrays(estimator: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[
     The entries of a large X are left to `MemoryRows`.
     """
     with_y = reads.y is not None and not (y is None and (reads.optional_y or not reset))
-    if _plain(estimator, X, reads, reset) and (not with_y or _plain_target(y, len(X), reads)):
+    if is_plain(estimator, X, reads, reset) and (not with_y or is_plain_target(y, len(X), reads)):
         return X, (_numbers(y) if with_y and reads.y != "class" else y if with_y else None), None
     asker = copy.copy(estimator)  # scikit-learn notes names and widths on it
-    _refuse_dates(X)
+    refuse_dates(X)
     X = unmasked(X, reads.nan, "X")
     options: dict[str, Any] = {
         "accept_sparse": "csr" if reads.sparse else False,
         "dtype": list(reads.dtypes),
-        "ensure_all_finite": "allow-nan" if reads.nan else not _large(X, reads),
+        "ensure_all_finite": "allow-nan" if reads.nan else not is_large(X, reads),
         "ensure_min_samples": reads.min_rows if reset else 1,
         "reset": reset,
     }
     if with_y:
         if reads.y != "class":
-            _refuse_dates(y, "y")
+            refuse_dates(y, "y")
         options |= {"multi_output": reads.y == "numbers", "y_numeric": reads.y in ("number", "numbers")}
         X, y = _validated(asker, X, y, **options)
         y = y if reads.y == "class" else _numbers(y)
     else:
         X, y = _validated(asker, X, **options), None
-    return (_canonical(X) if sparse.issparse(X) else X), y, getattr(asker, "feature_names_in_", None)
+    return (canonical_csr(X) if sparse.issparse(X) else X), y, getattr(asker, "feature_names_in_", None)
 
 
 def _numbers(y: Any) -> Array:
@@ -133,35 +142,6 @@ def _missing(name: str) -> str:
     )
 
 
-def _plain(estimator: Any, X: Any, reads: Reads, reset: bool) -> bool:
-    """Tell whether X is a matrix of floats that needs no more than a look at its entries."""
-    if not _floats(X, reads) or not X.size:
-        return False
-    if reset:
-        if X.shape[0] < reads.min_rows or _large(X, reads):
-            return False
-    elif hasattr(estimator, "feature_names_in_") or X.shape[1] != getattr(estimator, "n_features_in_", -1):
-        return False
-    if reads.nan:
-        return is_finite(X) or not np.isinf(X).any()
-    return _large(X, reads) or is_finite(X)
-
-
-def _plain_target(y: Any, n: int, reads: Reads) -> bool:
-    """Tell whether y is a column of whole numbers, or of floats where numbers are asked for."""
-    kinds = "iu" if reads.y == "class" else "iuf"
-    return type(y) is np.ndarray and y.shape == (n,) and y.dtype.kind in kinds
-
-
-def _floats(X: Any, reads: Reads) -> bool:
-    return type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f" and X.dtype in reads.dtypes
-
-
-def _large(X: Any, reads: Reads) -> bool:
-    """Tell whether X is a matrix of floats so large that its entries are looked at chunk by chunk."""
-    return _floats(X, reads) and X.size >= 2**20
-
-
 def _checker(estimator: Any) -> Any:
     """Return the function that raises scikit-learn's error for entries that are not finite."""
     name = type(estimator).__name__
@@ -171,48 +151,6 @@ def _checker(estimator: Any) -> Any:
             assert_all_finite(X, estimator_name=name, input_name="X")
 
     return check
-
-
-def _canonical(X: Any) -> Any:
-    """Return a CSR array with sorted indices and no duplicates; the caller's matrix is left alone."""
-    X = sparse.csr_array(X)
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
-
-
-def _refuse_dates(X: Any, name: str = "X") -> None:
-    """Dates are no numbers: what their zero and their unit are is for the user to say."""
-    dtype = getattr(X, "dtype", None)
-    kinds = list(getattr(X, "dtypes", ())) if dtype is None else [dtype]
-    found = any(str(kind).lower().startswith(("date", "time", "<m8", "duration")) for kind in kinds)
-    if not found and isinstance(X, np.ndarray) and X.dtype == object:
-        found = any(isinstance(one, np.datetime64 | np.timedelta64) for one in X.flat)
-    if found:
-        raise DataError(
-            f"{name} holds dates or spans of time; give numbers: days since a date you choose, or month, weekday, hour "
-            "as columns of their own."
-        )
-
-
-def _not_negative(X: Any, name: str) -> None:
-    values = X.data if sparse.issparse(X) else X
-    if (values < 0).any():
-        raise DataError(
-            f"Negative values in data passed to {name} (input X): it must hold counts or non-negative numbers."
-        )
-
-
-def unmasked(X: Any, nan: bool, name: str) -> Any:
-    """Return a masked array as one with NaN in the masked places, or refuse it."""
-    if not isinstance(X, np.ma.MaskedArray):
-        return X
-    if not nan and np.ma.getmaskarray(X).any():
-        raise DataError(
-            f"{name} has masked entries, and this model takes no missing values. Impute or drop them."
-        )
-    return np.ma.filled(X.astype(np.float64), np.nan)
 
 
 def _read_elsewhere(
@@ -301,7 +239,7 @@ def matrix(
         ensure_min_samples=min_rows,
         input_name=name,
     )
-    return _canonical(found) if sparse.issparse(found) else found
+    return canonical_csr(found) if sparse.issparse(found) else found
 
 
 def vector(y: Any, *, name: str = "y", n: int | None = None) -> Array:
@@ -372,7 +310,7 @@ def sequences(X: Any, lengths: Any = None, *, nan: bool = False) -> tuple[Array,
 
 def graph(G: Any, *, name: str = "graph", symmetric: bool = False) -> Any:
     """Return a graph, given as an adjacency matrix, as a square CSR array of non-negative weights."""
-    A = _canonical(
+    A = canonical_csr(
         check_array(G, accept_sparse="csr", dtype=np.float64, ensure_min_features=1, input_name=name)
     )
     if A.shape[0] != A.shape[1]:

@@ -14,8 +14,8 @@ tumor_genes | make_table("genes", 60, random_state=0) | linear.Lasso | plot.path
 weather_entropy | load_lesson("weather") | distributions.mutual_information | plot.heat_map
 restaurant_tree | load_restaurant() | trees.DecisionTreeClassifier | plot.tree
 split_gains | load_lesson("split") | distributions.entropy_from_counts | plot.gain_curve
-iris_ratios_tree | load_lesson("iris ratios") | trees.DecisionTreeClassifier | plot.tree_regions
-quadrant_tree | make_pattern("quadrants", 100, random_state=0) | trees.DecisionTreeClassifier | plot.tree_regions
+iris_ratios_tree | load_lesson("iris ratios") | trees.DecisionTreeClassifier | plot.decision_regions
+quadrant_tree | make_pattern("quadrants", 100, random_state=0) | trees.DecisionTreeClassifier | plot.decision_regions
 linear_playground | make_table("far points", 45, random_state=0) | linear.LogisticRegression | plot.compare_classifiers
 gates_weight_space | load_lesson("and") | linear.Perceptron | plot.weight_space
 old_faithful | load_old_faithful() | linear.LinearRegression | plot.fit_line
@@ -42,16 +42,16 @@ dartboard | make_table("uniform noise", 20, random_state=0) | selection.bias_var
 face_detection | make_face_patches(20, random_state=0) | ensemble.CascadeClassifier | plot.detections
 kmeans_film | load_old_faithful() | cluster.KMeans | plot.animate
 bad_start | load_lesson("four clusters") | cluster.KMeans | plot.voronoi
-choose_k | load_lesson("clusters") | cluster.choose_k | plot.choose_k
+choose_k | load_lesson("clusters") | cluster.choose_k | cluster.choose_k
 color_palette | make_images("shapes", 3, random_state=0) | cluster.VectorQuantizer | -
 news_exemplars | make_text("topics", 40, random_state=0) | cluster.KMedoids | -
-image_segmentation | make_images("shapes", 1, random_state=0) | cluster.SpectralClustering | plot.spectral
+image_segmentation | make_images("shapes", 1, random_state=0) | cluster.SpectralClustering | plot.images
 gmm_film | load_old_faithful() | mixture.GaussianMixture | plot.animate
-too_many_gaussians | load_old_faithful() | mixture.BayesianGaussianMixture | plot.mixture
-heights | load_lesson("heights") | mixture.GaussianMixture | plot.mixture
+too_many_gaussians | load_old_faithful() | mixture.BayesianGaussianMixture | mixture.BayesianGaussianMixture.plot
+heights | load_lesson("heights") | mixture.GaussianMixture | mixture.GaussianMixture.plot
 missing_table | make_images("missing", 3, random_state=0) | mixture.MissingGaussian | plot.imputed_matrix
 basketball_ranking | load_basketball_rankings() | ranking.MarkovRanker | plot.ranking_table
-two_rings_walk | make_pattern("rings", 80, n_labeled=3) | ranking.RandomWalkClassifier | plot.walk_labels
+two_rings_walk | make_pattern("rings", 80, n_labeled=3) | ranking.RandomWalkClassifier | plot.decision_regions
 casino | make_casino(200, random_state=0) | sequence.CategoricalHMM | plot.state_posterior
 speech_words | make_toy_words(("one", "two"), 2, random_state=0) | sequence.WordRecognizer | plot.speech
 bird_song | make_series("bird song", random_state=0) | sequence.GaussianHMM | plot.state_posterior

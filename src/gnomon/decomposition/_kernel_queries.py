@@ -114,6 +114,6 @@ class KernelQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def plot(self, X: Any, y: Any = None, ax: Any = None) -> Any:
         """Draw the first two coordinates of the rows; return the Axes."""
-        import importlib
+        from gnomon.plot import embedding
 
-        return importlib.import_module("gnomon.plot").embedding(self, X, y, ax=ax)
+        return embedding(self, X, y, ax=ax)

@@ -329,9 +329,9 @@ class LatentLinear(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
 
     def plot(self, X: Any, ax: Any = None) -> Any:
         """Draw the latent map of the rows with ellipses of uncertainty; return the Axes."""
-        import importlib
+        from gnomon.plot import embedding
 
-        return importlib.import_module("gnomon.plot").embedding(self, X, ax=ax, kind="belief")
+        return embedding(self, X, ax=ax, kind="belief")
 
 
 def filled_rows(chunk: Chunk, mean: Array, W: Array, psi: Array) -> Array:

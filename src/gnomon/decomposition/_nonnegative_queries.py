@@ -120,9 +120,10 @@ class FactorQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def plot(self, shape: Any = None, ax: Any = None, *, X: Any = None) -> Any:
         """Draw the parts, as images of this shape where it is given; with rows X their update of W; return the Axes."""
-        import importlib
-
         if X is None:
-            return importlib.import_module("gnomon.plot").images(self, shape, ax=ax)
-        draw = importlib.import_module("gnomon.plot.projections").multiplicative_update
-        return draw(X, self.transform(X), self.components_, ax)
+            from gnomon.plot import images
+
+            return images(self, shape, ax=ax)
+        from gnomon.plot.projections import multiplicative_update
+
+        return multiplicative_update(X, self.transform(X), self.components_, ax)

@@ -170,10 +170,9 @@ class BasePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneStep):
 
     def plot(self, X: Any = None, ax: Any = None) -> Any:
         """Draw the scree, or with rows given their scores and the loadings; return the Axes."""
-        import importlib
+        from gnomon.plot import embedding, scree
 
-        plot = importlib.import_module("gnomon.plot")
-        return plot.scree(self, ax=ax) if X is None else plot.embedding(self, X, ax=ax, kind="loadings")
+        return scree(self, ax=ax) if X is None else embedding(self, X, ax=ax, kind="loadings")
 
     # from a spectrum to attributes
 

@@ -292,9 +292,9 @@ class CCA(
 
     def plot(self, X: Any, Y: Any, ax: Any = None) -> Any:
         """Draw the pairs of variates; return the Axes."""
-        import importlib
+        from gnomon.plot import embedding
 
-        return importlib.import_module("gnomon.plot").embedding(self, X, Y, ax=ax, kind="pairs")
+        return embedding(self, X, Y, ax=ax, kind="pairs")
 
 
 def affine(chunk: Chunk, mean: Array, coef: Array, intercept: Array) -> Array:

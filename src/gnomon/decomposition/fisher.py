@@ -229,6 +229,6 @@ class FisherProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfo
 
     def plot(self, X: Any, y: Any, ax: Any = None) -> Any:
         """Draw histograms of the classes along the first axis; return the Axes."""
-        import importlib
+        from gnomon.plot import projected_classes
 
-        return importlib.import_module("gnomon.plot").projected_classes(X, y, self.components_[0], ax=ax)
+        return projected_classes(X, y, self.components_[0], ax=ax)

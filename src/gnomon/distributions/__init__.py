@@ -30,7 +30,6 @@ _WHERE = {
         "log_sum_gap",
         "mutual_information",
         "relative_entropy",
-        "surprise",
     ],
     "base": ["Family"],
 }

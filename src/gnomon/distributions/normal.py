@@ -24,21 +24,18 @@ from gnomon.distributions.base import (
 )
 from gnomon.distributions.covariances import estimated
 from gnomon.distributions.geometry import LOG_2PI, Geometry
+from gnomon.distributions.incomplete import completed_moments, incomplete_log_density
 from gnomon.distributions.moments import (
     DiagonalMoments,
     FullMoments,
     TiedMoments,
     diagonal_moments,
     full_moments,
-    patterns,
-    recentered,
     tie,
 )
-from gnomon.loops import densities as loops
 
 AXES = {"full": 3, "fixed": 3, "tied": 2, "diag": 2, "spherical": 1, "tied_spherical": 0, "identity": 0}
 DIAGONAL = ("diag", "spherical", "tied_spherical", "identity")
-HUGE = 1e150  # entries beyond it may have squares that overflow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -251,27 +248,11 @@ class Gaussian(Geometry):
     def _block_log_density(self, X: Array) -> Array:
         missing = np.isnan(X)
         if missing.any():
-            return self._incomplete_log_density(X, missing)
+            return incomplete_log_density(self, X, missing)
         if self._form is not None and self._whitening is None:
             return (self._form.eta @ self._form.features(X)).T
         squares = self.mahalanobis(X) if self._whitening is None else self._whitening.squares(X)
         return -0.5 * (squares + self.log_determinants + self.n_features * LOG_2PI)
-
-    def _incomplete_log_density(self, X: Array, missing: Array) -> Array:
-        if self._is_diagonal:
-            z = np.where(missing[:, None, :], 0.0, (X[:, None, :] - self.means) / self.factors)  # one block
-            constant = np.where(missing, 0.0, 1.0) @ (2.0 * np.log(self.factors) + LOG_2PI).T
-            return -0.5 * (np.einsum("ikj,ikj->ik", z, z) + constant)
-        out = np.empty((len(X), self.n_components))
-        loops.pattern_log_density(X, *patterns(missing), self.means, self._stack(), out)
-        if np.isnan(out).any():
-            k = int(np.isnan(out).any(axis=0).argmax())
-            if np.nanmax(np.abs(X)) > HUGE:
-                raise DataError("X has entries so large that their squares overflow; scale its columns.")
-            raise DegenerateError(
-                f"covariance of component {k} is singular on observed entries; {self._cure()}"
-            )
-        return out
 
     def _stack(self) -> Array:
         return np.ascontiguousarray(self.covariance_matrices())
@@ -288,22 +269,10 @@ class Gaussian(Geometry):
             return diagonal_moments(X, weights, center)
         missing = np.isnan(X)
         if missing.any():
-            moments = self._completed_moments(X, missing, weights)
+            moments = completed_moments(self, X, missing, weights)
         else:
             moments = full_moments(X, weights, center)
         return tie(moments) if self.covariance_type == "tied" else moments
-
-    def _completed_moments(self, X: Array, missing: Array, weights: Array) -> FullMoments:
-        if not self.fitted or self.covariances is None:
-            raise DataError(
-                "X has missing entries: a full covariance needs a current estimate to complete them. "
-                "Use gnomon.mixture.MissingGaussian, or covariance_type='diag'."
-            )
-        K, d = self.means.shape
-        first, second = np.zeros((K, d)), np.zeros((K, d, d))
-        weights = np.ascontiguousarray(weights)
-        loops.pattern_moments(X, *patterns(missing), weights, self.means, self._stack(), first, second)
-        return recentered(weights.sum(axis=0)[:, None], first, second, self.means)
 
     def estimate(self, statistics: Any, prior: Any = None) -> Self:
         return self.replace(**estimated(self, statistics, prior))

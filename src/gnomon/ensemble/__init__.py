@@ -11,7 +11,7 @@ _FILES = {
     "hist_boosting": ["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"],
     "cascade": ["CascadeClassifier"],
     "detector": ["ObjectDetector"],
-    "rectangles": ["HaarFeatures", "integral_image", "rectangle_sum"],
+    "rectangles": ["HaarFeatures", "integral_image"],
     "stagewise": ["StagewiseAdditiveModel"],
     "theory": ["average_variance", "ensemble_correlation", "ensemble_experiment", "hypothesis_space_demo"],
     "voting": ["VotingClassifier", "VotingRegressor"],

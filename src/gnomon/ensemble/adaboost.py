@@ -22,9 +22,9 @@ from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
-from gnomon.core.sums import per_row
-from gnomon.core.validate import Reads, check_fitted, one_each, warn
-from gnomon.ensemble.ada_state import AdaState, tally, votes
+from gnomon.core.validate import Reads, check_fitted, warn
+from gnomon.ensemble.ada_answers import CommitteeAnswers
+from gnomon.ensemble.ada_state import AdaState
 from gnomon.ensemble.sampling import draw_counts, make_pool
 from gnomon.trees.base import positive
 from gnomon.trees.stump import DecisionStump, fit_stump, sort_columns
@@ -34,7 +34,12 @@ CHANCE = 1e-12  # an error this close to one half is chance
 
 
 class AdaBoostClassifier(
-    ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, MetaEstimatorMixin, Learner
+    ClassNamePrefixFeaturesOutMixin,
+    CommitteeAnswers,
+    ClassifierMixin,
+    TransformerMixin,
+    MetaEstimatorMixin,
+    Learner,
 ):
     r"""Boosting by reweighting (or resampling) of the rows.
 
@@ -314,79 +319,6 @@ class AdaBoostClassifier(
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _staged_scores(self, X: Any) -> Iterator[Array]:
-        rows = self._rows(X)
-        score = np.zeros((rows.n_rows, len(self.classes_)))
-        for learner, alpha in zip(self.estimators_, self._scale):
-            score += alpha * votes(learner, rows.X, self.classes_)
-            yield score
-
-    @property
-    def _scale(self) -> Array:
-        """What a vote counts."""
-        return self.alphas_ if len(self.classes_) <= 2 else self.estimator_weights_
-
-    def _decide(self, score: Array) -> Array:
-        return score[:, 1] - score[:, 0] if score.shape[1] == 2 else score
-
-    def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the decision function after every round."""
-        for score in self._staged_scores(X):
-            yield self._decide(score).copy()
-
-    def decision_function(self, X: Any) -> Array:
-        """Return F(x): positive for ``classes_[1]``; one column per class when there are more than two."""
-        return self._decide(per_row(tally, self._rows(X), self.estimators_, self._scale, self.classes_))
-
-    def _labels(self, decision: Array) -> Array:
-        if decision.ndim == 1:
-            return self.classes_[(decision > 0).astype(int)]
-        return self.classes_[decision.argmax(axis=1)]
-
-    def predict(self, X: Any) -> Array:
-        """Return the class the committee votes for; a tie gives ``classes_[0]``."""
-        return self._labels(self.decision_function(X))
-
-    def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Yield predictions after every round."""
-        for decision in self.staged_decision_function(X):
-            yield self._labels(decision)
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Yield the accuracy after every round."""
-        for guess in self.staged_predict(X):
-            yield float(np.average(guess == one_each(y, len(guess)), weights=sample_weight))
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return probabilities: the logistic of twice F (two classes), or a softmax of the votes."""
-        return self._probability(self.decision_function(X))
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
-        """Yield the probabilities after every round."""
-        for decision in self.staged_decision_function(X):
-            yield self._probability(decision)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the class probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def _probability(self, decision: Array) -> Array:
-        from scipy.special import expit, softmax
-
-        if len(self.classes_) == 1:
-            return np.ones((len(decision), 1))
-        if decision.ndim == 1:
-            p = expit(2 * decision)
-            return np.stack([1 - p, p], axis=1)
-        return softmax(decision / (len(self.classes_) - 1), axis=1)
-
-    def margins(self, X: Any, y: Any) -> Array:
-        r"""Return the normalized margins :math:`y F(x) / \sum_t |\alpha_t|` of two classes, in [-1, 1]."""
-        decision = self.decision_function(X)
-        sign = np.where(one_each(y, len(decision)) == self.classes_[1], 1.0, -1.0)
-        return sign * decision / np.abs(self.alphas_).sum()
-
     @property
     def feature_importances_(self) -> Array:
         """Importances of the weak learners, averaged with their weights."""
@@ -394,8 +326,15 @@ class AdaBoostClassifier(
         weight = np.abs(self.estimator_weights_)
         return np.average([m.feature_importances_ for m in self.estimators_], axis=0, weights=weight)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw training error and bounds against the round; return the Axes."""
-        from gnomon.plot.trees import boosting_curves
+    def plot(self, X: Any = None, y: Any = None, ax: Any = None, *, kind: str = "error") -> Any:
+        """Draw training error and bounds against the round, with the error on X and y where they are given.
 
-        return boosting_curves(self, ax=ax)
+        ``kind="margins"`` draws the cumulative distribution of the margins of X and y instead.
+        """
+        from gnomon.plot.trees import boosting_curves, margin_distribution
+
+        return (
+            margin_distribution(self, X, y, ax=ax)
+            if kind == "margins"
+            else boosting_curves(self, X, y, ax=ax)
+        )

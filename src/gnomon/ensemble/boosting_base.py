@@ -16,7 +16,7 @@ from gnomon.core.sums import per_row
 from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import check_fitted
 from gnomon.ensemble.judging import Judge, by_loss
-from gnomon.ensemble.objectives import Objective, objective_of
+from gnomon.losses.boosting import Objective, objective_of
 from gnomon.trees import categories as cats
 from gnomon.trees.base import positive, signs_by_name
 from gnomon.trees.nodes import BLOCK_BYTES, PackedTrees, Tree, check_trees, pack_trees, packed_trees_of

@@ -11,7 +11,7 @@ from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.sums import per_row
 from gnomon.ensemble.boosting_base import Boosted, BoostState, TrainingData
 from gnomon.ensemble.initial import fit_initial, initial_scores
-from gnomon.ensemble.objectives import Objective
+from gnomon.losses.boosting import Objective
 from gnomon.trees import pruning
 from gnomon.trees.base import CONSTRAINTS, feature_count, growth_of
 from gnomon.trees.growing import Prepared, grow_tree, prepare

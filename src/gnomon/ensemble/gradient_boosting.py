@@ -111,7 +111,7 @@ class GradientBoostingClassifier(ClassifierMixin, BoostedScores, ExactBoosted):
         self.ccp_alpha = ccp_alpha
 
     def _probability(self, raw: Array) -> Array:
-        from gnomon.ensemble.objectives import objective_of
+        from gnomon.losses.boosting import objective_of
 
         if len(self.classes_) == 1:
             return np.ones((len(raw), 1))

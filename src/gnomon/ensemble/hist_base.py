@@ -16,7 +16,7 @@ from gnomon.core.threads import shared
 from gnomon.ensemble.boosting_base import Boosted, BoostState, TrainingData
 from gnomon.ensemble.histogram import Grown, Histogrammer, Limits, pack, to_tree
 from gnomon.ensemble.judging import Judge, by_score
-from gnomon.ensemble.objectives import Objective
+from gnomon.losses.boosting import Objective
 from gnomon.trees import categories as cats
 from gnomon.trees.base import monotone_of, positive
 from gnomon.trees.binning import bin_columns, find_bins

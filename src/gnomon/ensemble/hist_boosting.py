@@ -150,7 +150,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedScores, HistBoosted
 
 
 def _probabilities(raw: Array, n_classes: int) -> Array:
-    from gnomon.ensemble.objectives import LogLoss, SoftmaxLoss
+    from gnomon.losses.boosting import LogLoss, SoftmaxLoss
 
     if n_classes == 1:
         return np.ones((len(raw), 1))

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core.threads import shared, thread_count
-from gnomon.ensemble.objectives import chunks
 from gnomon.loops import histograms as loop
 from gnomon.loops import leaves, team
 from gnomon.loops.bins import pack_codes
 from gnomon.loops.boosting import newton_leaves, pack_narrow, pack_wide
 from gnomon.loops.tree_predict import preorder
+from gnomon.losses.boosting import chunks
 from gnomon.trees.binning import MISSING_CODE, Bins
 from gnomon.trees.nodes import LEAF, Tree
 

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin, clone, is_classifier, is_regressor
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.metaestimators import _BaseComposition, available_if
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, has_fit_parameter
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import InvalidParameterError, StrOptions
@@ -18,6 +18,7 @@ from gnomon.core.routing import route, routing_enabled, with_config
 from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads
+from gnomon.core.wrapping import NamedMembers, input_names
 
 Array = np.ndarray
 
@@ -29,7 +30,7 @@ _RULES: dict[str, Any] = {
 }
 
 
-class _Voting(TransformerMixin, _BaseComposition, OneStep):
+class _Voting(TransformerMixin, NamedMembers, OneStep):
     _kind: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, Any]] = _RULES
 
@@ -37,15 +38,6 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
     def named_estimators(self) -> Bunch:
         """The members by name."""
         return Bunch(**dict(self.estimators))
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with those of the members when `deep`."""
-        return self._get_params("estimators", deep=deep)
-
-    def set_params(self, **params: Any) -> Any:
-        """Set parameters of the committee or of its members (name__parameter, or name itself)."""
-        self._set_params("estimators", **params)
-        return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Any:
         """Fit the members.
@@ -98,7 +90,7 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
             raise DataError("estimators must be a list of (name, model) pairs, at least one.")
         if not all(isinstance(name, str) for name, _ in self.estimators):
             raise DataError("estimators must be (name, model) pairs with names that are strings.")
-        self._validate_names([name for name, _ in self.estimators])
+        self._check_names()
         members = [(name, model) for name, model in self.estimators if not isinstance(model, str)]
         if not members:
             raise DataError("every member is dropped; at least one must stay.")
@@ -146,7 +138,7 @@ class _Voting(TransformerMixin, _BaseComposition, OneStep):
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the columns that `transform` gives."""
         check_is_fitted(self)
-        _check_feature_names_in(self, input_features, generate_names=False)
+        input_names(self, input_features)
         start = type(self).__name__.lower()
         return np.array([f"{start}_{name}" for name in self._columns()], dtype=object)
 

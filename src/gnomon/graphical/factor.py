@@ -297,11 +297,10 @@ class Factor:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw a factor of one variable as bars and of two as a heat map; return the Axes."""
-        from importlib import import_module
+        from gnomon.plot import bars
 
-        plot = import_module("gnomon.plot")
         if self.table.ndim == 1:
-            return plot.bars(self.values, [str(s) for s in self.states[self.variables[0]]], ax=ax)
+            return bars(self.values, [str(s) for s in self.states[self.variables[0]]], ax=ax)
         return self.to_table().plot(ax=ax)
 
     def __repr__(self) -> str:

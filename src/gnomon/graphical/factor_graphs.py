@@ -70,9 +70,9 @@ class FactorGraph:
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw variables as circles and factors as squares; return the Axes."""
-        from importlib import import_module
+        from gnomon.plot import network
 
-        return import_module("gnomon.plot").network(self, ax=ax, **options)
+        return network(self, ax=ax, **options)
 
     def __repr__(self) -> str:
         return f"FactorGraph({len(self.variables)} variables, {len(self.factors)} factors)"

@@ -205,9 +205,9 @@ class InferencePlan:
 
     def plot(self, ax: Any = None, *, step: int | None = None) -> Any:
         """Draw the cost of all steps, or the graph before one of them; return the Axes."""
-        from importlib import import_module
+        from gnomon.plot import network
 
-        return import_module("gnomon.plot").network(self, ax=ax, step=step)
+        return network(self, ax=ax, step=step)
 
     def __repr__(self) -> str:
         return (

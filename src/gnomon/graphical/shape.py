@@ -111,9 +111,9 @@ class Shape:
 
     def plot(self, evidence: Mapping[str, Any] | None = None, ax: Any = None, **options: Any) -> Any:
         """Draw the graph, observed nodes shaded; return the Axes. See `gnomon.plot.network`."""
-        from importlib import import_module
+        from gnomon.plot import network
 
-        return import_module("gnomon.plot").network(self, evidence=evidence, ax=ax, **options)
+        return network(self, evidence=evidence, ax=ax, **options)
 
 
 class Redrawn(Shape):

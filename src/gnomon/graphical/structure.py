@@ -103,9 +103,9 @@ class StructureLearner(Learner):
 
     def plot(self, ax: Any = None, *, strengths: Any = None) -> Any:
         """Draw the graph that was found with its score; edges as wide as `edge_bootstrap` finds them strong."""
-        from importlib import import_module
+        from gnomon.plot import network
 
-        return import_module("gnomon.plot").network(self, ax=ax, strengths=strengths)
+        return network(self, ax=ax, strengths=strengths)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

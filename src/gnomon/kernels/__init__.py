@@ -9,7 +9,7 @@ __getattr__, __dir__, __all__ = attach(
         "ConstantKernel": "constant",
         "Cosine": "inner",
         "DotProduct": "inner",
-        "ExpSineSquared": "stationary",
+        "ExpSineSquared": "periodic",
         "Exponential": "inner",
         "Exponentiation": "algebra",
         "FeatureMapKernel": "given",

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
@@ -198,10 +199,9 @@ def catalog() -> dict[str, str]:
     for module in pkgutil.iter_modules(gnomon.__path__):
         if not module.ispkg:
             continue
-        for path in files(f"gnomon.{module.name}").iterdir():
-            if path.name.endswith(".py"):
-                for name, parents in HEADER.findall(path.read_text(encoding="utf-8")):
-                    bases.setdefault(name, set()).update(re.findall(r"\w+", parents))
+        for path in Path(str(files(f"gnomon.{module.name}"))).rglob("*.py"):
+            for name, parents in HEADER.findall(path.read_text(encoding="utf-8")):
+                bases.setdefault(name, set()).update(re.findall(r"\w+", parents))
         if module.name not in NOT_FAMILIES and module.name[0] != "_":
             import_module(f"gnomon.{module.name}")
             package = f"gnomon.{module.name}"

@@ -15,7 +15,6 @@ from gnomon.core.sums import total
 from gnomon.solvers.terms import cut
 
 LIMIT = 1e150  # of squares of X times costs
-UNEVEN = 1e4  # ratio of the sizes of columns (that of the intercept is 1) from which they are made even
 
 
 class Mass(NamedTuple):
@@ -85,27 +84,3 @@ def rows_that_count(rows: Any) -> Any:
     if not rows.in_memory or not rows.weighted or (rows.weight > 0).all():
         return rows
     return rows.take(np.flatnonzero(rows.weight > 0))
-
-
-def even_columns(rows: Any) -> tuple[Any, Array]:
-    """Return rows whose columns have a like size, and the powers of two by which they were divided.
-
-    Interior points lose a column that is much smaller than another to rounding. The result is kept with `rows`.
-    """
-    if not hasattr(rows, "even"):
-        size = _sizes(rows.X)
-        scale = np.where(size > 0.0, 2.0 ** np.round(np.log2(np.where(size > 0.0, size, 1.0))), 1.0)
-        if max(scale.max(initial=1.0), 1.0) <= UNEVEN * min(scale.min(initial=1.0), 1.0):
-            rows.even = rows, np.ones(len(scale))
-        else:
-            X = rows.X @ sparse.diags_array(1.0 / scale) if sparse.issparse(rows.X) else rows.X / scale
-            X = sparse.csr_array(X) if sparse.issparse(X) else X
-            rows.even = MemoryRows(X, rows.y, rows._weight, classes=rows.classes), scale
-    return rows.even
-
-
-def _sizes(X: Any) -> Array:
-    """Largest magnitude in every column."""
-    if sparse.issparse(X):
-        return np.asarray(abs(X).max(axis=0).toarray(), dtype=float).ravel()
-    return np.maximum(X.max(axis=0), -X.min(axis=0)).astype(float)

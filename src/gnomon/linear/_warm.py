@@ -5,16 +5,16 @@ import warnings
 import numpy as np
 from scipy import sparse
 
-from gnomon.linear.least_squares import LinearRegression
-from gnomon.linear.logistic import LogisticRegression
-from gnomon.linear.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
-from gnomon.linear.perceptron import Perceptron
-from gnomon.linear.quantile import QuantileRegressor
-from gnomon.linear.sparse import ElasticNet, Lasso
-from gnomon.linear.stochastic import SGDClassifier, SGDRegressor
-from gnomon.linear.subgradient import Pegasos
-from gnomon.linear.svm import LinearSVC
-from gnomon.linear.svr import LinearSVR
+from gnomon.linear.lasso.sparse import ElasticNet, Lasso
+from gnomon.linear.likelihood.logistic import LogisticRegression
+from gnomon.linear.margin.svm import LinearSVC
+from gnomon.linear.margin.svr import LinearSVR
+from gnomon.linear.online.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+from gnomon.linear.online.perceptron import Perceptron
+from gnomon.linear.online.stochastic import SGDClassifier, SGDRegressor
+from gnomon.linear.online.subgradient import Pegasos
+from gnomon.linear.robust.quantile import QuantileRegressor
+from gnomon.linear.squares.least_squares import LinearRegression
 from gnomon.solvers.coordinate import Penalized
 from gnomon.solvers.sparse_coordinate import SparseDesign, SparseEngine
 

@@ -24,7 +24,7 @@ def finish(source, places, columns, K, known, diag, low, high, epsilon, floor, g
         if not best > goal:
             return best, True
         if not solve_free(source, places, columns, K, known, diag, low, high, epsilon, most, beta, R):
-            beta[:], R[:] = old_beta, old_R
+            copy_both(old_beta, old_R, beta, R)
             return best, False
         residuals(source, places, columns, K, known, diag, target, beta, R)
         left = max(goal, 1e-3 * min(best, violation(low, high, epsilon, beta, R)))
@@ -34,11 +34,18 @@ def finish(source, places, columns, K, known, diag, low, high, epsilon, floor, g
         residuals(source, places, columns, K, known, diag, target, beta, R)
         found = violation(low, high, epsilon, beta, R)
         if not found < best:
-            beta[:], R[:] = old_beta, old_R
+            copy_both(old_beta, old_R, beta, R)
             return best, True
         best = found
-        old_beta[:], old_R[:] = beta, R
+        copy_both(beta, R, old_beta, old_R)
     return best, True
+
+
+@compiled
+def copy_both(beta, R, into_beta, into_R):
+    """Copy both, entry by entry: Numba compiles seconds of words for a slice that is given an array."""
+    for t in range(len(beta)):
+        into_beta[t], into_R[t] = beta[t], R[t]
 
 
 @compiled
@@ -51,7 +58,8 @@ def violation(low, high, epsilon, beta, R):
 @compiled
 def residuals(source, places, columns, K, known, diag, target, beta, R):
     """R = target − Kβ, summed anew in the order of the rows."""
-    R[:] = target
+    for t in range(len(R)):
+        R[t] = target[t]
     for j in range(len(beta)):
         b = beta[j]
         if b != 0.0:
@@ -69,7 +77,7 @@ def solve_free(source, places, columns, K, known, diag, low, high, epsilon, most
     Writes beta; R is not brought up to date.
     """
     free = np.empty(most, np.int64)
-    m = 0
+    m = np.int64(0)  # no literal, for which the parts would be compiled again
     for t in range(len(beta)):
         if low[t] < beta[t] < high[t] and (epsilon == 0.0 or beta[t] != 0.0):
             if m == most:
@@ -92,7 +100,8 @@ def solve_free(source, places, columns, K, known, diag, low, high, epsilon, most
                 L[a, b] = (diag[free[a]] if a == b else np.float64(K[free[a], free[b]])) + size
         if not factored(L, m):
             return False
-        step[:m], level[:m] = slope[:m], 1.0
+        for a in range(m):
+            step[a], level[a] = slope[a], 1.0
         solved(L, m, step)
         solved(L, m, level)
         shift = step[:m].sum() / level[:m].sum()

@@ -31,7 +31,7 @@ def pair_steps(source, places, columns, K, known, diag, low, high, epsilon, floo
         if not known[i]:
             take_row(source, places, columns, diag, i, K, known)
         first = K[i]
-        j, best = -1, -1.0
+        j, best = np.int64(-1), -1.0  # no literal, for which `move` would be compiled again
         own = diag[i]
         for t in range(n):
             if beta[t] > low[t]:

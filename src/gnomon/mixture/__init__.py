@@ -8,7 +8,7 @@ _WHERE = {
     "categories": ["BinomialMixture", "CategoricalMixture", "MultinomialMixture", "empirical_joint"],
     "latent": ["latent_class_test"],
     "generic": ["Mixture"],
-    "framework": ["bound_gap", "expected_complete_loglik", "lower_bound", "run_em"],
+    "framework": ["expected_complete_loglik", "lower_bound", "run_em"],
     "incomplete": ["MissingGaussian"],
     "variational": ["BayesianGaussianMixture"],
     "aspect": ["AspectModel"],

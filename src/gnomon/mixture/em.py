@@ -352,11 +352,11 @@ class BaseMixture(DensityMixin, Learner):
         spread = within() if within else family.variance()[:, :, None] * np.eye(means.shape[1])
         return center, np.einsum("k,kab->ab", w, spread) + (gaps * w[:, None]).T @ gaps
 
-    def plot(self, X: Any = None, ax: Any = None) -> Any:
-        """Draw the mixture, over the rows X where they are given; return the Axes."""
-        import importlib
+    def plot(self, X: Any = None, ax: Any = None, *, columns: tuple[int, int] = (0, 1)) -> Any:
+        """Draw the density of one column, or the components over two, with the rows X where they are given."""
+        from gnomon.plot.mixtures import mixture
 
-        return importlib.import_module("gnomon.plot").mixture(self, X, ax=ax)
+        return mixture(self, X, ax=ax, columns=columns)
 
 
 def _twins(state: MixtureState) -> tuple[int, int] | None:

@@ -21,7 +21,7 @@ __getattr__, __dir__, __all__ = attach(
         "RecurrentLanguageModel": "language",
         "RecurrentRegressor": "recurrent",
         "Value": "differentiation",
-        "VariationalAutoencoder": "autoencoders",
+        "VariationalAutoencoder": "variational_autoencoder",
         "architecture": "named",
         "check_gradients": "gradient_tools",
         "gradient_flow": "gradient_tools",

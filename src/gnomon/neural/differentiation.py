@@ -164,9 +164,9 @@ class Value:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the graph with values and slopes; return the Axes."""
-        import importlib
+        from gnomon.plot.networks import computation_graph
 
-        return importlib.import_module("gnomon.plot").computation_graph(self, ax=ax)
+        return computation_graph(self, ax=ax)
 
 
 def _value(number: Any) -> Value:

@@ -115,14 +115,13 @@ class Activation(Layer):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw value and derivative; return the Axes."""
-        import importlib
-
         z = np.linspace(-4.0, 4.0, 401)
         if self.name in ("softmax", "maxout"):
             raise ValueError(f"{self.name} is no function of one number; there is no curve to draw.")
         curves = np.column_stack([self.value(z), self.derivative(z)])
-        draw = importlib.import_module("gnomon.plot").path
-        return draw(z, curves, [self.name, f"{self.name}, derivative"], ax, x_label="z", y_label="")
+        from gnomon.plot import path
+
+        return path(z, curves, [self.name, f"{self.name}, derivative"], ax, x_label="z", y_label="")
 
 
 _VALUES = {

@@ -181,8 +181,6 @@ def _plane(model: Any, X: Any, ax: Axes | None) -> Axes:
 
 
 def _mean(X: Any, ax: Axes | None) -> Axes:
-    from gnomon.decomposition.pca import PCA
-
     rows = np.asarray(X, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise ValueError(f"kind='mean' shows two columns; X has shape {rows.shape}.")
@@ -190,10 +188,11 @@ def _mean(X: Any, ax: Axes | None) -> Axes:
     ax.scatter(*rows.T, s=14, color=style.QUIET, linewidths=0)
     size = float(np.abs(rows - rows.mean(axis=0)).max())
     for k, (name, center) in enumerate((("centered", True), ("mean forgotten", False))):
-        model = PCA(1, center=center).fit(rows)
         middle = rows.mean(axis=0) if center else np.zeros(2)
+        first = np.linalg.svd(rows - middle, full_matrices=False)[2][0]
+        first = first if first @ rows.mean(axis=0) >= 0.0 else -first
         reach = size if center else float(np.linalg.norm(rows, axis=1).max())
-        ends = middle + np.outer([-1 if center else 0, 1], model.components_[0]) * reach
+        ends = middle + np.outer([-1 if center else 0, 1], first) * reach
         ax.plot(*ends.T, color=style.color(k), linewidth=2, label=name)
     ax.axis("equal")
     ax.legend(frameon=False)

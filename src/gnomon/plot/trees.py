@@ -87,13 +87,6 @@ def tree_gallery(models: Any, *, columns: int = 3, max_depth: int = 3) -> Any:
     return grid
 
 
-def tree_regions(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw the partition of the plane by a tree of two features; one frame per model of ``iterate``."""
-    from gnomon.plot.regions import decision_regions
-
-    return decision_regions(model, X, y, ax=ax)
-
-
 def train_test_size_curve(
     model: Any, X: Any, y: Any, X_test: Any, y_test: Any, ax: Axes | None = None
 ) -> Axes:

@@ -236,8 +236,8 @@ class RandomWalkClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
         codes = self.predict_proba(X).argmax(axis=1)
         return self.classes_[codes]
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, *, resolution: int = 80) -> Any:
         """Draw the class-probability map over two features; return the Axes."""
         from gnomon.plot.sequence import walk_labels
 
-        return walk_labels(self, ax=ax)
+        return walk_labels(self, ax=ax, resolution=resolution)

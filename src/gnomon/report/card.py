@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon._lazy import PACKAGES
 from gnomon.report.encoder import TableModel
 from gnomon.report.plain import first_line
 
@@ -18,11 +19,11 @@ def card(model: Any) -> dict[str, Any]:
     >>> from gnomon.cluster import KMeans
     >>> found = card(KMeans(2, random_state=0).fit([[0.0], [1.0], [9.0], [10.0]]))
     >>> found["model"], found["parameters"]["n_clusters"], found["fit"]["converged"]
-    ('gnomon.cluster.kmeans.KMeans', 2, True)
+    ('gnomon.cluster.KMeans', 2, True)
     """
     inner = getattr(model, "model_", model)
     return {
-        "model": f"{type(inner).__module__}.{type(inner).__name__}",
+        "model": _address(type(inner)),
         "about": first_line(inspect.getdoc(type(inner)) or ""),
         "formula": formula(type(inner)),
         "parameters": _parameters(inner),
@@ -31,6 +32,12 @@ def card(model: Any) -> dict[str, Any]:
         "learned": _learned(inner),
         "data": _data(model, inner),
     }
+
+
+def _address(cls: type) -> str:
+    """Return where a class can be imported from: its family, if that offers it, else its file."""
+    family = ".".join(cls.__module__.split(".")[:2])
+    return f"{family if cls.__name__ in PACKAGES.get(family, {}) else cls.__module__}.{cls.__name__}"
 
 
 def formula(cls: type) -> str:

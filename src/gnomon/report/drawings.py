@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gnomon import plot
 from gnomon.plot import style
-from gnomon.report.contest import Comparison
 from gnomon.report.looks import Decision, Dependence, Group, two_class_answers
 from gnomon.report.metrics import CLASSES
 from gnomon.report.pictures import short, svg
 from gnomon.report.words import number
+
+if TYPE_CHECKING:
+    from gnomon.report.contest import Comparison
 
 CLOSEST_COUNTS = 0.08  # counts of rows that are nearer to each other would be drawn over each other
 

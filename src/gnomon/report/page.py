@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gnomon.report import drawings, looks, pictures
 from gnomon.report.card import card
 from gnomon.report.columns import OUT
-from gnomon.report.contest import Comparison
 from gnomon.report.entries import Entry
 from gnomon.report.markup import Html, joined, table, tag
 from gnomon.report.snippet import snippet
@@ -25,6 +25,9 @@ from gnomon.report.words import (
     settings,
     versions,
 )
+
+if TYPE_CHECKING:
+    from gnomon.report.contest import Comparison
 
 HEAD = (
     '<meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" />'

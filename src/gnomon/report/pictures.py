@@ -7,16 +7,18 @@ import re
 import warnings
 from collections.abc import Callable
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gnomon import plot
 from gnomon.plot import style
-from gnomon.report.contest import Comparison
 from gnomon.report.entries import Entry
 from gnomon.report.words import bounds, number, score
 from gnomon.selection import confusion_table
+
+if TYPE_CHECKING:
+    from gnomon.report.contest import Comparison
 
 INK = "#123457"  # stands for the color of the text, whatever it is on the reader's screen
 BEST, OTHER = 0, 6  # places in the palette

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from gnomon.report.contest import Comparison
 from gnomon.report.menu import bare
+
+if TYPE_CHECKING:
+    from gnomon.report.contest import Comparison
 
 OPTIONS = ("task", "exclude", "group", "time", "missing")
 

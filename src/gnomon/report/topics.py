@@ -78,7 +78,7 @@ def _about(name: str) -> str:
 
 @cache
 def _first_lines(package: str, file: str) -> dict[str, str]:
-    path = files(package).joinpath(f"{file}.py")
+    path = files(package).joinpath(f"{file.replace('.', '/')}.py")
     source = path.read_text(encoding="utf-8") if path.is_file() else ""
     documented = ast.ClassDef | ast.FunctionDef
     nodes = [node for node in ast.parse(source).body if isinstance(node, documented)]

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gnomon import __version__
 from gnomon.report.after import IMPORTANCE_COLUMNS
 from gnomon.report.columns import listed
-from gnomon.report.contest import Comparison
 from gnomon.report.entries import Entry
 from gnomon.report.looks import Decision, Group
 from gnomon.report.race import INNER, NO_TIME, SEARCH_ROWS, STOPPED
+
+if TYPE_CHECKING:
+    from gnomon.report.contest import Comparison
 
 CHANCE = "Many groups were looked at; some stand out by chance."
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d, get_tags
 
+from gnomon.core.array_checks import unmasked
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.estimator import is_learned
 from gnomon.core.linalg import Array
-from gnomon.core.validate import encode, unmasked
+from gnomon.core.validate import encode
 
 
 def indexable_rows(X: Any, estimator: Any = None) -> Any:

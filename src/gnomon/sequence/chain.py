@@ -343,11 +343,11 @@ class MarkovChain(ChainAnalysis, OneStep):
         M[rows] = np.eye(len(M))[rows]
         return type(self).from_matrix(M, self.startprob_, self.states_)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the transition graph; return the Axes."""
+    def plot(self, ax: Any = None, *, kind: str = "graph", steps: int = 30) -> Any:
+        """Draw the transition graph, the matrix ("heat_map"), or how the distribution evolves ("convergence")."""
         from gnomon.plot.sequence import markov_chain
 
-        return markov_chain(self, ax=ax)
+        return markov_chain(self, ax=ax, kind=kind, steps=steps)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

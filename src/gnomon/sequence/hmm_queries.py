@@ -329,11 +329,11 @@ class HMMQueries:
         """Return `T` steps of the model as a Bayesian network: parents and tables of s1, x1, s2, …"""
         return as_network(self._chain(), T)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the hidden states and their transitions; return the Axes."""
+    def plot(self, X: Any = None, ax: Any = None) -> Any:
+        """Draw the hidden states and their transitions or, with data, the emissions over their histogram."""
         from gnomon.plot.sequence import hmm_graph
 
-        return hmm_graph(self, ax=ax)
+        return hmm_graph(self, X, ax=ax)
 
 
 def _varying(transmat: Any, rows: Any, K: int) -> Array:

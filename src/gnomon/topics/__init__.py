@@ -10,7 +10,6 @@ _FILES = {
         "document_mixture",
         "perplexity",
         "sample_corpus",
-        "sample_topics",
         "top_words",
     ],
 }

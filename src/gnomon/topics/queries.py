@@ -149,9 +149,9 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def plot(self, names: Any = None, ax: Any = None) -> Any:
         """Draw the likeliest words of every topic; return the Axes."""
-        import importlib
+        from gnomon.plot import topics
 
-        return importlib.import_module("gnomon.plot").topics(self, names, ax=ax)
+        return topics(self, names, ax=ax)
 
 
 def gamma_of(chunk: Chunk, query: Any) -> Array:

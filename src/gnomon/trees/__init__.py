@@ -3,9 +3,10 @@
 from gnomon._lazy import attach
 
 _FILES = {
-    "information": ["contingency", "gain_ratio", "information_gain", "specific_conditional_entropy"],
+    "information": ["gain_ratio", "information_gain", "specific_conditional_entropy"],
     "pruning": ["prune", "prune_cv", "prune_reduced_error"],
-    "splits": ["best_split", "gain_curve", "impurity", "split_improvement"],
+    "root_split": ["best_split"],
+    "splits": ["gain_curve", "impurity", "split_improvement"],
     "stump": ["DecisionStump"],
     "text": ["export_text"],
     "tree": ["DecisionTreeClassifier", "DecisionTreeRegressor"],

@@ -1,0 +1,1 @@
+"""Beliefs about the coefficients: posteriors, evidence, and where to measure next."""

@@ -1,0 +1,1 @@
+"""Penalties that set coefficients to zero, their paths, and other penalties."""

@@ -1,0 +1,1 @@
+"""Maximum likelihood: logistic regression and generalized linear models."""

@@ -1,0 +1,1 @@
+"""Maximum margins: linear support vector machines, separability, convex hulls."""

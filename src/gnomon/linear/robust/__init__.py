@@ -1,0 +1,1 @@
+"""Losses that forgive rows far away: quantiles, Huber, Student-t."""
