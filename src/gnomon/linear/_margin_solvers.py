@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,23 @@ INTERIOR = 1200  # parameters up to which interior points are taken for the hing
 SMALL = 100_000  # entries up to which sparse rows are small; with their zeros: no better than dense ones
 
 
+class RowFacts:
+    """What all problems of a fit ask of its rows, worked out once."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    @cached_property
+    def norms(self) -> Array:
+        """Squared lengths of the rows."""
+        return dual.squared_norms(self.rows.X)
+
+    @cached_property
+    def even(self) -> tuple[Any, Array]:
+        """Rows with even columns, and what these were divided by."""
+        return even_columns(self.rows)
+
+
 class Margin(NamedTuple):
     """A problem: labels ±1 (or numbers), cost of each row, and how the intercept is treated."""
 
@@ -44,6 +62,7 @@ class Margin(NamedTuple):
     loss: str
     l1: bool
     method: str
+    facts: RowFacts
     objective: newton.Objective | None = None  # of Newton's method
 
 
@@ -105,7 +124,7 @@ def begin(margin: Margin, rows: Any) -> Solved:
     if margin.method == "interior":
         inner: Any = interior.machine_start(*hinge_machine(margin, rows)[:2])
     elif margin.method == "dual":
-        inner = dual.dual_start(rows, _dual_machine(margin, rows))
+        inner = dual.dual_start(rows, _dual_machine(margin))
     elif margin.method == "sparse":
         inner = sparse_newton.start(rows, smooth_objective(margin, rows), zero, 1.0 / margin.C)
     elif margin.method == "qp":
@@ -126,7 +145,7 @@ def _wide_start(margin, rows, zero):
     """
     few = rows.in_memory and rows.n_rows * (1 if sparse.issparse(rows.X) else WIDE_RATIO) <= rows.n_features
     if few and not (margin.intercept and margin.intercept_ridge == 0.0):
-        return dual.dual_start(rows, _dual_machine(margin, rows))
+        return dual.dual_start(rows, _dual_machine(margin))
     return _near_margin.start(rows, smooth_objective(margin, rows), zero)
 
 
@@ -138,14 +157,14 @@ def advance(margin: Margin, rows: Any, solved: Solved, rng: Any, tol: float) -> 
 
 def hinge_machine(margin: Margin, rows: Any) -> tuple[Any, interior.Machine, Array]:
     """Return the hinge problem for interior points, on rows with even columns, and what divides its weights."""
-    even, scale = even_parameters(rows, margin.intercept)
+    even, scale = even_parameters(margin.facts, margin.intercept)
     ridge, ones = ridge_of(margin, rows.n_features) / scale**2, np.ones(rows.n_rows)
     return even, interior.Machine(ridge, (margin.y,), (ones,), (margin.cost,), margin.intercept), scale
 
 
-def even_parameters(rows: Any, intercept: bool) -> tuple[Any, Array]:
+def even_parameters(facts: RowFacts, intercept: bool) -> tuple[Any, Array]:
     """Return rows with even columns and the scale of every parameter."""
-    even, scale = even_columns(rows)
+    even, scale = facts.even
     return even, np.append(scale, 1.0) if intercept else scale
 
 
@@ -164,15 +183,15 @@ def _relative(state):
     return abs(state.primal - state.dual) / max(1.0, abs(state.primal))
 
 
-def _dual_machine(margin, rows):
+def _dual_machine(margin):
     constant = 1.0 / np.sqrt(margin.intercept_ridge) if margin.intercept else 0.0
     squared = margin.loss == "squared_hinge"
-    return dual.dual_machine(rows, margin.y, margin.cost, constant, squared=squared)
+    return dual.dual_machine(margin.facts.norms, margin.y, margin.cost, constant, squared=squared)
 
 
 def _dual(margin, rows, solved, rng, *until):
     """A run of passes over the multipliers; `until` says when it ends, see `dual.dual_step`."""
-    machine, draw = _dual_machine(margin, rows), np.random.default_rng([rng, solved.inner.epoch])
+    machine, draw = _dual_machine(margin), np.random.default_rng([rng, solved.inner.epoch])
     inner = dual.dual_step(rows, machine, solved.inner, draw, *until)
     theta = inner.theta.copy()
     if margin.intercept:

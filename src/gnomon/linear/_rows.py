@@ -90,18 +90,15 @@ def rows_that_count(rows: Any) -> Any:
 def even_columns(rows: Any) -> tuple[Any, Array]:
     """Return rows whose columns have a like size, and the powers of two by which they were divided.
 
-    Interior points lose a column that is much smaller than another to rounding. The result is kept with `rows`.
+    Interior points lose a column that is much smaller than another to rounding.
     """
-    if not hasattr(rows, "even"):
-        size = _sizes(rows.X)
-        scale = np.where(size > 0.0, 2.0 ** np.round(np.log2(np.where(size > 0.0, size, 1.0))), 1.0)
-        if max(scale.max(initial=1.0), 1.0) <= UNEVEN * min(scale.min(initial=1.0), 1.0):
-            rows.even = rows, np.ones(len(scale))
-        else:
-            X = rows.X @ sparse.diags_array(1.0 / scale) if sparse.issparse(rows.X) else rows.X / scale
-            X = sparse.csr_array(X) if sparse.issparse(X) else X
-            rows.even = MemoryRows(X, rows.y, rows._weight, classes=rows.classes), scale
-    return rows.even
+    size = _sizes(rows.X)
+    scale = np.where(size > 0.0, 2.0 ** np.round(np.log2(np.where(size > 0.0, size, 1.0))), 1.0)
+    if max(scale.max(initial=1.0), 1.0) <= UNEVEN * min(scale.min(initial=1.0), 1.0):
+        return rows, np.ones(len(scale))
+    X = rows.X @ sparse.diags_array(1.0 / scale) if sparse.issparse(rows.X) else rows.X / scale
+    X = sparse.csr_array(X) if sparse.issparse(X) else X
+    return MemoryRows(X, rows.y, rows._weight, classes=rows.classes), scale
 
 
 def _sizes(X: Any) -> Array:
