@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification, make_friedman1, make_hastie_10_2
 
 import gnomon
-from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.callbacks import Checkpoint
+from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.core.threads import threads
 from gnomon.ensemble import (
     AdaBoostClassifier,
@@ -24,6 +25,7 @@ from gnomon.ensemble import (
 from gnomon.loops import gains, histograms, team
 from gnomon.loops._compile import compiled
 from gnomon.trees import DecisionStump, DecisionTreeClassifier, DecisionTreeRegressor
+from killing import Killed
 
 TOY = np.array([[1, 1], [2, 4], [5, 8], [7, 9], [8, 7], [4, 3], [3, 2], [6, 5], [9, 6], [10, 10]], float)
 SIGNS = np.repeat([1, -1], 5)
@@ -649,3 +651,20 @@ def test_categories_are_told_as_a_mask(capsys):
         HistGradientBoostingClassifier(max_iter=1, categorical_features=[0], monotonic_cst=[1, 0]).fit(X, y)
     staged = list(model.staged_decision_function(X))
     np.testing.assert_allclose(staged[-1], model.decision_function(X))
+
+
+def test_a_checkpoint_knows_the_rows_to_be_judged_by(tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path / "fit"
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] + rng.normal(size=60)
+
+    def fit(held, *others):
+        model = HistGradientBoostingRegressor(max_iter=6, early_stopping=True, random_state=0)
+        model.set_callbacks(Checkpoint(path, every_seconds=0), *others)
+        return model.fit(X, y, X_val=X[:held], y_val=y[:held])
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(20, Killed(2))
+    with pytest.raises(ModelFileError, match="another fit"):
+        fit(10)
+    assert fit(20).n_iter_ >= 2

@@ -7,7 +7,7 @@ from sklearn.base import clone
 import gnomon
 from compare import assert_same_bits
 from gnomon.core.callbacks import Checkpoint
-from gnomon.linear import ElasticNetCV, LassoCV, LogisticRegressionCV, lars_path, lasso_path
+from gnomon.linear import ElasticNetCV, LassoCV, LogisticRegressionCV, RidgeCV, lars_path, lasso_path
 from killing import Killed
 
 
@@ -21,6 +21,8 @@ def table(classes=False):
 MODELS = [
     (LassoCV(cv=4, n_alphas=7), False, 5),
     (ElasticNetCV(l1_ratio=[0.3, 0.9], cv=3, n_alphas=5), False, 7),
+    (RidgeCV([0.1, 1.0, 10.0], cv=4), False, 5),
+    (RidgeCV([0.1, 1.0, 10.0], cv=3, scoring="neg_mean_absolute_error", pool=False), False, 4),
     (LogisticRegressionCV(Cs=3, cv=3), True, 4),
     (LogisticRegressionCV(Cs=3, cv=3, l1_ratios=[0.0, 0.5]), True, 7),
 ]
@@ -71,6 +73,19 @@ def test_a_killed_fit_goes_on_with_the_folds_that_are_missing(
     assert len(asked) == steps - 3  # two folds were done, and the last step is no fold
     assert_same_bits(again.coef_, whole.coef_)
     assert len(again.trace_) == steps
+
+
+def test_the_folds_of_a_ridge_are_ridges():
+    X, y = table()
+    seen = list(RidgeCV([0.1, 1.0, 10.0], cv=4).iterate(X, y))
+    for fold, one in enumerate(seen[:-1]):
+        held = np.arange(15 * fold, 15 * fold + 15)
+        train = np.setdiff1d(np.arange(60), held)
+        alone = gnomon.linear.Ridge(one.alpha_).fit(X[train], y[train])
+        np.testing.assert_allclose(one.coef_, alone.coef_, rtol=1e-10)
+        error = np.mean((alone.predict(X[held]) - y[held]) ** 2)
+        np.testing.assert_allclose(seen[-1].trace_["held_out_error"][fold], error, rtol=1e-10)
+    assert seen[-1].trace_[-1] == seen[-1].best_score_
 
 
 def test_a_generator_of_folds_is_used_up_once():

@@ -6,7 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 
+from compare import assert_same_bits
+from gnomon.core.callbacks import Checkpoint
 from gnomon.linear import LassoLars, LinearRegression, lars_path
+from killing import Killed
 
 A = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [4.0, 3.0]])
 YA = np.array([1.0, 2.0, 3.0, 5.0])
@@ -153,3 +156,44 @@ def test_same_as_scikit_learn(method):
     alphas, _, coefs = peer(X, y - y.mean(), method=method)
     np.testing.assert_allclose(ours.alphas, alphas, atol=1e-8)
     np.testing.assert_allclose(ours.coefs, coefs, atol=1e-5)
+
+
+# Every knot is a step
+
+
+@pytest.mark.parametrize("options", [{}, {"positive": True}, {"max_iter": 3}, {"alpha": 1e9}])
+def test_the_steps_of_a_fit_are_the_knots_of_its_path(options):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 6))
+    y = X @ [3.0, -2.0, 0.0, 1.0, 0.0, 0.5] + rng.normal(size=40)
+    model = LassoLars(**{"alpha": 0.01, **options}).fit(X, y)
+    Z, t = X - X.mean(axis=0), y - y.mean()
+    kinds = {"positive": model.positive, "max_iter": model.max_iter}
+    path = lars_path(Z, t, method="lasso", alpha_min=model.alpha, **kinds)
+    np.testing.assert_allclose(model.coef_path_, path.coefs, rtol=1e-12, atol=1e-12)
+    knots = len(path.alphas) - 1
+    assert model.trace_.unit == "knot" and model.n_iter_ == max(knots, 1)
+    np.testing.assert_array_equal(
+        model.trace_["alpha"][-knots:], model.alphas_[-knots:] if knots else model.alphas_
+    )
+    seen = list(LassoLars(**model.get_params()).iterate(X, y))
+    for k, one in enumerate(seen[: knots + 1]):
+        np.testing.assert_array_equal(one.coef_, model.coef_path_[:, k])
+
+
+@pytest.mark.parametrize("targets", [1, 2])
+def test_a_killed_path_goes_on_from_its_last_knot(targets, tmp_path):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 6))
+    Y = X @ rng.normal(size=(6, targets)) + rng.normal(size=(40, targets))
+    y = Y[:, 0] if targets == 1 else Y
+    model = LassoLars(0.01).fit(X, y)
+    path = tmp_path / "path"
+    for after in (2, 3):
+        with pytest.raises(KeyboardInterrupt):
+            LassoLars(0.01).set_callbacks(Checkpoint(path, every_seconds=0), Killed(after)).fit(X, y)
+    again = LassoLars(0.01).set_callbacks(Checkpoint(path, every_seconds=0)).fit(X, y)
+    assert_same_bits(
+        [model.coef_, model.intercept_, model.coef_path_], [again.coef_, again.intercept_, again.coef_path_]
+    )
+    assert model.n_iter_ == again.n_iter_ > 6

@@ -149,7 +149,7 @@ class FamilyClassifier(FamilyPosterior, Additive):
     def _named(self, family: Family, sums: ClassSums) -> dict[str, Any]:
         return {}
 
-    def _estimated(self, sums: ClassSums) -> Family:
+    def _estimated(self, sums: ClassSums, *covariances: Any) -> Family:
         return self._family().estimate(sums.statistics)
 
     def _statistics(self, rows: Any) -> ClassSums:
@@ -158,8 +158,8 @@ class FamilyClassifier(FamilyPosterior, Additive):
             raise DataError("X has entries so large that their squares overflow; scale the columns.")
         return sums
 
-    def _estimate(self, sums: ClassSums) -> dict[str, Any]:
-        family = self._estimated(sums)
+    def _estimate(self, sums: ClassSums, *covariances: Any) -> dict[str, Any]:
+        family = self._estimated(sums, *covariances)
         shares = class_priors(sums.weight, getattr(self, self._prior_name, None))
         facts = {"family_": family, "class_count_": sums.weight, "class_prior_": shares}
         return {**facts, **self._named(family, sums)}

@@ -154,12 +154,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _family(self) -> Family:
         return Gaussian(covariance_type="full" if self.weighting == "class" else "tied")
 
-    def _covariance(self, sums: ClassSums) -> Array:
+    def _covariance(self, sums: ClassSums, matrices: Array | None) -> Array:
         """Return the covariance within the classes, of the type asked for."""
         moments = sums.statistics
-        if getattr(self, "_elsewhere", None) is not None:
+        if matrices is not None:
             shares = rescaled_priors(sums.weight, self.priors) if self.weighting == "sample" else None
-            return np.average(self._elsewhere, axis=0, weights=shares)
+            return np.average(matrices, axis=0, weights=shares)
         if self.weighting == "class":
             found = (moments.scatter / moments.weight[:, :, None]).mean(axis=0)
         else:
@@ -173,8 +173,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             found = (1 - weight) * found + weight * np.trace(found) / d * np.eye(d)
         return found
 
-    def _estimate(self, sums: ClassSums) -> dict[str, Any]:
-        means, covariance, K = sums.statistics.mean, self._covariance(sums), len(sums.weight)
+    def _estimate(self, sums: ClassSums, matrices: Array | None = None) -> dict[str, Any]:
+        means, covariance, K = sums.statistics.mean, self._covariance(sums, matrices), len(sums.weight)
         self._require_two_classes(sums)
         priors = rescaled_priors(sums.weight, self.priors)
         W = whitener(covariance, self.tol)

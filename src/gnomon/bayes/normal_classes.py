@@ -40,11 +40,11 @@ class NormalClasses(FamilyClassifier):
     """What linear and quadratic discriminants share: missing entries, and covariances made elsewhere."""
 
     def _solve(self, rows: Any) -> Any:
-        self._elsewhere = self._covariances_elsewhere(rows)  # while fitting
-        try:
+        matrices = self._covariances_elsewhere(rows)
+        if matrices is None:
             return super()._solve(rows)
-        finally:
-            del self._elsewhere
+        sums = self._statistics(rows)
+        return {"sums_": sums, **self._estimate(sums, matrices)}, None
 
     def _statistics(self, rows: Any) -> ClassSums:
         if total(holes, rows):

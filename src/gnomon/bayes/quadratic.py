@@ -112,13 +112,13 @@ class QuadraticDiscriminantAnalysis(NormalClasses):
                 )
         return super()._solve(rows)
 
-    def _estimated(self, sums: ClassSums) -> Gaussian:
+    def _estimated(self, sums: ClassSums, elsewhere: Array | None = None) -> Gaussian:
         self._require_rows(sums)
         found = Gaussian(covariance_type=self.covariance_type).estimate(sums.statistics)
         d = found.n_features
         matrices = np.array(found.covariance_matrices())
-        if getattr(self, "_elsewhere", None) is not None:
-            matrices = self._elsewhere
+        if elsewhere is not None:
+            matrices = elsewhere
         elif weight := self._shrinkage():
             level = np.trace(matrices, axis1=1, axis2=2)[:, None, None] / d
             matrices = (1 - weight) * matrices + weight * level * np.eye(d)

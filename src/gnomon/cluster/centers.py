@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.cluster import lloyd, sparse_rows
+from gnomon.cluster.frame import chunk_frame
 from gnomon.core.linalg import Array
 from gnomon.loops.distances import pairwise
 
@@ -59,7 +60,7 @@ def nearest_labels(chunk: Any, centers: Array) -> Array:
 
 def negative_cost(chunk: Any, centers: Array) -> float:
     """Partial sum of minus the cost."""
-    frame = lloyd.chunk_frame(chunk.X, centers)
+    frame = chunk_frame(chunk.X, centers)
     return -float(chunk.weight @ lloyd.assign_chunk(chunk, centers, frame)[1]) / frame.scale / frame.scale
 
 

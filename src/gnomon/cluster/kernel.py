@@ -10,8 +10,8 @@ from scipy.sparse.linalg import eigsh
 from sklearn.base import ClusterMixin
 from sklearn.utils import Tags
 
+from gnomon.cluster.frame import frame_of
 from gnomon.cluster.graphs import fixed_draws
-from gnomon.cluster.lloyd import frame_of
 from gnomon.cluster.seeding import Sample
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from gnomon.cluster import lloyd, seeding
+from gnomon.cluster.bounds import LloydWork
 from gnomon.cluster.centers import (
     ClusterSums,
     KMeansState,
@@ -26,6 +27,7 @@ from gnomon.cluster.centers import (
     state_of,
     without,
 )
+from gnomon.cluster.frame import frame_of
 from gnomon.cluster.optimal import optimal_1d
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
@@ -169,32 +171,37 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
 
     # the three hooks
 
-    def _start(self, rows: Any, rng: np.random.Generator) -> KMeansState:
+    def _prepare(self, rows: Any) -> LloydWork:
+        return LloydWork(rows, self.missing == "ignore")
+
+    def _start(self, work: LloydWork, rng: np.random.Generator) -> KMeansState:
+        rows = work.rows
         if rows.n_rows < self.n_clusters:
             raise DataError(
                 f"n_samples={rows.n_rows} should be >= n_clusters={self.n_clusters}: "
                 "each cluster needs a row. Lower n_clusters."
             )
-        seeds = self._seeds(rows, rng)
+        seeds = self._seeds(work, rng)
         labels = np.zeros(rows.n_rows if rows.in_memory else 0, dtype=np.int32)
-        state = self._assign(rows, seeds.centers, labels)
+        state = self._assign(work, seeds.centers, labels)
         return state._replace(
             seed_rows=seeds.rows,
             seed_costs=seeds.costs,
             settled=self.algorithm == "optimal_1d",
-            restarts=np.array(self._memory(rows).restarts),
+            restarts=np.array(work.restarts),
         )
 
-    def _step(self, rows: Any, state: KMeansState) -> tuple[KMeansState, Report]:
+    def _step(self, work: LloydWork, state: KMeansState) -> tuple[KMeansState, Report]:
         if state.settled:
             return state, Report(state.cost, done=True, change=0.0)
-        ready = self._fill_empty(rows, state)
+        rows, frame = work.rows, work.frame
+        ready = self._fill_empty(work, state)
         centers = new_centers(ready)
-        shift = movement(state.centers, centers, self._frame(rows).scale)
+        shift = movement(state.centers, centers, frame.scale)
         gain = float((column(ready.counts) * (centers - ready.centers) ** 2).sum())
         carries = ready is state and rows.in_memory and not rows.sparse and self.missing == "error"
-        known = carried(state, centers, self._frame(rows).scale) if carries else None
-        fresh = self._assign(rows, centers, ready.labels, ready.centers, known)
+        known = carried(state, centers, frame.scale) if carries else None
+        fresh = self._assign(work, centers, ready.labels, ready.centers, known)
         row = [
             state.cost,
             max(ready.cost - gain, fresh.cost),
@@ -207,7 +214,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             settled=ready is state
             and (fresh.changed == state.changed if not rows.in_memory else fresh.changed == 0),
         )
-        done = shift <= self.tol * self._frame(rows).variance
+        done = shift <= self.tol * frame.variance
         return fresh, Report(fresh.cost, done=done, change=shift)
 
     def _attributes(self, state: KMeansState) -> dict[str, Any]:
@@ -218,10 +225,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             "counts_": state.counts if state.counts.ndim == 1 else state.counts.max(axis=1),
             "n_clusters_": len(state.centers),
             "half_steps_": state.half_steps,
+            "restarts_": state.restarts if len(state.restarts) else np.array([state.cost]),
             "init_trace_": {"rows": state.seed_rows, "costs": state.seed_costs},
         }
 
-    def _finish(self, rows: Any, state: KMeansState) -> KMeansState:
+    def _finish(self, work: LloydWork, state: KMeansState) -> KMeansState:
         found = int((column(state.counts).max(axis=1) > 0).sum())
         if found < len(state.centers):
             warn(
@@ -229,33 +237,26 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
                 "Possibly due to duplicate points in X; lower n_clusters.",
                 ConvergenceWarning,
             )
-        if not rows.in_memory:
-            state = state._replace(labels=per_row(nearest_labels, rows, state.centers))
-        return state
+        if not work.rows.in_memory:
+            state = state._replace(labels=per_row(nearest_labels, work.rows, state.centers))
+        return state._replace(restarts=np.array(work.restarts))
 
     # how the hooks do it
 
-    def _frame(self, rows: Any) -> lloyd.Frame:
-        return self._memory(rows).frame
-
-    def _memory(self, rows: Any) -> lloyd.Memory:
-        return lloyd.memory_of(rows, self.missing == "ignore")
-
     def _assign(
         self,
-        rows: Any,
+        work: LloydWork,
         centers: Array,
         labels: Array,
         before: Array | None = None,
         known: lloyd.Known | None = None,
     ) -> KMeansState:
         """Return the state of these centers: every row at its nearest."""
-        memory = self._memory(rows)
-        if rows.in_memory:
+        if work.rows.in_memory:
             labels = labels.copy()
-            found = memory.assign(centers, labels, self._bounds(len(centers)), before, known)
+            found = work.assign(centers, labels, self._bounds(len(centers)), before, known)
         else:
-            found = total(lloyd.assignment_sums, rows, centers, memory.frame, self.missing == "ignore")
+            found = total(lloyd.assignment_sums, work.rows, centers, work.frame, work.missing)
         return state_of(centers, labels, found, known)
 
     def _bounds(self, k: int) -> int:
@@ -263,7 +264,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
         auto = 1 if k <= 64 else 2  # measured: more groups spare less than they cost
         return {"lloyd": 0, "hamerly": 1, "yinyang": max(1, k // 10), "elkan": k}.get(self.algorithm, auto)
 
-    def _fill_empty(self, rows: Any, state: KMeansState) -> KMeansState:
+    def _fill_empty(self, work: LloydWork, state: KMeansState) -> KMeansState:
         """Apply the rule for clusters without rows."""
         empty = np.flatnonzero(column(state.counts).max(axis=1) <= 0)
         if not len(empty):
@@ -274,9 +275,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             )
         if self.empty_cluster == "drop":
             return without(state, empty)
-        frame = self._frame(rows)
-        far = total(lloyd.farthest_rows, rows, state.centers, frame, 2 * len(empty))
-        moved = relocate(state, empty, far, frame.scale)
+        far = total(lloyd.farthest_rows, work.rows, state.centers, work.frame, 2 * len(empty))
+        moved = relocate(state, empty, far, work.frame.scale)
         return state if moved.cost == state.cost else moved
 
     def _starts(self) -> int:
@@ -285,12 +285,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
         random = callable(self.init) or self.init in ("random", "random_partition")
         return (10 if random else 1) if self.n_init == "auto" else int(self.n_init)
 
-    def _seeds(self, rows: Any, rng: np.random.Generator) -> seeding.Seeds:
+    def _seeds(self, work: LloydWork, rng: np.random.Generator) -> seeding.Seeds:
         """Return the centers to start from."""
+        rows, frame = work.rows, work.frame
         if self.algorithm == "optimal_1d":
             return self._optimum(rows)
         if isinstance(self.init, str):
-            sample = seeding.sample_of(rows, self._frame(rows))
+            sample = seeding.sample_of(rows, frame)
             options = {"trials": self.n_local_trials} if self.init == "k-means++" else {}
             return seeding.STARTS[self.init](sample, self.n_clusters, rng, **options)
         if callable(self.init):
@@ -300,8 +301,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
                 )
             random_state = np.random.RandomState(draw_seed(rng) % 2**32)
             init = self.init(rows.X, self.n_clusters, random_state=random_state)
-            return seeding.given(rows, self._frame(rows), init, self.n_clusters)
-        return seeding.given(rows, self._frame(rows), self.init, self.n_clusters)
+            return seeding.given(rows, frame, init, self.n_clusters)
+        return seeding.given(rows, frame, self.init, self.n_clusters)
 
     def _optimum(self, rows: Any) -> seeding.Seeds:
         if rows.n_features != 1:
@@ -311,15 +312,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
 
     def _run(self, data: Any, work: Any, watch: Any, position: Any) -> Run:
         run = super()._run(data, work, watch, position)
-        self._memory(data).restarts = [*run.state.restarts, run.objective()]
+        work.restarts = [*run.state.restarts, run.objective()]
         return run
 
     def _better(self, one: float, other: float) -> bool:
         return one < other - 1e-10 * abs(other)  # rounding decides nothing: ties go to the earlier start
-
-    def _keep(self, run: Run, rows: Any) -> None:
-        restarts = self._memory(rows).restarts or [run.state.cost]
-        self._adopt({"restarts_": np.array(restarts), **self._learned(run)}, rows)
 
     # what a fitted model does
 
@@ -356,7 +353,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
         if not hasattr(self, "counts_"):
             return self.fit(X, sample_weight=sample_weight)
         rows = self._read(X, None, sample_weight, reset=False)
-        frame = lloyd.frame_of(rows)
+        frame = frame_of(rows)
         found = total(lloyd.assignment_sums, rows, self.cluster_centers_, frame, False)
         counts = self.counts_ + found.counts
         self.cluster_centers_ = (

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 
-from gnomon.cluster.lloyd import frame_of
+from gnomon.cluster.frame import frame_of
 from gnomon.cluster.seeding import Sample, random_rows
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array

@@ -1,111 +1,23 @@
 """Lloyd's two half-steps: exact assignment, and the sums from which the means follow.
 
-In memory, triangle-inequality bounds spare most distance computations; from Parquet and on Dask the same
-assignment runs chunk by chunk. The labels are exact either way, so the iterates are the same.
+In memory, triangle-inequality bounds spare most distance computations (`bounds.py`); from Parquet and on Dask the
+same assignment runs chunk by chunk. The labels are exact either way, so the iterates are the same.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
 
 from gnomon.cluster import sparse_rows
-from gnomon.core.errors import DataError
+from gnomon.cluster.frame import Frame, chunk_frame
 from gnomon.core.linalg import Array
-from gnomon.core.rows import Chunk
-from gnomon.core.sums import total
-from gnomon.core.threads import in_order
 from gnomon.loops import kmeans as loops
 from gnomon.loops import kmeans_few
 
-TINY = np.finfo(np.float64).tiny
 FEW_PRODUCTS = 2**13  # of rows, centers and columns, below which screens and bounds cost more than they spare
-
-
-class Spread(NamedTuple):
-    """Weight, mean, scatter and range of every column."""
-
-    count: Array  # of the present entries
-    mean: Array
-    square: Array
-    low: Array
-    high: Array
-
-    def merge(self, other: Spread) -> Spread:
-        """Add the moments of two sets of rows."""
-        count = self.count + other.count
-        part = other.count / np.maximum(count, TINY)
-        gap = other.mean - self.mean
-        return Spread(
-            count,
-            self.mean + part * gap,
-            self.square + other.square + (self.count * part) * gap**2,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-        )
-
-    def variance(self) -> float:
-        """Return the mean variance of the columns."""
-        return float(np.mean(self.square / np.maximum(self.count, TINY)))
-
-
-def column_spread(chunk: Any) -> Spread:
-    """Partial sum of `Spread`; NaN entries are left out, column by column."""
-    X, d = chunk.X, chunk.X.shape[1]
-    if sparse.issparse(X):
-        weight, *moments = sparse_rows.column_moments(X, chunk.weight)
-        return Spread(np.full(d, weight), *moments)
-    if np.isnan(X.sum(dtype=np.float64)):
-        return _observed_spread(X, chunk.weight)
-    mean, square = np.zeros(d), np.zeros(d)
-    low, high = np.full(d, np.inf), np.full(d, -np.inf)
-    count = loops.moments(X, chunk.weight, mean, square, low, high)
-    return Spread(np.full(d, count), mean, square, low, high)
-
-
-def _observed_spread(X: Array, weight: Array) -> Spread:
-    seen = ~np.isnan(X)
-    w = np.where(seen, weight[:, None], 0.0)
-    count = w.sum(axis=0)
-    values = np.where(seen, X, 0.0).astype(np.float64)
-    mean = (w * values).sum(axis=0) / np.maximum(count, TINY)
-    square = (w * (values - mean) ** 2).sum(axis=0)
-    low, high = np.where(seen, X, np.inf).min(axis=0), np.where(seen, X, -np.inf).max(axis=0)
-    return Spread(count, mean, square, low, high)
-
-
-class Frame(NamedTuple):
-    """Origin and unit in which rows are screened: the mean, a power of two that makes entries about one."""
-
-    shift: Array
-    scale: float
-    variance: float  # mean over the columns, in units of 1/scale²
-
-
-def scaled_scatter(chunk: Any, shift: Array, scale: float) -> float:
-    """Partial sum of the squared deviations, in units of 1/scale²."""
-    if sparse.issparse(chunk.X):
-        point = shift[None] * scale
-        return float(chunk.weight @ sparse_rows.squared_distances(chunk.X * scale, point)[:, 0])
-    return float(chunk.weight @ np.nansum(((chunk.X - shift) * scale) ** 2, axis=1))
-
-
-def frame_of(rows: Any) -> Frame:
-    """Measure the data once, in one pass."""
-    spread = total(column_spread, rows)
-    if not (spread.count > 0).any():
-        raise DataError("sample_weight is zero for every row; at least one row must count.")
-    reach = np.nanmax(np.maximum(spread.high - spread.mean, spread.mean - spread.low), initial=0.0)
-    if not np.isfinite(reach) or reach > 1e153:
-        raise DataError("X has entries beyond 1e153, whose squares are not finite; scale the columns.")
-    scale = 2.0 ** -np.ceil(np.log2(reach)) if reach > 1e-300 else 1.0
-    variance = spread.variance() * scale * scale
-    if 0 < reach < 1e-140:  # the squares underflowed
-        variance = total(scaled_scatter, rows, spread.mean, scale) / spread.count.mean() / len(spread.mean)
-    return Frame(spread.mean, float(scale), float(variance))
 
 
 class Groups(NamedTuple):
@@ -179,140 +91,6 @@ def plain(X: Array) -> Array:
     return view
 
 
-class Memory:
-    """The rows of a fit in memory, with bounds that outlive a step.
-
-    The bounds only spare work, never change a label, so a state that they do not belong to is assigned
-    afresh and the answer is the same.
-    """
-
-    def __init__(self, rows: Any, frame: Frame, missing: bool) -> None:
-        self.frame, self.missing = frame, missing
-        self.restarts: list[float] = []  # final objectives of the starts
-        if not rows.in_memory:
-            return
-        self.X, self.weight = plain(rows.X), rows.weight
-        n = self.X.shape[0]
-        self.norms, self.near = np.empty(n), np.empty(n)
-        if not missing and not rows.sparse:
-            blocks = row_blocks(n)
-            list(
-                in_order(
-                    lambda block: loops.row_norms(self.X, *block, frame.shift, frame.scale, self.norms),
-                    blocks,
-                )
-            )
-        self.centers: Array | None = None
-
-    def assign(
-        self, centers: Array, labels: Array, kinds: int, before: Array | None, known: Known | None = None
-    ) -> Assignment:
-        """Update `labels` in place to the nearest centers.
-
-        `kinds` is the number of groups of bounds, 0 for none; `before` the centers that the labels belong to;
-        `known` what is already summed over these labels, so that only the rows that change are added.
-        """
-        if before is None or self.centers is not before or kinds == 0:
-            self.centers = None
-        blocks = row_blocks(self.X.shape[0])
-        if sparse.issparse(self.X):
-            work = self._sparse(centers, labels)
-        elif self.missing:
-            work = self._observed(centers, labels)
-        else:
-            work = self._screened(centers, labels, kinds, known)
-        found = add_assignments(in_order(work, blocks))
-        self.centers = centers
-        found = found._replace(cost=found.cost / self.frame.scale / self.frame.scale)
-        if known is None:
-            return found
-        sums = np.where(found.counts[:, None] > 0, known.sums + found.sums, 0.0)
-        return found._replace(sums=sums, cost=known.square + found.cost)
-
-    def _screened(self, centers: Array, labels: Array, kinds: int, known: Known | None) -> Any:
-        if self.X.size * len(centers) <= FEW_PRODUCTS:
-            return self._direct(centers, labels, known)
-        self._prepare(centers, kinds)
-        screen = screen_of(centers, self.frame, self.groups.order)
-        fixed = (*screen[:3], self.norms, *screen[3:], *self.groups, self.drift, self.sunk, self.moved)
-        bounds = (self.lower, self.floor, self.upper)
-
-        def work(block: tuple[int, int]) -> Assignment:
-            changed = loops.assign(self.X, *block, *fixed, labels, *bounds, self.near)
-            return self._added(block, centers, labels, known, changed)
-
-        return work
-
-    def _direct(self, centers: Array, labels: Array, known: Known | None) -> Any:
-        """The same for few rows and centers, with all distances."""
-
-        def work(block: tuple[int, int]) -> Assignment:
-            changed = kmeans_few.assign_few(self.X, *block, centers, self.frame.scale, labels, self.near)
-            return self._added(block, centers, labels, known, changed)
-
-        return work
-
-    def _added(
-        self, block: tuple[int, int], centers: Array, labels: Array, known: Known | None, changed: int
-    ) -> Assignment:
-        """What the labels of a block add up to."""
-        X, weight, scale = self.X, self.weight, self.frame.scale
-        sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
-        if known is None:
-            cost = loops.add_residuals(X, weight, *block, centers, scale, labels, sums)
-        else:
-            cost = loops.move_residuals(X, weight, *block, known.anchor, scale, known.labels, labels, sums)
-        loops.add_weights(weight, *block, labels, counts)
-        return Assignment(sums, counts, cost, changed)
-
-    def _prepare(self, centers: Array, kinds: int) -> None:
-        """Move the bounds along with the centers, or begin new ones."""
-        before = self.centers
-        if before is None or before.shape != centers.shape:
-            n = len(self.X)
-            self.groups = group_centers(centers, kinds)
-            self.drift, self.sunk = np.zeros(len(self.groups.bounds) - 1), 0.0
-            self.moved = np.zeros(len(centers))
-            self.lower = np.zeros((n, len(self.drift)), dtype=np.float32)
-            self.floor, self.upper = np.zeros(n, dtype=np.float32), np.full(n, np.inf)
-            return
-        moved = np.sqrt((((centers - before) * self.frame.scale) ** 2).sum(axis=1)) * (1 + 1e-12)
-        self.moved = self.moved + moved
-        self.drift = self.drift + np.maximum.reduceat(moved[self.groups.order], self.groups.bounds[:-1])
-        self.sunk += float(moved.max())
-
-    def _sparse(self, centers: Array, labels: Array) -> Any:
-        def work(block: tuple[int, int]) -> Assignment:
-            a, b = block
-            chunk = Chunk(self.X[a:b], None, self.weight[a:b], a)
-            new, self.near[a:b] = assign_chunk(chunk, centers, self.frame)
-            changed = int(np.count_nonzero(new != labels[a:b]))
-            labels[a:b] = new
-            return _sparse_sums(chunk, centers, new, self.near[a:b], changed)
-
-        return work
-
-    def _observed(self, centers: Array, labels: Array) -> Any:
-        def work(block: tuple[int, int]) -> Assignment:
-            sums, counts = np.zeros(centers.shape), np.zeros(centers.shape)
-            changed, cost = loops.assign_observed(
-                self.X, self.weight, *block, centers, self.frame.scale, labels, self.near, sums, counts
-            )
-            return Assignment(sums, counts, cost, changed)
-
-        return work
-
-
-_memories: WeakKeyDictionary[Any, Memory] = WeakKeyDictionary()  # rows being fitted -> their bounds
-
-
-def memory_of(rows: Any, missing: bool) -> Memory:
-    """Return the bounds of these rows; they vanish with the rows."""
-    if rows not in _memories:
-        _memories[rows] = Memory(rows, frame_of(rows), missing)
-    return _memories[rows]
-
-
 def row_blocks(n: int) -> list[tuple[int, int]]:
     """Cut n rows into blocks that the data alone decide: some for every core, none too small to hand out."""
     step = max(loops.STRETCH, -(-n // 32))
@@ -330,16 +108,6 @@ def add_assignments(parts: Any) -> Assignment:
         cost += part.cost
         changed += part.changed
     return Assignment(sums, counts, cost, changed)
-
-
-def chunk_frame(X: Array, centers: Array) -> Frame:
-    """Return a frame that holds the rows of a chunk and the centers."""
-    shift = centers.mean(axis=0)
-    if sparse.issparse(X):
-        size = max(float(np.abs(X.data).max(initial=0.0)), float(np.abs(centers).max(initial=0.0)))
-        return Frame(shift, float(2.0 ** -np.ceil(np.log2(size))) if 1e-300 < size < 1e300 else 1.0, 0.0)
-    reach = max(np.nanmax(np.abs(X - shift), initial=0.0), np.abs(centers - shift).max(initial=0.0))
-    return Frame(shift, float(2.0 ** -np.ceil(np.log2(reach))) if 1e-300 < reach < 1e300 else 1.0, 0.0)
 
 
 def assign_chunk(chunk: Any, centers: Array, frame: Frame | None = None) -> Any:
@@ -376,7 +144,7 @@ def assignment_sums(chunk: Any, centers: Array, frame: Frame, missing: bool) -> 
     checksum = _checksum(labels, chunk.start)
     X, m = plain(chunk.X), len(labels)
     if sparse.issparse(X):
-        found = _sparse_sums(chunk, centers, labels, near, checksum)
+        found = sparse_sums(chunk, centers, labels, near, checksum)
         return found._replace(cost=found.cost / frame.scale / frame.scale)
     sums, counts = np.zeros(centers.shape), np.zeros(centers.shape)
     _, cost = loops.assign_observed(
@@ -401,7 +169,7 @@ def _checksum(labels: Array, start: int) -> Array:
     return np.array([(found * np.uint64(0x9E3779B97F4A7C15)).sum(dtype=np.uint64)])
 
 
-def _sparse_sums(chunk: Any, centers: Array, labels: Array, near: Array, changed: Any) -> Assignment:
+def sparse_sums(chunk: Any, centers: Array, labels: Array, near: Array, changed: Any) -> Assignment:
     """Return the sums of an assignment of sparse rows; its cost is in units of 1/scale², as `near` is."""
     counts = np.bincount(labels, weights=chunk.weight, minlength=len(centers))
     sums = sparse_rows.sums_by_label(chunk.X, chunk.weight, labels, len(centers))

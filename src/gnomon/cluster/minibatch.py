@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,6 +13,7 @@ from sklearn.utils import Tags
 
 from gnomon.cluster import lloyd, seeding
 from gnomon.cluster.centers import distances_to, nearest_labels, negative_cost
+from gnomon.cluster.frame import Frame, frame_of
 from gnomon.cluster.sparse_rows import dense
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
@@ -38,6 +40,21 @@ class BatchState(NamedTuple):
     idle: int  # batches since then
     batches: int
     seed: int
+
+
+class BatchWork:
+    """The workspace: the rows, the unit they are measured in, and the order in which batches are drawn."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows, self.frame, self.X = rows, frame_of(rows), lloyd.plain(rows.X)
+
+    @cached_property
+    def canonical(self) -> tuple[Array, Array]:
+        """Return the rows in canonical order and their cumulative weights."""
+        weight = self.rows.weight
+        order = seeding.Sample(self.rows.X, weight, self.frame).order
+        edges, counted = np.cumsum(weight[order]), _rows_counted(weight)
+        return order, edges if counted == edges[-1] else edges * (counted / edges[-1])
 
 
 class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Learner):
@@ -137,17 +154,20 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _starts(self) -> int:
         return 1
 
-    def _start(self, rows: Any, rng: np.random.Generator) -> BatchState:
+    def _prepare(self, rows: Any) -> BatchWork:
+        return BatchWork(rows)
+
+    def _start(self, work: BatchWork, rng: np.random.Generator) -> BatchState:
+        rows = work.rows
         if rows.n_rows < self.n_clusters:
             raise DataError(f"n_samples={rows.n_rows} should be >= n_clusters={self.n_clusters}.")
-        frame = lloyd.memory_of(rows, False).frame
-        centers = self._seeds(rows, frame, rng)
+        centers = self._seeds(rows, work.frame, rng)
         state = BatchState(
             centers, np.zeros(len(centers)), np.zeros(0, int), 0.0, np.inf, np.inf, 0, 0, draw_seed(rng)
         )
         return state._replace(labels=np.zeros(rows.n_rows, dtype=np.int32))
 
-    def _seeds(self, rows: Any, frame: lloyd.Frame, rng: np.random.Generator) -> Array:
+    def _seeds(self, rows: Any, frame: Frame, rng: np.random.Generator) -> Array:
         if not isinstance(self.init, str):
             init = self.init
             if callable(init):
@@ -173,10 +193,9 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         chunk = Chunk(whole.X, None, whole.weight, 0)
         return max(found, key=lambda centers: negative_cost(chunk, centers)) if tries != 1 else found[0]
 
-    def _step(self, rows: Any, state: BatchState) -> tuple[BatchState, Report]:
+    def _step(self, work: BatchWork, state: BatchState) -> tuple[BatchState, Report]:
         """One pass: as many batches as make up the data."""
-        memory = lloyd.memory_of(rows, False)
-        order, edges = _canonical(rows, memory)
+        rows, frame, (order, edges) = work.rows, work.frame, work.canonical
         rng = stream(state.seed, state.batches)
         before, done, last = state.centers, False, np.searchsorted(edges, edges[-1])
         size = int(np.ceil(min(self.batch_size, edges[-1])))  # weights count rows
@@ -184,31 +203,30 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             chosen = order[
                 np.minimum(np.searchsorted(edges, rng.random(size) * edges[-1], side="right"), last)
             ]
-            state = self._batch(rows.X[chosen], memory.frame, state, rng)
+            state = self._batch(rows.X[chosen], frame, state, rng)
             if self.max_no_improvement is not None and state.idle >= self.max_no_improvement:
                 done = True
                 break
-        shift = float((((state.centers - before) * memory.frame.scale) ** 2).sum())
-        done = done or (self.tol > 0 and shift <= self.tol * memory.frame.variance)
+        shift = float((((state.centers - before) * frame.scale) ** 2).sum())
+        done = done or (self.tol > 0 and shift <= self.tol * frame.variance)
         return state, Report(state.smooth * float(rows.weight.sum()), done=done, change=shift)
 
-    def _stretch(self, rows: Any, state: BatchState, most: int) -> tuple[BatchState, Any]:
+    def _stretch(self, work: BatchWork, state: BatchState, most: int) -> tuple[BatchState, Any]:
         """Passes over few dense rows in one compiled call, with the numbers of single ones."""
-        memory = lloyd.memory_of(rows, False)
-        order, edges = _canonical(rows, memory)
+        rows, frame, (order, edges) = work.rows, work.frame, work.canonical
         if (
             rows.sparse
             or self.batch_size < edges[-1]
             or rows.X.size * len(state.centers) > lloyd.FEW_PRODUCTS
         ):
-            return self._step(rows, state)
+            return self._step(work, state)
         patience = np.inf if self.max_no_improvement is None else float(self.max_no_improvement)
         centers, counts, costs = state.centers.copy(), state.counts.copy(), np.empty(min(most, LONGEST))
-        frame, before = memory.frame, (float(state.smooth), float(state.best), state.idle)
+        before = (float(state.smooth), float(state.best), state.idle)
         still = float(self.tol * frame.variance) if self.tol > 0 else -1.0
         limits = float(self.reassignment_ratio), still, patience
         made, smooth, best, idle, shift = kmeans_few.pass_in_batches(
-            memory.X,
+            work.X,
             order,
             edges,
             state.seed,
@@ -221,7 +239,7 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             costs,
         )
         if made == 0:  # a center has to be moved
-            return self._step(rows, state)
+            return self._step(work, state)
         done = idle >= patience or shift <= still
         weight = float(rows.weight.sum())
         reports = [Report(cost * weight) for cost in costs[:made].tolist()]
@@ -230,7 +248,7 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         numbers = {"smooth": smooth, "best": best, "idle": int(idle), "batches": batches}
         return state._replace(centers=centers, counts=counts, **numbers), reports
 
-    def _batch(self, X: Array, frame: lloyd.Frame, state: BatchState, rng: np.random.Generator) -> BatchState:
+    def _batch(self, X: Array, frame: Frame, state: BatchState, rng: np.random.Generator) -> BatchState:
         """Assign a batch and move the centers."""
         n = X.shape[0]
         chunk = Chunk(X, None, np.ones(n), 0)
@@ -260,8 +278,8 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         labels = per_row(nearest_labels, rows, state.centers)
         return state._replace(labels=labels, cost=-float(total(negative_cost, rows, state.centers)))
 
-    def _finish(self, rows: Any, state: BatchState) -> BatchState:
-        return self._labeled(rows, state) if self.compute_labels else state._replace(cost=state.smooth)
+    def _finish(self, work: BatchWork, state: BatchState) -> BatchState:
+        return self._labeled(work.rows, state) if self.compute_labels else state._replace(cost=state.smooth)
 
     def _attributes(self, state: BatchState) -> dict[str, Any]:
         found = {
@@ -276,7 +294,7 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """Move the centers by one batch of rows; the first call draws the seeds from it."""
         first = not hasattr(self, "counts_")
         rows = self._read(X, None, sample_weight, reset=first)
-        frame = lloyd.frame_of(rows)
+        frame = frame_of(rows)
         if first:
             from gnomon.core.randomness import generator
 
@@ -319,14 +337,3 @@ def _rows_counted(weight: Array) -> float:
     """Return how many rows the weights stand for: their sum where all are whole, else as many as have some."""
     whole = np.array_equal(weight, np.floor(weight))
     return float(weight.sum()) if whole else float(np.count_nonzero(weight))
-
-
-def _canonical(rows: Any, memory: Any) -> tuple[Array, Array]:
-    """Return the rows in canonical order and their cumulative weights, remembered with the rows."""
-    if not hasattr(memory, "order"):
-        memory.order = seeding.Sample(rows.X, rows.weight, memory.frame).order
-        memory.edges = np.cumsum(rows.weight[memory.order])
-        counted = _rows_counted(rows.weight)
-        if counted != memory.edges[-1]:
-            memory.edges *= counted / memory.edges[-1]
-    return memory.order, memory.edges

@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.cluster import sparse_rows
-from gnomon.cluster.lloyd import Frame, plain
+from gnomon.cluster.frame import Frame
+from gnomon.cluster.lloyd import plain
 from gnomon.cluster.sampling import bottom_rows, fine_hash, hash_rows
 from gnomon.core.canonical import order_by_key, rows_differ
 from gnomon.core.errors import DataError

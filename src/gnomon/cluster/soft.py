@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import ClusterMixin
 
-from gnomon.cluster import lloyd, seeding
+from gnomon.cluster import seeding
+from gnomon.cluster.frame import frame_of
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.parameters import Interval, StrOptions
@@ -132,7 +133,7 @@ class SoftKMeans(ClusterMixin, Learner):
         if rows.n_rows < self.n_clusters:
             raise DataError(f"n_samples={rows.n_rows} should be >= n_clusters={self.n_clusters}.")
         if isinstance(self.init, str):
-            sample = seeding.sample_of(rows, lloyd.frame_of(rows))
+            sample = seeding.sample_of(rows, frame_of(rows))
             centers = seeding.STARTS[self.init](sample, self.n_clusters, rng).centers
         else:
             centers = np.array(self.init, dtype=np.float64)

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.base import ClusterMixin
 from sklearn.utils import Tags
 
+from gnomon.cluster.frame import frame_of
 from gnomon.cluster.graphs import (
     affinity,
     degrees,
@@ -22,7 +23,6 @@ from gnomon.cluster.graphs import (
     similarities,
 )
 from gnomon.cluster.kmeans import KMeans
-from gnomon.cluster.lloyd import frame_of
 from gnomon.cluster.partitions import sinkhorn
 from gnomon.cluster.seeding import Sample
 from gnomon.core.errors import DataError

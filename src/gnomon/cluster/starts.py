@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gnomon.cluster.lloyd import frame_of
+from gnomon.cluster.frame import frame_of
 from gnomon.cluster.seeding import Sample, farthest_first_rows, plus_plus
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array

@@ -27,7 +27,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         """Return the rows to learn from, after checking the parameters; `self` is not changed."""
         if reset:
             check_parameters(self)
-        return read(self, X, y, sample_weight, reads=self._reads, reset=reset, **options)
+        options.setdefault("reads", self._reads)
+        return read(self, X, y, sample_weight, reset=reset, **options)
 
     def _rows(self, X: Any, **options: Any) -> Rows:
         """Return the rows to predict for."""

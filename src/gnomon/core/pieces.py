@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
-from gnomon.core.steps import Learner, Report
+from gnomon.core.steps import Report, Unseeded
 from gnomon.core.threads import in_order
 
 ENDLESS = 2**31 - 1  # steps: the list of pieces ends earlier
@@ -54,14 +54,12 @@ class Pieces:
         return self.learner._piece(self.plan, task)
 
 
-class InPieces(Learner):
+class InPieces(Unseeded):
     """A learner whose steps are independent pieces, worked on side by side, and a last one that puts them together.
 
     Subclasses write `_plan`, `_tasks`, `_piece`, `_so_far` and `_conclude`. Whoever watches sees a fitted model after
     every piece; a killed fit goes on with the pieces that are missing.
     """
-
-    _stop: ClassVar[str] = "self"
 
     def _plan(self, data: Any) -> Any:
         """Return what all pieces work on."""
@@ -86,9 +84,6 @@ class InPieces(Learner):
     def _prepare(self, data: Any) -> Pieces:
         return Pieces(self, self._plan(data))
 
-    def _start(self, work: Pieces, rng: Any) -> Any:
-        return None
-
     def _step(self, work: Pieces, state: Done | None) -> tuple[Done, Report]:
         results = () if state is None else state.results
         if len(results) < len(work.tasks):
@@ -103,6 +98,3 @@ class InPieces(Learner):
 
     def _limit(self) -> int:
         return ENDLESS
-
-    def _starts(self) -> int:
-        return 1

@@ -48,6 +48,8 @@ class Rows(Data):
     in_memory: bool = False
     sparse: bool = False  # CSR
     given: Any = None  # what else a fit was told beside its rows: points to start from
+    categories: dict[int, Array] | None = None  # of columns read as codes, by their position
+    outputs: Any = None  # the classes of every column of a target that has several
     known_weight: float | None = None  # the sum of the weights, once somebody has added it up
 
     def gather(
@@ -66,6 +68,8 @@ class Rows(Data):
             found["feature_names_in_"] = self.feature_names
         if self.classes is not None:
             found["classes_"] = self.classes
+        if self.categories is not None:
+            found["categories_"] = dict(self.categories)
         return found
 
     def digest(self) -> str:

@@ -19,20 +19,18 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
-from sklearn.exceptions import ConvergenceWarning
-
 from gnomon.core.callback_support import CallbackSupportMixin, callback_management_context
 from gnomon.core.callbacks import Position
 from gnomon.core.compiling import compiling_noted
+from gnomon.core.convergence import Convergence, Moment
 from gnomon.core.data import Data
-from gnomon.core.errors import DivergenceError, interruptible
+from gnomon.core.errors import interruptible
 from gnomon.core.estimator import Estimator
 from gnomon.core.randomness import draw_seed, generator, stream
 from gnomon.core.rows import MemoryRows, Rows
 from gnomon.core.sums import merge
 from gnomon.core.threads import one_blas_thread, threads
 from gnomon.core.trace import Recorder, Trace
-from gnomon.core.validate import warn
 from gnomon.core.watching import Run, Watch
 
 log = logging.getLogger(__name__)
@@ -51,30 +49,12 @@ class Report(NamedTuple):
     stalled: bool = False  # nothing more can be done, whether the goal is reached or not
 
 
-class Moment(NamedTuple):
-    """Where a run stands after a step."""
-
-    state: Any
-    report: Report
-    converged: bool
-
-    def last(self) -> bool:
-        """Tell whether no step follows."""
-        return self.converged or self.report.stalled
-
-
-class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
+class Learner(Convergence, CallbackSupportMixin, Estimator):  # type: ignore[misc]
     """An estimator that learns in steps.
 
     Subclasses write `_start`, `_step` and `_attributes`. They get `fit`, `iterate`, `trace_`, `n_iter_`,
     `converged_`, several starts (`n_init`), `warm_start`, callbacks and checkpoints.
     """
-
-    _sense: ClassVar[str] = "min"  # or "max": which way the objective goes
-    _monotone: ClassVar[bool] = True  # False for stochastic learners, whose objective may rise on the way
-    _stop: ClassVar[str] = (
-        "objective"  # "objective", "relative", "certificate" or "self" (by Report.done alone)
-    )
 
     _unit: ClassVar[str] = "step"  # what one step is: "epoch", "sweep", "episode"
 
@@ -121,10 +101,6 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         raise NotImplementedError(
             f"{type(self).__name__} cannot start from an earlier fit; use warm_start=False."
         )
-
-    def _limit(self) -> int:
-        """Return how many steps there are at most."""
-        return int(self.max_iter)
 
     def _announced(self, data: Any) -> int | None:
         """Return how many steps a progress bar announces for these data; None where nobody knows."""
@@ -282,46 +258,6 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
             if moment.last():
                 return
 
-    def _converged(self, report: Report, objective: float, previous: float, tol: float) -> bool:
-        change = abs(objective - previous)
-        if self._stop == "objective":
-            return change <= tol
-        if self._stop == "relative":
-            return change <= tol * max(1.0, abs(objective))
-        return self._stop == "certificate" and report.certificate is not None and report.certificate <= tol
-
-    def _finite(self, objective: float | None, index: int) -> float:
-        if objective is None:
-            return math.nan
-        if not math.isfinite(objective):
-            raise DivergenceError(
-                f"the objective of {type(self).__name__} is {objective} at iteration {index + 1}. "
-                "Look for entries of X that are huge, and scale the columns."
-            )
-        return float(objective)
-
-    def _better(self, one: float, other: float) -> bool:
-        """Tell whether an objective is better by more than rounding; of equals the first start is kept."""
-        margin = 1e-10 * abs(other)
-        return one > other + margin if self._sense == "max" else one < other - margin
-
-    def _warn_not_converged(self, run: Run) -> None:
-        tol = getattr(self, "tol", None)
-        if not tol:
-            return
-        values = run.trace.objective
-        if self._stop == "certificate" and run.trace.certificate is not None and len(run.trace.certificate):
-            last = f"its certificate is {run.trace.certificate[-1]:.3g}"
-        elif len(values) > 1:
-            last = f"the last change of the objective was {abs(values[-1] - values[-2]):.3g}"
-        else:
-            last = "it made a single step"
-        warn(
-            f"{type(self).__name__} did not converge in max_iter={self._limit()} steps: {last}, "
-            f"and tol={tol:g}. Raise max_iter or tol, or scale the columns.",
-            ConvergenceWarning,
-        )
-
     def _first_state(self, work: Any, seed: int, index: int) -> Any:
         if getattr(self, "warm_start", False) and self.__sklearn_is_fitted__():
             return self._state()
@@ -351,14 +287,10 @@ def _calm(data: Data) -> Any:
     return one_blas_thread() if few else contextlib.nullcontext()
 
 
-class OneStep(Learner):
-    """A learner with a closed form: its loop has one step."""
+class Unseeded(Learner):
+    """A learner that draws no start, and decides by itself when it is done."""
 
     _stop: ClassVar[str] = "self"
-
-    def _solve(self, rows: Any) -> Any:
-        """Return the learned attributes, or a pair of them and the objective."""
-        raise NotImplementedError
 
     def _start(self, work: Any, rng: Any) -> Any:
         return None
@@ -370,6 +302,17 @@ class OneStep(Learner):
         given = self._seed()  # no start is drawn; a generator of the user's goes on as it does elsewhere
         return 0 if given is None or (type(given) is int and given >= 0) else super()._first_seed()
 
+    def _starts(self) -> int:
+        return 1
+
+
+class OneStep(Unseeded):
+    """A learner with a closed form: its loop has one step."""
+
+    def _solve(self, rows: Any) -> Any:
+        """Return the learned attributes, or a pair of them and the objective."""
+        raise NotImplementedError
+
     def _step(self, work: Any, state: Any) -> tuple[Any, Report]:
         solved = self._solve(work)
         attributes, objective = solved if isinstance(solved, tuple) else (solved, None)
@@ -379,9 +322,6 @@ class OneStep(Learner):
         return state
 
     def _limit(self) -> int:
-        return 1
-
-    def _starts(self) -> int:
         return 1
 
 
@@ -460,4 +400,4 @@ class Additive(OneStep):
         return model
 
 
-__all__ = ["Additive", "Learner", "MemoryRows", "OneStep", "Report", "Run"]
+__all__ = ["Additive", "Learner", "MemoryRows", "OneStep", "Report", "Run", "Unseeded"]

@@ -26,6 +26,16 @@ class AdaState(NamedTuple):
     done: bool
 
 
+class AdaWork(NamedTuple):
+    """The workspace: the rows that count, and their columns sorted for stumps."""
+
+    X: Any
+    y: Array
+    weight: Array
+    classes: Array
+    columns: Any  # None where the weak learners are no stumps
+
+
 def votes(learner: Any, X: Array, classes: Array) -> Array:
     """Which class a learner gives to each row, (n, classes) of True and False."""
     if isinstance(learner, DecisionStump):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -24,7 +23,7 @@ from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads, check_fitted, warn
 from gnomon.ensemble.ada_answers import CommitteeAnswers
-from gnomon.ensemble.ada_state import AdaState
+from gnomon.ensemble.ada_state import AdaState, AdaWork
 from gnomon.ensemble.sampling import draw_counts, make_pool
 from gnomon.trees.base import positive
 from gnomon.trees.stump import DecisionStump, fit_stump, sort_columns
@@ -134,36 +133,40 @@ class AdaBoostClassifier(
 
     # the loop
 
-    def _start(self, rows: Any, rng: Any) -> AdaState:
-        _, y, weight = positive(rows)
-        w = weight / weight.sum()
-        score = np.zeros((len(y), len(rows.classes)))
+    def _read(self, X: Any, *others: Any, **options: Any) -> Any:
+        rows = super()._read(X, *others, **options)
+        if sparse.issparse(X):
+            plain = "csr_array" if isinstance(X, sparse.sparray) else "csr_matrix"
+            rows.given = type(X).__name__ if X.format in ("csr", "csc") else plain
+        return rows
+
+    def _start(self, work: AdaWork, rng: Any) -> AdaState:
+        w = work.weight / work.weight.sum()
+        score = np.zeros((len(work.y), len(work.classes)))
         return AdaState((), (), (), (), (w,), (), score, draw_seed(rng), False)
 
-    def _prepared(self, rows: Any) -> tuple[Array, Array, Array, Any]:
-        """Return the rows that count, the classes and sorted columns; once for every fit."""
-        if "_data" not in self.__dict__:
-            X, y, _ = positive(rows)
-            if (
-                not self._stumps()
-                and not self.resample
-                and not has_fit_parameter(self.estimator, "sample_weight")
-            ):
-                raise DataError(
-                    f"{type(self.estimator).__name__} doesn't support sample_weight, which AdaBoost puts on the "
-                    "rows; use resample=True or another estimator."
-                )
-            given = getattr(self, "_format", lambda rows: rows)
-            self._data = (given(X), y, rows.classes, sort_columns(X) if self._stumps() else None)
-        return self._data
+    def _prepare(self, rows: Any) -> AdaWork:
+        X, y, weight = positive(rows)
+        if (
+            not self._stumps()
+            and not self.resample
+            and not has_fit_parameter(self.estimator, "sample_weight")
+        ):
+            raise DataError(
+                f"{type(self.estimator).__name__} doesn't support sample_weight, which AdaBoost puts on the "
+                "rows; use resample=True or another estimator."
+            )
+        columns = sort_columns(X) if self._stumps() else None
+        given = X if rows.given is None else getattr(sparse, rows.given)(X)
+        return AdaWork(given, y, weight, rows.classes, columns)
 
     def _stumps(self) -> bool:
         return self.estimator is None or type(self.estimator) is DecisionStump
 
-    def _step(self, rows: Any, state: AdaState) -> tuple[AdaState, Report]:
-        _, y, classes, _ = self._prepared(rows)
-        w, n_classes = state.weights[-1], len(classes)
-        learner, guess = self._weak(state, w)
+    def _step(self, work: AdaWork, state: AdaState) -> tuple[AdaState, Report]:
+        y = work.y
+        w, n_classes = state.weights[-1], len(work.classes)
+        learner, guess = self._weak(work, state, w)
         wrong = guess != y
         error = 0.0 if n_classes == 1 else float(w[wrong].sum())
         if self._useless(error, n_classes):
@@ -175,7 +178,7 @@ class AdaBoostClassifier(
             return state._replace(done=True), Report(self._loss(state), done=True)
         if error <= 0.0:
             alpha = 1.0 + sum(abs(a) for a in state.alphas)
-            state = self._added(state, learner, alpha, 0.0, 1.0, w, guess)
+            state = self._added(y, state, learner, alpha, 0.0, 1.0, w, guess)
             return state, Report(self._loss(state), done=True)
         odds = np.log((1 - error) / error)
         alpha = self.learning_rate * (0.5 * odds if n_classes <= 2 else odds + np.log(n_classes - 1))
@@ -188,9 +191,9 @@ class AdaBoostClassifier(
                 f"the weights of the rows left the numbers in round {len(state.learners) + 1}, where boosting "
                 f"ends; lower learning_rate (now {self.learning_rate:g})."
             )
-            state = self._added(state, learner, float(alpha), error, 1.0, w, guess)
+            state = self._added(y, state, learner, float(alpha), error, 1.0, w, guess)
             return state._replace(done=True), Report(self._loss(state), done=True)
-        state = self._added(state, learner, float(alpha), error, z, new / z, guess)
+        state = self._added(y, state, learner, float(alpha), error, z, new / z, guess)
         return state, Report(self._loss(state), done=len(state.learners) >= self.n_estimators)
 
     def _useless(self, error: float, n_classes: int) -> bool:
@@ -198,13 +201,13 @@ class AdaBoostClassifier(
             return error >= 1 - 1 / n_classes - CHANCE
         return abs(error - 0.5) <= CHANCE or (error > 0.5 and self.when_worse == "stop")
 
-    def _weak(self, state: AdaState, w: Array) -> tuple[Any, Array]:
+    def _weak(self, work: AdaWork, state: AdaState, w: Array) -> tuple[Any, Array]:
         """Fit a weak learner on the weights; return it and its class codes for all rows."""
-        X, y, classes, sorted_ = self._data
+        X, y, _, classes, sorted_ = work
         if self._stumps() and not self.resample:
             constant = self.estimator is None or self.estimator.allow_constant
             found = fit_stump(sorted_, y, w, len(classes), allow_constant=constant)
-            return self._as_stump(found), self._answers(found, sorted_)
+            return self._as_stump(work, found), self._answers(work, found)
         learner = clone(self.estimator) if self.estimator is not None else DecisionStump()
         rng = stream(state.seed, len(state.learners))
         if "random_state" in learner.get_params():
@@ -225,22 +228,28 @@ class AdaBoostClassifier(
                 break
         return counts
 
-    def _answers(self, found: Any, sorted_: Any) -> Array:
+    def _answers(self, work: AdaWork, found: Any) -> Array:
         if found.feature < 0:
-            return np.full(len(self._data[1]), found.left)
-        return np.where(sorted_.column(found.feature) <= found.threshold, found.left, found.right)
+            return np.full(len(work.y), found.left)
+        return np.where(work.columns.column(found.feature) <= found.threshold, found.left, found.right)
 
-    def _as_stump(self, found: Any) -> DecisionStump:
-        X, _, classes, _ = self._data
+    def _as_stump(self, work: AdaWork, found: Any) -> DecisionStump:
         stump = DecisionStump()
-        stump.__dict__.update(DecisionStump._facts(found, classes))
-        stump.classes_, stump.n_features_in_ = classes, X.shape[1]
+        stump.__dict__.update(DecisionStump._facts(found, work.classes))
+        stump.classes_, stump.n_features_in_ = work.classes, work.X.shape[1]
         return stump
 
     def _added(
-        self, state: AdaState, learner: Any, alpha: float, error: float, z: float, w: Array, guess: Array
+        self,
+        y: Array,
+        state: AdaState,
+        learner: Any,
+        alpha: float,
+        error: float,
+        z: float,
+        w: Array,
+        guess: Array,
     ) -> AdaState:
-        y = self._data[1]
         score = state.score.copy()
         score[np.arange(len(y)), guess] += alpha
         wrong = float(np.mean(score.argmax(axis=1) != y))
@@ -287,19 +296,7 @@ class AdaBoostClassifier(
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Add weak learners; see `Learner.fit`. They get sparse rows in the format given, CSR for odd ones."""
-        if sparse.issparse(X):  # while fitting
-            known = X.format in ("csr", "csc")
-            plain = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix
-            self._format = type(X) if known else plain
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            for name in ("_data", "_format"):
-                self.__dict__.pop(name, None)
-
-    def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Any]:
-        """Yield a fitted copy before the first and after every round."""
-        yield from Learner.iterate(clone(self), X, y, sample_weight)
+        return super().fit(X, y, sample_weight)
 
     # prediction
 

@@ -94,12 +94,11 @@ class Bagging(MetaEstimatorMixin, Learner):
         self
             The fitted committee.
         """
-        self._format = type(X) if sparse.issparse(X) else None  # both while fitting
-        self._metadata = route(self, "fit", fit_params).estimator.fit
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            del self._format, self._metadata
+        metadata = dict(route(self, "fit", fit_params).estimator.fit)
+        rows = self._read(X, y, sample_weight)
+        if metadata or sparse.issparse(X):
+            rows.given = (type(X).__name__ if sparse.issparse(X) else None), metadata
+        return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which methods of the members get what the methods of the committee are given."""
@@ -159,7 +158,7 @@ class Bagging(MetaEstimatorMixin, Learner):
                 features = np.sort(rng.choice(X.shape[1], max(1, width), replace=self.bootstrap_features))
             drawn = np.zeros(rows.n_rows)
             drawn[kept] = counts
-            return self._member(rows.X, labels, drawn, features, rng), features, counts
+            return self._member(rows, labels, drawn, features, rng), features, counts
 
         grown = list(in_order(with_config(one), range(first, last)))
         state = BagState(
@@ -170,14 +169,14 @@ class Bagging(MetaEstimatorMixin, Learner):
         )
         return state, Report(None, done=True)
 
-    def _member(self, X: Any, y: Array, drawn: Array, features: Array, rng: Any) -> Any:
+    def _member(self, rows: Any, y: Array, drawn: Array, features: Array, rng: Any) -> Any:
         """Return a member that saw each row as often as it was drawn: by weights, or by repetition."""
-        member, n = clone(self._base()), X.shape[0]
+        X, member, n = rows.X, clone(self._base()), rows.n_rows
         seed = int(rng.integers(2**31))
         member.set_params(**{name: seed for name in member.get_params() if name.endswith("random_state")})
         whole = len(features) == X.shape[1] and (features == np.arange(X.shape[1])).all()
-        part, metadata = X if whole else X[:, features], getattr(self, "_metadata", {})
-        given = getattr(self, "_format", None) or (lambda rows: rows)
+        part, (kind, metadata) = X if whole else X[:, features], rows.given or (None, {})
+        given = (lambda rows: rows) if kind is None else getattr(sparse, kind)
         if takes_weights(member):
             member.fit(given(part), y, **{**metadata, "sample_weight": drawn})
             return member

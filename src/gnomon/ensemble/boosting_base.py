@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from gnomon.core.errors import DataError, DivergenceError, ModelFileError
 from gnomon.core.randomness import draw_seed, stream
@@ -18,7 +18,7 @@ from gnomon.core.validate import check_fitted
 from gnomon.ensemble.judging import Judge, by_loss
 from gnomon.losses.boosting import Objective, objective_of
 from gnomon.trees import categories as cats
-from gnomon.trees.base import positive, signs_by_name
+from gnomon.trees.base import positive
 from gnomon.trees.nodes import BLOCK_BYTES, PackedTrees, Tree, check_trees, pack_trees, packed_trees_of
 from gnomon.trees.problems import repetitions
 
@@ -38,9 +38,11 @@ class BoostState(NamedTuple):
     valid_losses: Array
     oob: tuple[Any, ...]  # what the loss of rows left out of a round fell by, and where to
     ahead: tuple[Any, ...]  # derivatives at `raw`, score by score; empty: not yet known
+    init: Any = None  # a model to begin with; it follows from the rows, so no checkpoint holds it
 
 
-class TrainingData(NamedTuple):
+@dataclass
+class TrainingData:
     """What the trees of one fit grow from."""
 
     X: Array
@@ -52,13 +54,24 @@ class TrainingData(NamedTuple):
     grower: Any
     judge: Judge | None = None  # None: there is no early stopping
     weighted: bool = False  # rows were given weights
+    init: Any = None  # a fitted model to begin with
+    monitor: Any = None  # ends the fit when it returns True
+    left_out: Any = None  # which rows the present round learns from, and the loss of the others before it
+
+
+class BoostWork:
+    """The workspace of a fit; the seed of its start decides which rows are held out."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+        self.data: TrainingData | None = None
 
 
 def _scores(chunk: Chunk, packed: PackedTrees, start: Array) -> Array:
     return packed.add(chunk.X, np.tile(start, (chunk.X.shape[0], 1)))
 
 
-class Boosted(Learner):
+class Boosted(cats.ReadsCategories, Learner):
     """A sum of small trees, each fitted to the gradient of the loss at the sum so far."""
 
     _stop = "self"
@@ -87,31 +100,17 @@ class Boosted(Learner):
         self
             The fitted model.
         """
-        with _Coding(self, X) as codes:
-            rows = self._read(codes, y, sample_weight)
-            return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
-
-    def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Any]:
-        """Yield a fitted copy before the first and after every round."""
-        one = clone(self)
-        with _Coding(one, X) as codes:
-            yield from one._iterate(one._read(codes, y, sample_weight))
-
-    def _copy(self, run: Any, rows: Any) -> Any:
-        copy = self._unfitted()
-        copy._categories, copy._data = self._categories, self._data
-        copy._keep(run, rows)
-        del copy._categories, copy._data
-        return copy
-
-    def _reconstruction(self, run: Any, rows: Any) -> dict[str, Any]:
-        return {name: value for name, value in vars(self._copy(run, rows)).items() if name.endswith("_")}
-
-    def _rows(self, X: Any, **options: Any) -> Any:
-        found = getattr(self, "categories_", None)
-        return super()._rows(cats.encode(X, found) if found else X, **options)
+        return super().fit(X, y, sample_weight)
 
     # the loop
+
+    def _prepare(self, rows: Any) -> BoostWork:
+        return BoostWork(rows)
+
+    def _data(self, work: BoostWork, seed: int) -> TrainingData:
+        if work.data is None:
+            work.data = self._training_data(work.rows, stream(seed, HELD_OUT))
+        return work.data
 
     def _training_data(self, rows: Any, rng: Any) -> TrainingData:
         X, y, weight = positive(rows)
@@ -131,7 +130,7 @@ class Boosted(Learner):
             train, test = self._hold_out(len(y), y if n_classes else None, rng)
             valid = (X[test], y[test], weight[test])
             X, y, weight, reps = X[train], y[train], weight[train], reps[train]
-        grower = self._make_grower(X, y, weight, reps, objective)
+        grower = self._make_grower(rows, X, y, weight, reps, objective)
         return TrainingData(X, y, weight, reps, objective, valid, grower, judge, rows.weighted)
 
     def _judge_by(self, objective: Objective, rows: Any) -> Judge:
@@ -148,7 +147,9 @@ class Boosted(Learner):
     def _stops_early(self, n: int) -> bool:
         raise NotImplementedError
 
-    def _make_grower(self, X: Array, y: Array, weight: Array, reps: Array, objective: Objective) -> Any:
+    def _make_grower(
+        self, rows: Any, X: Array, y: Array, weight: Array, reps: Array, objective: Objective
+    ) -> Any:
         raise NotImplementedError
 
     def _one_tree(
@@ -167,13 +168,22 @@ class Boosted(Learner):
         test[order[np.linspace(0, n - 1, size).round().astype(int)]] = True
         return np.flatnonzero(~test), np.flatnonzero(test)
 
-    def _start(self, rows: Any, rng: Any) -> BoostState:
+    def _start(self, work: BoostWork, rng: Any) -> BoostState:
         seed = draw_seed(rng)
-        data = self._data = self._training_data(rows, stream(seed, HELD_OUT))
+        data = self._data(work, seed)
         start = self._first_scores(data)
-        raw = np.ascontiguousarray(self._first_raw(data.X, start).T)
-        held = None if data.valid is None else np.ascontiguousarray(self._first_raw(data.valid[0], start).T)
-        return BoostState((), start, raw, held, seed, np.empty(0), np.empty(0), (), ())
+
+        def scores(X: Any) -> Array:
+            return np.ascontiguousarray(self._first_raw(X, start, data.init).T)
+
+        held = None if data.valid is None else scores(data.valid[0])
+        return BoostState((), start, scores(data.X), held, seed, np.empty(0), np.empty(0), (), (), data.init)
+
+    def _snapshot(self, state: BoostState) -> BoostState:
+        return state._replace(init=None)
+
+    def _restore(self, work: BoostWork, snapshot: BoostState) -> BoostState:
+        return snapshot._replace(init=self._data(work, snapshot.seed).init)
 
     def _first_scores(self, data: TrainingData) -> Array:
         return data.objective.start(data.y, data.weight)
@@ -195,23 +205,21 @@ class Boosted(Learner):
         packed = pack_trees(trees, [tree.value[:, :, 0] for tree in trees], columns)
 
         def scores(X: Any) -> Array:
-            return np.ascontiguousarray(packed.add(X, self._first_raw(X, state.start)).T)
+            return np.ascontiguousarray(packed.add(X, self._first_raw(X, state.start, data.init)).T)
 
         held = None if data.valid is None else scores(data.valid[0])
-        return state._replace(raw=scores(data.X), raw_valid=held)
+        return state._replace(raw=scores(data.X), raw_valid=held, init=data.init)
 
-    def _first_raw(self, X: Any, start: Array) -> Array:
+    def _first_raw(self, X: Any, start: Array, init: Any) -> Array:
         """Return the scores before the first round, (n, n_raw)."""
         return np.tile(start, (X.shape[0], 1))
 
-    def _step(self, rows: Any, state: BoostState) -> tuple[BoostState, Report]:
+    def _step(self, work: BoostWork, state: BoostState) -> tuple[BoostState, Report]:
         with one_blas_thread():  # once a round, not once a loop
-            return self._round(rows, state)
+            return self._round(self._data(work, state.seed), state)
 
-    def _round(self, rows: Any, state: BoostState) -> tuple[BoostState, Report]:
-        if self._data is None:
-            self._data = self._training_data(rows, stream(state.seed, HELD_OUT))
-        data, index = self._data, len(state.rounds)
+    def _round(self, data: TrainingData, state: BoostState) -> tuple[BoostState, Report]:
+        index = len(state.rounds)
         if state.raw is None:
             state = self._replayed(data, state)
             if index >= self._limit():
@@ -270,7 +278,6 @@ class Boosted(Learner):
         facts: dict[str, Any] = {
             "rounds_": state.rounds,
             "start_": state.start,
-            "categories_": dict(self._categories),
             "train_score_": -np.asarray(state.losses),
             "n_trees_per_iteration_": len(state.start),
         }
@@ -280,7 +287,7 @@ class Boosted(Learner):
         elif len(judged):
             facts["train_score_"] = judged
         if self.warm_start:
-            facts["_boost_"] = state._replace(ahead=())
+            facts["_boost_"] = state._replace(ahead=(), init=None)
         return facts
 
     # prediction
@@ -297,7 +304,7 @@ class Boosted(Learner):
 
     def _staged_raw(self, X: Any) -> Iterator[Array]:
         rows = self._rows(X)
-        raw = self._first_raw(rows.X, self.start_)
+        raw = self._first_raw(rows.X, self.start_, getattr(self, "init_", None))
         for round_ in self.rounds_:
             for k, tree in enumerate(round_):
                 raw[:, k] += tree.value[tree.apply(rows.X), 0, 0]
@@ -359,26 +366,3 @@ class _View:
         self.tree_, self.n_features_in_, self.categories_ = tree, model.n_features_in_, model.categories_
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
-
-
-class _Coding:
-    """Holds the categories of X while a model is fitted; what is only needed then is dropped after."""
-
-    def __init__(self, model: Any, X: Any) -> None:
-        self.model, self.X = model, X
-
-    def __enter__(self) -> Any:
-        found = cats.learn_categories(self.X, getattr(self.model, "categorical_features", None))
-        codes = cats.encode(self.X, found)
-        signs = signs_by_name(getattr(self.model, "monotonic_cst", None), self.X)
-        if (
-            found
-            and isinstance(signs, list | tuple | np.ndarray)
-            and any(signs[j] for j in found if j < len(signs))
-        ):
-            raise DataError("monotonic_cst orders categories, which have no order; put 0 there.")
-        self.model._categories, self.model._data, self.model._signs = found, None, signs
-        return codes
-
-    def __exit__(self, *error: Any) -> None:
-        del self.model._categories, self.model._data, self.model._signs

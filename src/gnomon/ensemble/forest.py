@@ -10,62 +10,50 @@ from sklearn.metrics import accuracy_score
 
 from gnomon.core.parameters import StrOptions
 from gnomon.ensemble.forest_base import Forest
-from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, ForestState
-from gnomon.trees import categories as cats
+from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, ForestState, ForestWork
+from gnomon.trees.base import positive
 from gnomon.trees.nodes import Tree
-from gnomon.trees.outputs import Outputs, outputs_of, several
+from gnomon.trees.outputs import Outputs, ReadsOutputs, outputs_of
 from gnomon.trees.problems import Problem, class_problem
 from gnomon.trees.tree import DecisionTreeClassifier, class_weights
 
 Array = np.ndarray
 
 
-class _ForestClassifier(ClassifierMixin, Forest):
+class _ForestClassifier(ClassifierMixin, ReadsOutputs, Forest):
     _tree_kind = DecisionTreeClassifier
-    _passing = (*Forest._passing, "_class_codes", "_class_names", "_outputs")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FOREST_CONSTRAINTS,
         "criterion": [StrOptions({"gini", "entropy", "log_loss", "error"})],
         "class_weight": [dict, list, StrOptions({"balanced", "balanced_subsample"}), None],
     }
 
-    @property
-    def _reads(self) -> Any:
-        return cats.READS._replace(y="class" if getattr(self, "_outputs", None) is None else "numbers")
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest; see `Forest.fit`. Several columns of classes in y make one forest for all of them."""
-        found = several(y)
-        if found is None:
-            return super().fit(X, y, sample_weight)
-        self._outputs, indicators = found
-        return super().fit(X, indicators, sample_weight)
+        return super().fit(X, y, sample_weight)
 
     def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
-        outputs = getattr(self, "_outputs", None)
-        self._class_codes = y if outputs is None else outputs.codes(y)
-        self._class_names = rows.classes if outputs is None else outputs
+        outputs = rows.outputs
         if not self.bootstrap and self.class_weight is not None:
             balanced = "balanced" if self.class_weight == "balanced_subsample" else self.class_weight
-            weight = self._class_weighted(balanced, weight)
+            weight = _class_weighted(balanced, rows, self._target_of(rows, y), weight)
         if outputs is not None:
             return outputs.problem(self.criterion, y, weight, reps)
         return class_problem(self.criterion, y, len(rows.classes), weight, reps)
 
-    def _class_weighted(self, class_weight: Any, weight: Array) -> Array:
-        if isinstance(self._class_names, Outputs):
-            return self._class_names.weights(class_weight, self._class_codes, weight)
-        return class_weights(class_weight, self._class_names, self._class_codes, weight)
+    def _target_of(self, rows: Any, y: Array) -> Array:
+        return y if rows.outputs is None else rows.outputs.codes(y)
 
-    def _bag_weight(self, problem: Problem, counts: Array) -> Array:
+    def _bag_weight(self, data: ForestWork, counts: Array) -> Array:
         if self.class_weight is None:
             return counts
         if self.class_weight == "balanced_subsample":
-            return self._class_weighted("balanced", counts)
-        return counts * self._class_weighted(self.class_weight, problem.weight) / problem.weight
+            return _class_weighted("balanced", data.rows, data.target, counts)
+        weight = data.problem.weight
+        return counts * _class_weighted(self.class_weight, data.rows, data.target, weight) / weight
 
-    def _pruned(self, tree: Tree) -> Tree:
-        tree, outputs = super()._pruned(tree), getattr(self, "_outputs", None)
+    def _pruned(self, data: ForestWork, tree: Tree) -> Tree:
+        tree, outputs = super()._pruned(data, tree), data.rows.outputs
         return tree if outputs is None else outputs.shares(tree)
 
     def _values(self, tree: Tree) -> Array:
@@ -75,28 +63,22 @@ class _ForestClassifier(ClassifierMixin, Forest):
         return tree.value[:, 0, 1:] if tree.value.shape[1:] == (1, 2) else self._values(tree)
 
     def _facts(self, run: Any, rows: Any) -> dict[str, Any]:
-        facts, outputs = super()._facts(run, rows), getattr(self, "_outputs", None)
+        facts, outputs = super()._facts(run, rows), rows.outputs
         if outputs is None:
             return {**facts, "n_classes_": len(rows.classes), "n_outputs_": 1}
         classes = list(outputs.classes)
         sizes = {"n_classes_": [len(c) for c in classes], "n_outputs_": len(classes)}
         return {**facts, **sizes, "classes_": classes}
 
-    def _guessed(self, mean: Array) -> Array:
-        """Codes of the classes of largest mean share."""
-        if not isinstance(self._class_names, Outputs):
-            return mean.argmax(axis=1)
-        return np.stack([part.argmax(axis=1) for part in self._class_names.split(mean)], axis=1)
-
-    def _oob_loss(self, state: ForestState) -> float:
+    def _oob_loss(self, work: ForestWork, state: ForestState) -> float:
         seen = state.oob_count > 0
-        guess = self._guessed(self._oob_mean(state)[seen])
-        return float(np.mean(guess != self._class_codes[seen])) if seen.any() else 1.0
+        guess = _guessed(work.rows.outputs, self._oob_mean(state)[seen])
+        return float(np.mean(guess != work.target[seen])) if seen.any() else 1.0
 
-    def _oob_facts(self, mean: Array, state: ForestState) -> dict[str, Any]:
-        seen, names = state.oob_count > 0, self._class_names
-        y, guess = self._class_codes[seen], self._guessed(mean[seen])
-        if isinstance(names, Outputs):
+    def _oob_facts(self, mean: Array, state: ForestState, rows: Any) -> dict[str, Any]:
+        seen, names = state.oob_count > 0, rows.outputs
+        y, guess = self._target_of(rows, positive(rows)[1])[seen], _guessed(names, mean[seen])
+        if names is not None:
             shares = [part[seen] for part in names.split(mean)]
             y = np.stack([c[codes] for c, codes in zip(names.classes, y.T, strict=True)], axis=1)
             metric = self.oob_score if callable(self.oob_score) else _all_right
@@ -104,7 +86,7 @@ class _ForestClassifier(ClassifierMixin, Forest):
             mean = np.stack(np.split(mean, len(names.classes), axis=1), axis=2)  # (n, classes, outputs)
             return {"oob_score_": float(score), "oob_decision_function_": mean}
         metric = self.oob_score if callable(self.oob_score) else accuracy_score
-        score = metric(names[y], names[guess]) if seen.any() else np.nan
+        score = metric(rows.classes[y], rows.classes[guess]) if seen.any() else np.nan
         return {"oob_score_": float(score), "oob_decision_function_": mean}
 
     def _as_estimator(self, tree: Tree) -> DecisionTreeClassifier:
@@ -140,6 +122,20 @@ class _ForestClassifier(ClassifierMixin, Forest):
 def _all_right(y: Array, guess: Array) -> float:
     """Share of the rows whose outputs are all right, as `score` counts them."""
     return float(np.mean((y == guess).all(axis=1)))
+
+
+def _class_weighted(class_weight: Any, rows: Any, codes: Array, weight: Array) -> Array:
+    """Return the weights of rows times those of their classes."""
+    if rows.outputs is not None:
+        return rows.outputs.weights(class_weight, codes, weight)
+    return class_weights(class_weight, rows.classes, codes, weight)
+
+
+def _guessed(outputs: Outputs | None, mean: Array) -> Array:
+    """Codes of the classes of largest mean share."""
+    if outputs is None:
+        return mean.argmax(axis=1)
+    return np.stack([part.argmax(axis=1) for part in outputs.split(mean)], axis=1)
 
 
 class RandomForestClassifier(_ForestClassifier):

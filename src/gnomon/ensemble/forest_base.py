@@ -15,7 +15,7 @@ from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row
 from gnomon.core.threads import in_order
 from gnomon.core.validate import check_fitted, warn
-from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, Coding, ForestState, TrainingData, tree_seeds
+from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, ForestState, ForestWork, tree_seeds
 from gnomon.ensemble.sampling import SamplingPool, draw_counts, draw_places, make_pool, n_draws
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
@@ -40,13 +40,12 @@ def _all_leaves(chunk: Chunk, trees: tuple[Tree, ...]) -> Array:
     return np.stack([tree.apply(chunk.X) for tree in trees], axis=1)
 
 
-class Forest(Learner):
+class Forest(cats.ReadsCategories, Learner):
     """Many trees whose predictions are averaged."""
 
     _stop = "self"
     _splitter: ClassVar[str] = "best"
     _tree_kind: ClassVar[Any] = None
-    _passing: ClassVar[tuple[str, ...]] = ("_categories", "_data", "_target", "_ahead")  # while fitting
     _parameter_constraints: ClassVar[dict[str, Any]] = FOREST_CONSTRAINTS
 
     def __sklearn_tags__(self) -> Any:
@@ -81,65 +80,31 @@ class Forest(Learner):
         self
             The fitted forest.
         """
-        with self._coding(X) as codes:
-            rows = self._read(codes, y, sample_weight)
-            return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
+        return super().fit(X, y, sample_weight)
 
     def iterate(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Any]:
         """Yield a fitted copy of the forest after every tree."""
-        from sklearn.base import clone
-
-        one = clone(self)
-        with one._coding(X) as codes:
-            rows = one._read(codes, y, sample_weight)
-            for copy in one._iterate(rows):
-                if copy.trees_:
-                    yield copy
-
-    def _copy(self, run: Any, rows: Any) -> Any:
-        from sklearn.base import clone
-
-        copy = clone(self)
-        for name in self._passing:
-            setattr(copy, name, getattr(self, name, None))
-        copy._keep(run, rows)
-        for name in self._passing:
-            delattr(copy, name)
-        return copy
+        yield from (copy for copy in super().iterate(X, y, sample_weight) if copy.trees_)
 
     def _keep(self, run: Any, rows: Any) -> None:
-        if self._data is None and run.state.oob_sum is not None:
-            self._data = self._training_data(rows)
         self._adopt({**self._learned(run), **self._facts(run, rows)}, rows)
 
     def _facts(self, run: Any, rows: Any) -> dict[str, Any]:
         """Return what the rows tell beside the trees."""
         facts: dict[str, Any] = {"max_features_": feature_count(self.max_features, rows.n_features)}
-        kept, facts["_n_rows_"] = np.flatnonzero(rows.weight > 0), rows.n_rows
-        if self.bootstrap and self._data is not None:
-            pool = self._data.pool
-            facts["_draws_"] = (kept[pool.order], pool.ends, pool.size, pool.whole, self._data.draws)
-        elif hasattr(self, "_draws_"):
-            facts["_draws_"] = self._draws_
+        facts["_n_rows_"] = rows.n_rows
+        if run.state.sample is not None:
+            facts["_draws_"] = run.state.sample
+        if run.state.oob_sum is not None:
+            facts |= self._oob_facts(self._oob_mean(run.state), run.state, rows)
         return facts
-
-    def _reconstruction(self, run: Any, rows: Any) -> dict[str, Any]:
-        copy = self._copy(run, rows)
-        return {name: value for name, value in vars(copy).items() if name.endswith("_")}
-
-    def _coding(self, X: Any) -> Any:
-        return Coding(self, X)
-
-    def _rows(self, X: Any, **options: Any) -> Any:
-        found = getattr(self, "categories_", None)
-        return super()._rows(cats.encode(X, found) if found else X, **options)
 
     # the loop
 
     def _limit(self) -> int:
         return int(self.n_estimators)
 
-    def _training_data(self, rows: Any) -> TrainingData:
+    def _prepare(self, rows: Any) -> ForestWork:
         if self.max_samples is not None and not self.bootstrap:
             raise DataError("max_samples needs bootstrap=True; without it every tree sees all rows.")
         if self.oob_score and not self.bootstrap:
@@ -147,25 +112,37 @@ class Forest(Learner):
         X, y, weight = positive(rows)
         reps = repetitions(weight)
         problem = self._problem(y, weight, reps, rows)
-        counts = cats.counts(self._categories, rows.n_features)
+        counts, target = cats.counts(rows.categories, rows.n_features), self._target_of(rows, y)
         prepared = prepare(X, counts, self.max_bins, weight)
         growth = growth_of(self, problem.weight, reps, rows.n_features)
         if not self.bootstrap:
-            return TrainingData(
-                X, prepared, problem, growth._replace(random=self._splitter == "random"), None, 0
-            )
+            growth = growth._replace(random=self._splitter == "random")
+            return ForestWork(rows, X, target, prepared, problem, growth, None, 0)
         pool = make_pool(X, y, weight)
         draws = n_draws(self.max_samples, pool.size)
         part = growth_of(self, np.full(1, float(draws)), np.full(1, float(draws)), rows.n_features)
-        return TrainingData(
-            X, prepared, problem, part._replace(random=self._splitter == "random"), pool, draws
-        )
+        part = part._replace(random=self._splitter == "random")
+        return ForestWork(rows, X, target, prepared, problem, part, pool, draws)
+
+    def _target_of(self, rows: Any, y: Array) -> Array:
+        """Return the targets of rows that count as scores compare them."""
+        return y
 
     def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
         raise NotImplementedError
 
-    def _start(self, rows: Any, rng: Any) -> ForestState:
+    def _start(self, work: ForestWork, rng: Any) -> ForestState:
         return ForestState((), draw_seed(rng), None, None)
+
+    def _first_state(self, work: ForestWork, seed: int, index: int) -> ForestState:
+        state: ForestState = super()._first_state(work, seed, index)
+        return state._replace(sample=work.sample())
+
+    def _snapshot(self, state: ForestState) -> ForestState:
+        return state._replace(sample=None)
+
+    def _restore(self, work: ForestWork, snapshot: ForestState) -> ForestState:
+        return snapshot._replace(sample=work.sample())
 
     def _state(self) -> ForestState:
         if self.n_estimators < len(self.trees_):
@@ -177,69 +154,63 @@ class Forest(Learner):
             warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
         return ForestState(self.trees_, self.seed_, *getattr(self, "_oob_", (None, None)))
 
-    def _step(self, rows: Any, state: ForestState) -> tuple[ForestState, Report]:
-        if getattr(self, "_data", None) is None:
-            self._data = self._training_data(rows)
+    def _step(self, work: ForestWork, state: ForestState) -> tuple[ForestState, Report]:
         index, objective = len(state.trees), None
         if self.oob_score and state.oob_sum is None:  # trees of a warm start that was not judged
             for number, tree in enumerate(state.trees):
-                counts = draw_counts(self._data.pool, self._data.draws, stream(state.seed, number))
-                state = self._add_oob(state, tree, counts)
+                counts = draw_counts(work.pool, work.draws, stream(state.seed, number))
+                state = self._add_oob(work, state, tree, counts)
         if index < self.n_estimators:
-            tree, counts = self._next_tree(state.seed, index)
+            tree, counts = self._next_tree(work, state.seed, index)
             state = state._replace(trees=(*state.trees, tree))
             if self.oob_score:
-                state = self._add_oob(state, tree, counts)
-                objective = self._oob_loss(state)
+                state = self._add_oob(work, state, tree, counts)
+                objective = self._oob_loss(work, state)
         return state, Report(objective, done=index + 1 >= self.n_estimators)
 
-    def _next_tree(self, seed: int, index: int) -> tuple[Tree, Array | None]:
+    def _next_tree(self, work: ForestWork, seed: int, index: int) -> tuple[Tree, Array | None]:
         """Return a tree; the ones after it grow at the same time and wait for their turn."""
-        if not self._ahead:
+        if not work.ahead:
             last = min(index + AHEAD, self.n_estimators)
             own = list(enumerate(tree_seeds(seed, last)))[index:]
-            self._ahead = list(in_order(lambda pair: self._one_tree(self._data, seed, *pair), own))[::-1]
-        return self._ahead.pop()
+            work.ahead = list(in_order(lambda pair: self._one_tree(work, seed, *pair), own))[::-1]
+        return work.ahead.pop()
 
-    def _one_tree(self, data: TrainingData, seed: int, index: int, own: int) -> tuple[Tree, Array | None]:
+    def _one_tree(self, data: ForestWork, seed: int, index: int, own: int) -> tuple[Tree, Array | None]:
         """Return a tree and its sample: that of a tree with this `random_state`, grown on the sample."""
         rng = stream(seed, index)
-        counts, problem, prepared = None, data.problem, data.prepared
+        counts, problem = None, data.problem
         if self.bootstrap:
             counts = draw_counts(data.pool, data.draws, rng)
-            problem = problem._replace(weight=self._bag_weight(data.problem, counts), reps=counts)
+            problem = problem._replace(weight=self._bag_weight(data, counts), reps=counts)
         growth = data.growth
         if self.feature_subset == "tree":
-            chosen = np.sort(rng.permutation(len(prepared.categories))[: growth.max_features])
-            return self._subset_tree(prepared, problem, growth, rng, counts, chosen), counts
+            chosen = np.sort(rng.permutation(len(data.prepared.categories))[: growth.max_features])
+            return self._subset_tree(data, problem, rng, counts, chosen), counts
         mask = None if counts is None else counts > 0
-        return self._pruned(self._grow(data, problem, growth, generator(own), mask)), counts
+        return self._pruned(data, self._grow(data, problem, growth, generator(own), mask)), counts
 
-    def _grow(
-        self, data: TrainingData, problem: Problem, growth: Growth, rng: Any, mask: Array | None
-    ) -> Tree:
+    def _grow(self, data: ForestWork, problem: Problem, growth: Growth, rng: Any, mask: Array | None) -> Tree:
         return grow_tree(data.prepared, problem, growth, rng, mask)
 
-    def _bag_weight(self, problem: Problem, counts: Array) -> Array:
+    def _bag_weight(self, data: ForestWork, counts: Array) -> Array:
         return counts
 
-    def _subset_tree(
-        self, prepared: Any, problem: Problem, growth: Growth, rng: Any, counts: Any, chosen: Array
-    ) -> Tree:
-        part = prepared.choose(chosen)
+    def _subset_tree(self, data: ForestWork, problem: Problem, rng: Any, counts: Any, chosen: Array) -> Tree:
+        part, growth = data.prepared.choose(chosen), data.growth
         monotone = None if growth.monotone is None else growth.monotone[chosen]
         growth = growth._replace(max_features=len(chosen), monotone=monotone)
         tree = grow_tree(part, problem, growth, rng, None if counts is None else counts > 0)
         feature = np.where(tree.feature >= 0, chosen[np.maximum(tree.feature, 0)], tree.feature)
-        return self._pruned(tree._replace(feature=feature.astype(np.int32)))
+        return self._pruned(data, tree._replace(feature=feature.astype(np.int32)))
 
-    def _pruned(self, tree: Tree) -> Tree:
+    def _pruned(self, data: ForestWork, tree: Tree) -> Tree:
         return pruning.prune_tree(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
 
     # out of the bag
 
-    def _add_oob(self, state: ForestState, tree: Tree, drawn: Array) -> ForestState:
-        X = self._data.X
+    def _add_oob(self, work: ForestWork, state: ForestState, tree: Tree, drawn: Array) -> ForestState:
+        X = work.X
         width = self._values(tree).shape[1]
         total = np.zeros((X.shape[0], width)) if state.oob_sum is None else state.oob_sum.copy()
         count = np.zeros(X.shape[0]) if state.oob_count is None else state.oob_count.copy()
@@ -252,7 +223,7 @@ class Forest(Learner):
         with np.errstate(invalid="ignore", divide="ignore"):
             return state.oob_sum / state.oob_count[:, None]
 
-    def _oob_loss(self, state: ForestState) -> float | None:
+    def _oob_loss(self, work: ForestWork, state: ForestState) -> float | None:
         raise NotImplementedError
 
     def _values(self, tree: Tree) -> Array:
@@ -267,17 +238,15 @@ class Forest(Learner):
         facts: dict[str, Any] = {
             "trees_": state.trees,
             "seed_": state.seed,
-            "categories_": dict(self._categories),
         }
         if state.oob_sum is not None:
             facts["_oob_"] = (state.oob_sum, state.oob_count)
             missing = int(np.count_nonzero(state.oob_count == 0))
             if missing and len(state.trees) >= self.n_estimators:
                 warn(f"{missing} rows are in every bag and have no out-of-bag prediction; use more trees.")
-            facts |= self._oob_facts(self._oob_mean(state), state)
         return facts
 
-    def _oob_facts(self, mean: Array, state: ForestState) -> dict[str, Any]:
+    def _oob_facts(self, mean: Array, state: ForestState, rows: Any) -> dict[str, Any]:
         raise NotImplementedError
 
     # prediction and inspection

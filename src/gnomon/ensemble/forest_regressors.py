@@ -12,7 +12,7 @@ from sklearn.metrics import r2_score
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import StrOptions
 from gnomon.ensemble.forest_base import Forest
-from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, ForestState
+from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, ForestState, ForestWork
 from gnomon.trees import categories as cats
 from gnomon.trees.absolute import check_absolute, grow_from_rows
 from gnomon.trees.base import positive
@@ -40,8 +40,7 @@ class _ForestRegressor(RegressorMixin, Forest):
                 raise DataError(
                     "criterion='absolute_error' draws features for every split; use feature_subset='split'."
                 )
-            check_absolute(self, y)
-        self._target = y
+            check_absolute(self, rows, y)
         return number_problem(self.criterion, y.reshape(len(y), -1), weight, reps)
 
     def _grow(self, data: Any, problem: Problem, growth: Any, rng: Any, mask: Array | None) -> Tree:
@@ -62,17 +61,17 @@ class _ForestRegressor(RegressorMixin, Forest):
             facts["training_leaves_"] = np.stack([tree.apply(X) for tree in run.state.trees], axis=1)
         return facts
 
-    def _oob_loss(self, state: ForestState) -> float:
+    def _oob_loss(self, work: ForestWork, state: ForestState) -> float:
         seen = state.oob_count > 0
         guess = self._oob_mean(state)[seen]
-        return float(np.mean((guess - self._target.reshape(len(seen), -1)[seen]) ** 2)) if seen.any() else 0.0
+        return float(np.mean((guess - work.target.reshape(len(seen), -1)[seen]) ** 2)) if seen.any() else 0.0
 
-    def _oob_facts(self, mean: Array, state: ForestState) -> dict[str, Any]:
-        seen = state.oob_count > 0
-        y = self._target.reshape(len(seen), -1)
+    def _oob_facts(self, mean: Array, state: ForestState, rows: Any) -> dict[str, Any]:
+        seen, flat = state.oob_count > 0, rows.y.ndim == 1
+        y = positive(rows)[1].reshape(len(seen), -1)
         metric = self.oob_score if callable(self.oob_score) else r2_score
         score = metric(y[seen], mean[seen]) if seen.sum() > 1 else np.nan
-        return {"oob_score_": float(score), "oob_prediction_": mean[:, 0] if self._target.ndim == 1 else mean}
+        return {"oob_score_": float(score), "oob_prediction_": mean[:, 0] if flat else mean}
 
     def _as_estimator(self, tree: Tree) -> DecisionTreeRegressor:
         model = self._tree_like()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -10,7 +11,6 @@ import numpy as np
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import stream
 from gnomon.ensemble.sampling import SamplingPool
-from gnomon.trees import categories as cats
 from gnomon.trees.base import CONSTRAINTS
 from gnomon.trees.growing import Prepared
 from gnomon.trees.nodes import Tree
@@ -43,36 +43,31 @@ class ForestState(NamedTuple):
     seed: int
     oob_sum: Array | None  # (n, width): summed predictions for rows that a tree did not see
     oob_count: Array | None  # (n,)
+    sample: Any = None  # what bags are drawn from; it follows from the rows, so no checkpoint holds it
 
 
-class TrainingData(NamedTuple):
-    """What the trees of one fit grow from."""
+@dataclass
+class ForestWork:
+    """The workspace: what the trees of one fit grow from, and trees that wait for their turn."""
 
+    rows: Any
     X: Array
+    target: Array  # of the rows that count: class codes, or numbers
     prepared: Prepared | SparseColumns
     problem: Problem
     growth: Growth
     pool: SamplingPool | None  # None without a bootstrap
     draws: int
+    ahead: list[Any] = field(default_factory=list)
+
+    def sample(self) -> tuple[Any, ...] | None:
+        """Return what the rows that a tree was grown on can be drawn from again."""
+        if self.pool is None:
+            return None
+        order = np.flatnonzero(self.rows.weight > 0)[self.pool.order]
+        return order, self.pool.ends, self.pool.size, self.pool.whole, self.draws
 
 
 def tree_seeds(seed: int, n_trees: int) -> list[int]:
     """Return the `random_state` of every tree of a forest; that of a tree does not depend on how many follow."""
     return stream(seed, -1).integers(2**31 - 1, size=n_trees).tolist()
-
-
-class Coding:
-    """Holds the categories of X while a forest is fitted; what is only needed then is dropped after."""
-
-    def __init__(self, model: Any, X: Any) -> None:
-        self.model, self.X = model, X
-
-    def __enter__(self) -> Any:
-        found = cats.learn_categories(self.X, self.model.categorical_features)
-        codes = cats.encode(self.X, found)
-        self.model._categories, self.model._data, self.model._ahead = found, None, []
-        return codes
-
-    def __exit__(self, *error: Any) -> None:
-        for name in self.model._passing:
-            self.model.__dict__.pop(name, None)

@@ -55,18 +55,9 @@ class ExactBoosted(Boosted):
 
         ``monitor(round, self, state)`` is called after every round and ends the fit when it returns True.
         """
-        self._monitor = monitor
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            for name in ("_monitor", "_init", "_out"):  # while fitting
-                self.__dict__.pop(name, None)
-
-    def _is_enough(self, state: BoostState) -> bool:
-        monitor = getattr(self, "_monitor", None)
-        if monitor is not None and monitor(len(state.rounds) - 1, self, {"state": state}):
-            return True
-        return super()._is_enough(state)
+        rows = self._read(X, y, sample_weight)
+        rows.given = monitor
+        return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
 
     def _attributes(self, state: BoostState) -> dict[str, Any]:
         facts = super()._attributes(state)
@@ -77,8 +68,8 @@ class ExactBoosted(Boosted):
             fell, left = np.zeros((2, len(state.rounds)))
             fell[-len(state.oob) :], left[-len(state.oob) :] = factor * np.reshape(state.oob, (-1, 2)).T
             facts |= {"oob_improvement_": fell, "oob_scores_": left, "oob_score_": float(left[-1])}
-        if getattr(self, "_init", None) is not None:
-            facts["init_"] = self._init
+        if state.init is not None:
+            facts["init_"] = state.init
         return facts
 
     def _deviance(self, n_raw: int) -> float:
@@ -117,7 +108,9 @@ class ExactBoosted(Boosted):
     def _stops_early(self, n: int) -> bool:
         return self.n_iter_no_change is not None
 
-    def _make_grower(self, X: Array, y: Array, weight: Array, reps: Array, objective: Objective) -> _Grower:
+    def _make_grower(
+        self, rows: Any, X: Array, y: Array, weight: Array, reps: Array, objective: Objective
+    ) -> _Grower:
         d = X.shape[1]
         return _Grower(prepare(X, np.zeros(d, np.int64), None), growth_of(self, weight, reps, d))
 
@@ -125,7 +118,8 @@ class ExactBoosted(Boosted):
         data = super()._training_data(rows, rng)
         if self._has_init():
             known = self.warm_start and hasattr(self, "init_")
-            self._init = self.init_ if known else fit_initial(self.init, data)
+            data.init = self.init_ if known else fit_initial(self.init, data)
+        data.monitor = rows.given
         return data
 
     def _has_init(self) -> bool:
@@ -136,8 +130,8 @@ class ExactBoosted(Boosted):
             return np.zeros(data.objective.n_raw)
         return super()._first_scores(data)
 
-    def _first_raw(self, X: Any, start: Array) -> Array:
-        raw, init = super()._first_raw(X, start), getattr(self, "_init", None) or getattr(self, "init_", None)
+    def _first_raw(self, X: Any, start: Array, init: Any) -> Array:
+        raw = super()._first_raw(X, start, init)
         return raw if init is None else raw + initial_scores(init, X, self.loss, len(start))
 
     def _raw_predict(self, X: Any) -> Array:
@@ -165,8 +159,8 @@ class ExactBoosted(Boosted):
         if k == 0:
             keep = np.zeros(len(data.y), dtype=bool)
             keep[rng.permutation(len(data.y))[: max(1, int(self.subsample * len(data.y)))]] = True
-            self._out = keep, self._loss_without(data, state.raw, keep)
-        return self._out[0]
+            data.left_out = keep, self._loss_without(data, state.raw, keep)
+        return data.left_out[0]
 
     def _loss_without(self, data: TrainingData, raw: Any, keep: Array) -> float:
         """Mean loss of the rows that are left out."""
@@ -202,7 +196,9 @@ class ExactBoosted(Boosted):
 
     def _judge(self, data: TrainingData, state: BoostState) -> Any:
         if self.subsample < 1.0:
-            keep, before = self.__dict__.pop("_out")
+            keep, before = data.left_out
             after = self._loss_without(data, state.raw, keep)
             state = state._replace(oob=(*state.oob, (before - after, after)))
-        return super()._judge(data, state)
+        state, report = super()._judge(data, state)
+        told = data.monitor is not None and data.monitor(len(state.rounds) - 1, self, {"state": state})
+        return state, report._replace(done=True) if told else report

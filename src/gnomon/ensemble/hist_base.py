@@ -18,7 +18,7 @@ from gnomon.ensemble.histogram import Grown, Histogrammer, Limits, pack, to_tree
 from gnomon.ensemble.judging import Judge, by_score
 from gnomon.losses.boosting import Objective
 from gnomon.trees import categories as cats
-from gnomon.trees.base import monotone_of, positive
+from gnomon.trees.base import checked_signs, positive, signs_by_name
 from gnomon.trees.binning import bin_columns, find_bins
 from gnomon.trees.problems import NO_LIMIT
 
@@ -95,11 +95,9 @@ class HistBoosted(Boosted):
             raise DataError(
                 "X_val and y_val are passed to fit while at the same time early_stopping=False; set it to True."
             )
-        self._val = None if X_val is None else (X_val, y_val, sample_weight_val)  # while fitting
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            del self._val
+        rows = self._read(X, y, sample_weight)
+        rows.given = None if X_val is None else (X_val, y_val, sample_weight_val)
+        return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
 
     def _read(self, X: Any, *others: Any, **options: Any) -> Any:
         return super()._read(_finite(X), *others, **options)
@@ -108,15 +106,14 @@ class HistBoosted(Boosted):
         return super()._rows(_finite(X), **options)
 
     def _given_rows(self, rows: Any) -> tuple[Array, Array, Array] | None:
-        given = getattr(self, "_val", None)
-        if given is None:
+        if rows.given is None:
             return None
-        X, y, weight = given
+        X, y, weight = rows.given
         reader = clone(self)
         reader.n_features_in_ = rows.n_features
         if rows.feature_names is not None:
             reader.feature_names_in_ = rows.feature_names
-        codes = cats.encode(X, self._categories)
+        codes = cats.encode(_finite(X), rows.categories)
         held = reader._read(codes, y, weight, reset=False, classes=rows.classes)
         X, y, weight = positive(held)
         y = np.asarray(y, dtype=np.float64)
@@ -137,12 +134,12 @@ class HistBoosted(Boosted):
         return n > 10_000 if self.early_stopping == "auto" else bool(self.early_stopping)
 
     def _make_grower(
-        self, X: Array, y: Array, weight: Array, reps: Array, objective: Objective
+        self, rows: Any, X: Array, y: Array, weight: Array, reps: Array, objective: Objective
     ) -> Histogrammer:
         d = X.shape[1]
         if weight.sum() > HEAVIEST:
             raise DataError(f"sample_weight sums to {weight.sum():.3g}; divide it, {HEAVIEST:g} is the most.")
-        bins = find_bins(X, self.max_bins, cats.counts(self._categories, d), weight)
+        bins = find_bins(X, self.max_bins, cats.counts(rows.categories, d), weight)
         limits = Limits(
             NO_LIMIT if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
             NO_LIMIT if self.max_depth is None else int(self.max_depth),
@@ -154,7 +151,16 @@ class HistBoosted(Boosted):
             limits = limits._replace(max_leaf_nodes=int(min(2.0**depth, max(2, len(X)))))
         even = bool((weight == weight[0]).all() and (reps == 1).all())
         codes = pack(bin_columns(X, bins), bins)
-        return Histogrammer(codes, limits, monotone_of(self, d), reps, narrow=objective.bounded and even)
+        return Histogrammer(codes, limits, self._signs(rows), reps, narrow=objective.bounded and even)
+
+    def _signs(self, rows: Any) -> Array | None:
+        """Return the directions in which columns may move the answer."""
+        signs = signs_by_name(self.monotonic_cst, rows)
+        if isinstance(signs, list | tuple | np.ndarray) and any(
+            signs[j] for j in rows.categories if j < len(signs)
+        ):
+            raise DataError("monotonic_cst orders categories, which have no order; put 0 there.")
+        return checked_signs(signs, rows.n_features)
 
     def _one_tree(
         self, data: TrainingData, k: int, state: BoostState, g: Array, h: Array, tops: Any, rng: Any

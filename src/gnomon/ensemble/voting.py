@@ -60,12 +60,11 @@ class _Voting(TransformerMixin, NamedMembers, OneStep):
         """
         if routing_enabled() and sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
+        rows = self._read(X, y, sample_weight)
         if fit_params:
-            self._metadata = route(self, "fit", fit_params)  # while fitting
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            self.__dict__.pop("_metadata", None)
+            routed = route(self, "fit", fit_params)
+            rows.given = {name: dict(routed[name].fit) for name, _ in self._members()}
+        return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which members are given metadata that `fit` is called with."""
@@ -104,13 +103,12 @@ class _Voting(TransformerMixin, NamedMembers, OneStep):
     def _solve(self, rows: Any) -> dict[str, Any]:
         members = self._members()
         y = rows.y if rows.classes is None else rows.classes[rows.y]
-
-        metadata = getattr(self, "_metadata", None)
+        metadata = rows.given
 
         def one(pair: tuple[str, Any]) -> Any:
             model = clone(pair[1])
             if metadata is not None:
-                model.fit(rows.X, y, **metadata[pair[0]].fit)
+                model.fit(rows.X, y, **metadata[pair[0]])
                 return model
             if rows.weighted:
                 if not has_fit_parameter(model, "sample_weight"):

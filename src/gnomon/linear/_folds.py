@@ -21,8 +21,6 @@ def scorer_of(scoring: Any) -> Any:
 class RoutesFolds:
     """A `fit` that hands metadata, such as groups of rows, to the splitter and to the scorer."""
 
-    _routed: Any = None  # what they are given, while fitting
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Learn from the data.
 
@@ -45,12 +43,12 @@ class RoutesFolds:
         """
         if sample_weight is not None and routing_enabled():
             params["sample_weight"] = sample_weight
+        rows = self._read(X, y, sample_weight)  # type: ignore[attr-defined]
         if params:
-            self._routed = route(self, "fit", params)
-        try:
-            return super().fit(X, y, sample_weight)  # type: ignore[misc]
-        finally:
-            self.__dict__.pop("_routed", None)
+            routed = route(self, "fit", params)
+            scored = dict(routed["scorer"]["score"]) if "scorer" in routed else {}
+            rows.given = {"splitter": dict(routed["splitter"]["split"]), "scorer": scored}
+        return self._learn(rows, X=X, y=y, sample_weight=sample_weight)  # type: ignore[attr-defined, no-any-return]
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return who is given metadata: the model itself, the splitter, and the scorer where there is one."""
@@ -69,14 +67,14 @@ class RoutesFolds:
         """Return what is asked about held-out rows, or None where their losses are added up."""
         return None
 
-    def _for_splitter(self) -> dict[str, Any]:
+    def _for_splitter(self, rows: Any) -> dict[str, Any]:
         """Return what the splitter is given beside X and y."""
-        return {} if self._routed is None else self._routed["splitter"]["split"]
+        return {} if rows.given is None else rows.given["splitter"]  # type: ignore[no-any-return]
 
     def _for_scorer(self, rows: Any, part: Any) -> dict[str, Any]:
         """Return what the scorer is given about some rows: their weights, unless routing decides otherwise."""
         weight = {"sample_weight": rows.weight[part]} if rows.weighted else {}
-        if self._routed is None:
+        if rows.given is None:
             return weight
-        asked = take_each(self._routed["scorer"]["score"], rows.n_rows, part)
+        asked = take_each(rows.given["scorer"], rows.n_rows, part)
         return {name: weight.get(name, value) for name, value in asked.items()}

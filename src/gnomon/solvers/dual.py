@@ -53,6 +53,7 @@ class DualMachine(NamedTuple):
     inverse: Array  # step per unit of slope
     constant: float
     squared: bool
+    norms: Array  # squared lengths of the rows
 
     def table(self, scores: Array, alpha: Array) -> Array:
         """Return what belongs to the rows as a pass reads it."""
@@ -62,24 +63,24 @@ class DualMachine(NamedTuple):
         return table
 
 
-def dual_machine(rows: Any, y: Array, cost: Array, constant: float, *, squared: bool = False) -> DualMachine:
-    """Return the problem with the lengths of its steps."""
+def dual_machine(
+    norms: Array, y: Array, cost: Array, constant: float, *, squared: bool = False
+) -> DualMachine:
+    """Return the problem with the lengths of its steps, from the squared lengths of the rows."""
     top = np.where(cost > 0.0, np.inf, 0.0) if squared else cost
     extra = np.divide(0.5, cost, out=np.zeros(len(y)), where=(cost > 0.0) & squared)
-    bend = _norms(rows) + constant**2 + extra
+    bend = norms + constant**2 + extra
     inverse = np.divide(RELAX, bend, out=np.full(len(y), LONG), where=bend > 0.0)
-    return DualMachine(y, cost, top, extra, inverse, constant, squared)
+    return DualMachine(y, cost, top, extra, inverse, constant, squared, norms)
 
 
-def _norms(rows):
-    """Squared lengths of the rows; they are kept with `rows`."""
-    if not hasattr(rows, "square_norms"):
-        if sparse.issparse(rows.X):
-            rows.square_norms = np.empty(rows.n_rows)
-            csr_norms(parts(rows.X)[0], rows.X.data, rows.square_norms)
-        else:
-            rows.square_norms = np.einsum("ij,ij->i", rows.X, rows.X, dtype=float)
-    return rows.square_norms
+def squared_norms(X: Any) -> Array:
+    """Return the squared lengths of rows."""
+    if not sparse.issparse(X):
+        return np.einsum("ij,ij->i", X, X, dtype=float)
+    found = np.empty(X.shape[0])
+    csr_norms(parts(X)[0], X.data, found)
+    return found
 
 
 def dual_start(rows: Any, machine: DualMachine) -> DualState:
@@ -104,7 +105,7 @@ def dual_step(
     rows in float32, which is half as wide: no digit of the multipliers is lost. The weights that belong to these
     are added up anew behind the passes.
     """
-    dtype = np.float32 if is_light(rows) else np.float64
+    dtype = np.float32 if is_light(rows, machine.norms) else np.float64
     move = np.zeros(rows.n_features + 1, dtype=dtype)  # one for added zeros
     shift = np.zeros(1)
     table, value = machine.table(state.scores, state.alpha), max(state.dual, 0.0)
@@ -135,9 +136,9 @@ def passes_left(gains: list[float], goal: float) -> float:
     return float(2.0 * np.log(gains[-1] / goal) / np.log(gains[-3] / gains[-1]))
 
 
-def is_light(rows: Any) -> bool:
+def is_light(rows: Any, norms: Array) -> bool:
     """Tell whether the rows are sparse and fit float32 well."""
-    return sparse.issparse(rows.X) and float(_norms(rows).max(initial=0.0)) < 1e30
+    return sparse.issparse(rows.X) and float(norms.max(initial=0.0)) < 1e30
 
 
 def _weights(X, m, alpha):

@@ -37,6 +37,7 @@ class MarginState(NamedTuple):
     margins: Array
     sign: Array  # ±1
     scale: Array
+    ones: bool = False  # every entry is 1
 
 
 class Some(NamedTuple):
@@ -77,10 +78,8 @@ def some(X: Any, rows: Array, intercept: bool, ones: bool = False) -> Some:
 
 
 def has_ones(rows: Any) -> bool:
-    """Tell whether every entry is 1, as in sets of words or codes; it is kept with `rows`."""
-    if not hasattr(rows, "ones"):
-        rows.ones = bool((rows.X.data == 1.0).all())
-    return rows.ones
+    """Tell whether every entry is 1, as in sets of words or codes."""
+    return bool((rows.X.data == 1.0).all())
 
 
 def start(rows: Any, objective: newton.Objective, theta: Array) -> MarginState:
@@ -88,17 +87,18 @@ def start(rows: Any, objective: newton.Objective, theta: Array) -> MarginState:
     bend = 2.0 * rows.weight
     curvature = total(terms.diagonal_curvature, rows, objective.model, bend) + objective.ridge
     scale = np.sqrt(np.where(curvature > 0.0, curvature, 1.0))
-    everything = _these(rows, objective, np.arange(rows.n_rows))
+    ones = has_ones(rows)
+    everything = _these(rows, objective, np.arange(rows.n_rows), ones)
     sign = np.where(rows.y == objective.model.positive, 1.0, -1.0)
     margins = sign * everything.dot(theta) if theta.any() else np.zeros(rows.n_rows)
-    return MarginState(theta, *_at(rows, objective, theta, margins, sign), margins, sign, scale)
+    return MarginState(theta, *_at(rows, objective, theta, margins, sign, ones), margins, sign, scale, ones)
 
 
-def _at(rows, objective, theta, margins, sign):
+def _at(rows, objective, theta, margins, sign, ones):
     """Value and gradient."""
     inside = np.flatnonzero(margins < 1.0)
     slack, weight = 1.0 - margins[inside], rows.weight[inside]
-    pull = _these(rows, objective, inside).add(-2.0 * weight * sign[inside] * slack)
+    pull = _these(rows, objective, inside, ones).add(-2.0 * weight * sign[inside] * slack)
     return float(weight @ slack**2) + 0.5 * float(objective.ridge @ theta**2), pull + objective.ridge * theta
 
 
@@ -111,33 +111,33 @@ def step(rows: Any, objective: newton.Objective, state: MarginState, goal: float
         moves = state.sign * scores
         t = _length(rows, objective, state, direction, moves)
         theta, margins = state.theta + t * direction, state.margins + t * moves
-        value, gradient = _at(rows, objective, theta, margins, state.sign)
+        value, gradient = _at(rows, objective, theta, margins, state.sign, state.ones)
     if not value <= state.value:
         return state
     return state._replace(theta=theta, value=value, gradient=gradient, margins=margins)
 
 
-def _these(rows, objective, index):
+def _these(rows, objective, index, ones):
     """The rows with these numbers, where they lie."""
-    return some(rows.X, index, objective.model.intercept, has_ones(rows))
+    return some(rows.X, index, objective.model.intercept, ones)
 
 
 def _direction(rows, objective, state, left):
     """The Newton direction, and how it moves the scores of all rows."""
     inside = np.flatnonzero(state.margins < 1.0)
-    near = _side_by_side(rows, objective, inside)
+    near = _side_by_side(rows, objective, inside, state.ones)
     scores = np.empty(rows.n_rows)
     direction, scores[inside] = _solve(near, 2.0 * rows.weight[inside], objective.ridge, state, left)
-    outside = _these(rows, objective, np.flatnonzero(state.margins >= 1.0))
+    outside = _these(rows, objective, np.flatnonzero(state.margins >= 1.0), state.ones)
     scores[outside.rows] = outside.dot(direction)
     return direction, scores
 
 
-def _side_by_side(rows, objective, index):
+def _side_by_side(rows, objective, index, ones):
     """The same, copied together where they are few enough to pay."""
     if len(index) > COPIED_SHARE * rows.n_rows:
-        return _these(rows, objective, index)
-    return some(rows.X[index], np.arange(len(index)), objective.model.intercept, has_ones(rows))
+        return _these(rows, objective, index, ones)
+    return some(rows.X[index], np.arange(len(index)), objective.model.intercept, ones)
 
 
 def _solve(near, bend, ridge, state, left):

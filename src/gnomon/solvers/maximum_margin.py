@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,23 @@ UNEVEN = 1e4  # ratio of the sizes of columns (that of the intercept is 1) from 
 SMALL = 100_000  # entries up to which sparse rows are small; with their zeros: no better than dense ones
 
 
+class RowFacts:
+    """What all problems of a fit ask of its rows, worked out once."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    @cached_property
+    def norms(self) -> Array:
+        """Squared lengths of the rows."""
+        return dual.squared_norms(self.rows.X)
+
+    @cached_property
+    def even(self) -> tuple[Any, Array]:
+        """Rows with even columns, and what these were divided by."""
+        return even_columns(self.rows)
+
+
 class Margin(NamedTuple):
     """A problem: labels ±1 (or numbers), cost of each row, and how the intercept is treated."""
 
@@ -45,6 +63,7 @@ class Margin(NamedTuple):
     loss: str
     l1: bool
     method: str
+    facts: RowFacts
     objective: newton.Objective | None = None  # of Newton's method
 
 
@@ -106,7 +125,7 @@ def begin(margin: Margin, rows: Any) -> Iterate:
     if margin.method == "interior":
         inner: Any = interior.machine_start(*hinge_machine(margin, rows)[:2])
     elif margin.method == "dual":
-        inner = dual.dual_start(rows, _dual_machine(margin, rows))
+        inner = dual.dual_start(rows, _dual_machine(margin))
     elif margin.method == "sparse":
         inner = sparse_newton.start(rows, smooth_objective(margin, rows), zero, 1.0 / margin.C)
     elif margin.method == "qp":
@@ -127,7 +146,7 @@ def _wide_start(margin, rows, zero):
     """
     few = rows.in_memory and rows.n_rows * (1 if sparse.issparse(rows.X) else WIDE_RATIO) <= rows.n_features
     if few and not (margin.intercept and margin.intercept_ridge == 0.0):
-        return dual.dual_start(rows, _dual_machine(margin, rows))
+        return dual.dual_start(rows, _dual_machine(margin))
     return near_margin.start(rows, smooth_objective(margin, rows), zero)
 
 
@@ -139,32 +158,29 @@ def advance(margin: Margin, rows: Any, solved: Iterate, rng: Any, tol: float) ->
 
 def hinge_machine(margin: Margin, rows: Any) -> tuple[Any, interior.Machine, Array]:
     """Return the hinge problem for interior points, on rows with even columns, and what divides its weights."""
-    even, scale = even_parameters(rows, margin.intercept)
+    even, scale = even_parameters(margin.facts, margin.intercept)
     ridge, ones = ridge_of(margin, rows.n_features) / scale**2, np.ones(rows.n_rows)
     return even, interior.Machine(ridge, (margin.y,), (ones,), (margin.cost,), margin.intercept), scale
 
 
-def even_parameters(rows: Any, intercept: bool) -> tuple[Any, Array]:
+def even_parameters(facts: RowFacts, intercept: bool) -> tuple[Any, Array]:
     """Return rows with even columns and the scale of every parameter."""
-    even, scale = even_columns(rows)
+    even, scale = facts.even
     return even, np.append(scale, 1.0) if intercept else scale
 
 
 def even_columns(rows: Any) -> tuple[Any, Array]:
     """Return rows whose columns have a like size, and the powers of two by which they were divided.
 
-    Interior points lose a column that is much smaller than another to rounding. The result is kept with `rows`.
+    Interior points lose a column that is much smaller than another to rounding.
     """
-    if not hasattr(rows, "even"):
-        size = _sizes(rows.X)
-        scale = np.where(size > 0.0, 2.0 ** np.round(np.log2(np.where(size > 0.0, size, 1.0))), 1.0)
-        if max(scale.max(initial=1.0), 1.0) <= UNEVEN * min(scale.min(initial=1.0), 1.0):
-            rows.even = rows, np.ones(len(scale))
-        else:
-            X = rows.X @ sparse.diags_array(1.0 / scale) if sparse.issparse(rows.X) else rows.X / scale
-            X = sparse.csr_array(X) if sparse.issparse(X) else X
-            rows.even = MemoryRows(X, rows.y, rows._weight, classes=rows.classes), scale
-    return rows.even
+    size = _sizes(rows.X)
+    scale = np.where(size > 0.0, 2.0 ** np.round(np.log2(np.where(size > 0.0, size, 1.0))), 1.0)
+    if max(scale.max(initial=1.0), 1.0) <= UNEVEN * min(scale.min(initial=1.0), 1.0):
+        return rows, np.ones(len(scale))
+    X = rows.X @ sparse.diags_array(1.0 / scale) if sparse.issparse(rows.X) else rows.X / scale
+    X = sparse.csr_array(X) if sparse.issparse(X) else X
+    return MemoryRows(X, rows.y, rows._weight, classes=rows.classes), scale
 
 
 def _sizes(X: Any) -> Array:
@@ -189,15 +205,15 @@ def _relative(state):
     return abs(state.primal - state.dual) / max(1.0, abs(state.primal))
 
 
-def _dual_machine(margin, rows):
+def _dual_machine(margin):
     constant = 1.0 / np.sqrt(margin.intercept_ridge) if margin.intercept else 0.0
     squared = margin.loss == "squared_hinge"
-    return dual.dual_machine(rows, margin.y, margin.cost, constant, squared=squared)
+    return dual.dual_machine(margin.facts.norms, margin.y, margin.cost, constant, squared=squared)
 
 
 def _dual(margin, rows, solved, rng, *until):
     """A run of passes over the multipliers; `until` says when it ends, see `dual.dual_step`."""
-    machine, draw = _dual_machine(margin, rows), np.random.default_rng([rng, solved.inner.epoch])
+    machine, draw = _dual_machine(margin), np.random.default_rng([rng, solved.inner.epoch])
     inner = dual.dual_step(rows, machine, solved.inner, draw, *until)
     theta = inner.theta.copy()
     if margin.intercept:

@@ -219,12 +219,6 @@ class SVC(MachineQuestions, PairwiseClassifier):
         tasks = self._tasks(data.y[kept], len(data.classes))
         return [self._problem(rows, at, sign, cost[at]) for at, sign in tasks]
 
-    def _prepare(self, data: Any) -> Work:
-        work = super()._prepare(data)
-        work.rows.costs = self._costs(data, work.kept)  # type: ignore[attr-defined]
-        work.rows.data = data  # type: ignore[attr-defined]
-        return work
-
     @property
     def _by_pairs(self) -> bool:
         special_slack = self.slack == "l0" or self.slack_budget is not None or self._is_hard
@@ -243,8 +237,7 @@ class SVC(MachineQuestions, PairwiseClassifier):
     def _solve_special(self, work: Work, problem: PairProblem) -> tuple[Any, dict[str, Any]]:
         rows, at, sign = work.rows, problem.rows, problem.target
         if self.slack_budget is not None:
-            data, kept = rows.data, work.kept  # type: ignore[attr-defined]
-            weight = self._costs(data, kept, 1.0)
+            weight = self._costs(work.data, work.kept, 1.0)
             now, price = special.slack_budget(
                 lambda price: self._problem(rows, at, sign, price * weight),
                 sign, weight, float(self.slack_budget), lambda: special.least_slack(rows, at, sign, weight),

@@ -52,6 +52,7 @@ class Work(NamedTuple):
     kept: Array  # numbers of the rows with a weight
     shift: Any  # what was subtracted from the rows of a linear kernel
     problems: list[PairProblem]
+    data: Any  # of the fit
 
 
 class MachineState(NamedTuple):
@@ -125,7 +126,7 @@ class KernelMachine(TakesKernel, Learner):
                 f"the kernel matrix has entries that are not finite or above {LARGEST:g}: entries of X are too large "
                 "for this kernel. Scale the columns, or lower gamma or degree."
             )
-        return Work(kernel, gamma, rows, kept, shift, self._problems(rows, data, kept))
+        return Work(kernel, gamma, rows, kept, shift, self._problems(rows, data, kept), data)
 
     def _offset(self, data: Any, kept: Array, at: Array, beta: Array) -> float:
         """Return what centering the rows of a linear kernel has added to the intercept."""

@@ -15,13 +15,13 @@ SWEEPS = 50  # passes a step
 
 def solve_together(model: Any, work: Any, state: Any) -> tuple[Any, Report]:
     """Make passes over the rows until the multipliers rest; a step of the loop is some passes."""
-    data = work.rows.data
+    data = work.data
     codes = data.y[work.kept]
     n, k = len(codes), len(data.classes)
     K = np.ascontiguousarray(
         work.rows.full if work.rows.full is not None else work.kernel(work.rows.X), dtype=np.float64
     )
-    cost = work.rows.costs
+    cost = model._costs(data, work.kept)
     single = model.multi_class == "crammer_singer"
     A = state.extra.get("A", np.zeros((n, k))).copy()
     S = K @ coefficients(A, codes, single)

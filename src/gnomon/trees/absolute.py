@@ -10,7 +10,6 @@ from scipy import sparse
 from gnomon.core.errors import DataError
 from gnomon.core.randomness import generator
 from gnomon.loops.absolute import absolute_scan, weighted_median
-from gnomon.trees import pruning
 from gnomon.trees.nodes import LEAF, Tree
 from gnomon.trees.sparse_columns import sparse_columns
 
@@ -168,9 +167,9 @@ class _Grower:
         )
 
 
-def check_absolute(model: Any, y: Array) -> None:
+def check_absolute(model: Any, rows: Any, y: Array) -> None:
     """Refuse what trees of the absolute error do not know."""
-    if model._categories:
+    if rows.categories:
         raise DataError("criterion='absolute_error' knows no categories; use 'squared_error'.")
     if model.monotonic_cst is not None and y.ndim == 2 and y.shape[1] > 1:
         raise DataError("monotonic_cst takes one output; fit one tree per output.")
@@ -186,9 +185,8 @@ def grow_absolute(model: Any, rows: Any) -> Tree:
     from gnomon.trees.base import growth_of, positive
     from gnomon.trees.problems import repetitions
 
-    check_absolute(model, rows.y)
+    check_absolute(model, rows, rows.y)
     X, y, weight = positive(rows)
     reps = repetitions(weight)
     growth = growth_of(model, weight, reps, rows.n_features)
-    tree = grow_from_rows(X, y, weight, reps, growth, generator(model.random_state))
-    return pruning.prune_tree(tree, model.ccp_alpha) if model.ccp_alpha > 0 else tree
+    return grow_from_rows(X, y, weight, reps, growth, generator(model.random_state))

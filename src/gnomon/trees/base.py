@@ -11,15 +11,24 @@ from sklearn.utils import Bunch
 
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import Interval, RealNotInt, StrOptions
-from gnomon.core.randomness import generator
+from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.rows import Chunk
-from gnomon.core.steps import OneStep
+from gnomon.core.steps import Report, Unseeded
 from gnomon.core.sums import per_row
 from gnomon.core.trace import Trace
 from gnomon.core.validate import check_fitted
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
-from gnomon.trees.growing import Prepared, grow_tree, prepare
+from gnomon.trees.growing import grow_tree, prepare
+from gnomon.trees.levels import (
+    Levels,
+    LevelState,
+    TreeWork,
+    impurity_trace,
+    last_report,
+    level_impurities,
+    total_impurity,
+)
 from gnomon.trees.nodes import (
     BLOCK_BYTES,
     PackedTrees,
@@ -31,7 +40,6 @@ from gnomon.trees.nodes import (
     select,
 )
 from gnomon.trees.problems import NO_LIMIT, Growth, Problem, repetitions
-from gnomon.trees.sparse_columns import SparseColumns
 
 Array = np.ndarray
 
@@ -108,7 +116,11 @@ def growth_of(model: Any, weight: Array, reps: Array, d: int) -> Growth:
 
 def monotone_of(model: Any, d: int) -> Array | None:
     """Return the signs of monotone constraints, checked."""
-    given = getattr(model, "_signs", getattr(model, "monotonic_cst", None))
+    return checked_signs(getattr(model, "monotonic_cst", None), d)
+
+
+def checked_signs(given: Any, d: int) -> Array | None:
+    """Return monotone constraints as an array of one sign a column."""
     if given is None:
         return None
     signs = np.asarray(given, dtype=np.int64)
@@ -117,11 +129,11 @@ def monotone_of(model: Any, d: int) -> Array | None:
     return signs
 
 
-def signs_by_name(signs: Any, X: Any) -> Any:
+def signs_by_name(signs: Any, rows: Any) -> Any:
     """Return monotone constraints given by the names of columns as one sign a column; others as they are."""
     if not isinstance(signs, dict):
         return signs
-    names = [str(name) for name in getattr(X, "columns", [])]
+    names = [] if rows.feature_names is None else [str(name) for name in rows.feature_names]
     unknown = sorted(set(signs) - set(names))
     if unknown:
         raise DataError(
@@ -143,9 +155,10 @@ def _leaves(chunk: Chunk, tree: Tree) -> Array:
     return tree.apply(chunk.X)
 
 
-class TreeModel(OneStep):
+class TreeModel(cats.ReadsCategories, Unseeded):
     """A single tree; subclasses say what it predicts."""
 
+    _unit: ClassVar[str] = "level"
     _reads = cats.READS
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
 
@@ -171,13 +184,7 @@ class TreeModel(OneStep):
         self
             The fitted tree.
         """
-        codes, found = self._coded(X)
-        rows = self._read(codes, y, sample_weight)
-        self._categories = found  # for `_solve`, which sees numbers only
-        try:
-            return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
-        finally:
-            del self._categories
+        return super().fit(X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -187,31 +194,88 @@ class TreeModel(OneStep):
             tags.classifier_tags.multi_label = True
         return tags
 
-    def _coded(self, X: Any) -> tuple[Any, dict[int, Array]]:
-        found = cats.learn_categories(X, self.categorical_features)
-        return cats.encode(X, found), found
+    # the loop: a step is a level
 
-    def _rows(self, X: Any, **options: Any) -> Any:
-        found = getattr(self, "categories_", None)
-        return super()._rows(cats.encode(X, found) if found else X, **options)
+    def _limit(self) -> int:
+        return NO_LIMIT
+
+    def _announced(self, rows: Any) -> int | None:
+        return self.max_depth if self._by_levels(rows) else 1  # type: ignore[no-any-return]
+
+    def _by_levels(self, rows: Any) -> bool:
+        """Tell whether levels can be shown one by one; other trees open the best leaf first, or are made at once."""
+        depth_first = self.max_leaf_nodes is None and self.growth != "best_first"
+        return depth_first and self.max_bins is None and self.monotonic_cst is None and not rows.sparse
+
+    def _prepare(self, rows: Any) -> TreeWork:
+        return TreeWork(rows)
+
+    def _step(self, work: TreeWork, state: LevelState | None) -> tuple[LevelState, Report]:
+        rows = work.rows
+        if not self._by_levels(rows):
+            state, reports = self._stretch(work, state, NO_LIMIT)
+            return state, reports[0]
+        if work.levels is None:
+            work.levels = self._levels(rows, draw_seed(generator(self.random_state)))
+        state, whole = work.levels.next()
+        tree = self._shared(state.tree, rows)
+        if whole:
+            tree = self._pruned(tree)
+            return LevelState(tree, state.key, ()), last_report(tree)
+        impurity, leaves = level_impurities(tree)[-1]
+        return state._replace(tree=tree), Report(impurity, info={"leaves": leaves})
+
+    def _stretch(self, work: TreeWork, state: Any, most: int) -> tuple[LevelState, Any]:
+        """Grow the tree at once; nobody sees its levels."""
+        grown = self._grown(work.rows)
+        tree = self._pruned(grown)
+        before = level_impurities(grown)[:-1] if self._by_levels(work.rows) else []
+        reports = [Report(impurity, info={"leaves": leaves}) for impurity, leaves in before]
+        return LevelState(tree, 0, ()), [*reports, last_report(tree)]
+
+    def _levels(self, rows: Any, key: int) -> Levels:
+        return Levels(*self._grower(rows), key)
+
+    def _snapshot(self, state: LevelState) -> LevelState:
+        return state._replace(tree=None) if state.nodes else state
+
+    def _restore(self, work: TreeWork, snapshot: LevelState) -> LevelState:
+        if not snapshot.nodes:
+            return snapshot
+        work.levels = self._levels(work.rows, snapshot.key)
+        work.levels.go_on(snapshot.nodes)
+        return snapshot._replace(tree=self._shared(work.levels.tree(snapshot.nodes), work.rows))
+
+    def _attributes(self, state: LevelState) -> dict[str, Any]:
+        return {"tree_": state.tree}
+
+    def _keep(self, run: Any, rows: Any) -> None:
+        self._adopt({**self._learned(run), **self._facts(run.state.tree, rows)}, rows)
 
     # growing
 
-    def _problem(self, y: Array, weight: Array, reps: Array, n_classes: int) -> Problem:
+    def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
         raise NotImplementedError
 
-    def _grown(self, rows: Any) -> Tree:
+    def _grower(self, rows: Any) -> tuple[Any, Problem, Growth]:
+        """Return sorted columns, the problem, and the limits of growth."""
         X, y, weight = positive(rows)
         reps = repetitions(weight)
         self._check_target(y)
-        problem = self._problem(y, self._weighted(y, weight, rows), reps, self._n_classes(rows))
+        problem = self._problem(y, self._weighted(y, weight, rows), reps, rows)
         growth = growth_of(self, problem.weight, reps, rows.n_features)
-        prepared = self._prepared(X, rows.n_features, weight)
-        tree = grow_tree(prepared, problem, growth, generator(self.random_state))
+        prepared = prepare(X, cats.counts(rows.categories, rows.n_features), self.max_bins, weight)
+        return prepared, problem, growth
+
+    def _grown(self, rows: Any) -> Tree:
+        return self._shared(grow_tree(*self._grower(rows), generator(self.random_state)), rows)
+
+    def _pruned(self, tree: Tree) -> Tree:
         return pruning.prune_tree(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
 
-    def _prepared(self, X: Array, d: int, weight: Array) -> Prepared | SparseColumns:
-        return prepare(X, cats.counts(self._categories, d), self.max_bins, weight)
+    def _shared(self, tree: Tree, rows: Any) -> Tree:
+        """Return a grown tree with the values that predictions need."""
+        return tree
 
     def _check_target(self, y: Array) -> None:
         pass
@@ -219,18 +283,10 @@ class TreeModel(OneStep):
     def _weighted(self, y: Array, weight: Array, rows: Any) -> Array:
         return weight
 
-    def _n_classes(self, rows: Any) -> int:
-        return 0 if rows.classes is None else len(rows.classes)
-
-    def _solve(self, rows: Any) -> tuple[dict[str, Any], float]:
-        tree = self._grown(rows)
-        return self._facts(tree, rows), total_impurity(tree)
-
     def _facts(self, tree: Tree, rows: Any) -> dict[str, Any]:
         return {
             "tree_": tree,
             "max_features_": feature_count(self.max_features, rows.n_features),
-            "categories_": dict(self._categories),
             "n_outputs_": tree.value.shape[1],
         }
 
@@ -242,7 +298,7 @@ class TreeModel(OneStep):
         from gnomon.trees.splits import candidate_gains
 
         whole = self._shell().fit(X, y, sample_weight)
-        rows = whole._read(cats.encode(X, whole.categories_), y, sample_weight)
+        rows = whole._read(X, y, sample_weight)
         tree = whole.tree_
         for step in range(tree.n_leaves):
             copy = self._shell()
@@ -330,20 +386,3 @@ class TreeModel(OneStep):
         from gnomon.plot.trees import tree
 
         return tree(self, ax=ax)
-
-
-def total_impurity(tree: Tree) -> float:
-    """Share of weight times impurity, summed over the leaves."""
-    leaf = tree.is_leaf
-    return float(tree.impurity[leaf] @ tree.weighted_n_node_samples[leaf] / tree.weighted_n_node_samples[0])
-
-
-def impurity_trace(tree: Tree) -> Array:
-    """Total impurity (share of weight times impurity over the leaves) before and after every split."""
-    share = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
-    order = np.argsort(tree.split_order, kind="stable")[tree.n_leaves :]
-    drops = [
-        share[t] * tree.impurity[t] - sum(share[c] * tree.impurity[c] for c in tree.children(t))
-        for t in order
-    ]
-    return tree.impurity[0] - np.append(0.0, np.cumsum(drops))

@@ -14,6 +14,22 @@ from gnomon.core.validate import Reads
 Array = np.ndarray
 
 
+class ReadsCategories:
+    """An estimator that reads columns of categories as codes; its `categories_` tell them apart."""
+
+    def _read(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
+    ) -> Any:
+        found = learn_categories(X, getattr(self, "categorical_features", None)) if reset else {}
+        rows = super()._read(encode(X, found), y, sample_weight, reset=reset, **options)  # type: ignore[misc]
+        rows.categories = found
+        return rows
+
+    def _rows(self, X: Any, **options: Any) -> Any:
+        found = getattr(self, "categories_", None)
+        return super()._rows(encode(X, found) if found else X, **options)  # type: ignore[misc]
+
+
 def learn_categories(X: Any, categorical_features: Any) -> dict[int, Array]:
     """Return the sorted categories of every categorical column, by its position."""
     columns = _chosen(X, categorical_features)

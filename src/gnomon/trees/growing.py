@@ -83,7 +83,7 @@ def grow_tree(
 ) -> Tree:
     """Grow one tree on the given rows (a mask; all rows when None)."""
     total = float(problem.weight.sum() if rows is None else problem.weight[rows].sum())
-    rules = _rules(prepared, problem, growth, total)
+    rules = grow_rules(prepared, problem, growth, total)
     key = np.uint64(draw_seed(rng))
     if isinstance(prepared, SparseColumns):
         found = grow_from_entries(prepared, problem, rules, growth.monotone, key, rows)
@@ -91,16 +91,17 @@ def grow_tree(
     columns, order = _lines(prepared, rows)
     if is_quick(prepared, problem, rules):
         return grow_coded(prepared, problem, rules, order[0], key)
-    data = _data(prepared, problem, growth, columns)
+    data = grow_data(prepared, problem, growth, columns)
     if rules.max_leaf_nodes == 0 and not rules.constrained:
         parts = _grow_by_parts(data, rules, order, key)
     else:
         side = np.zeros(len(problem.weight), dtype=np.uint8)
-        parts = _grow(data, rules, order, side, 0, order.shape[1], 0, key)
+        parts = grow_subtree(data, rules, order, side, 0, order.shape[1], 0, key)
     return make_tree(*parts, prepared, problem, depth_first=rules.max_leaf_nodes == 0)
 
 
-def _data(prepared: Prepared, problem: Problem, growth: Growth, columns: Array) -> GrowData:
+def grow_data(prepared: Prepared, problem: Problem, growth: Growth, columns: Array) -> GrowData:
+    """Return what the loops grow a tree from."""
     kinds = np.zeros((len(prepared.categories), 2), dtype=np.int64)
     kinds[:, 0] = prepared.categories
     if growth.monotone is not None:
@@ -123,7 +124,10 @@ def _lines(prepared: Prepared, rows: Array | None) -> tuple[Array, Array]:
     return columns, np.stack([line[keep] for line, keep in zip(order, kept)])
 
 
-def _rules(prepared: Prepared | SparseColumns, problem: Problem, growth: Growth, total: float) -> GrowRules:
+def grow_rules(
+    prepared: Prepared | SparseColumns, problem: Problem, growth: Growth, total: float
+) -> GrowRules:
+    """Return the limits of growth as the loops read them."""
     return GrowRules(
         criterion=problem.criterion,
         n_stats=problem.n_stats,
@@ -147,7 +151,7 @@ def _plain(problem: Problem) -> int:
     return 2 if (problem.weight == 1).all() else 1
 
 
-def _grow(data: GrowData, rules: GrowRules, order: Array, side: Array, lo: int, hi: int, depth: int,
+def grow_subtree(data: GrowData, rules: GrowRules, order: Array, side: Array, lo: int, hi: int, depth: int,
           key: Any) -> tuple[Array, ...]:  # fmt: skip
     """Grow the subtree of the rows lo..hi; return numbers, values and masks with one line per node.
 
@@ -190,8 +194,8 @@ def _grow_by_parts(data: GrowData, rules: GrowRules, order: Array, key: Any) -> 
     side = np.zeros(len(data.wr), dtype=np.uint8)
     n = order.shape[1]
     if n < LARGE_NODE or order.shape[0] < 2:
-        return _grow(data, rules, order, side, 0, n, 0, key)
-    top, small = _Top(data, rules, order, side), []
+        return grow_subtree(data, rules, order, side, 0, n, 0, key)
+    top, small = TopNodes(data, rules, order, side), []
     waiting = [(top.add(0, n, 0), key)]
     while waiting:
         node, key = waiting.pop()
@@ -204,8 +208,8 @@ def _grow_by_parts(data: GrowData, rules: GrowRules, order: Array, key: Any) -> 
     return top.join(dict(zip([node for node, _ in small], blocks)))
 
 
-class _Top:
-    """The large nodes of one tree, split one at a time by all threads."""
+class TopNodes:
+    """The first nodes of one tree, split one at a time by all threads."""
 
     def __init__(self, data: GrowData, rules: GrowRules, order: Array, side: Array) -> None:
         self.data, self.rules, self.order, self.side = data, rules, order, side
@@ -237,20 +241,37 @@ class _Top:
         """Search and apply the split of a large node; return its children, right before left."""
         if not self._search(node, key):
             return []
-        ints, floats = self.ints[node], self.floats[node]
+        ints = self.ints[node]
         lo, hi, depth = int(ints[loop.LO]), int(ints[loop.HI]), int(ints[loop.DEPTH])
-        data, masks = self.data, self._masks(self.masks[node])
-        n_left = large.mark(data.columns, data.codes, self.order, ints, floats, masks, self.side)
-        list(in_order(lambda lines: self._partition(lines, lo, hi, n_left), self._lines()))
+        n_left = self.part(node)
         left, right = self.add(lo, lo + n_left, depth + 1), self.add(lo + n_left, hi, depth + 1)
         ints[[loop.LEFT, loop.RIGHT]] = left, right
         return list(zip((left, right), map(np.uint64, large.keys_of_children(key))))[::-1]
 
+    def part(self, node: int) -> int:
+        """Move the rows of a node to the side where its split sends them; return how many go left."""
+        ints, data, masks = self.ints[node], self.data, self._masks(self.masks[node])
+        n_left = large.mark(data.columns, data.codes, self.order, ints, self.floats[node], masks, self.side)
+        lo, hi = int(ints[loop.LO]), int(ints[loop.HI])
+        list(in_order(lambda lines: self._partition(lines, lo, hi, n_left), self._lines()))
+        return int(n_left)
+
+    def keep(self, node: int, found: tuple[Array, ...], line: int) -> None:
+        """Take a node from a line of numbers, values and masks."""
+        self.ints[node], self.floats[node], self.values[node] = (part[line].copy() for part in found[:3])
+        if self.n_categories:
+            self.masks[node] = found[3][line].copy()
+
+    def measure(self, node: int) -> tuple[Array, bool]:
+        """Fill in what a node holds; return its totals, and whether it may be split."""
+        total, data = np.zeros(self.rules.n_stats + 2), self.data
+        of = (data.labels, data.target, data.wr, self.ints[node], self.floats[node], total, self.values[node])
+        return total, bool(large.measure(self.rules, self.order, *of))
+
     def _search(self, node: int, key: Any) -> bool:
-        ints, floats, value, data = self.ints[node], self.floats[node], self.values[node], self.data
-        total, rules = np.zeros(self.rules.n_stats + 2), self.rules
-        of = (data.labels, data.target, data.wr)
-        if not large.measure(rules, self.order, *of, ints, floats, total, value):
+        ints, floats, rules = self.ints[node], self.floats[node], self.rules
+        total, splittable = self.measure(node)
+        if not splittable:
             return False
         found = in_order(lambda block: self._search_block(node, total, key, block), self.ranges)
         tie = 1e-12 * abs(floats[loop.IMPURITY] * floats[loop.WEIGHT])
@@ -281,7 +302,7 @@ class _Top:
     def subtree(self, node: int, key: Any) -> tuple[Array, ...]:
         ints = self.ints[node]
         lo, hi, depth = int(ints[loop.LO]), int(ints[loop.HI]), int(ints[loop.DEPTH])
-        return _grow(self.data, self.rules, self.order, self.side, lo, hi, depth, key)
+        return grow_subtree(self.data, self.rules, self.order, self.side, lo, hi, depth, key)
 
     def join(self, blocks: dict[int, tuple[Array, ...]]) -> tuple[Array, ...]:
         """Put the top and the subtrees into one set of arrays; a subtree's root stays in the top."""

@@ -6,13 +6,14 @@ so a tree for several columns is a regression tree on all indicators. Their scal
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import compute_class_weight
 
 from gnomon.core.errors import DataError
-from gnomon.core.validate import encode
+from gnomon.core.validate import Reads, encode
+from gnomon.trees.categories import READS, ReadsCategories
 from gnomon.trees.nodes import Tree
 from gnomon.trees.problems import Problem, number_problem
 
@@ -84,6 +85,21 @@ def several(y: Any) -> tuple[Outputs, Array] | None:
     found = [encode(column) for column in target.T]
     outputs = Outputs(tuple(classes for classes, _ in found))
     return outputs, np.hstack([np.eye(len(classes))[codes] for classes, codes in found])
+
+
+class ReadsOutputs(ReadsCategories):
+    """A classifier that takes several columns of classes; they are read as indicators."""
+
+    _reads: ClassVar[Reads] = READS._replace(y="class")
+
+    def _read(self, X: Any, y: Any = None, *others: Any, **options: Any) -> Any:
+        found = several(y)
+        if found is None:
+            return super()._read(X, y, *others, **options)
+        outputs, indicators = found
+        rows = super()._read(X, indicators, *others, reads=READS._replace(y="numbers"), **options)
+        rows.outputs = outputs
+        return rows
 
 
 def outputs_of(model: Any) -> Outputs | None:

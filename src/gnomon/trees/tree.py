@@ -16,9 +16,8 @@ from gnomon.trees.absolute import grow_absolute
 from gnomon.trees.base import CONSTRAINTS, TreeModel, growth_of, positive
 from gnomon.trees.multiway import grow_multiway
 from gnomon.trees.nodes import Tree
-from gnomon.trees.outputs import outputs_of, several
+from gnomon.trees.outputs import ReadsOutputs, outputs_of
 from gnomon.trees.problems import Problem, class_problem, number_problem, repetitions
-from gnomon.trees.pruning import prune_tree
 
 Array = np.ndarray
 
@@ -36,7 +35,7 @@ def class_weights(class_weight: Any, classes: Array, y: Array, weight: Array) ->
     return weight * factor[y]
 
 
-class DecisionTreeClassifier(ClassifierMixin, TreeModel):
+class DecisionTreeClassifier(ClassifierMixin, ReadsOutputs, TreeModel):
     r"""A tree of questions that ends in classes.
 
     Every node asks whether :math:`x_j \le t`; the question is the one that lowers the impurity most:
@@ -87,7 +86,10 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
     categories_ : dict
         Categories of every categorical column.
     impurities_ : array
-        Total impurity before and after every split; `trace_` has the last.
+        Total impurity before and after every split.
+    trace_ : Trace
+        Total impurity and number of `leaves` after every level; one entry for trees that are not grown level by level
+        (best-first, multiway, in bins, with monotone constraints, of sparse rows).
 
     Examples
     --------
@@ -96,10 +98,6 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
     >>> float(model.tree_.threshold[0]), model.predict([[2.4], [2.6]])
     (2.5, array(['no', 'yes'], dtype='<U3'))
     """
-
-    @property
-    def _reads(self) -> Any:
-        return cats.READS._replace(y="class" if getattr(self, "_outputs", None) is None else "numbers")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **CONSTRAINTS,
@@ -150,34 +148,25 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the tree; see `TreeModel.fit`. Several columns of classes in y make one tree for all of them."""
-        found = several(y)
-        if found is None:
-            return super().fit(X, y, sample_weight)
-        self._outputs, indicators = found
-        try:
-            return super().fit(X, indicators, sample_weight)
-        finally:
-            del self._outputs
+        return super().fit(X, y, sample_weight)
 
-    def _grown_outputs(self, rows: Any) -> Tree:
-        if self.monotonic_cst is not None or self.split != "binary":
+    def _prepare(self, rows: Any) -> Any:
+        if rows.outputs is not None and (self.monotonic_cst is not None or self.split != "binary"):
             raise DataError("monotonic_cst and split='multiway' take one column of classes.")
-        return self._outputs.shares(super()._grown(rows))
-
-    def _grown(self, rows: Any) -> Tree:
-        if getattr(self, "_outputs", None) is not None:
-            return self._grown_outputs(rows)
         if self.criterion == "gain_ratio" and self.split != "multiway":
             raise DataError("criterion='gain_ratio' compares branches of many; use it with split='multiway'.")
         if self.monotonic_cst is not None and len(rows.classes) > 2:
             raise DataError("monotonic_cst needs two classes: it speaks about the share of the second.")
+        return super()._prepare(rows)
+
+    def _grown(self, rows: Any) -> Tree:
         if self.split == "binary":
             return super()._grown(rows)
         if rows.sparse:
             raise DataError("split='multiway' needs a dense X; use split='binary' for sparse rows.")
         X, y, weight = positive(rows)
         weight = self._weighted(y, weight, rows)
-        counts = cats.counts(self._categories, rows.n_features)
+        counts = cats.counts(rows.categories, rows.n_features)
         if self.max_leaf_nodes is not None or self.max_features is not None or self.splitter != "best":
             raise DataError(
                 "split='multiway' looks at every feature and opens one branch a category, so it takes neither "
@@ -185,24 +174,29 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
                 "or ccp_alpha."
             )
         growth = growth_of(self, weight, repetitions(weight), rows.n_features)
-        tree = grow_multiway(X, y, weight, len(rows.classes), counts, self.criterion, growth)
-        return prune_tree(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
+        return grow_multiway(X, y, weight, len(rows.classes), counts, self.criterion, growth)
 
-    def _problem(self, y: Array, weight: Array, reps: Array, n_classes: int) -> Problem:
-        if getattr(self, "_outputs", None) is not None:
-            return self._outputs.problem(self.criterion, y, weight, reps)
-        return class_problem(self.criterion, y, n_classes, weight, reps)
+    def _by_levels(self, rows: Any) -> bool:
+        return self.split == "binary" and super()._by_levels(rows)
+
+    def _shared(self, tree: Tree, rows: Any) -> Tree:
+        return tree if rows.outputs is None else rows.outputs.shares(tree)
+
+    def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
+        if rows.outputs is not None:
+            return rows.outputs.problem(self.criterion, y, weight, reps)
+        return class_problem(self.criterion, y, len(rows.classes), weight, reps)
 
     def _weighted(self, y: Array, weight: Array, rows: Any) -> Array:
-        if getattr(self, "_outputs", None) is not None:
-            return self._outputs.weights(self.class_weight, self._outputs.codes(y), weight)
+        if rows.outputs is not None:
+            return rows.outputs.weights(self.class_weight, rows.outputs.codes(y), weight)
         return class_weights(self.class_weight, rows.classes, y, weight)
 
     def _facts(self, tree: Tree, rows: Any) -> dict[str, Any]:
         facts = super()._facts(tree, rows)
-        if getattr(self, "_outputs", None) is None:
+        if rows.outputs is None:
             return {**facts, "n_classes_": len(rows.classes)}
-        classes = list(self._outputs.classes)
+        classes = list(rows.outputs.classes)
         return {**facts, "classes_": classes, "n_classes_": [len(c) for c in classes]}
 
     def predict_proba(self, X: Any) -> Any:
@@ -309,11 +303,14 @@ class DecisionTreeRegressor(RegressorMixin, TreeModel):
             return grow_absolute(self, rows)
         return super()._grown(rows)
 
+    def _by_levels(self, rows: Any) -> bool:
+        return self.criterion != "absolute_error" and super()._by_levels(rows)
+
     def _check_target(self, y: Array) -> None:
         if self.criterion == "poisson" and (np.any(y < 0) or y.sum() <= 0):
             raise DataError("criterion='poisson' needs targets that are not negative and not all zero.")
 
-    def _problem(self, y: Array, weight: Array, reps: Array, n_classes: int) -> Problem:
+    def _problem(self, y: Array, weight: Array, reps: Array, rows: Any) -> Problem:
         return number_problem(self.criterion, y.reshape(len(y), -1), weight, reps)
 
     def _facts(self, tree: Tree, rows: Any) -> dict[str, Any]:

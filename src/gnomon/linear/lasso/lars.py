@@ -12,9 +12,10 @@ from sklearn.base import RegressorMixin
 from gnomon.core.errors import nearest
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
+from gnomon.core.pieces import ENDLESS
 from gnomon.core.progress import told
 from gnomon.core.randomness import generator
-from gnomon.core.steps import OneStep
+from gnomon.core.steps import Report, Unseeded
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, matrix, vector, warn
 from gnomon.linear._rules import SEED
 from gnomon.linear.squares.least_squares import KeepsPrecision, LinearPrediction, check_magnitude
@@ -48,6 +49,20 @@ class _Walk:
         self.just_left: int | None = None
         self.alpha = max(float(self._outward().max(initial=0.0)), 0.0)
         self.first = self.alpha
+
+    def place(self) -> tuple[Any, ...]:
+        """Return where the walk stands, as numbers."""
+        left = -1 if self.just_left is None else self.just_left
+        return self.correlation, tuple(self.active), tuple(sorted(self.skipped)), left, float(self.alpha)
+
+    def go_on(self, w: Array, place: tuple[Any, ...]) -> None:
+        """Stand where a walk was broken off."""
+        self.w, (self.correlation, active, skipped, left, self.alpha) = w.copy(), place
+        self.active, self.skipped, self.just_left = list(active), set(skipped), None if left < 0 else left
+
+    def is_over(self, alpha_min: float) -> bool:
+        """Tell whether the penalty has fallen as far as it shall."""
+        return bool(self.alpha <= max(alpha_min, 1e-12 * self.first))
 
     def _outward(self) -> Array:
         return self.correlation if self.positive else np.abs(self.correlation)
@@ -196,7 +211,7 @@ def _walk(X: Array, y: Array, drop: bool, alpha_min: float, max_iter: int, posit
 def _knots(walk: _Walk, drop: bool, alpha_min: float, max_iter: int) -> Iterator[float]:
     """Walk from knot to knot; yield the penalty of each."""
     for _ in range(max_iter):
-        if walk.alpha <= max(alpha_min, 1e-12 * walk.first):
+        if walk.is_over(alpha_min):
             return
         walk.enter()
         if not walk.active:
@@ -209,7 +224,32 @@ def _knots(walk: _Walk, drop: bool, alpha_min: float, max_iter: int) -> Iterator
         yield walk.alpha
 
 
-class LassoLars(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
+class PathSoFar(NamedTuple):
+    """The knots of the path of one target, and where its walk stands."""
+
+    alphas: tuple[float, ...]
+    coefs: tuple[Array, ...]
+    place: tuple[Any, ...]
+    ended: bool
+
+
+class LarsState(NamedTuple):
+    """The paths of all targets, and the means that were taken off."""
+
+    mean_x: Array
+    mean_y: Any
+    paths: tuple[PathSoFar, ...]
+
+
+class LarsWork(NamedTuple):
+    """The workspace: one walk for every target."""
+
+    mean_x: Array
+    mean_y: Any
+    walks: list[_Walk]
+
+
+class LassoLars(LinearPrediction, KeepsPrecision, RegressorMixin, Unseeded):
     r"""Lasso by least-angle steps: exact, and with its whole path.
 
     .. math:: \min_{w,b} \tfrac{1}{2W}\sum_i s_i (y_i - x_i^\top w - b)^2 + \alpha\lVert w\rVert_1
@@ -249,6 +289,7 @@ class LassoLars(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
     """
 
     _reads = Reads(y="numbers")
+    _unit: ClassVar[str] = "knot"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [NOT_NEGATIVE],
         "fit_intercept": ["boolean"],
@@ -290,7 +331,13 @@ class LassoLars(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
         self.jitter = jitter
         self.random_state = random_state
 
-    def _solve(self, rows: Any) -> dict[str, Any]:
+    def _limit(self) -> int:
+        return ENDLESS
+
+    def _announced(self, rows: Any) -> int | None:
+        return None
+
+    def _prepare(self, rows: Any) -> LarsWork:
         check_magnitude(rows)
         share = rows.weight / rows.weight.sum()
         y = rows.y
@@ -301,11 +348,36 @@ class LassoLars(LinearPrediction, KeepsPrecision, RegressorMixin, OneStep):
         root = np.sqrt(share * rows.n_rows)
         Z = ((rows.X - mean_x) * root[:, None]).astype(np.float64)
         targets = np.atleast_2d((y - mean_y).T * root)
-        paths = [_walk(Z, t, True, float(self.alpha), self.max_iter, self.positive) for t in targets]
-        if y.ndim == 1:
+        return LarsWork(mean_x, mean_y, [_Walk(Z, target, positive=self.positive) for target in targets])
+
+    def _first_state(self, work: LarsWork, seed: int, index: int) -> LarsState:
+        paths = (PathSoFar((w.alpha,), (w.w.copy(),), w.place(), False) for w in work.walks)
+        return LarsState(work.mean_x, work.mean_y, tuple(paths))
+
+    def _restore(self, work: LarsWork, snapshot: LarsState) -> LarsState:
+        for walk, path in zip(work.walks, snapshot.paths, strict=True):
+            walk.go_on(path.coefs[-1], path.place)
+        return snapshot
+
+    def _step(self, work: LarsWork, state: LarsState) -> tuple[LarsState, Report]:
+        """Walk to the next knot, target after target."""
+        k = next(k for k, path in enumerate(state.paths) if not path.ended)
+        walk, (alphas, coefs, _, _), alpha = work.walks[k], state.paths[k], float(self.alpha)
+        moved = list(_knots(walk, True, alpha, 1))
+        if moved:
+            alphas, coefs = (*alphas, max(walk.alpha, 0.0)), (*coefs, walk.w.copy())
+        ended = not moved or walk.is_over(alpha) or len(alphas) > self.max_iter
+        paths = list(state.paths)
+        paths[k] = PathSoFar(alphas, coefs, walk.place(), ended)
+        info = {"alpha": alphas[-1], "active": float(len(walk.active))}
+        return state._replace(paths=tuple(paths)), Report(None, done=ended and k + 1 == len(paths), info=info)
+
+    def _attributes(self, state: LarsState) -> dict[str, Any]:
+        paths = [LarsPath(np.array(p.alphas), list(p.place[1]), np.array(p.coefs).T) for p in state.paths]
+        if np.ndim(state.mean_y) == 0:
             coef, found = paths[0].coefs[:, -1], paths[0]._asdict()
         else:
             coef = np.array([path.coefs[:, -1] for path in paths])
             found = {name: [getattr(path, name) for path in paths] for name in LarsPath._fields}
-        facts = {"coef_": coef, "intercept_": mean_y - coef @ mean_x, "alphas_": found["alphas"]}
+        facts = {"coef_": coef, "intercept_": state.mean_y - coef @ state.mean_x, "alphas_": found["alphas"]}
         return facts | ({"active_": found["active"], "coef_path_": found["coefs"]} if self.fit_path else {})

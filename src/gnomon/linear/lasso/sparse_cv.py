@@ -132,7 +132,7 @@ class ElasticNetCV(RoutesFolds, LinearPrediction, KeepsPrecision, RegressorMixin
     def _plan(self, rows):
         ratios = np.atleast_1d(self.l1_ratio)
         splitter = check_cv(self.cv)
-        folds = list(splitter.split(np.empty((rows.n_rows, 1)), rows.y, **self._for_splitter()))
+        folds = list(splitter.split(np.empty((rows.n_rows, 1)), rows.y, **self._for_splitter(rows)))
         whole = prepare(rows, self.fit_intercept)
         grids = [self._grid(whole, ratio) for ratio in ratios]
         masses = np.array([[self._mass(rows, part) for part in fold] for fold in folds])

@@ -223,7 +223,7 @@ class LogisticRegressionCV(RoutesFolds, SparseCoefficients, LinearClassifierMixi
     def _plan(self, rows):
         Cs, ratios = self._penalties()
         splitter, y = check_cv(self.cv, rows.y, classifier=True), rows.classes[rows.y]
-        folds = list(splitter.split(np.empty((rows.n_rows, 1)), y, **self._for_splitter()))
+        folds = list(splitter.split(np.empty((rows.n_rows, 1)), y, **self._for_splitter(rows)))
         by_class = None if self.class_weight is None else compute_weights(self.class_weight, rows)
         by_class = None if by_class is None else dict(zip(rows.classes.tolist(), by_class, strict=True))
         return Plan(rows, Cs, ratios, folds, by_class)

@@ -184,15 +184,17 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
     def _prepare(self, rows):
         K = len(rows.classes)
         apart = not self._joint(rows) and self.slack_budget is None
+        facts = maximum_margin.RowFacts(rows)
         return MachineWork(
-            rows, tuple(self._problem(rows, k) for k in (range(K) if K > 2 else [1])) if apart else ()
+            rows, tuple(self._problem(rows, k, facts) for k in (range(K) if K > 2 else [1])) if apart else ()
         )
 
-    def _problem(self, rows, k):
+    def _problem(self, rows, k, facts=None):
+        facts = maximum_margin.RowFacts(rows) if facts is None else facts
         price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
         y, cost = self._rows_of(rows, k) if rows.in_memory else (np.empty(0), np.empty(0))
         margin = maximum_margin.Margin(
-            y, cost, k, float(self.C), self.fit_intercept, price, self.loss, self.penalty == "l1", ""
+            y, cost, k, float(self.C), self.fit_intercept, price, self.loss, self.penalty == "l1", "", facts
         )
         margin = margin._replace(method=maximum_margin.choose(margin, rows, self.solver))
         smooth = margin.method in ("newton", "wide", "sparse")
@@ -288,7 +290,7 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
         if len(state.solved) != 1 or not np.isfinite(state.solved[0].primal) or not rows.in_memory:
             return state
         one = state.solved[0]
-        margin = self._problem(rows, 1)
+        margin = work.problems[0] if work.problems else self._problem(rows, 1)
         if self.slack_budget is not None or margin.l1:
             return state
         facts, b = describe(margin, rows.X, one)

@@ -116,7 +116,7 @@ class LinearSVR(LinearPrediction, RegressorMixin, CentersColumns, Learner):
                 "use loss='squared_epsilon_insensitive' or SGDRegressor."
             )
         y, cost, one = np.asarray(rows.y, dtype=float), self.C * rows.weight, np.ones(rows.n_rows)
-        even, scale = maximum_margin.even_parameters(rows, self.fit_intercept)
+        even, scale = maximum_margin.even_parameters(maximum_margin.RowFacts(rows), self.fit_intercept)
         offsets, ridge = (y - self.epsilon, -y - self.epsilon), self._ridge(rows) / scale**2
         machine = interior.Machine(ridge, (one, -one), offsets, (cost, cost), self.fit_intercept)
         return TubeWork(even, None, machine, scale)

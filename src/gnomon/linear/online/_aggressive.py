@@ -4,39 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
 from gnomon.core.linalg import Array
 from gnomon.linear.online import _epochs
-from gnomon.linear.online._epochs import Pass
+from gnomon.linear.online._epochs import Pass, PassWork
 from gnomon.loops import aggressive as loops
 
 RATES = ("pa1", "pa2")  # names of the steps among learning rates
 
 
-def squared_lengths(X: Any, fit_intercept: bool) -> Array:
-    """Return ‖x‖² of every row, and one more for the intercept."""
-    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
-    return np.asarray(squares, dtype=float).ravel() + float(fit_intercept)
-
-
 def one_pass(
-    rows: Any, weights: Array, order: Array, numbers: tuple[Any, ...], state: Pass, taus: Array
+    work: PassWork, order: Array, numbers: tuple[Any, ...], state: Pass, taus: Array
 ) -> tuple[Pass, float]:
     """Return the state after a pass for every output, and the loss; `taus` (k, n) takes the lengths of the steps.
 
     `numbers` are the kind of step, its bound C, ε, and whether there are an intercept and an average.
     """
-    loop = loops.aggressive_csr if sparse.issparse(rows.loops) else loops.aggressive_dense
+    loop = loops.aggressive_csr if sparse.issparse(work.X) else loops.aggressive_dense
     coef, average, total, steps = state.coef.copy(), state.average.copy(), 0.0, state.steps
     intercept, average_intercept = state.intercept.copy(), state.average_intercept.copy()
-    for k, y in enumerate(rows.targets):
+    for k, y in enumerate(work.targets):
         intercept[k], average_intercept[k], steps, loss = loop(
-            *_epochs.dense_or_parts(rows.loops),
+            *_epochs.dense_or_parts(work.X),
             y,
-            weights[k],
-            rows.norms,
+            work.weights[k],
+            work.norms,
             order,
             *numbers,
             coef[k],

@@ -11,14 +11,14 @@ from gnomon.core.validate import warn
 from gnomon.losses.penalties import soft_threshold
 
 
-def batched_pass(model: Any, rows: Any, state: Any) -> tuple[Any, float]:
+def batched_pass(model: Any, work: Any, state: Any) -> tuple[Any, float]:
     """Return the state after one pass in batches, and the loss met on the way."""
-    n = rows.n_rows
+    n = work.n_rows
     size = n if model.batch_size == "full" else int(model.batch_size)
     if size > n:
         warn(f"batch_size={size} is more than the {n} rows; all rows are taken.")
         size = n
-    order = model._order(rows, state) if size < n or rows.parts is not None else np.arange(n)
+    order = model._order(work, state) if size < n or work.parts is not None else np.arange(n)
     schedule, steps, total = model._schedule(), state.steps, 0.0
     theta = np.column_stack([state.coef, state.intercept])
     memory = (state.facts or {}).get("memory", np.zeros_like(theta))
@@ -26,12 +26,12 @@ def batched_pass(model: Any, rows: Any, state: Any) -> tuple[Any, float]:
         batch = order[begin : begin + size]
         eta = schedule(int(steps)) * state.rate
         ahead = theta + model.momentum * memory if model.nesterov and model.momentum else theta
-        gradient, loss = batch_gradient(model, rows, batch, ahead)
+        gradient, loss = batch_gradient(model, work, batch, ahead)
         theta, memory = _move(model, theta, memory, gradient, eta)
         total += loss
         steps += 1.0
     if not np.isfinite(theta).all() or np.abs(theta).max() > 1e100:
-        raise DivergenceError(_limit(model, rows))
+        raise DivergenceError(_limit(model, work))
     facts = {**(state.facts or {}), "memory": memory}
     return state._replace(
         coef=theta[:, :-1].copy(),
@@ -42,15 +42,15 @@ def batched_pass(model: Any, rows: Any, state: Any) -> tuple[Any, float]:
     ), total
 
 
-def batch_gradient(model, rows, batch, theta):
+def batch_gradient(model, work, batch, theta):
     """Mean gradient of loss and penalty over a batch (k, d+1), and the summed loss."""
-    X, (alpha, ratio), loss = rows.loops[batch], model._strength(), model._loss()
+    X, (alpha, ratio), loss = work.X[batch], model._strength(), model._loss()
     Z = X @ theta[:, :-1].T + theta[:, -1]
-    weight = rows.scale[:, batch]
-    targets = rows.targets[:, batch]
+    weight = work.weights[:, batch]
+    targets = work.targets[:, batch]
     slope = weight * loss.gradient(targets, Z.T)
     gradient = np.column_stack([(X.T @ slope.T).T, slope.sum(axis=1) * model.fit_intercept])
-    gradient /= max(float(rows.weight[batch].sum()), 1e-300)
+    gradient /= max(float(work.rows.weight[batch].sum()), 1e-300)
     gradient[:, :-1] += alpha * (1.0 - ratio) * theta[:, :-1]
     return gradient, float(np.sum(weight * loss.value(targets, Z.T)))
 
@@ -70,12 +70,12 @@ def _move(model, theta, memory, gradient, eta):
     return theta, memory
 
 
-def _limit(model, rows):
-    X = rows.loops
+def _limit(model, work):
+    X = work.X
     text = "the weights run away; lower eta0 or scale the columns."
     if X.shape[1] > 500 or model.loss != "squared_error":
         return text
-    Z = np.column_stack([X.toarray() if hasattr(X, "toarray") else X, np.ones(rows.n_rows)])
+    Z = np.column_stack([X.toarray() if hasattr(X, "toarray") else X, np.ones(work.n_rows)])
     with np.errstate(all="ignore"):
         top = float(np.linalg.eigvalsh(Z.T @ Z / len(Z))[-1]) + model._strength()[0]
     return f"{text} For the squared loss a constant rate is stable below 2/L = {2.0 / top:.3g}."

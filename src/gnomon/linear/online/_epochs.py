@@ -4,6 +4,7 @@ partial_fit.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,49 @@ class Pass(NamedTuple):
     owed: Array | None = None  # what ℓ1 clipping still asks of every weight
     debt: float = 0.0
     rate: float = 1.0  # factor of the adaptive schedule
+
+
+class PassWork:
+    """The workspace of a learner in passes: its rows as the loops read them, targets and weights of every output."""
+
+    def __init__(self, rows: Any, targets: Array, weights: Array, fit_intercept: bool) -> None:
+        self.rows, self.n_rows = rows, rows.n_rows
+        self.X = prepare_rows(rows.X)
+        self.targets = targets  # (k, n)
+        self.weights = np.broadcast_to(weights, targets.shape)
+        self.rates = self.weights[
+            0
+        ]  # length of the step at every row, for learners that take steps of fixed length
+        self.mass = float(rows.weight.sum())
+        self.fit_intercept = fit_intercept
+        self.parts: tuple[Array, Array] | None = None  # rows to learn from and rows held out
+
+    @cached_property
+    def norms(self) -> Array:
+        """Return what a step along a row divides by."""
+        return squared_lengths(self.X, self.fit_intercept)
+
+    def hold_out(self, fraction: float, seed: int) -> None:
+        """Choose the rows to validate on, once."""
+        if self.parts is None:
+            self.parts = hold_out(self.rows, fraction, seed)
+
+    def held_out_score(self, coef: Array, intercept: Array) -> float:
+        """Accuracy on the rows held out or, where there are no classes, R²."""
+        rows, test = self.rows, self.parts[1]  # type: ignore[index]
+        scores = rows.X[test] @ coef.T + intercept
+        if rows.classes is None:
+            y = self.targets[0][test]
+            spread = float(np.sum((y - y.mean()) ** 2))
+            return 1.0 - float(np.sum((y - scores[:, 0]) ** 2)) / max(spread, 1e-300)
+        found = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return float(np.mean(found == rows.y[test]))
+
+
+def squared_lengths(X: Any, fit_intercept: bool) -> Array:
+    """Return ‖x‖² of every row, and one more for the intercept."""
+    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
+    return np.asarray(squares, dtype=float).ravel() + float(fit_intercept)
 
 
 def dense_or_parts(X: Any) -> tuple[Any, ...]:
@@ -159,18 +203,6 @@ def hold_out(rows: MemoryRows, fraction: float, seed: int) -> tuple[Array, Array
             "early_stopping=False."
         )
     return train, test
-
-
-def held_out_score(rows: Any, coef: Array, intercept: Array) -> float:
-    """Accuracy on the rows held out or, where there are no classes, R²."""
-    test = rows.parts[1]
-    scores = rows.X[test] @ coef.T + intercept
-    if rows.classes is None:
-        y = rows.targets[0][test]
-        spread = float(np.sum((y - y.mean()) ** 2))
-        return 1.0 - float(np.sum((y - scores[:, 0]) ** 2)) / max(spread, 1e-300)
-    found = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
-    return float(np.mean(found == rows.y[test]))
 
 
 def canonical(rows: MemoryRows) -> MemoryRows:

@@ -13,6 +13,7 @@ from gnomon.core.steps import Learner, Report
 from gnomon.linear._rules import JOBS, ORDER, SEED
 from gnomon.linear.online import _epochs
 from gnomon.linear.online._aggressive import mean_weights
+from gnomon.linear.online._epochs import PassWork
 from gnomon.linear.online._streams import Streamed
 
 COMMON: dict[str, Any] = {
@@ -42,7 +43,7 @@ class Origin:
 class MistakeDriven(Streamed, Learner):
     """The loop that perceptron and passive–aggressive learners share.
 
-    A learner has `_epoch(rows, state)`: one pass; it returns the new state, the loss met on the way, the number
+    A learner has `_epoch(work, state)`: one pass; it returns the new state, the loss met on the way, the number
     for the trace, and whether the learner has come to rest.
     """
 
@@ -67,52 +68,46 @@ class MistakeDriven(Streamed, Learner):
         rows.initial = (coef_init, intercept_init)
         return self._learn(rows, X=X, y=y, sample_weight=sample_weight)
 
-    def _start(self, rows, rng):
-        return self._prepared(rows, _epochs.start_pass(rows, len(self._targets(rows)), draw_seed(rng)))
+    def _prepare(self, rows):
+        return PassWork(rows, self._targets(rows), self._weights(rows), self.fit_intercept)
 
-    def _first_state(self, rows, seed, index):
+    def _start(self, work, rng):
+        start = _epochs.start_pass(work.rows, len(work.targets), draw_seed(rng))
+        return start._replace(facts=self._fresh_facts(work))
+
+    def _first_state(self, work, seed, index):
         known = getattr(self, "pass_", None)
-        if self.warm_start and known is not None and known.coef.shape[1] == rows.n_features:
-            return self._prepared(rows, known._replace(best=np.inf, waited=0, coef=known.coef.copy()))
+        if self.warm_start and known is not None and known.coef.shape[1] == work.rows.n_features:
+            facts = self._fresh_facts(work)
+            return known._replace(best=np.inf, waited=0, coef=known.coef.copy(), facts=facts)
         return (
-            super()._first_state(rows, seed, index)
+            super()._first_state(work, seed, index)
             if not self.warm_start
-            else self._start(rows, stream(seed, 0))
+            else self._start(work, stream(seed, 0))
         )
 
-    def _step(self, rows, state):
-        self._ready(rows, state)
-        if self.early_stopping and rows.parts is None:
-            rows.parts = _epochs.hold_out(rows, self.validation_fraction, state.seed)
-        new, loss, shown, rests = self._epoch(rows, state)
+    def _step(self, work, state):
         if self.early_stopping:
-            new = _epochs.judge(new, -_epochs.held_out_score(rows, *self._final(new)), 1.0, self.tol, 0)
+            work.hold_out(self.validation_fraction, state.seed)
+        new, loss, shown, rests = self._epoch(work, state)
+        if self.early_stopping:
+            new = _epochs.judge(new, -work.held_out_score(*self._final(new)), 1.0, self.tol, 0)
         else:
-            new = _epochs.judge(new, loss, float(rows.weight.sum()), self.tol, 0)
+            new = _epochs.judge(new, loss, work.mass, self.tol, 0)
         return new, Report(
             shown, done=bool(rests or _epochs.out_of_patience(new, self.tol, self.n_iter_no_change))
         )
 
-    def _order(self, rows, state):
+    def _order(self, work, state):
         """Rows of one pass, without those held out."""
-        order = _epochs.row_order(self.order, self.shuffle, rows.n_rows, state.seed, state.epoch)
-        return order if rows.parts is None else order[np.isin(order, rows.parts[0])]
-
-    def _prepared(self, rows, state):
-        """Convert the rows once, and note what is counted by row."""
-        rows.loops, rows.targets, rows.parts = _epochs.prepare_rows(rows.X), self._targets(rows), None
-        return state._replace(facts=self._fresh_facts(rows))
-
-    def _ready(self, rows, state):
-        """Convert the rows where a fit goes on from a checkpoint, which skips the start."""
-        if not hasattr(rows, "loops"):
-            self._prepared(rows, state)
+        order = _epochs.row_order(self.order, self.shuffle, work.n_rows, state.seed, state.epoch)
+        return order if work.parts is None else order[np.isin(order, work.parts[0])]
 
     # -- rows of a stream ------------------------------------------------------------------------------------
 
-    def _pass_over(self, rows, state):
-        new, loss, _, _ = self._epoch(rows, self._prepared(rows, state))
-        return _epochs.judge(new, loss, float(rows.weight.sum()), self.tol, 0)
+    def _pass_over(self, work, state):
+        new, loss, _, _ = self._epoch(work, state._replace(facts=self._fresh_facts(work)))
+        return _epochs.judge(new, loss, work.mass, self.tol, 0)
 
     def _can_be_quick(self):
         return not self.average

@@ -16,6 +16,7 @@ from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import warn
 from gnomon.linear._rules import BATCH, JOBS, ORDER, SEED
 from gnomon.linear.online import _aggressive, _batches, _epochs
+from gnomon.linear.online._epochs import PassWork
 from gnomon.linear.online._streams import ONES, Streamed
 from gnomon.loops import epochs
 from gnomon.loops import stochastic as loops
@@ -114,8 +115,8 @@ class Stochastic(Streamed, Learner):
 
     # -- the fast way for rows of a stream -------------------------------------------------------------------
 
-    def _pass_over(self, rows, state):
-        return self._epoch(self._ready(rows), state)[0]
+    def _pass_over(self, work, state):
+        return self._epoch(work, state)[0]
 
     def _can_be_quick(self):
         return not (self._batched() or self.average or self._aggressive())
@@ -163,57 +164,49 @@ class Stochastic(Streamed, Learner):
 
     # -- the loop --------------------------------------------------------------------------------------------
 
-    def _start(self, rows, rng):
-        return _epochs.start_pass(rows, self._n_outputs(rows), draw_seed(rng), zero_like_clip=True)
+    def _prepare(self, rows):
+        return PassWork(rows, self._targets(rows), self._row_weights(rows), self.fit_intercept)
 
-    def _first_state(self, rows, seed, index):
-        state = self._start(rows, stream(seed, index))
+    def _start(self, work, rng):
+        return _epochs.start_pass(work.rows, len(work.targets), draw_seed(rng), zero_like_clip=True)
+
+    def _first_state(self, work, seed, index):
+        state = self._start(work, stream(seed, index))
         shape = state.coef.shape
-        given = getattr(rows, "initial", (None, None))
+        given = getattr(work.rows, "initial", (None, None))
         if self.warm_start and hasattr(self, "coef_") and np.atleast_2d(self.coef_).shape == shape:
             coef = np.array(self.coef_, dtype=float).reshape(shape) if given[0] is None else state.coef
             intercept = np.array(self.intercept_, dtype=float) if given[1] is None else state.intercept
             return state._replace(coef=coef, intercept=intercept.reshape(shape[0]))
         return state
 
-    def _ready(self, rows):
-        if not hasattr(rows, "loops"):
-            rows.loops = _epochs.prepare_rows(rows.X)
-            rows.targets = self._targets(rows)
-            rows.scale = self._row_weights(rows)
-            rows.mass = float(rows.weight.sum())
-            rows.parts = None
-        return rows
-
-    def _step(self, rows, state):
-        rows = self._ready(rows)
-        if self.early_stopping and rows.parts is None:
-            rows.parts = _epochs.hold_out(rows, self.validation_fraction, state.seed)
-        new, loss = self._epoch(rows, state)
-        watched = -_epochs.held_out_score(rows, new.coef, new.intercept) if self.early_stopping else loss
-        scale = 1.0 if self.early_stopping else rows.mass
+    def _step(self, work, state):
+        if self.early_stopping:
+            work.hold_out(self.validation_fraction, state.seed)
+        new, loss = self._epoch(work, state)
+        watched = -work.held_out_score(new.coef, new.intercept) if self.early_stopping else loss
+        scale = 1.0 if self.early_stopping else work.mass
         new = _epochs.judge(new, watched, scale, self.tol, 0)
         done = _epochs.out_of_patience(new, self.tol, self.n_iter_no_change)
         if done and self.learning_rate == "adaptive" and self.eta0 * new.rate > 1e-6:
             new, done = new._replace(rate=new.rate / 5.0, waited=0), False
         full = self.batch_size == "full"
-        objective = self._objective(rows, new) if full else loss / rows.mass
+        objective = self._objective(work, new) if full else loss / work.mass
         if full and self.tol is not None and state.epoch > 0:
             done = abs(objective - state.facts["objective"]) <= self.tol * max(1.0, abs(objective))
-        lost = done and not self.early_stopping and loss > 2.0 * self._loss_of_zero(rows) > 0.0
+        lost = done and not self.early_stopping and loss > 2.0 * self._loss_of_zero(work) > 0.0
         return new._replace(facts={**(new.facts or {}), "objective": objective}), Report(
             objective, done=bool(done and not lost), stalled=bool(lost)
         )
 
-    def _stretch(self, rows, state, most):
+    def _stretch(self, work, state, most):
         """Passes over few dense rows in one compiled call, with the numbers of single ones."""
-        rows = self._ready(rows)
         plain = not (self.early_stopping or self._batched() or self._aggressive())
         order = ("shuffle" if self.shuffle else "given") if self.order is None else self.order
         plain = plain and isinstance(order, str) and order == "shuffle" and self.learning_rate != "adaptive"
-        visits = rows.targets.size
-        if not plain or visits > FEW_VISITS or sparse.issparse(rows.loops):
-            return self._step(rows, state)
+        visits = work.targets.size
+        if not plain or visits > FEW_VISITS or sparse.issparse(work.X):
+            return self._step(work, state)
         code, p, q, rate, a, b, alpha, ratio, clip = self._fresh_setup(state)
         numbers = (code, p, q, rate, a, b, alpha, ratio, clip, bool(self.fit_intercept))
         start = float(self.average) if self.average else -1.0
@@ -222,17 +215,17 @@ class Stochastic(Streamed, Learner):
         ]
         owed, losses = state.owed.copy(), np.empty(min(most, MOST_VISITS // visits))
         tol, patience = (
-            (-np.inf, np.inf) if self.tol is None else (self.tol * rows.mass, self.n_iter_no_change)
+            (-np.inf, np.inf) if self.tol is None else (self.tol * work.mass, self.n_iter_no_change)
         )
         made, steps, debt, best, waited = epochs.sgd_epochs(
-            rows.loops, rows.targets, np.ascontiguousarray(rows.scale), state.seed, state.epoch, (*numbers, start),
+            work.X, work.targets, np.ascontiguousarray(work.weights), state.seed, state.epoch, (*numbers, start),
             (*kept, owed, state.steps, state.debt), (state.best, state.waited, float(tol), float(patience)), losses,
         )  # fmt: skip
         found = losses[:made].tolist()
         _epochs.refuse_divergence(found[-1])
         done = self.tol is not None and waited >= patience
-        lost = done and found[-1] > 2.0 * self._loss_of_zero(rows) > 0.0
-        values = [loss / rows.mass for loss in found]
+        lost = done and found[-1] > 2.0 * self._loss_of_zero(work) > 0.0
+        values = [loss / work.mass for loss in found]
         coef, intercept, average, average_intercept = kept
         new = state._replace(
             coef=coef, intercept=intercept, average=average, average_intercept=average_intercept, owed=owed,
@@ -242,10 +235,10 @@ class Stochastic(Streamed, Learner):
         last = Report(values[-1], done=bool(done and not lost), stalled=bool(lost))
         return new, [*map(Report, values[:-1]), last]
 
-    def _loss_of_zero(self, rows):
+    def _loss_of_zero(self, work):
         """Return the loss of weights that are all zero: whoever ends above it has run away."""
         loss = self._loss()
-        pairs = zip(rows.targets, rows.scale, strict=True)
+        pairs = zip(work.targets, work.weights, strict=True)
         return sum(float(weight @ loss.value(target, np.zeros_like(target))) for target, weight in pairs)
 
     def _warn_not_converged(self, run):
@@ -258,14 +251,14 @@ class Stochastic(Streamed, Learner):
             ConvergenceWarning,
         )
 
-    def _epoch(self, rows, state):
+    def _epoch(self, work, state):
         """One pass over the rows for every output; returns the new state and the loss met on the way."""
         if self._aggressive():
-            return self._aggressive_pass(rows, state)
+            return self._aggressive_pass(work, state)
         if self._batched():
-            return _batches.batched_pass(self, rows, state)
-        order = self._order(rows, state)
-        setup, X, targets, weight = self._fresh_setup(state), rows.loops, rows.targets, rows.scale
+            return _batches.batched_pass(self, work, state)
+        order = self._order(work, state)
+        setup, X, targets, weight = self._fresh_setup(state), work.X, work.targets, work.weights
         coef, owed, average = state.coef.copy(), state.owed.copy(), state.average.copy()
         intercept, average_intercept = state.intercept.copy(), state.average_intercept.copy()
         start = float(self.average) if self.average else -1.0
@@ -304,43 +297,39 @@ class Stochastic(Streamed, Learner):
     def _aggressive(self):
         return isinstance(self.learning_rate, str) and self.learning_rate in _aggressive.RATES
 
-    def _aggressive_pass(self, rows, state):
+    def _aggressive_pass(self, work, state):
         """The same by passive–aggressive steps: as far as the row asks, at most eta0."""
         if self.penalty is not None or self._batched():
             raise ValueError(
                 f"learning_rate={self.learning_rate!r} takes one row a step and no penalty; "
                 "set penalty=None, batch_size=1, momentum=0 and optimizer='sgd'."
             )
-        kind = _aggressive.RATES.index(self.learning_rate) + (3 if rows.classes is None else 0)
-        fitting = "hinge" if rows.classes is not None else "epsilon_insensitive"
+        kind = _aggressive.RATES.index(self.learning_rate) + (3 if work.rows.classes is None else 0)
+        fitting = "hinge" if work.rows.classes is not None else "epsilon_insensitive"
         if self.loss != fitting:
             raise ValueError(
                 f"learning_rate={self.learning_rate!r} needs loss={fitting!r}; got {self.loss!r}."
             )
-        if not hasattr(rows, "norms"):
-            rows.norms = _aggressive.squared_lengths(rows.loops, self.fit_intercept)
         numbers = (kind, float(self.eta0), float(self.epsilon), self.fit_intercept, bool(self.average))
-        taus = np.zeros(rows.targets.shape)
-        return _aggressive.one_pass(rows, rows.scale, self._order(rows, state), numbers, state, taus)
+        taus = np.zeros(work.targets.shape)
+        return _aggressive.one_pass(work, self._order(work, state), numbers, state, taus)
 
-    def _order(self, rows, state):
-        order = _epochs.row_order(self.order, self.shuffle, rows.n_rows, state.seed, state.epoch)
-        if rows.parts is None:
+    def _order(self, work, state):
+        order = _epochs.row_order(self.order, self.shuffle, work.n_rows, state.seed, state.epoch)
+        if work.parts is None:
             return order
-        return order[np.isin(order, rows.parts[0])]
+        return order[np.isin(order, work.parts[0])]
 
     def _batched(self):
         return self.batch_size != 1 or self.momentum > 0 or self.optimizer != "sgd"
 
-    def _objective(self, rows, state):
+    def _objective(self, work, state):
         """Mean loss plus penalty, over all rows."""
         loss, (alpha, ratio) = self._loss(), self._strength()
-        Z = rows.loops @ state.coef.T + state.intercept
-        value = sum(float(np.sum(w * loss.value(y, z))) for y, z, w in zip(rows.targets, Z.T, rows.scale))
+        Z = work.X @ state.coef.T + state.intercept
+        value = sum(float(np.sum(w * loss.value(y, z))) for y, z, w in zip(work.targets, Z.T, work.weights))
         w = state.coef
-        return value / float(rows.weight.sum()) + alpha * (
-            ratio * np.abs(w).sum() + 0.5 * (1 - ratio) * np.sum(w * w)
-        )
+        return value / work.mass + alpha * (ratio * np.abs(w).sum() + 0.5 * (1 - ratio) * np.sum(w * w))
 
     def _strength(self):
         if self.penalty is None:

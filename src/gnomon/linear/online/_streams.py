@@ -18,7 +18,7 @@ KEPT = ("n_features_in_", "feature_names_in_", "classes_")
 class Streamed(_epochs.Mixed):
     """One pass over some more rows, from where the last call left the weights.
 
-    A learner has `_pass_over(rows, state)`, the pass itself, and `_quick_pass(state, X, targets)`, the same
+    A learner has `_pass_over(work, state)`, the pass itself, and `_quick_pass(state, X, targets)`, the same
     for a small array that needs no further check, in place.
     """
 
@@ -53,8 +53,9 @@ class Streamed(_epochs.Mixed):
             return self
         first = not hasattr(self, "pass_")
         rows = self._more_rows(X, y, classes, sample_weight, first)
-        state = self._start(rows, generator(self.random_state)) if first else self.pass_
-        state = self._pass_over(rows, state)
+        work = self._prepare(rows)
+        state = self._start(work, generator(self.random_state)) if first else self.pass_
+        state = self._pass_over(work, state)
         known = {} if first else {name: value for name, value in vars(self).items() if name in KEPT}
         self._adopt({**known, **self._attributes(state), "n_iter_": 1}, rows if first else None)
         return self

@@ -13,7 +13,8 @@ from gnomon.core.validate import Reads
 from gnomon.linear._rows import check_classes
 from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
 from gnomon.linear.online import _epochs
-from gnomon.linear.online._aggressive import one_pass, squared_lengths
+from gnomon.linear.online._aggressive import one_pass
+from gnomon.linear.online._epochs import squared_lengths
 from gnomon.linear.online._mistakes import COMMON, MistakeDriven, Origin
 from gnomon.linear.online._streams import ONES, StreamedClasses, StreamedNumbers
 from gnomon.linear.squares.least_squares import LinearPrediction
@@ -23,22 +24,20 @@ from gnomon.loops import aggressive as loops
 class Aggressive(MistakeDriven):
     """What both passive–aggressive learners do in a pass."""
 
-    def _fresh_facts(self, rows):
-        rows.norms = squared_lengths(rows.loops, self.fit_intercept)
-        return {"taus": np.zeros((len(rows.targets), rows.n_rows)), "map": Origin(rows)}
+    def _fresh_facts(self, work):
+        return {"taus": np.zeros(work.targets.shape), "map": Origin(work.rows)}
 
     def _numbers(self, *, average):
         """Return kind and bounds of the steps, as the loops want them."""
         kind, epsilon = self.KINDS[self.loss], float(getattr(self, "epsilon", 0.0))
         return kind, float(self.C), epsilon, self.fit_intercept, average
 
-    def _epoch(self, rows, state):
+    def _epoch(self, work, state):
         taus = state.facts["taus"].copy()
-        weights = np.broadcast_to(self._weights(rows), taus.shape)
-        numbers, order = self._numbers(average=bool(self.average)), self._order(rows, state)
-        new, loss = one_pass(rows, weights, order, numbers, state, taus)
+        numbers, order = self._numbers(average=bool(self.average)), self._order(work, state)
+        new, loss = one_pass(work, order, numbers, state, taus)
         new = new._replace(facts={**state.facts, "taus": taus})
-        return new, loss, loss / float(rows.weight.sum()), False
+        return new, loss, loss / work.mass, False
 
     def _quick_pass(self, state, X, targets, order):
         taus, norms = np.zeros((len(targets), len(X))), squared_lengths(X, self.fit_intercept)

@@ -173,15 +173,22 @@ class Perceptron(SparseCoefficients, LinearClassifierMixin, StreamedClasses, Mis
     def _targets(self, rows):
         return _epochs.signs(rows)
 
-    def _fresh_facts(self, rows):
-        rows.eta = self.eta0 * _epochs.row_weights(rows, self.class_weight)
+    def _weights(self, rows):
+        return _epochs.row_weights(rows, self.class_weight)
+
+    def _prepare(self, rows):
+        work = super()._prepare(rows)
+        work.rates = self.eta0 * work.weights[0]
+        return work
+
+    def _fresh_facts(self, work):
         return {
-            "counts": np.zeros((len(rows.targets), rows.n_rows), dtype=np.int64),
-            "before": getattr(rows, "made", 0),
+            "counts": np.zeros(work.targets.shape, dtype=np.int64),
+            "before": 0,
             "log": (),
             "clean": False,
             "loss": 0.0,
-            "map": Origin(rows),
+            "map": Origin(work.rows),
         }
 
     def _single_steps(self):
@@ -195,46 +202,45 @@ class Perceptron(SparseCoefficients, LinearClassifierMixin, StreamedClasses, Mis
             "perceptron", learning_rate="constant", **{name: getattr(self, name) for name in names}
         )
 
-    def _shrinking_epoch(self, rows, state):
-        rows.scale = np.broadcast_to(rows.eta / self.eta0, rows.targets.shape)
+    def _shrinking_epoch(self, work, state):
         if state.owed is None:
             state = state._replace(owed=np.zeros_like(state.coef))
-        new, loss = self._shrinking()._epoch(rows, state)
-        wrong = np.array([self._wrong(rows, y, k, new) for k, y in enumerate(rows.targets)])
+        new, loss = self._shrinking()._epoch(work, state)
+        wrong = np.array([self._wrong(work, y, k, new) for k, y in enumerate(work.targets)])
         facts = {**state.facts, "counts": state.facts["counts"] + wrong, "clean": not wrong.any()}
         return new._replace(facts=facts), loss, float(wrong.sum()), False
 
     def _final(self, state):
         return super()._final(state) if self.penalty is None else self._shrinking()._shown(state)
 
-    def _epoch(self, rows, state):
+    def _epoch(self, work, state):
         if self.penalty is not None:
-            return self._shrinking_epoch(rows, state)
+            return self._shrinking_epoch(work, state)
         n_mistakes, new, before = 0, state, state.facts["loss"]
-        for k, y in enumerate(rows.targets):
+        for k, y in enumerate(work.targets):
             visit = self._batch_step if self.batch else self._pass
-            new, mistakes = visit(rows, y, k, new)
+            new, mistakes = visit(work, y, k, new)
             n_mistakes += mistakes
         facts = {**new.facts, "clean": n_mistakes == 0}
         new = new._replace(epoch=state.epoch + 1, facts=facts)
         stop_clean = not self.average if self.stop_when_clean == "auto" else self.stop_when_clean
         return new, facts["loss"] - before, float(n_mistakes), bool(stop_clean and n_mistakes == 0)
 
-    def _pass(self, rows, y, k, state):
+    def _pass(self, work, y, k, state):
         if isinstance(self.order, str) and self.order == "random_mistake":
-            return self._random_mistakes(rows, y, k, state)
-        order = self._order(rows, state)
+            return self._random_mistakes(work, y, k, state)
+        order = self._order(work, state)
         if self.keep_log:
             total = 0
             for i in order:
-                state, mistakes = self._visit(rows, y, k, state, np.array([i]))
+                state, mistakes = self._visit(work, y, k, state, np.array([i]))
                 total += mistakes
             return state, total
-        return self._visit(rows, y, k, state, order)
+        return self._visit(work, y, k, state, order)
 
-    def _pass_over(self, rows, state):
-        rows.made = getattr(self, "n_mistakes_", 0)
-        return super()._pass_over(rows, state)
+    def _pass_over(self, work, state):
+        new = super()._pass_over(work, state)
+        return new._replace(facts={**new.facts, "before": getattr(self, "n_mistakes_", 0)})
 
     def _can_be_quick(self):
         plain = not (self.average or self.batch or self.keep_log) and self.penalty is None
@@ -271,15 +277,15 @@ class Perceptron(SparseCoefficients, LinearClassifierMixin, StreamedClasses, Mis
             converged_=n_mistakes == 0,
         )
 
-    def _visit(self, rows, y, k, state, order):
+    def _visit(self, work, y, k, state, order):
         """Run the loop over some rows for one machine."""
         coef, u, counts = state.coef.copy(), state.average.copy(), state.facts["counts"].copy()
-        loop = loops.perceptron_csr if sparse.issparse(rows.loops) else loops.perceptron_dense
+        loop = loops.perceptron_csr if sparse.issparse(work.X) else loops.perceptron_dense
         steps = state.steps if k == 0 else state.facts["begun"]
         b, ub, after, mistakes, loss = loop(
-            *_epochs.dense_or_parts(rows.loops),
+            *_epochs.dense_or_parts(work.X),
             y,
-            rows.eta,
+            work.rates,
             order,
             self.fit_intercept,
             bool(self.average),
@@ -300,30 +306,30 @@ class Perceptron(SparseCoefficients, LinearClassifierMixin, StreamedClasses, Mis
             coef=coef, intercept=intercept, average=u, average_intercept=average, steps=after, facts=facts
         ), mistakes
 
-    def _wrong(self, rows, y, k, state):
+    def _wrong(self, work, y, k, state):
         """Tell which rows to learn from the machine k gets wrong."""
-        wrong = y * (rows.X @ state.coef[k] + state.intercept[k]) <= 0.0
-        if rows.parts is not None:
-            wrong[rows.parts[1]] = False
+        wrong = y * (work.rows.X @ state.coef[k] + state.intercept[k]) <= 0.0
+        if work.parts is not None:
+            wrong[work.parts[1]] = False
         return wrong
 
-    def _random_mistakes(self, rows, y, k, state):
+    def _random_mistakes(self, work, y, k, state):
         """List the mistakes, pick one at random, again and again; a pass is as many updates as rows."""
         rng, made = stream(state.seed, state.epoch), 0
-        for _ in range(rows.n_rows):
-            wrong = np.flatnonzero(self._wrong(rows, y, k, state))
+        for _ in range(work.n_rows):
+            wrong = np.flatnonzero(self._wrong(work, y, k, state))
             if not len(wrong):
                 break
-            state, mistakes = self._visit(rows, y, k, state, rng.choice(wrong, size=1))
+            state, mistakes = self._visit(work, y, k, state, rng.choice(wrong, size=1))
             made += mistakes
         return state, made
 
-    def _batch_step(self, rows, y, k, state):
+    def _batch_step(self, work, y, k, state):
         """Add the sum over all present mistakes."""
-        wrong = self._wrong(rows, y, k, state)
-        push = np.where(wrong, rows.eta * y, 0.0)
+        wrong = self._wrong(work, y, k, state)
+        push = np.where(wrong, work.rates * y, 0.0)
         coef, intercept, counts = state.coef.copy(), state.intercept.copy(), state.facts["counts"].copy()
-        coef[k] += rows.X.T @ push
+        coef[k] += work.rows.X.T @ push
         intercept[k] += push.sum() * self.fit_intercept
         counts[k] += wrong
         facts = {**state.facts, "counts": counts, "loss": state.facts["loss"] + float(wrong.sum())}

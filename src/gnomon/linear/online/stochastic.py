@@ -120,14 +120,11 @@ class SGDRegressor(LinearPrediction, KeepsPrecision, RegressorMixin, StreamedNum
     def _loss(self):
         return residual_loss(self.loss, self.epsilon)
 
-    def _n_outputs(self, rows):
-        return 1
-
     def _targets(self, rows):
         return np.asarray(rows.y, dtype=float)[None]
 
     def _row_weights(self, rows):
-        return rows.weight[None]
+        return rows.weight
 
     def _attributes(self, state):
         coef, intercept = self._shown(state)
@@ -261,15 +258,11 @@ class SGDClassifier(SparseCoefficients, LinearClassifierMixin, StreamedClasses, 
             return MARGIN_LOSSES[self.loss]()
         return residual_loss(self.loss, self.epsilon)
 
-    def _n_outputs(self, rows):
-        return 1 if len(rows.classes) <= 2 else len(rows.classes)
-
     def _targets(self, rows):
         return _epochs.signs(rows)
 
     def _row_weights(self, rows):
-        weight = _epochs.row_weights(rows, self.class_weight)
-        return np.broadcast_to(weight, rows.targets.shape)
+        return _epochs.row_weights(rows, self.class_weight)
 
     def _attributes(self, state):
         coef, intercept = self._shown(state)

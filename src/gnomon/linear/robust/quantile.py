@@ -1,12 +1,10 @@
 """Quantile and least-absolute-deviation regression, by an interior point method on the dual.
 
-The fit minimizes Σ s ρ_τ(y − x·w − b) + W α‖w‖₁. Its dual is a linear program in one bounded variable per
-row,
+The fit minimizes Σ s ρ_τ(y − x·w − b) + W α‖w‖₁. Its dual is a linear program in one bounded variable per row,
 
     max yᵀd   s.t.   Aᵀd = 0,   (τ−1) s ≤ d ≤ τ s,
 
-with one more row (a unit vector, bounds ±Wα) for each penalized coefficient. Each step solves d × d
-equations.
+with one more row (a unit vector, bounds ±Wα) for each penalized coefficient. Each step solves d × d equations.
 """
 
 from __future__ import annotations
@@ -67,7 +65,7 @@ class Interior(NamedTuple):
     z: Array  # duals of x ≥ 0
     w: Array  # duals of slack ≥ 0
     beta: Array  # (p,)
-    program: Program
+    program: Program  # it follows from the rows, so no checkpoint holds it
     best: Array  # coefficients to be kept
 
 
@@ -280,13 +278,22 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
         """Quantile, and the L1 penalty beside the mean check loss."""
         return float(self.quantile), float(self.alpha)
 
-    def _start(self, rows: Any, rng: Any) -> Interior:
-        program = self._program(rows)
+    def _prepare(self, rows: Any) -> tuple[Any, Program]:
+        return rows, self._program(rows)
+
+    def _start(self, work: tuple[Any, Program], rng: Any) -> Interior:
+        rows, program = work
         if program.A.shape[1] == 0 or (self.fit_intercept and self._flat(rows).all()):
             return self._location(rows, program)
         return interior_start(program)
 
-    def _step(self, rows: Any, state: Interior) -> tuple[Interior, Report]:
+    def _snapshot(self, state: Interior) -> Interior:
+        return state._replace(program=None)
+
+    def _restore(self, work: tuple[Any, Program], snapshot: Interior) -> Interior:
+        return snapshot._replace(program=work[1])
+
+    def _step(self, work: Any, state: Interior) -> tuple[Interior, Report]:
         unit = state.program.units.size / float(state.program.cap[: state.program.count].sum())
         if not len(state.z):
             return state, Report(primal_value(state.program, state.best) * unit, 0.0, done=True)
@@ -308,11 +315,8 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
         gap = primal_value(program, state.best) - dual_value(state) if len(state.z) else 0.0
         unit = program.units.size / float(program.cap[: program.count].sum())
         coef, intercept = program.units.coefficients(state.best)
-        if not self.fit_intercept:
-            intercept = 0.0
+        intercept = intercept if self.fit_intercept else 0.0
         return {"coef_": coef, "intercept_": intercept, "dual_gap_": max(gap, 0.0) * unit}
-
-    # inside
 
     def _flat(self, rows: Any) -> Array:
         if rows.sparse:
@@ -340,8 +344,7 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
             cap = np.append(cap, 2.0 * bound)
         basis = np.eye(A.shape[1]) if thin else _row_space(A)
         A = A if basis.shape[0] == basis.shape[1] else A @ basis
-        A = sparse.csr_array(A) if thin else A
-        return Program(A, y, low, cap, len(s), units._replace(basis=basis))
+        return Program(sparse.csr_array(A) if thin else A, y, low, cap, len(s), units._replace(basis=basis))
 
     def _location(self, rows: Any, program: Program) -> Interior:
         """No column says anything: the quantile of the target itself."""
@@ -349,8 +352,7 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
         if self.fit_intercept and len(best):
             y = (rows.y - units.center) / units.size
             best = units.basis[-1] * weighted_quantile(y, rows.weight, self._check_loss()[0])
-        none = np.zeros(0)
-        return Interior(none, none, none, none, best, program, best)
+        return Interior(*np.zeros((4, 0)), best, program, best)
 
 
 class LaplaceRegression(QuantileRegressor):
@@ -358,8 +360,7 @@ class LaplaceRegression(QuantileRegressor):
 
     .. math:: \min_{w,b} \frac1W\sum_i s_i\,\lvert y_i - x_i^\top w - b\rvert + \alpha\lVert w\rVert_1
 
-    One wild target does not move it; a wild row of X may. The fit passes through as many rows as it has
-    parameters.
+    One wild target does not move it; a wild row of X may. The fit passes through as many rows as it has parameters.
 
     Parameters
     ----------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,8 +16,8 @@ from sklearn.model_selection import check_cv
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
+from gnomon.core.pieces import InPieces, n_folds
 from gnomon.core.rows import MemoryRows
-from gnomon.core.steps import OneStep
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads
 from gnomon.linear._folds import RoutesFolds, scorer_of
@@ -80,7 +82,19 @@ class _Given(BaseEstimator):
         return X
 
 
-class RidgeCV(RoutesFolds, LinearPrediction, MultiOutputMixin, RegressorMixin, OneStep):
+class Plan(NamedTuple):
+    """The workspace: moments of all rows and of the folds."""
+
+    rows: Any
+    alphas: Array
+    view: LinearSums
+    path: Spectrum
+    folds: Sequence[tuple[Array, Array]]  # rows to learn from, and rows held out; none without folds
+    trained: Sequence[LinearSums]  # moments of either, fold by fold
+    held: Sequence[LinearSums]
+
+
+class RidgeCV(RoutesFolds, LinearPrediction, MultiOutputMixin, RegressorMixin, InPieces):
     r"""Ridge with its penalty chosen by cross-validation.
 
     The default leaves out one row at a time, exactly and without refitting:
@@ -158,36 +172,84 @@ class RidgeCV(RoutesFolds, LinearPrediction, MultiOutputMixin, RegressorMixin, O
         self.alpha_per_target = alpha_per_target
         self.pool = pool
 
-    def _solve(self, rows: Any) -> dict[str, Any]:
+    def _plan(self, rows: Any) -> Plan:
         alphas = check_alphas(self.alphas)
         if self.cv is not None and self.alpha_per_target:
             raise ValueError("alpha_per_target=True needs leave-one-out: use cv=None.")
         sums = sum_moments(rows)
         check_moments(sums)
         view = sums if self.fit_intercept else sums.without_centering()
-        path = spectrum(view)
+        plan = Plan(rows, alphas, view, spectrum(view), (), (), ())
+        if self.cv is None:
+            return plan
+        if not rows.in_memory:
+            raise DataError("folds need the rows in memory; use cv=None for tables and Dask.")
+        splits = list(check_cv(self.cv).split(rows.X, rows.y, **self._for_splitter(rows)))
+        held = [_moments_of(rows, test) for _, test in splits]
+        return plan._replace(folds=splits, trained=_training_moments(rows, splits, held), held=held)
+
+    def _tasks(self, plan: Plan) -> list[int]:
+        return list(range(len(plan.folds)))
+
+    def _announced(self, rows: Any) -> int | None:
+        folds = 0 if self.cv is None else n_folds(self.cv)
+        return None if folds is None else folds + 1
+
+    def _piece(self, plan: Plan, fold: int) -> tuple[Array, Array, Array]:
+        """Return coefficients (d, t, A) and intercepts (t, A) of a fold, and what they lose on its held-out rows.
+
+        The losses follow from the moments of these rows, which are not read again.
+        """
+        sums = plan.trained[fold]
+        view = sums if self.fit_intercept else sums.without_centering()
+        coef = spectrum(view).coef(plan.alphas)
+        intercept = np.atleast_1d(view.mean_y)[:, None] - np.tensordot(view.mean_x, coef, axes=1)
+        return coef, intercept, losses_of(plan.held[fold], coef, intercept)
+
+    def _so_far(self, plan: Plan, results: Any) -> tuple[dict[str, Any], dict[str, float]]:
+        """Until all rows are fitted, the model is that of the last fold, with the penalty that loses least on it."""
+        coef, intercept, losses = results[-1]
+        best, held = int(losses.sum(axis=0).argmin()), plan.held[len(results) - 1]
+        info = {
+            "alpha": float(plan.alphas[best]),
+            "held_out_error": float(losses[:, best].sum() / max(held.weight, 1e-300)),
+        }
+        facts = self._shaped(plan, coef[:, :, best], intercept[:, best])
+        return {**facts, "alpha_": plan.alphas[best]}, info
+
+    def _conclude(self, plan: Plan, results: Any) -> tuple[dict[str, Any], float | None]:
+        rows, alphas, view, path, *_ = plan
         if self.cv is not None:
-            scores, results = self._by_folds(rows, alphas)
+            scores, table = self._fold_scores(plan, results)
         elif self.gcv_mode == "gcv":
-            scores, results = self._generalized(view, path, alphas), None
+            scores, table = self._generalized(view, path, alphas), None
         else:
-            scores, results = self._leave_one_out(rows, view, path, alphas)
+            scores, table = self._leave_one_out(rows, view, path, alphas)
         if not self.alpha_per_target:
             scores = scores.mean(axis=0, keepdims=True)
-        return self._choice(scores, results, alphas, view, path, rows)
+        told = float(scores.max()) if self.cv is not None else np.nan  # what the chosen penalty scores
+        return self._choice(scores, table, plan), told if np.isfinite(told) else None
 
-    def _choice(
-        self, scores: Array, results: Any, alphas: Array, view: LinearSums, path: Spectrum, rows: Any
-    ) -> dict[str, Any]:
+    def _shaped(self, plan: Plan, coef: Array, intercept: Any) -> dict[str, Any]:
+        """Return coefficients (d, t) and intercepts as attributes."""
+        several = np.ndim(plan.view.mean_y)
+        kind = np.float32 if plan.rows.dtype == np.float32 else np.float64
+        if not several:
+            intercept = np.ravel(intercept)[0]
+        return {
+            "coef_": np.ascontiguousarray(coef.T if several else coef[:, 0]).astype(kind),
+            "intercept_": np.asarray(intercept).astype(kind)[()] if self.fit_intercept else 0.0,
+        }
+
+    def _choice(self, scores: Array, results: Any, plan: Plan) -> dict[str, Any]:
         """Fit the best penalty; ties go to the first."""
+        _, alphas, view, path, *_ = plan
         best = np.broadcast_to(scores.argmax(axis=1), (path.c.shape[1],))
         coef = path.coef(alphas)[:, np.arange(len(best)), best]  # (d, t)
         intercept = view.mean_y - view.mean_x @ (coef if np.ndim(view.mean_y) else coef[:, 0])
-        kind = np.float32 if rows.dtype == np.float32 else np.float64
         shared = not self.alpha_per_target or np.ndim(view.mean_y) == 0
         attributes = {
-            "coef_": np.ascontiguousarray(coef.T if np.ndim(view.mean_y) else coef[:, 0]).astype(kind),
-            "intercept_": np.asarray(intercept).astype(kind)[()] if self.fit_intercept else 0.0,
+            **self._shaped(plan, coef, intercept),
             "alpha_": alphas[best[0]] if shared else alphas[best],
             "best_score_": scores[0].max() if shared else scores.max(axis=1),
             "scores_": scores[0] if shared else scores,
@@ -239,47 +301,29 @@ class RidgeCV(RoutesFolds, LinearPrediction, MultiOutputMixin, RegressorMixin, O
 
     # folds
 
-    def _by_folds(self, rows: Any, alphas: Array) -> tuple[Array, Array]:
-        if not rows.in_memory:
-            raise DataError("folds need the rows in memory; use cv=None for tables and Dask.")
-        splits = list(check_cv(self.cv).split(rows.X, rows.y, **self._for_splitter()))
-        trained = _training_moments(rows, splits)
+    def _fold_scores(self, plan: Plan, results: Any) -> tuple[Array, Array]:
+        """Scores of the penalties, and their table by fold: R² from the losses, or what a scorer says."""
         if self.scoring is None:
-            return self._folds_from_moments(rows, splits, trained, alphas)
-        held = [
-            self._held_out(rows, test, sums, alphas) for (_, test), sums in zip(splits, trained, strict=True)
-        ]
-        Y = as_columns(rows.y)
-        groups = [np.concatenate([test for _, test in splits])] if self.pool else [t for _, t in splits]
-        parts = [np.concatenate(held)] if self.pool else held
-        pairs = zip(parts, groups, strict=True)
-        scores = np.stack([self._scored(p, Y[g], self._for_scorer(rows, g)) for p, g in pairs])
+            losses = [found[2] for found in results]
+            spreads = [np.atleast_1d(one.yy)[:, None] for one in plan.held]
+            together = reduce(LinearSums.merge, plan.held)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                each = 1.0 - np.stack(losses) / np.stack(spreads)  # (k, t, A)
+                pooled = 1.0 - np.sum(losses, axis=0) / np.atleast_1d(together.yy)[:, None]
+            return (pooled if self.pool else each.mean(axis=0)), each.mean(axis=1)
+        tests = [test for _, test in plan.folds]
+        held = [self._held_out(plan.rows, *pair) for pair in zip(tests, results, strict=True)]
+        Y = as_columns(plan.rows.y)
+        groups = [np.concatenate(tests)] if self.pool else tests
+        pairs = zip([np.concatenate(held)] if self.pool else held, groups, strict=True)
+        scores = np.stack([self._scored(p, Y[g], self._for_scorer(plan.rows, g)) for p, g in pairs])
         return scores.mean(axis=0), scores[:, 0]
 
-    def _fold_fit(self, sums: LinearSums, alphas: Array) -> tuple[Array, Array]:
-        view = sums if self.fit_intercept else sums.without_centering()
-        coef = spectrum(view).coef(alphas)
-        return coef, np.atleast_1d(view.mean_y)[:, None] - np.tensordot(view.mean_x, coef, axes=1)
-
-    def _held_out(self, rows: Any, test: Array, sums: LinearSums, alphas: Array) -> Array:
-        coef, intercept = self._fold_fit(sums, alphas)
+    def _held_out(self, rows: Any, test: Array, found: Any) -> Array:
+        """Predictions for the held-out rows of a fold, (rows, t, A)."""
+        coef, intercept, _ = found
         flat = rows.X[test] @ coef.reshape(len(coef), -1)
         return flat.reshape(len(test), *intercept.shape) + intercept
-
-    def _folds_from_moments(
-        self, rows: Any, splits: Any, trained: list[LinearSums], alphas: Array
-    ) -> tuple[Array, Array]:
-        """R² of held-out rows without reading them again: their loss is a function of their moments."""
-        losses, spreads, together = [], [], None
-        for (_, test), sums in zip(splits, trained, strict=True):
-            fold = _moments_of(rows, test)
-            losses.append(losses_of(fold, *self._fold_fit(sums, alphas)))
-            spreads.append(np.atleast_1d(fold.yy)[:, None])
-            together = fold if together is None else together.merge(fold)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            each = 1.0 - np.stack(losses) / np.stack(spreads)  # (k, t, A)
-            pooled = 1.0 - np.sum(losses, axis=0) / np.atleast_1d(together.yy)[:, None]
-        return (pooled if self.pool else each.mean(axis=0)), each.mean(axis=1)
 
 
 def _is_full(top: Array) -> bool:
@@ -304,13 +348,14 @@ def _moments_of(rows: Any, index: Array) -> LinearSums:
     return sum_moments(MemoryRows(rows.X[part], rows.y[part], weight))
 
 
-def _training_moments(rows: Any, splits: list[tuple[Array, Array]]) -> list[LinearSums]:
+def _training_moments(
+    rows: Any, splits: list[tuple[Array, Array]], folds: list[LinearSums]
+) -> list[LinearSums]:
     """Moments of all rows but the fold's: merged from the other folds when the folds part the rows."""
     tests = [test for _, test in splits]
     parted = np.array_equal(np.sort(np.concatenate(tests)), np.arange(rows.n_rows))
     if not parted or any(len(a) + len(b) != rows.n_rows for a, b in splits):
         return [_moments_of(rows, train) for train, _ in splits]
-    folds = [_moments_of(rows, test) for test in tests]
     empty = moments(np.zeros((0, rows.n_features)), rows.y[:0])
     before, after = [empty], [empty]
     for one, other in zip(folds, folds[::-1], strict=True):
