@@ -22,7 +22,7 @@ from gnomon.linear._folds import RoutesFolds, scorer_of
 from gnomon.linear.least_squares import LinearPrediction, check_moments
 from gnomon.linear.moments import LinearSums, moments, sum_moments
 from gnomon.linear.normal import as_columns
-from gnomon.linear.spectrum import Spectrum, check_alphas, losses_of, spectrum
+from gnomon.linear.spectrum import Spectrum, check_alphas, losses_of, spectrum, spectrum_of_rows
 
 
 class Omission(NamedTuple):
@@ -165,7 +165,7 @@ class RidgeCV(RoutesFolds, LinearPrediction, MultiOutputMixin, RegressorMixin, O
         sums = sum_moments(rows)
         check_moments(sums)
         view = sums if self.fit_intercept else sums.without_centering()
-        path = spectrum(view)
+        path = spectrum_of_rows(rows, view, self.fit_intercept)
         if self.cv is not None:
             scores, results = self._by_folds(rows, alphas)
         elif self.gcv_mode == "gcv":
