@@ -37,7 +37,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     def _adopt(self, attributes: dict[str, Any], data: Data | None = None) -> None:
         """Replace everything learned by `attributes` and what the data tell of themselves, at once."""
         fresh = {**attributes, **(data.facts() if data is not None else {})}
-        kept = {name: value for name, value in vars(self).items() if not is_learned(name)}
+        own = vars(self)
+        kept = {name: own[name] for name in own if name[-1] != "_" or not is_learned(name)}
         self.__dict__ = {**kept, **fresh}
 
     def _unfitted(self) -> Self:

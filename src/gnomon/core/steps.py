@@ -74,6 +74,7 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
     )
 
     _unit: ClassVar[str] = "step"  # what one step is: "epoch", "sweep", "episode"
+    _draws: ClassVar[bool] = True  # False for learners whose start and steps leave nothing to chance
 
     # what a subclass writes
 
@@ -326,8 +327,11 @@ class Learner(CallbackSupportMixin, Estimator):  # type: ignore[misc]
         return getattr(self, "random_state", 0)  # without one a learner draws nothing
 
     def _first_seed(self) -> int:
-        """Draw the seed of all starts."""
-        return draw_seed(generator(self._seed()))
+        """Draw the seed of all starts; where none is drawn, a generator of the user's goes on as it does elsewhere."""
+        given = self._seed()
+        if not self._draws and (given is None or (type(given) is int and given >= 0)):
+            return 0
+        return draw_seed(generator(given))
 
     def _threads(self) -> Any:
         jobs = getattr(self, "n_jobs", None)
@@ -344,6 +348,7 @@ class OneStep(Learner):
     """A learner with a closed form: its loop has one step."""
 
     _stop: ClassVar[str] = "self"
+    _draws: ClassVar[bool] = False
 
     def _solve(self, rows: Any) -> Any:
         """Return the learned attributes, or a pair of them and the objective."""
@@ -354,10 +359,6 @@ class OneStep(Learner):
 
     def _first_state(self, work: Any, seed: int, index: int) -> Any:
         return None
-
-    def _first_seed(self) -> int:
-        given = self._seed()  # no start is drawn; a generator of the user's goes on as it does elsewhere
-        return 0 if given is None or (type(given) is int and given >= 0) else super()._first_seed()
 
     def _step(self, work: Any, state: Any) -> tuple[Any, Report]:
         solved = self._solve(work)
