@@ -53,7 +53,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         return cls(**settings)  # type: ignore[no-any-return]
 
     def __sklearn_is_fitted__(self) -> bool:
-        return any(is_learned(name) for name in vars(self))
+        return any(name[-1] == "_" and is_learned(name) for name in vars(self))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
