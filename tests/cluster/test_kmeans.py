@@ -462,3 +462,18 @@ def test_passes_over_batches_that_nobody_sees_have_the_same_bits(options):
     for name in ("cluster_centers_", "labels_", "counts_", "inertia_", "n_iter_", "n_steps_", "converged_"):
         np.testing.assert_array_equal(getattr(unseen, name), getattr(seen, name))
     np.testing.assert_array_equal(unseen.trace_.objective, seen.trace_.objective)
+
+
+@pytest.mark.parametrize("model", [KMeans, MiniBatchKMeans])
+@pytest.mark.parametrize(
+    ("init", "words"),
+    [
+        ([[1.0, 2.0], [3.0]], "init must be an array of numbers"),
+        ([["a", "b"], ["c", "d"]], "init must be an array of numbers"),
+        ([[np.nan, 2.0], [3.0, 4.0]], "not finite"),
+        ([[1.0], [2.0]], "does not match"),
+    ],
+)
+def test_centers_that_are_none_are_refused(model, init, words):
+    with pytest.raises(DataError, match=words):
+        model(2, init=init).fit(np.arange(20.0).reshape(10, 2))

@@ -238,6 +238,9 @@ PREDICTED = {
 }
 
 
+SERIES = ("CategoricalHMM",)  # learned from one column: a vector is a series of symbols
+
+
 @pytest.mark.parametrize("name", PREDICTED)
 @pytest.mark.parametrize("subject", MATRIX, ids=repr)
 def test_bad_rows_at_predict_are_refused(subject, name):
@@ -248,7 +251,7 @@ def test_bad_rows_at_predict_are_refused(subject, name):
     for method in ("predict", "transform", "score_samples"):
         if not hasattr(model, method):
             continue
-        if name == "nan" and subject.takes_nan:
+        if (name == "nan" and subject.takes_nan) or (name == "one dimension" and repr(subject) in SERIES):
             getattr(model, method)(X)
             continue
         with pytest.raises((ValueError, TypeError), match=pattern):

@@ -146,3 +146,14 @@ def test_counts_that_the_samples_never_see():
     model = PoissonRegressor(alpha=1e-2, tol=1e-8).fit(X, y)
     assert model.converged_
     assert model.predict(X).mean() == pytest.approx(y.mean(), rel=1e-6)
+
+
+@pytest.mark.parametrize("model", [PoissonRegressor, GammaRegressor])
+def test_single_precision_stays(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2)).astype(np.float32)
+    y = np.exp(X[:, 0]) + 0.1
+    fitted, double = model().fit(X, y), model().fit(X.astype(np.float64), y)
+    assert fitted.coef_.dtype == fitted.predict(X).dtype == np.float32
+    assert double.coef_.dtype == double.predict(X).dtype == np.float64
+    np.testing.assert_allclose(fitted.predict(X), double.predict(X), rtol=1e-4)

@@ -259,3 +259,15 @@ def test_penalties_of_targets_are_those_of_fits_one_by_one(solver):
     for k, alpha in enumerate(alphas):
         alone = Ridge(alpha=alpha, solver=solver, tol=1e-14).fit(X, Y[:, k], weight)
         np.testing.assert_allclose(together.predict(X)[:, k], alone.predict(X), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("solver", ["auto", "cholesky", "svd"])
+def test_few_rows_and_hardly_any_penalty_give_the_shortest_solution(kind, intercept, solver):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 50)) + 3.0
+    y = X @ rng.normal(size=50) + 10.0
+    Z, t = (X - X.mean(axis=0), y - y.mean()) if intercept else (X, y)
+    model = Ridge(1e-16, fit_intercept=intercept, solver=solver).fit(kind(X), y)
+    np.testing.assert_allclose(model.coef_, np.linalg.lstsq(Z, t, rcond=1e-12)[0], rtol=1e-7, atol=1e-9)

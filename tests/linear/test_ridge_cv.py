@@ -169,3 +169,18 @@ def test_same_as_scikit_learn():
         assert ours.alpha_ == theirs.alpha_
         np.testing.assert_allclose(ours.best_score_, theirs.best_score_, rtol=1e-8)
         np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_few_rows_of_many_columns_lose_no_digits(intercept, weighted):
+    rng = np.random.default_rng(0)
+    X, alphas = rng.normal(size=(10, 40)), (1e-4, 1e-2, 1.0, 1e6)
+    y = X @ rng.normal(size=40) + rng.normal(size=10)
+    s = np.ones(10) if weighted else None
+    model = RidgeCV(alphas, fit_intercept=intercept, scoring="r2", store_cv_results=True).fit(X, y, s)
+    for j, alpha in enumerate(alphas):
+        for i in range(10):
+            rest = np.arange(10) != i
+            single = Ridge(alpha, fit_intercept=intercept, solver="svd").fit(X[rest], y[rest])
+            np.testing.assert_allclose(model.cv_results_[i, j], single.predict(X[i : i + 1])[0], rtol=1e-6)

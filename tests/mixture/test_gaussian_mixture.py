@@ -497,3 +497,11 @@ def test_components_follow_what_is_written_into_the_model():
     assert model.predict([[5.0]]) != before
     model.reg_covar = 0.5
     assert model.components_.reg_covar == 0.5
+
+
+@pytest.mark.parametrize("name", ["weights_init", "means_init", "precisions_init"])
+@pytest.mark.parametrize("value", [[[1.0], [2.0, 3.0]], [["a", "b"], ["c", "d"]]])
+def test_ragged_starts_are_refused_by_name(name, value):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(DataError, match=f"{name} must be an array of numbers"):
+        GaussianMixture(2, **{name: value}).fit(X)

@@ -326,6 +326,7 @@ def test_zero_start_step_by_step():
     assert_allclose(last.trace_[-1], -6.0579308, atol=1e-6)
     filled = last.transform(HOLES)
     assert_allclose([filled[1, 1], filled[3, 0]], [3.4306398, 2.4214712], atol=1e-6)
+    np.testing.assert_array_equal(last.impute(HOLES), filled)
 
 
 def test_no_holes_one_step_is_maximum_likelihood():

@@ -781,3 +781,29 @@ def test_sequences_may_be_given_one_by_one():
     assert words.fit([[0, 1, 1], [1, 0]]).score([[0, 1, 1], [1, 0]]) == words.score(flat, lengths=[3, 2])
     with pytest.raises(DataError, match="same columns"):
         GaussianHMM(2).fit([np.zeros((3, 2)), np.zeros((3, 1))])
+
+
+@pytest.mark.parametrize(("model", "top"), [(GaussianHMM, None), (PoissonHMM, 4), (CategoricalHMM, 3)])
+def test_a_series_of_numbers_is_one_column(model, top):
+    rng = np.random.default_rng(0)
+    series = rng.normal(size=30) if top is None else rng.integers(0, top, 30)
+    column = model(2, n_iter=3, random_state=0).fit(series[:, None], lengths=[20, 10])
+    for flat_X in (series, series.tolist()):
+        flat = model(2, n_iter=3, random_state=0).fit(flat_X, lengths=[20, 10])
+        assert_array_equal(flat.transmat_, column.transmat_)
+        assert flat.score(flat_X, lengths=[20, 10]) == column.score(series[:, None], lengths=[20, 10])
+        assert_array_equal(flat.predict(flat_X), column.predict(series[:, None]))
+
+
+def test_a_series_is_no_row_of_several_columns():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = GaussianHMM(2, n_iter=2, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="2D"):
+        model.predict(X[0])
+    assert model.fit(X[:, 0]).n_features_in_ == 1
+
+
+def test_a_list_of_sequences_has_its_own_lengths():
+    parts = [np.zeros((5, 1)), np.ones((4, 1))]
+    with pytest.raises(DataError, match="leave out `lengths`"):
+        GaussianHMM(2).fit(parts, lengths=[5, 4])

@@ -10,7 +10,7 @@ from gnomon.bayes.class_moments import ClassSums
 from gnomon.bayes.classifier import class_priors
 from gnomon.bayes.normal_classes import SHARE, NormalClasses
 from gnomon.core.errors import DataError, DegenerateError
-from gnomon.core.linalg import Array, symmetric_eigen
+from gnomon.core.linalg import Array, fix_signs
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.validate import NOT_NEGATIVE, Reads, warn, without_overflow
 from gnomon.distributions.base import Family
@@ -116,15 +116,15 @@ class QuadraticDiscriminantAnalysis(NormalClasses):
         self._require_rows(sums)
         found = Gaussian(covariance_type=self.covariance_type).estimate(sums.statistics)
         d = found.n_features
-        matrices = np.array(found.covariance_matrices())
+        matrices = found.covariance_matrices()
         if elsewhere is not None:
             matrices = elsewhere
         elif weight := self._shrinkage():
             level = np.trace(matrices, axis1=1, axis2=2)[:, None, None] / d
             matrices = (1 - weight) * matrices + weight * level * np.eye(d)
-        matrices = (1 - self.reg_param) * matrices + self.reg_param * np.eye(d)
-        regular = [self._regular(matrix, k, sums.weight[k]) for k, matrix in enumerate(matrices)]
-        return Gaussian(found.means, np.stack(regular))
+        if self.reg_param:
+            matrices = (1 - self.reg_param) * matrices + self.reg_param * np.eye(d)
+        return Gaussian(found.means, self._regular(np.asarray(matrices), sums.weight))
 
     def _require_rows(self, sums: ClassSums) -> None:
         if len(sums.weight) < 2:
@@ -132,27 +132,35 @@ class QuadraticDiscriminantAnalysis(NormalClasses):
         if (sums.weight <= 0).any():
             raise DataError("a class has no row; every class needs rows before the model can be used.")
 
-    def _regular(self, matrix: Array, k: int, weight: float) -> Array:
-        """Return a covariance that can be inverted: deviations below the tolerance are raised to it."""
-        if not np.diagonal(matrix).any() and weight > 0:
+    def _regular(self, matrices: Array, weight: Array) -> Array:
+        """Return covariances that can be inverted: deviations below the tolerance are raised to it."""
+        variances = np.diagonal(matrices, axis1=1, axis2=2)
+        for k in np.flatnonzero(~variances.any(axis=1) & (weight > 0)):
             raise DegenerateError(
                 f"the rows of class number {k} are all alike, so it has no covariance. "
                 f"Raise reg_param (now {self.reg_param}), or use LinearDiscriminantAnalysis."
             )
-        scale = np.sqrt(np.diagonal(matrix))
-        scale = np.where(scale > 0, scale, scale.max())
-        values, vectors = symmetric_eigen(matrix / np.outer(scale, scale))
-        floor = max(self.tol, 1e-6) ** 2 * values[0]
-        if values[-1] >= floor:
-            return matrix
-        warn(f"Variables are collinear in class number {k}; their smallest deviations are raised to tol.")
-        return (vectors * np.maximum(values, floor)) @ vectors.T * np.outer(scale, scale)
+        scale = np.sqrt(variances)
+        scale = np.where(scale > 0, scale, scale.max(axis=1, keepdims=True))
+        square = scale[:, :, None] * scale[:, None, :]
+        values, vectors = np.linalg.eigh(matrices / square)
+        floor = max(self.tol, 1e-6) ** 2 * values[:, -1:]
+        low = values[:, 0] < floor[:, 0]
+        for k in np.flatnonzero(low):
+            warn(f"Variables are collinear in class number {k}; their smallest deviations are raised to tol.")
+        if not low.any():
+            return matrices
+        raised = (vectors * np.maximum(values, floor)[:, None, :]) @ np.swapaxes(vectors, 1, 2) * square
+        return np.where(low[:, None, None], raised, matrices)
 
     def _named(self, family: Any, sums: ClassSums) -> dict[str, Any]:
         priors = class_priors(sums.weight, self.priors)
-        axes = [symmetric_eigen(matrix) for matrix in family.covariances]
+        values, vectors = np.linalg.eigh(family.covariances)
         facts = {"means_": family.means, "covariance_": list(family.covariances), "priors_": priors}
-        facts |= {"scalings_": [values for values, _ in axes], "rotations_": [turn for _, turn in axes]}
+        facts |= {
+            "scalings_": list(values[:, ::-1]),
+            "rotations_": [fix_signs(turn[:, ::-1]) for turn in vectors],
+        }
         if len(priors) == 2 and (priors > 0).all():
             facts["quadratic_"] = quadratic_rule(family, priors)
         return facts

@@ -161,7 +161,9 @@ class JointTable:
     def posterior(self, x: Any = None, *, undefined: str = "nan") -> Array:
         """Return P(h | x) for one outcome `x` of the other variable, or for all.
 
-        An outcome that never happens is an error when asked for by itself.
+        The axes of the answer for all are those of the table, hypotheses first; `bayes_rule`, which is asked about
+        rows, has a row for each and the hypotheses in columns. An outcome that never happens is an error when asked
+        for by itself.
         """
         if x is None:
             return self.conditional(0, list(range(1, self.P.ndim)), undefined=undefined)

@@ -173,10 +173,7 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             if callable(init):
                 random_state = np.random.RandomState(draw_seed(rng) % 2**32)
                 init = init(rows.X, self.n_clusters, random_state=random_state)
-            init = np.array(dense(init), dtype=np.float64)
-            if init.shape != (self.n_clusters, rows.n_features):
-                raise DataError(f"The shape of the initial centers {init.shape} does not match.")
-            return init
+            return seeding.given(rows, frame, init, self.n_clusters).centers
         whole = seeding.Sample(rows.X, rows.weight, frame)
         size = self.init_size or max(3 * self.batch_size, 3 * self.n_clusters)
         if size < _rows_counted(rows.weight):

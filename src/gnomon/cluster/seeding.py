@@ -21,6 +21,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.sums import total
 from gnomon.core.threads import in_order
+from gnomon.core.validate import numbers
 from gnomon.loops import seeds as loops
 
 
@@ -303,17 +304,18 @@ def sample_of(rows: Any, frame: Frame) -> Sample:
 
 def given(rows: Any, frame: Frame, init: Any, k: int) -> Seeds:
     """Check the centers that a user starts from, or turn a vector of labels into means."""
-    init = np.asarray(init)
-    if init.ndim == 1 and rows.in_memory and len(init) == rows.n_rows and init.dtype.kind in "iu":
+    centers = numbers(init.toarray() if sparse.issparse(init) else init, name="init")
+    if centers.shape == (rows.n_rows,) and rows.in_memory and np.asarray(init).dtype.kind in "iu":
+        init = np.asarray(init)
         if init.min() < 0 or init.max() >= k:
             raise DataError(f"labels in init must lie in 0..{k - 1}.")
         return means_of(sample_of(rows, frame), init, k)
-    if init.shape != (k, rows.n_features):
+    if centers.shape != (k, rows.n_features):
         raise DataError(
-            f"The shape of the initial centers {init.shape} does not match the number of clusters "
+            f"The shape of the initial centers {centers.shape} does not match the number of clusters "
             f"{k} and of features {rows.n_features}."
         )
-    init = np.array(init, dtype=np.float64, order="C")
-    if not np.isfinite(init).all() or np.abs(init - frame.shift).max() * frame.scale > 1e15:
+    centers = np.array(centers, order="C")
+    if not np.isfinite(centers).all() or np.abs(centers - frame.shift).max() * frame.scale > 1e15:
         raise DataError("init has centers that are not finite, or absurdly far from the data.")
-    return Seeds(init, np.full(len(init), -1), np.zeros(0))
+    return Seeds(centers, np.full(k, -1), np.zeros(0))

@@ -38,7 +38,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     def _adopt(self, attributes: dict[str, Any], data: Data | None = None) -> None:
         """Replace everything learned by `attributes` and what the data tell of themselves, at once."""
         fresh = {**attributes, **(data.facts() if data is not None else {})}
-        kept = {name: value for name, value in vars(self).items() if not is_learned(name)}
+        own = vars(self)
+        kept = {name: own[name] for name in own if name[-1] != "_" or not is_learned(name)}
         self.__dict__ = {**kept, **fresh}
 
     def _unfitted(self) -> Self:
@@ -53,7 +54,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         return cls(**settings)  # type: ignore[no-any-return]
 
     def __sklearn_is_fitted__(self) -> bool:
-        return any(is_learned(name) for name in vars(self))
+        return any(name[-1] == "_" and is_learned(name) for name in vars(self))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

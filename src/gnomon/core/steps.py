@@ -57,6 +57,7 @@ class Learner(Convergence, CallbackSupportMixin, Estimator):  # type: ignore[mis
     """
 
     _unit: ClassVar[str] = "step"  # what one step is: "epoch", "sweep", "episode"
+    _draws: ClassVar[bool] = True  # False for learners whose start and steps leave nothing to chance
 
     # what a subclass writes
 
@@ -273,8 +274,11 @@ class Learner(Convergence, CallbackSupportMixin, Estimator):  # type: ignore[mis
         return getattr(self, "random_state", 0)  # without one a learner draws nothing
 
     def _first_seed(self) -> int:
-        """Draw the seed of all starts."""
-        return draw_seed(generator(self._seed()))
+        """Draw the seed of all starts; where none is drawn, a generator of the user's goes on as it does elsewhere."""
+        given = self._seed()
+        if not self._draws and (given is None or (type(given) is int and given >= 0)):
+            return 0
+        return draw_seed(generator(given))
 
     def _threads(self) -> Any:
         jobs = getattr(self, "n_jobs", None)
@@ -291,16 +295,13 @@ class Unseeded(Learner):
     """A learner that draws no start, and decides by itself when it is done."""
 
     _stop: ClassVar[str] = "self"
+    _draws: ClassVar[bool] = False
 
     def _start(self, work: Any, rng: Any) -> Any:
         return None
 
     def _first_state(self, work: Any, seed: int, index: int) -> Any:
         return None
-
-    def _first_seed(self) -> int:
-        given = self._seed()  # no start is drawn; a generator of the user's goes on as it does elsewhere
-        return 0 if given is None or (type(given) is int and given >= 0) else super()._first_seed()
 
     def _starts(self) -> int:
         return 1

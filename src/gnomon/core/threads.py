@@ -102,13 +102,15 @@ def shared(function: Callable[[Item], Result], items: Iterable[Item], *, alone: 
     For rounds of short work: one waking per helper, and the caller begins at once. A helper that the pool
     cannot lend is not waited for; `alone` asks for none.
     """
-    waiting = deque(enumerate(items))
-    found: list[Any] = [None] * len(waiting)
-    helpers = 0 if alone or getattr(_local, "inside", False) else min(thread_count(), len(waiting)) - 1
+    items = list(items)
+    alone = alone or len(items) < 2 or getattr(_local, "inside", False)
+    count = 1 if alone else thread_count()
     with one_blas_thread():
-        if helpers < 1:
-            return [function(item) for _, item in waiting]
-        pool = _pool(thread_count())
+        if count == 1:
+            return [function(item) for item in items]
+        waiting, helpers = deque(enumerate(items)), min(count, len(items)) - 1
+        found: list[Any] = [None] * len(items)
+        pool = _pool(count)
         others = [pool.submit(_take, function, waiting, found) for _ in range(helpers)]
         try:
             _take(function, waiting, found)

@@ -256,6 +256,18 @@ def vector(y: Any, *, name: str = "y", n: int | None = None) -> Array:
     return values
 
 
+def numbers(values: Any, *, name: str) -> Array:
+    """Return values as an array of float64, whatever its shape.
+
+    >>> numbers([[1, 2], [3, 4]], name="means_init").shape
+    (2, 2)
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be an array of numbers whose rows have one length.") from None
+
+
 def one_each(y: Any, n: int, *, name: str = "y") -> Array:
     """Return y as an array, after a look that it has one entry for each of the `n` rows of X.
 

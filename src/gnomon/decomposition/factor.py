@@ -17,7 +17,7 @@ from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Report
 from gnomon.core.sums import total
 from gnomon.core.trace import Recorder
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_fitted, warn
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, check_fitted, numbers, warn
 from gnomon.decomposition._latent import (
     LatentLinear,
     LatentState,
@@ -320,7 +320,7 @@ class FactorAnalysis(LatentLinear):
         return K
 
     def _given_noise(self, p: int) -> Array:
-        psi = np.asarray(self.noise_variance_init, dtype=np.float64)
+        psi = numbers(self.noise_variance_init, name="noise_variance_init")
         if psi.shape != (p,) or not (psi > 0).all():
             raise DataError(
                 f"noise_variance_init dimension does not match n_features: it must hold {p} positive numbers; "

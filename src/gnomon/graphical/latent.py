@@ -12,7 +12,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.settings import check_parameters
 from gnomon.core.tables import is_table
-from gnomon.core.validate import COUNT, Reads, check_fitted
+from gnomon.core.validate import COUNT, Reads, check_fitted, numbers
 from gnomon.distributions.discrete import Categorical
 from gnomon.graphical.columns import CodedMemory, read_columns
 from gnomon.graphical.net import Net
@@ -158,7 +158,7 @@ class LatentClassModel(CategoricalMixture):
     def _given(self, family: Any, K: int, rows: Any) -> Any:
         if self.parameters_init is None:
             return None
-        tables = np.asarray(self.parameters_init, dtype=np.float64)
+        tables = numbers(self.parameters_init, name="parameters_init")
         return (
             super()._given(family.replace(n_levels=None), K, rows)
             if tables.ndim == 3

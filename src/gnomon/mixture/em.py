@@ -21,7 +21,7 @@ from gnomon.core.randomness import generator
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import merge, per_row, total
 from gnomon.core.trace import Trace
-from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted, warn, without_overflow
+from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted, numbers, warn, without_overflow
 from gnomon.distributions.base import Expectation, Family
 from gnomon.mixture import starts
 from gnomon.mixture.passes import expectation, labels_of, log, log_densities, posteriors, score_sums
@@ -124,7 +124,7 @@ class BaseMixture(DensityMixin, Learner):
     def _given_weights(self, K: int, default: Array) -> Array:
         if self.weights_init is None:
             return default
-        weights = np.asarray(self.weights_init, dtype=np.float64)
+        weights = numbers(self.weights_init, name="weights_init")
         if weights.shape != (K,):
             raise DataError(f"weights_init must have shape ({K},); got {weights.shape}.")
         if not np.all(weights >= 0) or abs(weights.sum() - 1.0) > 1e-6:

@@ -13,7 +13,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, cholesky, log_sum_exp
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.sums import per_row, total
-from gnomon.core.validate import NOT_NEGATIVE, check_fitted, warn
+from gnomon.core.validate import NOT_NEGATIVE, check_fitted, numbers, warn
 from gnomon.distributions.base import Family
 from gnomon.distributions.moments import DiagonalMoments
 from gnomon.distributions.normal import AXES, Gaussian
@@ -224,7 +224,7 @@ class GaussianMixture(BaseMixture):
     def _given_means(self, K: int, d: int) -> Array | None:
         if self.means_init is None:
             return None
-        means = np.asarray(self.means_init, dtype=np.float64)
+        means = numbers(self.means_init, name="means_init")
         if means.shape != (K, d):
             raise DataError(f"means_init must have shape ({K}, {d}); got {means.shape}.")
         return means
@@ -233,7 +233,7 @@ class GaussianMixture(BaseMixture):
         """Invert the given precisions."""
         if self.precisions_init is None or self.covariance_type == "identity":
             return None
-        P, kind = np.asarray(self.precisions_init, dtype=np.float64), self.covariance_type
+        P, kind = numbers(self.precisions_init, name="precisions_init"), self.covariance_type
         shapes = {"tied": (d, d), "diag": (K, d), "spherical": (K,), "tied_spherical": ()}
         shape = shapes.get(kind, (K, d, d))
         if P.shape != shape and not (kind == "fixed" and P.shape == (d, d)):

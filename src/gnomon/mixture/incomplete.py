@@ -159,6 +159,10 @@ class MissingGaussian(OneToOneFeatureMixin, TransformerMixin, BaseMixture):
         """Return X with every missing entry replaced by its conditional mean."""
         return self.posterior(X).mean
 
+    def impute(self, X: Any) -> Array:
+        """Return `transform(X)`, by the name that mixtures and factor models have for it."""
+        return self.transform(X)
+
     def sample_imputations(self, X: Any, n: int = 1, random_state: Any = None) -> Array:
         """Draw n completed copies of X, shape (n, n_rows, n_features)."""
         mean, covariance = self.posterior(X)

@@ -131,7 +131,7 @@ class HiddenMarkov(Monitored, HMMQueries, Learner):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : (n, d) array, DataFrame, Parquet file, Dask collection, or list of (length, d) arrays
+        X : (n, d) or (n,) array, DataFrame, Parquet file, Dask collection, or list of (length, d) arrays
             Observations of all sequences, one below the other, or sequence by sequence; NaN marks what was not
             observed.
         y : ignored
@@ -151,7 +151,7 @@ class HiddenMarkov(Monitored, HMMQueries, Learner):  # type: ignore[misc]
     def _read_sequences(self, X: Any, y: Any, lengths: Any, states: Any) -> Rows:
         check_parameters(self)
         reads = self._reads if states is None else self._reads._replace(y="number")
-        X, lengths, empty = self._sequence_lengths(X, y, lengths)
+        X, lengths, empty = self._sequence_lengths(X, y, lengths, series=True)
         rows = read(self, X, states, reads=reads, lengths=lengths)
         rows.n_empty = empty
         if states is not None and rows.in_memory:
@@ -162,14 +162,18 @@ class HiddenMarkov(Monitored, HMMQueries, Learner):  # type: ignore[misc]
                 )
         return rows
 
-    def _sequence_lengths(self, X: Any, y: Any, lengths: Any) -> tuple[Any, Any, int]:
+    def _sequence_lengths(self, X: Any, y: Any, lengths: Any, *, series: bool) -> tuple[Any, Any, int]:
         """Return X, the lengths of its sequences (one long one by default), and how many empty ones
-        were dropped.
+        were dropped; a `series` of numbers is one column.
         """
         if is_table(X) or is_dask(X):
             return X, lengths, 0
         if lengths is None:
             X, lengths = joined(X)
+        elif joined(X)[1] is not None:
+            raise DataError("X is a list of sequences, which have their own lengths; leave out `lengths`.")
+        if series and (getattr(X, "ndim", 2) == 1 or (isinstance(X, list) and X and np.ndim(X[0]) == 0)):
+            X = np.reshape(X, (-1, 1))
         if hasattr(X, "columns") and len(X.columns) == 0:
             raise DataError("X has 0 features: the table has no columns.")
         X = self._mark_missing(X)

@@ -122,7 +122,8 @@ class HMMQueries:
             if not hasattr(self, "transmat_"):
                 check_fitted(self)
             self.n_features_in_ = int(self._emission().n_features)
-        X, runs, empty = self._sequence_lengths(X, y, lengths)
+        series = getattr(self, "n_features_in_", 1) == 1
+        X, runs, empty = self._sequence_lengths(X, y, lengths, series=series)
         rows, chain = self._rows(X, lengths=runs), self._chain()
         rows.n_empty = empty
         if transmat is not None:

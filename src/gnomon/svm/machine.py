@@ -7,14 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import shared
-from gnomon.core.validate import Reads, warn
+from gnomon.core.validate import Reads, check_fitted, warn
 from gnomon.kernels.base import Kernel, things
 from gnomon.kernels.inner import Linear, Polynomial
 from gnomon.kernels.using import KERNEL, TakesKernel, gamma_of
@@ -197,7 +196,7 @@ class KernelMachine(TakesKernel, Learner):
 
     def _coefficients(self) -> Array:
         """Return the coefficients as a dense matrix with one column a machine; says so where nothing is fitted."""
-        check_is_fitted(self)
+        check_fitted(self)
         dual = self.dual_coef_.toarray() if sparse.issparse(self.dual_coef_) else self.dual_coef_
         return np.ascontiguousarray(dual.T)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +10,10 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
-from gnomon.core.validate import Reads
+from gnomon.core.validate import Reads, check_fitted
 from gnomon.svm.certificates import Machine, point_types
 from gnomon.svm.machine import KernelMachine, MachineState
 
@@ -85,7 +84,7 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
         dual, count = columns.T, len(self.classes_)
         if count == 2 or self.multi_class != "ovo":
             return columns
-        ends = np.concatenate([[0], np.cumsum(self.n_support_)])
+        ends = list(accumulate(self.n_support_.tolist(), initial=0))
         found = np.zeros((dual.shape[1], count * (count - 1) // 2))
         for p, (a, b) in enumerate(combinations(range(count), 2)):
             found[ends[a] : ends[a + 1], p] = dual[b - 1, ends[a] : ends[a + 1]]
@@ -111,7 +110,7 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
 
     def predict(self, X: Any) -> Array:
         """Return the class of every row; among equal votes the first class, or with `break_ties` the surest."""
-        check_is_fitted(self)
+        check_fitted(self)
         count = len(self.classes_)
         if getattr(self, "break_ties", False) and self.decision_function_shape == "ovo" and count > 2:
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
@@ -130,7 +129,7 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
 
         The temperature was fitted to leave-one-out decisions, and the likeliest class is the predicted one.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if not hasattr(self, "temperature_"):
             raise NotFittedError(
                 "predict_proba is not available when fitted with probability=False: fit again with probability=True."

@@ -153,6 +153,7 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
 
     _reads: ClassVar[Reads] = Reads(sparse=True, y="number", scales=True)
     _stop: ClassVar[str] = "certificate"
+    _draws: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0, None, closed="left")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],

@@ -17,7 +17,7 @@ from gnomon.core.sums import per_row, total, total_weight
 from gnomon.core.validate import Reads, warn
 from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import rows_that_count
-from gnomon.linear.squares.least_squares import check_magnitude, linear_values
+from gnomon.linear.squares.least_squares import KeepsPrecision, check_magnitude, linear_values
 from gnomon.losses import Gamma, Logistic, Poisson, SquaredError
 from gnomon.solvers import lbfgs, nested
 from gnomon.solvers.newton import NewtonState, Objective, evaluate, newton_start, newton_step, violation
@@ -101,7 +101,7 @@ def _variance(family: str, mean: Array) -> Array:
     return spread.get(family, lambda m: m)(mean)
 
 
-class GeneralizedLinearRegressor(RegressorMixin, CentersColumns, Learner):
+class GeneralizedLinearRegressor(KeepsPrecision, RegressorMixin, CentersColumns, Learner):
     r"""Generalized linear model.
 
     .. math:: \min_{w,b}\; \frac{1}{2W}\sum_i s_i\, d(y_i, g^{-1}(x_i^\top w + b)) + \frac{\alpha}{2}\lVert

@@ -206,7 +206,8 @@ class Centered(NamedTuple):
 
     def dense(self) -> Array:
         """Return the centered rows themselves."""
-        return (self.X - self.mean_x) * self.root[:, None]
+        X = self.X.toarray() if sparse.issparse(self.X) else self.X
+        return (X - self.mean_x) * self.root[:, None]
 
     def unit(self) -> Array:
         """Return the direction that centering removes from the space of rows."""

@@ -225,14 +225,17 @@ class Ridge(LinearPrediction, MultiOutputMixin, RegressorMixin, Additive):
             return normal.solve_positive(view, alpha).coef
         if alpha == 0.0:
             return normal.solve_eigen(view).coef if rows is None else self._unpenalized(view, rows)
-        if self.solver in ("svd",) or (self.solver == "augmented" and rows is None):
-            plain = rows is not None and rows.in_memory and not rows.sparse and not self.standardize
-            if plain and self.solver == "svd" and not self.regularize_intercept:
+        held = rows is not None and rows.in_memory
+        wide = held and rows.n_rows < rows.n_features
+        if self.solver == "svd" or (self.solver == "augmented" and rows is None):
+            if wide or (held and not rows.sparse):
                 return svd_coef(normal.center_rows(rows, intercept=self.fit_intercept), alpha)
             return spectral_coef(view, alpha)
         if self.solver == "augmented":
             return augmented_coef(view, rows, alpha)
         solution = normal.solve_gram(view, alpha)
+        if solution is None and wide:
+            return svd_coef(normal.center_rows(rows, intercept=self.fit_intercept), alpha)
         if solution is None:
             return spectral_coef(view, alpha) if rows is None else augmented_coef(view, rows, alpha)
         if rows is None:
@@ -314,7 +317,7 @@ def spectral_coef(view: LinearSums, alpha: float) -> Array:
 
 def svd_coef(data: normal.Centered, alpha: float) -> Array:
     """V diag(s/(s² + α)) Uᵀ y from the rows themselves: squares of small singular values are not lost."""
-    U, s, Vt = linalg.svd((data.X - data.mean_x) * data.root[:, None], full_matrices=False)
+    U, s, Vt = linalg.svd(data.dense(), full_matrices=False)
     return Vt.T @ ((s / (s * s + alpha))[:, None] * (U.T @ data.target))
 
 

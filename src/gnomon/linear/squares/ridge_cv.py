@@ -24,7 +24,7 @@ from gnomon.linear._folds import RoutesFolds, scorer_of
 from gnomon.linear.squares.least_squares import LinearPrediction, check_moments
 from gnomon.linear.squares.moments import LinearSums, moments, sum_moments
 from gnomon.linear.squares.normal import as_columns
-from gnomon.linear.squares.spectrum import Spectrum, check_alphas, losses_of, spectrum
+from gnomon.linear.squares.spectrum import Spectrum, check_alphas, losses_of, spectrum, spectrum_of_rows
 
 
 class Omission(NamedTuple):
@@ -179,7 +179,7 @@ class RidgeCV(RoutesFolds, LinearPrediction, MultiOutputMixin, RegressorMixin, I
         sums = sum_moments(rows)
         check_moments(sums)
         view = sums if self.fit_intercept else sums.without_centering()
-        plan = Plan(rows, alphas, view, spectrum(view), (), (), ())
+        plan = Plan(rows, alphas, view, spectrum_of_rows(rows, view, self.fit_intercept), (), (), ())
         if self.cv is None:
             return plan
         if not rows.in_memory:

@@ -11,7 +11,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.linear.squares.least_squares import check_moments
 from gnomon.linear.squares.moments import LinearSums, sum_moments
-from gnomon.linear.squares.normal import as_columns
+from gnomon.linear.squares.normal import EPS, as_columns, center_rows
 from gnomon.linear.squares.ridge import Ridge
 
 
@@ -38,6 +38,17 @@ def spectrum(view: LinearSums) -> Spectrum:
     kept = e > 1e-14 * max(float(e[-1]), 0.0) * len(e)
     V = V[:, kept]
     return Spectrum(e[kept], V, V.T @ as_columns(view.xy))
+
+
+def spectrum_of_rows(rows: Any, view: LinearSums, intercept: bool) -> Spectrum:
+    """Decompose the rows where they are fewer than the columns, which is less work and squares nothing."""
+    if not rows.in_memory or rows.sparse or rows.n_rows >= rows.n_features:
+        return spectrum(view)
+    data = center_rows(rows, intercept=intercept)
+    U, s, Vt = linalg.svd(data.dense(), full_matrices=False)
+    kept = s > EPS * rows.n_features * s.max(initial=0.0)
+    U, s, Vt = U[:, kept], s[kept], Vt[kept]
+    return Spectrum(s * s, Vt.T, s[:, None] * (U.T @ data.target))
 
 
 class RidgePath(NamedTuple):
