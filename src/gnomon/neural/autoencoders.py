@@ -32,6 +32,15 @@ def mlp(sizes: tuple[int, ...], activation: str) -> Any:
     return nn.Sequential(*parts)
 
 
+def refuse_huge(X: Array, dtype: Any) -> None:
+    """Raise for entries whose squares, added over a row, overflow in the precision of a network."""
+    size = float(np.abs(X).max(initial=0.0))
+    if size * math.sqrt(X.shape[1]) > 1e-2 * math.sqrt(import_torch().finfo(dtype).max):
+        raise DataError(
+            f"X has entries of size {size:.3g}, whose squares overflow in {dtype}; scale the columns."
+        )
+
+
 class _RowNetwork(TorchLearner):
     """A network that learns from rows of a table without a target."""
 
@@ -42,6 +51,7 @@ class _RowNetwork(TorchLearner):
         facts = {"n_features": data.n_features, **self._row_facts(data)}
         there = data.weight > 0.0  # a weight of zero: the row is not there
         X, mass = (data.X, data.weight) if there.all() else (data.X[there], data.weight[there])
+        refuse_huge(X, self._dtype())
         X = torch.as_tensor(np.ascontiguousarray(X), device=device, dtype=self._dtype())
         weight = torch.as_tensor(mass, device=device, dtype=self._dtype())
         return TorchWork((X,), weight, facts, device, len(X), data)
@@ -65,7 +75,9 @@ class _RowNetwork(TorchLearner):
             return function(module, rows).double().cpu().numpy()
 
     def _matrix(self, X: Any) -> Array:
-        return self._rows(X).X
+        rows = self._rows(X)
+        refuse_huge(rows.X, import_torch().float64)  # in which rows are answered
+        return rows.X
 
     def _latent(self, Z: Any) -> Array:
         check_fitted(self)
@@ -364,6 +376,17 @@ class VariationalAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             else rows
         )
 
+    def _posterior(self, X: Array) -> tuple[Array, Array]:
+        """Return mean and standard deviation of the causes, which must be numbers to draw with."""
+        mean, std = self.transform_distribution(X)
+        lost = ~(np.isfinite(mean) & np.isfinite(std) & (std > 0.0)).all(axis=1)
+        if lost.any():
+            raise DataError(
+                f"row {int(np.argmax(lost))} of X is so far from the rows of the fit that the spread of its causes "
+                "overflows or vanishes. Scale X as it was for the fit."
+            )
+        return mean, std
+
     def _log_joint(self, X: Array, Z: Array) -> Array:
         """Return ln p(x|z) for every row."""
         d = X.shape[1]
@@ -373,7 +396,7 @@ class VariationalAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def elbo(self, X: Any, *, n_draws: int = 100, random_state: int = 0) -> Array:
         """Return the bound of every row, by draws from its posterior."""
         X = self._matrix(X)
-        mean, std = self.transform_distribution(X)
+        mean, std = self._posterior(X)
         rng = np.random.default_rng(random_state)
         fits = [self._log_joint(X, mean + std * rng.normal(size=mean.shape)) for _ in range(n_draws)]
         return np.mean(fits, axis=0) - kl_to_standard(mean, std**2)
@@ -381,7 +404,7 @@ class VariationalAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def score_samples(self, X: Any, n_importance: int = 100) -> Array:
         """Return estimates of ln p(x) by importance sampling, which grow towards it (Burda et al., 2016)."""
         X = self._matrix(X)
-        mean, std = self.transform_distribution(X)
+        mean, std = self._posterior(X)
         rng, logs = np.random.default_rng(0), []
         for _ in range(n_importance):
             e = rng.normal(size=mean.shape[1])  # the same for every row: no answer depends on a row's place
