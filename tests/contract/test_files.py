@@ -226,6 +226,14 @@ def emptied(values):
         ("RandomWalkClassifier", "classes_", lambda values: values[:-1]),
         ("SoftNeighborsClassifier", "targets_", lambda values: values + 2**40),
         ("TruncatedRBFMap", "powers_", lambda values: values[0]),
+        ("CCA", "x_rotations_", lambda values: values[:, 0]),
+        ("CCA", "scale_", lambda values: values[:-1]),
+        (
+            "CalibratedClassifier",
+            "maps_",
+            lambda maps: [one._replace(parameters=one.parameters[:-1]) for one in maps],
+        ),
+        ("CodewordHistogram", "codebook_", lambda values: values[:, 0]),
         ("LogisticRegression", "coef_", lambda values: values[:-1]),
         ("LogisticRegression", "intercept_", lambda values: values[:-1]),
     ],
@@ -239,13 +247,31 @@ def test_arrays_that_do_not_fit_each_other_are_refused(name, attribute, change, 
         load(tmp_path / "model")
 
 
-@pytest.mark.parametrize("name", ["ConvNetClassifier", "DecisionTreeClassifier", "RandomForestClassifier"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "BaggingClassifier",
+        "CascadeClassifier",
+        "ConvNetClassifier",
+        "DecisionTreeClassifier",
+        "RectangleLearner",
+    ],
+)
 @pytest.mark.parametrize("change", [lambda values: values[:-2], lambda values: np.tile(values, 2)])
 def test_classes_that_are_no_classes_are_refused(name, change, tmp_path):
     model = FIRST[name].fit(FIRST[name].data(n=20))
     model.classes_ = change(model.classes_)
     save(model, tmp_path / "model")
     with pytest.raises(ModelFileError, match="class"):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("wrong", [[-1], [3], [0.0], [[0]], []])
+def test_members_look_at_columns_that_are_there(wrong, tmp_path):
+    model = FIRST["BaggingRegressor"].fit(FIRST["BaggingRegressor"].data(n=20))
+    model.estimators_features_[2] = np.array(wrong)
+    save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="a member of it"):
         load(tmp_path / "model")
 
 
