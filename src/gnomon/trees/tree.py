@@ -341,6 +341,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeModel):
             starts.shape != (self.tree_.node_count + 1,)
             or starts.dtype.kind not in "iu"
             or not (0 <= starts[0] and (np.diff(starts) >= 0).all() and starts[-1] <= len(targets))
+            or not (np.diff(starts)[self.tree_.feature < 0] > 0).all()
         ):
             raise ModelFileError("the targets of its leaves do not fit its tree. Get a new copy.")
 
