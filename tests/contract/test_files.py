@@ -212,6 +212,42 @@ def emptied(values):
         ("MLPClassifier", "intercepts_", lambda layers: [layer[:-1] for layer in layers]),
         ("KNNRecommender", "k", lambda k: -0.5),
         ("PassiveAggressiveClassifier", "pass_", lambda state: state._replace(average=state.average[:, :1])),
+        ("ActionHMM", "emissionprob_", lambda values: values[:1]),
+        ("ActionHMM", "transmat_", lambda values: values[0, 0]),
+        ("BernoulliNB", "classes_", lambda values: values[:-1]),
+        ("BernoulliNB", "class_prior_", emptied),
+        ("ClassicalMDS", "X_fit_", lambda values: values[1:]),
+        ("ClassicalMDS", "column_means_", emptied),
+        ("DecisionStump", "stump_", lambda stump: stump._replace(left=2**40)),
+        ("DecisionStump", "stump_", lambda stump: stump._replace(feature=3)),
+        ("FisherProjection", "means_", lambda values: values[:-1]),
+        ("FiniteHorizon", "policies_", lambda values: values[0]),
+        ("GaussianNB", "n_features_in_", lambda width: 0.5),
+        ("KernelPerceptron", "classes_", lambda values: values[:-1]),
+        ("Lasso", "coef_", lambda values: values[:-1]),
+        ("RandomWalkClassifier", "weight_", lambda values: values[:-1]),
+        ("RandomWalkClassifier", "classes_", lambda values: values[:-1]),
+        ("SoftNeighborsClassifier", "targets_", lambda values: values + 2**40),
+        ("TruncatedRBFMap", "powers_", lambda values: values[0]),
+        ("CCA", "x_rotations_", lambda values: values[:, 0]),
+        ("CCA", "scale_", lambda values: values[:-1]),
+        (
+            "CalibratedClassifier",
+            "maps_",
+            lambda maps: [one._replace(parameters=one.parameters[:-1]) for one in maps],
+        ),
+        ("CodewordHistogram", "codebook_", lambda values: values[:, 0]),
+        ("GaussianProcessRegressor", "y_mean_", emptied),
+        ("KMedians", "cluster_centers_", lambda values: values[:, 0]),
+        ("KernelKMeans", "sizes_", lambda values: values[:-1]),
+        ("KernelKMeans", "labels_", lambda values: values - 1),
+        ("EpsilonBallClassifier", "positive_code_", lambda code: 2),
+        ("MLPClassifier", "classes_", lambda values: values[:-1]),
+        ("NuSVR", "intercept_", emptied),
+        ("SVC", "intercept_", lambda values: values[:-1]),
+        ("SVC", "classes_", lambda values: values[:-1]),
+        ("LogisticRegression", "coef_", lambda values: values[:-1]),
+        ("LogisticRegression", "intercept_", lambda values: values[:-1]),
     ],
 )
 def test_arrays_that_do_not_fit_each_other_are_refused(name, attribute, change, tmp_path):
@@ -219,5 +255,52 @@ def test_arrays_that_do_not_fit_each_other_are_refused(name, attribute, change, 
     model = FIRST[name].fit(FIRST[name].data())
     setattr(model, attribute, change(getattr(model, attribute)))
     save(model, tmp_path / "model")
-    with pytest.raises(ModelFileError, match="fit|cannot be"):
+    with pytest.raises(ModelFileError, match="fit|cannot be|columns is"):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "BaggingClassifier",
+        "CascadeClassifier",
+        "ConvNetClassifier",
+        "DecisionTreeClassifier",
+        "RectangleLearner",
+    ],
+)
+@pytest.mark.parametrize("change", [lambda values: values[:-2], lambda values: np.tile(values, 2)])
+def test_classes_that_are_no_classes_are_refused(name, change, tmp_path):
+    model = FIRST[name].fit(FIRST[name].data(n=20))
+    model.classes_ = change(model.classes_)
+    save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="class"):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("wrong", [[-1], [3], [0.0], [[0]], []])
+def test_members_look_at_columns_that_are_there(wrong, tmp_path):
+    model = FIRST["BaggingRegressor"].fit(FIRST["BaggingRegressor"].data(n=20))
+    model.estimators_features_[2] = np.array(wrong)
+    save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="a member of it"):
+        load(tmp_path / "model")
+
+
+def test_targets_of_leaves_fit_their_tree(tmp_path):
+    model = FIRST["DecisionTreeRegressor"].fit(FIRST["DecisionTreeRegressor"].data(n=20))
+    targets, starts = model.leaf_targets_
+    for wrong in ((targets, starts[:-1]), (targets[:-1], starts), (targets, starts[::-1].copy())):
+        model.leaf_targets_ = wrong
+        save(model, tmp_path / "model")
+        with pytest.raises(ModelFileError, match="leaves do not fit"):
+            load(tmp_path / "model")
+
+
+def test_settings_that_no_fit_accepts_are_refused_in_a_fitted_model_alone(tmp_path):
+    subject = FIRST["BasisExpansion"]
+    save(subject.make().set_params(include_bias=2**40), tmp_path / "plan")
+    assert load(tmp_path / "plan").include_bias == 2**40  # its fit will say what is wrong
+    save(subject.fit(subject.data()).set_params(include_bias=2**40), tmp_path / "model")
+    with pytest.raises(ModelFileError, match="include_bias"):
         load(tmp_path / "model")

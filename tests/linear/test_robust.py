@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.linear import (
     HuberRegressor,
@@ -13,7 +14,7 @@ from gnomon.linear import (
     QuantileRegressor,
     StudentTRegression,
 )
-from gnomon.linear.robust.quantile import weighted_quantile
+from gnomon.linear.robust.quantile import Interior, Program, certificate, weighted_quantile
 
 LINE = np.arange(5.0)[:, None]
 WILD = np.array([0.0, 1.0, 2.0, 3.0, 20.0])
@@ -83,6 +84,23 @@ def test_fit_is_a_vertex_with_a_closed_gap(seed, q):
     assert model.dual_gap_ <= 1e-9 * max(model.trace_[-1], 1.0)
     below = (y < model.predict(X) - 1e-8).mean()
     assert below <= q <= below + 4.5 / len(y) + 1e-12
+
+
+def test_gap_counts_what_an_infeasible_dual_point_may_lose():
+    """One row x = 1, y = 1, τ = ½, b = 2 and d = ¼: loss ½ exceeds rd = −¼ by ¾, and Aᵀd·b = ½ is no bound."""
+    program = Program(np.ones((1, 1)), np.ones(1), np.full(1, 0.5), np.ones(1), 1, None)
+    state = Interior(
+        np.full(1, 0.75), np.full(1, 0.25), np.ones(1), np.ones(1), np.ones(1), program, np.ones(1)
+    )
+    assert certificate(state, np.full(1, 2.0)) == (0.75, 0.5)
+
+
+def test_a_fit_that_rounding_stops_says_its_gap(monkeypatch):
+    monkeypatch.setattr("gnomon.linear.quantile.NEAR", -1.0)  # nothing is near enough
+    X, y = seeded(0)
+    with pytest.warns(ConvergenceWarning, match="ended with a duality gap of"):
+        model = QuantileRegressor(alpha=0.0).fit(X, y)
+    assert not model.converged_
 
 
 @given(st.integers(0, 10_000))

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import DataError
 from gnomon.linear import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path, lasso_path
+from gnomon.solvers.coordinate import Penalized, dual_check
 
 A = np.array([[1.0, 2], [2, 1], [3, 4], [4, 3]])
 Y = np.array([1.0, 2, 3, 5])
@@ -100,6 +101,13 @@ def test_dual_point_is_feasible():
     yc, t = y - y.mean(), len(y) * 0.1
     dual = 0.5 * yc @ yc - 0.5 * t**2 * np.sum((theta - yc / t) ** 2)
     assert objective(model, X, y, 0.1) - dual / len(y) == pytest.approx(model.dual_gap_, abs=1e-9)
+
+
+def test_gap_below_zero_is_an_error_of_that_size():
+    """Rounding can put the dual value above the objective: that certifies nothing."""
+    w, pen = np.array([1.0]), Penalized(1.0, 0.0)
+    assert dual_check(1.0, 1.0, 1.0, w, np.zeros(1), pen).gap == 1.0
+    assert dual_check(1.0, 9.0, 1.0, w, np.zeros(1), pen).gap == 7.0  # primal 1.5, dual 8.5
 
 
 @settings(max_examples=25, deadline=None)

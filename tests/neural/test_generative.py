@@ -117,6 +117,25 @@ def test_pixels_and_refusals():
 # adversaries
 
 
+@pytest.mark.parametrize("kind", [Autoencoder, VariationalAutoencoder, GenerativeAdversarialNetwork])
+def test_rows_whose_squares_overflow_are_refused(kind):
+    rows = np.random.default_rng(0).normal(size=(12, 3))
+    settings = {} if kind is GenerativeAdversarialNetwork else {"n_components": 1}
+    with pytest.raises(DataError, match=r"size 2\.\d+e\+155, whose squares overflow"):
+        kind(max_iter=1, random_state=0, **settings).fit(1e155 * rows)
+    model = kind(max_iter=1, random_state=0, **settings).fit(rows)
+    with pytest.raises(DataError, match="scale the columns"):
+        model.transform(1e155 * rows) if hasattr(model, "transform") else model.score_samples(1e155 * rows)
+
+
+def test_densities_of_rows_far_away_are_not_nan():
+    rows = np.random.default_rng(0).normal(size=(12, 3))
+    model = VariationalAutoencoder(1, max_iter=1, random_state=0).fit(rows)
+    for ask in (model.score_samples, model.elbo):
+        with pytest.raises(DataError, match="far from the rows of the fit"):
+            ask(1e15 * rows)
+
+
 def test_best_discriminator_by_hand():
     D, value = GenerativeAdversarialNetwork.best_discriminator([0.5, 0.5], [0.2, 0.8])
     np.testing.assert_allclose(D, [0.7142857143, 0.3846153846], atol=1e-10)

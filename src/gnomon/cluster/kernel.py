@@ -13,7 +13,8 @@ from sklearn.utils import Tags
 from gnomon.cluster.frame import frame_of
 from gnomon.cluster.graphs import fixed_draws
 from gnomon.cluster.seeding import Sample
-from gnomon.core.errors import DataError
+from gnomon.core.decoding import check_shapes
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import MemoryRows
@@ -231,6 +232,14 @@ class KernelKMeans(ClusterMixin, Learner):
             w, sizes = rows.weight, np.where(run.state.sizes > 0, run.state.sizes, 1.0)
             learned["energy_"] -= rows.shift * float((w - w * w / sizes[run.state.labels]).sum())
         self._adopt({**learned, **kept}, rows)
+
+    def _check_loaded(self) -> None:
+        if "labels_" in vars(self):
+            n, k = len(self.weight_fit_), int(self.n_clusters)
+            check_shapes(self, {"weight_fit_": (n,), "sizes_": (k,), "within_": (k,)})
+            check_shapes(self, {"labels_": (n,)}, kinds="iu")
+            if n == 0 or not 0 <= int(self.labels_.min()) <= int(self.labels_.max()) < k:
+                raise ModelFileError("its labels_ do not fit its clusters. Get a new copy.")
 
     def predict(self, X: Any) -> Array:
         """Return the nearest cluster of every row, in feature space."""

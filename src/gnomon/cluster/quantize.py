@@ -10,6 +10,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 
 from gnomon.cluster.kmeans import KMeans
+from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError
 from gnomon.core.items import listed
 from gnomon.core.linalg import Array
@@ -269,6 +270,10 @@ class CodewordHistogram(TransformerMixin, OneStep):
         return {
             "codebook_": VectorQuantizer(self.n_codes, random_state=self.random_state).fit(rows.X).codebook_
         }
+
+    def _check_loaded(self) -> None:
+        if "codebook_" in vars(self):
+            check_shapes(self, {"codebook_": (len(self.codebook_), self.n_features_in_)})
 
     def discretize(self, X: Any) -> Array:
         """Return one sequence as symbols: the nearest codeword of every row."""

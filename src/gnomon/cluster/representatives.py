@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 
 from gnomon.cluster.frame import frame_of
 from gnomon.cluster.seeding import STARTS, Sample
+from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
@@ -219,6 +220,10 @@ class KRepresentatives(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def transform(self, X: Any) -> Array:
         """Return the distance of every row to every center."""
         return self._table(self._rows(X).X, self.cluster_centers_)
+
+    def _check_loaded(self) -> None:
+        if "cluster_centers_" in vars(self):
+            check_shapes(self, {"cluster_centers_": (len(self.cluster_centers_), self.n_features_in_)})
 
     def predict(self, X: Any) -> Array:
         """Return the nearest center of every row."""

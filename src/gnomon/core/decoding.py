@@ -21,6 +21,7 @@ from gnomon import __version__
 from gnomon.core.aliases import present_name
 from gnomon.core.encoding import CLASS, DEPTH, DTYPE, PLAIN_TYPES, SPARSE, Array, Json, class_name
 from gnomon.core.errors import ModelFileError
+from gnomon.core.facts import check_facts
 
 _BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
@@ -155,6 +156,8 @@ def _let_check(instance: Any) -> Any:
     check = getattr(type(instance), "_check_loaded", None)
     if check is not None:
         check(instance)
+    if hasattr(instance, "get_params"):
+        check_facts(instance)
     return instance
 
 

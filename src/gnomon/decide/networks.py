@@ -300,5 +300,8 @@ def restore_optimizer(optimizer: Any, kept: list[Any]) -> None:
     torch = import_torch()
     tensors = [one for group in optimizer.param_groups for one in group["params"]]
     for one, parts in zip(tensors, kept, strict=False):
+        for name, value in parts.items():  # PyTorch would write as many numbers as there are weights
+            if np.shape(value) != (() if name == "step" else tuple(one.shape)):
+                raise ModelFileError("what its optimizer remembers does not fit its weights. Fit anew.")
         if parts:
             optimizer.state[one] = {key: torch.from_numpy(np.array(value)) for key, value in parts.items()}

@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.utils.validation import check_is_fitted as check_fitted
 
+from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError, InfeasibleError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.settings import check_parameters
@@ -238,6 +239,11 @@ class FiniteHorizon(Planner):
             "Q_": state.q[-1],
             "changes_": _changes(state.policies),
         }
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if "policies_" in vars(self):
+            check_shapes(self, {"policies_": (len(self.policies_), int(self.n_states_))}, kinds="iu")
 
     def predict(self, states: Any, steps_to_go: int | None = None) -> Array:
         """Return the best actions with so many steps to go (all of them by default)."""

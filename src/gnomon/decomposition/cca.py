@@ -13,6 +13,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 
+from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.estimator import Estimator
 from gnomon.core.linalg import Array
@@ -285,6 +286,14 @@ class CCA(
         statistic = -(self.n_samples_ - 1.0 - (p + q + 1) / 2.0) * logs
         dof = (p - j) * (q - j)
         return CanonicalTest(np.exp(logs), statistic, dof, stats.chi2.sf(statistic, dof))
+
+    def _check_loaded(self) -> None:
+        if "x_rotations_" in vars(self):
+            k, p = self.x_rotations_.shape[-1], self.n_features_in_
+            q = len(self.mean_) - p
+            check_shapes(self, {"mean_": (p + q,), "scale_": (p + q,)})
+            for name in ("weights", "rotations", "loadings"):
+                check_shapes(self, {f"x_{name}_": (p, k), f"y_{name}_": (q, k)})
 
     @property
     def _n_features_out(self) -> int:

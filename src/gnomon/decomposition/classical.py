@@ -10,7 +10,8 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 
-from gnomon.core.errors import DataError
+from gnomon.core.decoding import check_shapes
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array, fix_signs
 from gnomon.core.parameters import StrOptions
 from gnomon.core.steps import OneStep
@@ -196,6 +197,13 @@ class ClassicalMDS(TransformerMixin, OneStep):
         values = self.eigenvalues_[: self.embedding_.shape[1]]
         scale = np.where(values > 0, values, np.inf)
         return 0.5 * (self.column_means_ - D**2) @ (self.embedding_ / scale)
+
+    def _check_loaded(self) -> None:
+        if "embedding_" in vars(self):
+            n, k = self.embedding_.shape
+            check_shapes(self, {"column_means_": (n,), "eigenvalues_": self.eigenvalues_.shape[:1]})
+            if len(self.eigenvalues_) < k or (self.metric != "precomputed" and self.X_fit_.shape[:1] != (n,)):
+                raise ModelFileError("its coordinates do not fit its rows. Get a new copy.")
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the coordinates."""

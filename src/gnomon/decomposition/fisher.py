@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, fix_signs, symmetric_eigen
 from gnomon.core.parameters import Interval, StrOptions
@@ -203,6 +204,12 @@ class FisherProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfo
     @property
     def _n_features_out(self) -> int:
         return self.scalings_.shape[1]
+
+    def _check_loaded(self) -> None:
+        if "scalings_" in vars(self):
+            d = self.n_features_in_
+            check_shapes(self, {"xbar_": (d,), "means_": (len(self.classes_), d)})
+            check_shapes(self, {"scalings_": (d, self.scalings_.shape[-1])})
 
     def transform(self, X: Any) -> Array:
         """Return the coordinates of the rows along the axes, about the overall mean."""

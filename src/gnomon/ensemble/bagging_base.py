@@ -12,7 +12,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.parameters import HasMethods, Interval
 from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.routing import route, take_each, takes_weights, with_config
@@ -192,6 +192,18 @@ class Bagging(MetaEstimatorMixin, Learner):
             "_bag_": state,
         }
         return facts
+
+    def _check_loaded(self) -> None:
+        known, width = vars(self).get("classes_"), getattr(self, "n_features_in_", 0)
+        for features in vars(self).get("estimators_features_", []):
+            columns = np.asarray(features)
+            if columns.ndim != 1 or columns.dtype.kind not in "iu" or not len(columns):
+                raise ModelFileError("the columns of a member of it are no columns. Get a new copy.")
+            if not 0 <= int(columns.min()) <= int(columns.max()) < width:
+                raise ModelFileError(f"a member of it looks at columns beyond the {width}. Get a new copy.")
+        for member in vars(self).get("estimators_", []):
+            if known is not None and not np.isin(getattr(member, "classes_", known), known).all():
+                raise ModelFileError("a member of it knows other classes than it. Get a new copy.")
 
     def __len__(self) -> int:
         return len(self.estimators_)

@@ -325,6 +325,8 @@ class CascadeClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         return self.classes_[passed.astype(int)]
 
     def _check_loaded(self) -> None:
+        if len(getattr(self, "classes_", (0, 1))) != 2:
+            raise ModelFileError("the cascade parts two classes and has another number of them.")
         for stage in getattr(self, "stages_", []):
             rounds, boxes = len(stage.thresholds), np.asarray(stage.boxes)
             ends = boxes[..., :2] + boxes[..., 2:4] if boxes.ndim == 3 else np.zeros(0)

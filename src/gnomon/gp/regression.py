@@ -235,6 +235,8 @@ class GaussianProcessRegressor(Queries, RegressorMixin, GaussianProcess):  # typ
         rows = fit.points if isinstance(fit, inducing.Sparse) else fit.X
         if fit.factor.shape != (size, size) or len(rows) != size:
             raise ModelFileError("its factor does not fit its rows.")
+        if not 0 < np.size(self.y_mean_) == np.size(self.y_scale_) or np.ndim(self.y_mean_) != 1:
+            raise ModelFileError("its y_mean_ and y_scale_ do not fit each other.")
 
     # evidence
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.core.errors import DataError, GnomonError, ZeroEvidenceError, nearest
+from gnomon.core.errors import DataError, GnomonError, ModelFileError, ZeroEvidenceError, nearest
 from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.distributions.information import entropy, mutual_information
@@ -206,6 +206,10 @@ class Factor:
             return factor
         codes = np.unravel_index(flat.argmax(axis=-1), [self.table.shape[i] for i in gone])
         return factor, np.stack(codes, axis=-1)
+
+    def _check_loaded(self) -> None:
+        if not isinstance(self.table, np.ndarray) or self.table.ndim != len(self.variables):
+            raise ModelFileError("a table in it does not fit its variables. Get a new copy.")
 
     def _kept(self, kept: Sequence[int], table: Array) -> Factor:
         names = tuple(self.variables[i] for i in kept)

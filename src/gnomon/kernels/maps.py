@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 
+from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.estimator import Estimator
 from gnomon.core.linalg import Array
@@ -84,6 +85,10 @@ class TruncatedRBFMap(NamedColumns):
 
     def _check_count(self, d: int) -> None:
         within(self._kernel().feature_dim(d, int(self.max_degree)))
+
+    def _check_loaded(self) -> None:
+        if "powers_" in vars(self):
+            check_shapes(self, {"powers_": (len(self.powers_), self.n_features_in_)}, kinds="iu")
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return monomials such as ``x0^2 x1``."""

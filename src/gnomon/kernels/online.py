@@ -130,6 +130,8 @@ class MistakeDriven(TakesKernel, Learner):
             )
         else:
             wrong = wrong or self.support_vectors_.shape[0] != count
+        classes = len(getattr(self, "classes_", ()))
+        wrong = wrong or (classes and len(self.dual_coef_) != (1 if classes == 2 else classes))
         if wrong:
             raise ModelFileError("support vectors and coefficients do not fit together.")
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.validate import NOT_NEGATIVE
@@ -113,6 +113,11 @@ class EpsilonBallClassifier(ClassifierMixin, Searching):  # type: ignore[misc]
             "row_weight_": None,
             "n_samples_fit_": len(data),
         }
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if "positive_code_" in vars(self) and (len(self.classes_) != 2 or self.positive_code_ not in (0, 1)):
+            raise ModelFileError("its classes are not two that fit its positive one. Get a new copy.")
 
     def predict(self, X: Any) -> Array:
         """Return the positive class within epsilon of a remembered row, the other one else."""

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from gnomon.core.errors import DataError
+from gnomon.core.decoding import check_shapes
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.steps import OneStep
@@ -124,6 +125,14 @@ class SoftNeighborsClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
     def weights(self, X: Any) -> Array:
         """Return how much every training row counts for every query: (n, rows that count), each row sums to 1."""
         return self._blocks(X, lambda p: p)
+
+    def _check_loaded(self) -> None:
+        if "targets_" in vars(self):
+            n, K = len(self.fit_X_), len(self.classes_)
+            check_shapes(self, {"log_weight_": (n,), "class_share_": (K,)})
+            check_shapes(self, {"targets_": (n,)}, kinds="iu")
+            if n == 0 or not 0 <= int(self.targets_.min()) <= int(self.targets_.max()) < K:
+                raise ModelFileError("its targets_ do not fit its classes. Get a new copy.")
 
     def predict_proba(self, X: Any) -> Array:
         """Return P(c | x), (n, K)."""

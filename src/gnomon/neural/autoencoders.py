@@ -30,6 +30,15 @@ def mlp(sizes: tuple[int, ...], activation: str) -> Any:
     return nn.Sequential(*parts)
 
 
+def refuse_huge(X: Array, dtype: Any) -> None:
+    """Raise for entries whose squares, added over a row, overflow in the precision of a network."""
+    size = float(np.abs(X).max(initial=0.0))
+    if size * math.sqrt(X.shape[1]) > 1e-2 * math.sqrt(import_torch().finfo(dtype).max):
+        raise DataError(
+            f"X has entries of size {size:.3g}, whose squares overflow in {dtype}; scale the columns."
+        )
+
+
 class _RowNetwork(TorchLearner):
     """A network that learns from rows of a table without a target."""
 
@@ -40,6 +49,7 @@ class _RowNetwork(TorchLearner):
         facts = {"n_features": data.n_features, **self._row_facts(data)}
         there = data.weight > 0.0  # a weight of zero: the row is not there
         X, mass = (data.X, data.weight) if there.all() else (data.X[there], data.weight[there])
+        refuse_huge(X, self._dtype())
         X = torch.as_tensor(np.ascontiguousarray(X), device=device, dtype=self._dtype())
         weight = torch.as_tensor(mass, device=device, dtype=self._dtype())
         return TorchWork((X,), weight, facts, device, len(X), data)
@@ -63,7 +73,9 @@ class _RowNetwork(TorchLearner):
             return function(module, rows).double().cpu().numpy()
 
     def _matrix(self, X: Any) -> Array:
-        return self._rows(X).X
+        rows = self._rows(X)
+        refuse_huge(rows.X, import_torch().float64)  # in which rows are answered
+        return rows.X
 
     def _latent(self, Z: Any) -> Array:
         check_fitted(self)

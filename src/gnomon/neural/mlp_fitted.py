@@ -117,6 +117,9 @@ class FittedDense(Estimator):  # type: ignore[misc]
             for W, b in zip(self.coefs_, self.intercepts_, strict=True):
                 if b.shape != W.shape[1:]:
                     raise DataError(f"a layer of {np.shape(W)} weights has intercepts of {np.shape(b)}.")
+            width, classes = len(self.intercepts_[-1]), getattr(self, "classes_", None)
+            if isinstance(classes, np.ndarray) and len(classes) not in (width, 2 if width == 1 else width):
+                raise DataError(f"{width} scores for {len(classes)} classes.")
             kept = getattr(self, "optimizer_", None)
             for memory in (
                 () if kept is None else (kept.first, kept.second)

@@ -49,10 +49,10 @@ def load_optimizer(optimizer: Any, kept: dict[str, Any]) -> None:
     torch = import_torch()
     shapes = [tuple(weight.shape) for group in optimizer.param_groups for weight in group["params"]]
     for key, part in kept.items():
-        for value in part.values():
+        for name, value in part.items():
             array = np.asarray(value)
             fits = str(key).isdigit() and int(key) < len(shapes) and array.dtype.kind in "fiub"
-            if not fits or array.shape not in ((), shapes[int(key)]):
+            if not fits or array.shape != (() if name == "step" else shapes[int(key)]):
                 raise ModelFileError(
                     "what its optimizer remembers does not fit its weights. Get a new copy, or `fit` anew."
                 )

@@ -383,6 +383,12 @@ class TorchLearner(Learner):
             return
         try:
             self._fitted_module()
+            outputs = self.module_facts_.get("n_outputs", self.module_facts_.get("outputs"))
+            if outputs is not None and len(getattr(self, "classes_", range(outputs))) not in (
+                outputs,
+                outputs + 1,
+            ):
+                raise ValueError(f"{len(self.classes_)} classes for {outputs} scores")
         except ImportError:
             return  # nothing can be computed without PyTorch anyway
         except Exception as error:

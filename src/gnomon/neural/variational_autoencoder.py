@@ -178,6 +178,17 @@ class VariationalAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             else rows
         )
 
+    def _posterior(self, X: Array) -> tuple[Array, Array]:
+        """Return mean and standard deviation of the causes, which must be numbers to draw with."""
+        mean, std = self.transform_distribution(X)
+        lost = ~(np.isfinite(mean) & np.isfinite(std) & (std > 0.0)).all(axis=1)
+        if lost.any():
+            raise DataError(
+                f"row {int(np.argmax(lost))} of X is so far from the rows of the fit that the spread of its causes "
+                "overflows or vanishes. Scale X as it was for the fit."
+            )
+        return mean, std
+
     def _log_joint(self, X: Array, Z: Array) -> Array:
         """Return ln p(x|z) for every row."""
         d = X.shape[1]
@@ -187,7 +198,7 @@ class VariationalAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def elbo(self, X: Any, *, n_draws: int = 100, random_state: int = 0) -> Array:
         """Return the bound of every row, by draws from its posterior."""
         X = self._matrix(X)
-        mean, std = self.transform_distribution(X)
+        mean, std = self._posterior(X)
         rng = np.random.default_rng(random_state)
         fits = [self._log_joint(X, mean + std * rng.normal(size=mean.shape)) for _ in range(n_draws)]
         return np.mean(fits, axis=0) - kl_to_standard(mean, std**2)
@@ -195,7 +206,7 @@ class VariationalAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def score_samples(self, X: Any, n_importance: int = 100) -> Array:
         """Return estimates of ln p(x) by importance sampling, which grow towards it (Burda et al., 2016)."""
         X = self._matrix(X)
-        mean, std = self.transform_distribution(X)
+        mean, std = self._posterior(X)
         rng, logs = np.random.default_rng(0), []
         for _ in range(n_importance):
             e = rng.normal(size=mean.shape[1])  # the same for every row: no answer depends on a row's place

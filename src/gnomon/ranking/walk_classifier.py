@@ -12,6 +12,7 @@ from scipy.sparse import linalg as sparse_linalg
 from scipy.spatial import cKDTree
 from sklearn.base import ClassifierMixin
 
+from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
@@ -225,6 +226,12 @@ class RandomWalkClassifier(ClassifierMixin, OneStep):  # type: ignore[misc]
         D -= D[:, w > 0].min(axis=1, keepdims=True)
         K = self._kernel(D) * w
         return (K / K.sum(axis=1, keepdims=True)) @ F
+
+    def _check_loaded(self) -> None:
+        if "X_" in vars(self):
+            n = len(self.X_)
+            check_shapes(self, {"X_": (n, self.n_features_in_), "weight_": (n,)})
+            check_shapes(self, {"label_distributions_": (n, len(self.classes_))})
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities: those of the fitted points, averaged by one more step of the walk."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, logit
 
-from gnomon.core.errors import DataError, DegenerateError, nearest
+from gnomon.core.errors import DataError, DegenerateError, ModelFileError, nearest
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order
 from gnomon.core.validate import weights as check_weights
@@ -136,6 +136,14 @@ class CalibrationMap(NamedTuple):
     knots: Array  # of the isotonic map
     values: Array
     probabilities: bool  # whether it takes probabilities rather than scores
+
+    def _check_loaded(self) -> None:
+        wanted = {"isotonic": 0, "beta": 3, "temperature": 1, "sigmoid": 2}.get(self.method)
+        parts = (self.parameters, self.knots, self.values)
+        numbers = all(np.ndim(part) == 1 and np.asarray(part).dtype.kind in "fi" for part in parts)
+        fits = wanted is not None and numbers and len(self.parameters) == wanted
+        if not fits or len(self.knots) != len(self.values) or (wanted == 0 and not len(self.knots)):
+            raise ModelFileError("the numbers of a calibration do not fit its method. Get a new copy.")
 
     def __call__(self, scores: Any) -> Array:
         s = np.asarray(scores, dtype=float)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.randomness import draw_seed, generator
@@ -162,6 +162,11 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         for column in words.T:
             key = _mixed(key ^ column)
         return (key >> np.uint64(11)).astype(float)[:, None] / 2**53
+
+    def _check_loaded(self) -> None:
+        classes = getattr(getattr(self, "estimator_", None), "classes_", None)
+        if classes is not None and len(classes) != len(self.classes_):
+            raise ModelFileError("its classifier has another number of classes than it. Get a new copy.")
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class."""

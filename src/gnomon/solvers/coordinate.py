@@ -40,7 +40,10 @@ class Check(NamedTuple):
 
 
 def dual_check(rr: float, yr: float, yy: float, w: Array, corr: Array, pen: Penalized) -> Check:
-    """Gap from ‖r‖², yᵀr, ‖y‖² and Xᵀr; the ridge part is taken as extra rows √mu·I of the design."""
+    """Gap from ‖r‖², yᵀr, ‖y‖² and Xᵀr; the ridge part is taken as extra rows √mu·I of the design.
+
+    A gap below zero is no certificate but an error of that size.
+    """
     slope = corr - pen.mu * w if pen.mu else corr
     top = float(slope.max(initial=0.0)) if pen.positive else float(np.abs(slope).max(initial=0.0))
     ww = pen.mu * float(w @ w)
@@ -56,7 +59,7 @@ def dual_check(rr: float, yr: float, yy: float, w: Array, corr: Array, pen: Pena
     best = yr / (rr + ww) if rr + ww > 0.0 else 0.0  # the best multiple of the residual, if it were feasible
     scale = min(max(best, 0.0), limit)
     dual = scale * yr - 0.5 * scale**2 * (rr + ww)
-    return Check(primal, max(primal - dual, 0.0), scale)
+    return Check(primal, abs(primal - dual), scale)
 
 
 # -- the inner problem ---------------------------------------------------------------------------------------

@@ -264,6 +264,9 @@ class KernelMachine(TakesKernel, Learner):
             wrong = (
                 wrong or int(np.min(self.support_)) < 0 or int(np.max(self.support_)) >= self.n_features_in_
             )
+        classes = len(getattr(self, "classes_", ()))
+        machines = classes * (classes - 1) // 2 if classes else 1
+        wrong = wrong or len(dual) != max(classes - 1, 1) or np.shape(self.intercept_) != (machines,)
         if wrong:
             raise ModelFileError("the support vectors and their coefficients do not fit together.")
 

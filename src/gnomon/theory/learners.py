@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.steps import OneStep
@@ -33,6 +33,10 @@ class TwoClasses(ClassifierMixin, OneStep):
             )
         counts = rows.weight > 0
         return np.asarray(rows.X, dtype=float)[counts], rows.y[counts] == 1, rows.weight[counts]
+
+    def _check_loaded(self) -> None:
+        if len(getattr(self, "classes_", (0, 1))) != 2:
+            raise ModelFileError("it parts two classes and has another number of them. Get a new copy.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import Bunch
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.parameters import Interval, RealNotInt, StrOptions
 from gnomon.core.randomness import draw_seed, generator
 from gnomon.core.rows import Chunk
@@ -165,6 +165,9 @@ class TreeModel(cats.ReadsCategories, Unseeded):
     def _check_loaded(self) -> None:
         if hasattr(self, "tree_"):
             check_trees([self.tree_], int(self.n_features_in_))
+            classes = getattr(self, "classes_", None)
+            if isinstance(classes, np.ndarray) and self.tree_.value[0].size != len(classes):
+                raise ModelFileError("its tree has another number of classes than it. Get a new copy.")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the tree.

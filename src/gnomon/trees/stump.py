@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
+from gnomon.core.errors import ModelFileError
 from gnomon.core.parameters import StrOptions
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import OneStep
@@ -253,6 +254,18 @@ class DecisionStump(ClassifierMixin, OneStep):
             "right_value_": classes[found.right],
             "error_": found.error,
         }
+
+    def _check_loaded(self) -> None:
+        if "stump_" not in vars(self):
+            return
+        feature, _, left, right, _ = self.stump_
+        if not all(isinstance(number, int | np.integer) for number in (feature, left, right)) or not (
+            -1 <= feature < self.n_features_in_
+            and 0 <= min(left, right) <= max(left, right) < len(self.classes_)
+        ):
+            raise ModelFileError(
+                "its question or answers do not fit its columns and classes. Get a new copy."
+            )
 
     def predict(self, X: Any) -> Array:
         """Return the answer for each row."""

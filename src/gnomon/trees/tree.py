@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_class_weight
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.parameters import StrOptions
 from gnomon.trees import categories as cats
 from gnomon.trees.absolute import grow_absolute
@@ -330,6 +330,17 @@ class DecisionTreeRegressor(RegressorMixin, TreeModel):
         mean, leaf = self.predict(X), self.apply(X)
         spread = np.sqrt(np.maximum(self.tree_.impurity[leaf], 1e-300))
         return stats.norm(mean, spread if mean.ndim == 1 else spread[:, None])
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        targets, starts = getattr(self, "leaf_targets_", ((), None))
+        if starts is not None and (
+            starts.shape != (self.tree_.node_count + 1,)
+            or starts.dtype.kind not in "iu"
+            or not (0 <= starts[0] and (np.diff(starts) >= 0).all() and starts[-1] <= len(targets))
+            or not (np.diff(starts)[self.tree_.feature < 0] > 0).all()
+        ):
+            raise ModelFileError("the targets of its leaves do not fit its tree. Get a new copy.")
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
         """Return quantiles of the training targets in each row's leaf that enclose `level` of them."""
