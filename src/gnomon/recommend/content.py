@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError
-from gnomon.core.ids import codes_of
+from gnomon.core.ids import codes_of, column_of
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER, warn
 from gnomon.recommend.alternating import side_of, solve_side
-from gnomon.recommend.base import RatingRecommender, features_by_id
+from gnomon.recommend.base import RatingRecommender
 
 
 class Described(Data):
@@ -35,6 +36,30 @@ class Described(Data):
 
     def __len__(self) -> int:
         return len(self.ratings)
+
+
+def features_by_id(features: Any, names: Array, what: str) -> Array:
+    """Return one row of features per id: from a frame with ids as index, a dict, or an array that ids index."""
+    if hasattr(features, "index") and hasattr(features, "columns"):
+        return features_by_id(dict(zip(features.index, features.to_numpy(dtype=np.float64))), names, what)
+    if isinstance(features, dict):
+        missing = [name for name in names.tolist() if name not in features]
+        if missing:
+            raise DataError(f"{what} has no row for {missing[0]!r}.")
+        table = np.array([np.asarray(features[name], dtype=np.float64) for name in names.tolist()])
+    else:
+        every = features.toarray() if sparse.issparse(features) else np.asarray(features, dtype=np.float64)
+        ids = column_of(names)
+        if every.ndim != 2 or ids.dtype.kind not in "iu":
+            raise DataError(
+                f"{what} must be a frame or dict by id, or a table whose rows are numbered by integer ids."
+            )
+        if len(ids) and not (0 <= ids.min() and ids.max() < len(every)):
+            raise DataError(f"{what} has {len(every)} rows; id {ids.max()} is not among them.")
+        table = every[ids]
+    if not np.isfinite(table).all():
+        raise DataError(f"{what} has NaN or infinite entries.")
+    return np.ascontiguousarray(table)
 
 
 class ContentBasedRecommender(RatingRecommender, OneStep):

@@ -14,11 +14,11 @@ from gnomon.core.linalg import Array, solve_spd
 from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import Report
+from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import COUNT, NOT_NEGATIVE
 from gnomon.recommend.alternating import Sides, inner, predictions, sides_of, solve_side, with_values
-from gnomon.recommend.base import features_by_id
 from gnomon.recommend.baselines import fit_biases
-from gnomon.recommend.content import Described
+from gnomon.recommend.content import Described, features_by_id
 from gnomon.recommend.factored import Factored
 
 MOST_UNKNOWNS = 2000  # of normal equations; more go to conjugate gradients
@@ -271,6 +271,7 @@ class HybridFactorization(Factored):
             p, old = r + new / old * p, new
         return x
 
+    @one_blas_thread()
     def _keep(self, run: Any, data: Any) -> None:
         work = self._prepare(data)
         maps: Maps = run.state
@@ -333,6 +334,7 @@ class HybridFactorization(Factored):
             found = round_ratings(found, self._options())
         return found
 
+    @one_blas_thread()
     def _vectors(
         self, codes: Array, ids: Any, names: Array, features: Any, which: str
     ) -> tuple[Array, Array]:
