@@ -18,7 +18,7 @@ from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import COUNT, NOT_NEGATIVE
 from gnomon.recommend.alternating import Sides, inner, predictions, sides_of, solve_side, with_values
 from gnomon.recommend.baselines import fit_biases
-from gnomon.recommend.content import Described, features_by_id
+from gnomon.recommend.content import Described, feature_row, features_by_id, features_of_frame
 from gnomon.recommend.factored import Factored
 
 MOST_UNKNOWNS = 2000  # of normal equations; more go to conjugate gradients
@@ -347,13 +347,13 @@ class HybridFactorization(Factored):
         if features is None or not width:
             return vectors, has
         if hasattr(features, "index") and hasattr(features, "columns"):
-            features = dict(zip(features.index, features.to_numpy(dtype=np.float64)))
+            features = features_of_frame(features, f"{which}_features")
         if not isinstance(features, dict):
             raise DataError(f"{which}_features of new {which}s must be a dict or a frame by id.")
         for row, name in enumerate(list(ids)):
             if not has[row] and name in features:
-                values = np.asarray(features[name], dtype=np.float64)
-                if values.shape != (width,):
+                values = feature_row(features[name], f"{which}_features of {name!r}")
+                if len(values) != width:
                     raise DataError(f"{which} {name!r} has {values.size} features; the fit had {width}.")
                 vectors[row], has[row] = coef[:, :width] @ values, True
         return vectors, has

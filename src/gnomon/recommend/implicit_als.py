@@ -230,8 +230,8 @@ class AlternatingLeastSquares(ImplicitFactors):
         base = gram + float(self.regularization) * np.eye(len(gram))
         zero, confidence = np.zeros(len(side.counts)), side.runs.values
         if spread is None:
-            what = ("user", "item")[axis]
-            return solve_side(side, V, zero, weights=confidence - 1, targets=confidence, base=base, what=what)
+            facts = {"what": ("user", "item")[axis], "penalized": float(self.regularization) > 0}
+            return solve_side(side, V, zero, weights=confidence - 1, targets=confidence, base=base, **facts)
         alpha = float(self.alpha)
         lines = (Line(-1.0, alpha), Line(0.0, alpha))
         if self.confidence == "one_plus":
