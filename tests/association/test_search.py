@@ -224,6 +224,36 @@ def test_tables_in_any_layout(shape):
                 assert as_dict(engine(data, min_count=least)) == want
 
 
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
+def test_bits_of_small_tables_change_nothing(n):
+    X = np.random.default_rng(n).random((n, 9)) < np.linspace(0.2, 1.0, 9)
+    frame = pd.DataFrame(X, columns=list("ihgfedcba"))
+
+    def answers():
+        for least in (1, 1 + n // 4, 1 + n // 2, n):
+            for engine in (*ENGINES, fpmax):
+                yield engine(frame, min_count=least, use_colnames=True)
+                yield engine(np.asfortranarray(X), min_count=least, max_len=2)
+            yield apriori(X, min_count=least, candidates="basic")
+            yield eclat(frame, min_count=least, kind="closed")
+
+    short = list(answers())
+    with patch("gnomon.association.baskets.SMALL_TABLE", 0):
+        for one, other in zip(short, answers()):
+            pd.testing.assert_frame_equal(one, other)
+            assert one.attrs == other.attrs
+    for engine in (*ENGINES, fpmax):
+        with pytest.raises(DataError, match="max_sets=1"):
+            engine(
+                np.ones((n, 2), dtype=bool) if engine is not fpmax else np.eye(2, dtype=bool), 0.5, max_sets=1
+            )
+
+
+def test_a_name_for_the_columns_of_one_answer_is_not_that_of_the_next():
+    eclat([["tea"]]).columns.name = "mine"
+    assert eclat([["tea"]]).columns.name is None
+
+
 @pytest.mark.parametrize("sparse", [[], ["b"], ["a", "c"], ["a", "b", "c"]])
 def test_frames_with_some_sparse_columns(sparse):
     plain = pd.DataFrame({"a": [1, 1, 0, 1], "b": [0, 1, 1, 1], "c": [1, 1, 0, 0]}, dtype=bool)

@@ -1,6 +1,7 @@
 """Every recommender on awkward data: newcomers among others, a pair twice, NaN, empty users, one rating, constants."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -206,3 +207,85 @@ def test_fold_in_takes_a_dict_or_pairs():
     told = {0: 3.0, 4: 1.0, "unknown": 2.0}
     expected = model.recalculate_user(None, sp.csr_array(np.array([[3.0, 0, 0, 0, 1, 0]])))[0]
     assert model.fold_in(told).tolist() == model.fold_in(list(told.items())).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "told"),
+    [
+        ([("a", "x"), ("b", "y")], None, "must hold numbers, NaN where"),
+        (
+            [("a", "x"), ("b", "y")],
+            np.array(["2020-01-01"] * 2, dtype="datetime64[D]"),
+            "they are of the kind datetime",
+        ),
+        (
+            [("a", "x"), ("b", "y")],
+            np.array([1, 2], dtype="timedelta64[s]"),
+            "they are of the kind timedelta",
+        ),
+        ([("a", "x"), ("b", "y")], [[1.0], [2.0, 3.0]], "must be numbers"),
+        ([("a", "x"), ("b", "y")], [1.0, 2j], "they are of the kind complex"),
+        ([("a", "x"), ("b", "x")], [1e300, 2e300], "up to 2e.300, are too large for float64"),
+    ],
+)
+def test_what_is_no_rating_is_named(X, y, told):
+    with pytest.raises(DataError, match=told):
+        MatrixFactorization(2, random_state=0).fit(X, y)
+
+
+def test_counts_that_are_too_large_for_exact_solutions_are_named():
+    model = AlternatingLeastSquares(2, use_cg=False, dtype=np.float64, iterations=2, random_state=0)
+    with pytest.raises(DataError, match="too large for float64"):
+        model.fit([("a", "x"), ("b", "x")], [1e300, 2e300])
+
+
+def test_files_that_hold_no_table_are_named(tmp_path):
+    model = MeanRecommender()
+    with pytest.raises(FileNotFoundError, match="there is no file .*none.csv.; text is taken for the path"):
+        model.fit(tmp_path / "none.csv")
+    (tmp_path / "bad.parquet").write_text("hello")
+    with pytest.raises(DataError, match="bad.parquet. cannot be read as a table"):
+        model.fit(tmp_path / "bad.parquet")
+    (tmp_path / "good.csv").write_text("who,what,stars\nann,tea,5\nbob,tea,3\n")
+    assert model.fit(tmp_path / "good.csv").predict([("eve", "tea")]).tolist() == [4.0]
+
+
+@pytest.mark.parametrize("model", [ContentBasedRecommender(), HybridFactorization(1, random_state=0)])
+@pytest.mark.parametrize(
+    ("features", "told"),
+    [
+        ({"x": [1, 2], "y": [1]}, "of 'y' has 1 numbers, that of 'x' 2"),
+        ({"x": ["red"], "y": ["blue"]}, "of 'x' must be numbers"),
+        ({"x": [1, np.nan], "y": [1, 2]}, "of 'x' must be a vector of numbers"),
+        ({"x": [[1]], "y": [[2]]}, "of 'x' must be a vector"),
+        ([["red"], ["blue"]], "must hold numbers alone"),
+        (pd.DataFrame({"color": ["red", "blue"]}, index=["x", "y"]), "encode columns of text"),
+    ],
+)
+def test_features_that_are_no_numbers_are_named(model, features, told):
+    with pytest.raises(DataError, match=f"item_features .*{told}|item_features {told}"):
+        model.fit([("a", "x"), ("a", "y")], [1.0, 2.0], item_features=features)
+
+
+def test_one_number_is_a_feature_and_new_features_are_looked_at():
+    model = HybridFactorization(1, one_hot=False, random_state=0)
+    one = model.fit([("a", "x"), ("a", "y")], [1.0, 2.0], item_features={"x": 1, "y": 2})
+    assert one.predict([("a", "z")], item_features={"z": 3})[0] == pytest.approx(3.0, abs=0.3)
+    for bad, told in (
+        (np.nan, "without NaN"),
+        ("red", "must be numbers"),
+        ([1, 2], "has 2 features; the fit had 1"),
+    ):
+        with pytest.raises(DataError, match=told):
+            one.predict([("a", "z")], item_features={"z": bad})
+    with pytest.raises(DataError, match="encode columns of text"):
+        one.predict([("a", "z")], item_features=pd.DataFrame({"color": ["red"]}, index=["z"]))
+
+
+@pytest.mark.parametrize("bad", [None, [1, 2], {"x": "good"}, [("x", 1, 2)], {"x": None}])
+def test_ratings_of_a_new_user_that_are_none_are_named(bad):
+    model = MatrixFactorization(1, random_state=0).fit([("a", "x"), ("a", "y")], [1.0, 2.0])
+    with pytest.raises(DataError, match="ratings of a new user must be"):
+        model.fold_in(bad)
+    with pytest.raises(DataError, match="ids must be strings, numbers or the like"):
+        model.fold_in([(["x"], 2.0)])

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
-from threadpoolctl import threadpool_limits
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.threads import threads
@@ -336,25 +335,6 @@ def test_threads_change_nothing(monkeypatch):
             one = model.fit(Y).predict_matrix()
         with threads(3):
             np.testing.assert_array_equal(model.fit(Y).predict_matrix(), one)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        MatrixFactorization(2, solver="sgd", biases=True, iterations=2, random_state=0),
-        MatrixFactorization(2, solver="cd", biases=True, iterations=2, tol=0.0, random_state=0),
-        BayesianMatrixFactorization(2, n_burn=1, n_samples=2, random_state=0),
-        GreedyFactorization(2, inner_iterations=3, random_state=0),
-    ],
-    ids=lambda model: f"{type(model).__name__}{getattr(model, 'solver', '')}",
-)
-def test_threads_of_blas_change_nothing(model):
-    Y = np.random.default_rng(0).normal(size=(200, 130))  # long enough for BLAS to share a sum out
-    traces = []
-    for number in (1, 2):
-        with threadpool_limits(number):
-            traces.append(np.array(model.fit(Y).trace_.objective))
-    np.testing.assert_array_equal(*traces)
 
 
 def test_float32_factors():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import chain, count
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -43,6 +43,50 @@ class Baskets(NamedTuple):
         return sparse.csr_array((ones, self.items, self.starts), shape=(self.n, len(self.names)))
 
 
+class Table(NamedTuple):
+    """A boolean table, cut to its frequent columns."""
+
+    cells: Array  # (n, p)
+    columns: Array  # (p,) their numbers in the whole table
+    counts: Array  # (p,) baskets that hold each
+    names: list[Any]  # of all columns
+    named: bool
+
+    @property
+    def n(self) -> int:
+        """How many baskets there are."""
+        return len(self.cells)
+
+    def to_baskets(self) -> Baskets:
+        """Return the baskets, without what is not frequent."""
+        starts, items = _true_cells(self.cells)
+        return Baskets(starts, self.columns[items].astype(np.int32), self.names, self.named)
+
+
+def small_table(data: Any, least: Callable[[int], int]) -> Table | None:
+    """Return the frequent columns of a frame or array of booleans; None where it is something else, or large."""
+    if _is_frame(data):
+        names, named = _unique_names(data), True
+        if not names or _all_sparse(data, names):
+            return None
+        cells = data.to_numpy() if hasattr(data, "to_numpy") else np.asarray(data)
+    elif isinstance(data, np.ndarray) and data.ndim == 2:
+        cells, names, named = data, list(range(data.shape[1])), False
+    else:
+        return None
+    if cells.dtype != bool or not 0 < cells.size <= SMALL_TABLE:
+        return None
+    counts = _column_counts(cells)
+    kept = np.flatnonzero(counts >= least(len(cells)))
+    return Table(_chosen_columns(cells, kept), kept, counts[kept], names, named)
+
+
+def _is_frame(data: Any) -> bool:
+    return hasattr(type(data), "columns") and hasattr(
+        type(data), "dtypes"
+    )  # of the class: theirs are made anew
+
+
 def baskets_of(
     data: Any,
     *,
@@ -60,9 +104,7 @@ def baskets_of(
         data = read_baskets(data)
     if sparse.issparse(data):
         found = _from_matrix(data, range(data.shape[1]), named=False)
-    elif hasattr(type(data), "columns") and hasattr(
-        type(data), "dtypes"
-    ):  # of the class: theirs are made anew
+    elif _is_frame(data):
         found = _from_frame(data, null_values, None if hierarchy else least)
     elif isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "biuf":
         found = _from_table(
@@ -72,6 +114,8 @@ def baskets_of(
         names, starts, items = codes_of(data)
         found = Baskets(starts, items, names, named=True)
     if hierarchy:
+        from gnomon.association.hierarchies import with_ancestors
+
         found = with_ancestors(found, hierarchy)
     return found
 
@@ -99,7 +143,7 @@ def codes_of(transactions: Any, names: Any = None) -> tuple[list[Any], Array, Ar
         if missing:
             i = next(i for i, one in enumerate(lists) if any(item is None or item != item for item in one))
             raise DataError(f"basket {i} holds {missing[0]}, which is no item; leave missing entries out.")
-        names = _sorted(set(seen))
+        names = sorted_items(set(seen))
     place = {name: code for code, name in enumerate(names)}
     try:
         new = np.fromiter(map(place.__getitem__, seen), dtype=np.int64, count=len(seen))
@@ -143,7 +187,8 @@ def _lists(transactions: Any) -> list[Any]:
     return [one if isinstance(one, list | tuple | set | frozenset) else list(one) for one in lists]
 
 
-def _sorted(items: set[Any]) -> list[Any]:
+def sorted_items(items: set[Any]) -> list[Any]:
+    """Return items in order; those of several kinds by the names of the kinds."""
     try:
         return sorted(items)
     except TypeError:  # of several kinds
@@ -151,11 +196,8 @@ def _sorted(items: set[Any]) -> list[Any]:
 
 
 def _from_frame(frame: Any, null_values: bool, least: Any = None) -> Baskets:
-    names = list(frame.columns)
-    twice = [name for name in set(names) if names.count(name) > 1] if len(set(names)) < len(names) else []
-    if twice:
-        raise DataError(f"column {twice[0]!r} appears twice; item names must be unique.")
-    if names and _is_sparse(frame[names[0]].dtype) and all(map(_is_sparse, frame.dtypes)):
+    names = _unique_names(frame)
+    if _all_sparse(frame, names):
         return _from_matrix(frame.sparse.to_coo(), names)
     if hasattr(frame, "to_numpy"):
         table = frame.to_numpy()
@@ -170,6 +212,18 @@ def _from_frame(frame: Any, null_values: bool, least: Any = None) -> Baskets:
                 "or pass them as a list of lists."
             ) from None
     return _from_table(table, names, null_values, least)
+
+
+def _unique_names(frame: Any) -> list[Any]:
+    names = list(frame.columns)
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise DataError(f"column {twice!r} appears twice; item names must be unique.")
+    return names
+
+
+def _all_sparse(frame: Any, names: list[Any]) -> bool:
+    return bool(names) and _is_sparse(frame[names[0]].dtype) and all(map(_is_sparse, frame.dtypes))
 
 
 def _is_sparse(kind: Any) -> bool:
@@ -202,8 +256,12 @@ def _from_table(
     kept = np.flatnonzero(_column_counts(table) >= least(len(table)))
     if len(kept) == len(names):
         return Baskets(*_true_cells(table), names, named, unknown)
-    starts, items = _true_cells(table[:, kept] if table.flags.f_contiguous else table.take(kept, axis=1))
+    starts, items = _true_cells(_chosen_columns(table, kept))
     return Baskets(starts, kept[items].astype(np.int32), names, named, unknown)
+
+
+def _chosen_columns(table: Array, kept: Array) -> Array:
+    return table[:, kept] if table.flags.f_contiguous else table.take(kept, axis=1)
 
 
 def _column_counts(table: Array) -> Array:
@@ -252,47 +310,6 @@ def _from_matrix(matrix: Any, names: Iterable[Any], *, named: bool = True) -> Ba
     return Baskets(A.indptr.astype(np.int64), A.indices.astype(np.int32), list(names), named)
 
 
-# hierarchies
-
-
-def ancestors_of(hierarchy: Mapping[Any, Any]) -> dict[Any, set[Any]]:
-    """Return everything above each item, from a mapping of items to a parent or several; a cycle is an error."""
-    above = {
-        child: set(parent) if isinstance(parent, list | tuple | set | frozenset) else {parent}
-        for child, parent in hierarchy.items()
-    }
-    found: dict[Any, set[Any]] = {}
-
-    def climb(item: Any, path: tuple[Any, ...]) -> set[Any]:
-        if item in path:
-            raise DataError(f"the hierarchy runs in a circle through {item!r}.")
-        if item not in found:
-            parents = above.get(item, set())
-            found[item] = parents.union(*(climb(one, (*path, item)) for one in parents))
-        return found[item]
-
-    for item in above:
-        climb(item, ())
-    return found
-
-
-def with_ancestors(baskets: Baskets, hierarchy: Mapping[Any, Any]) -> Baskets:
-    """Return the baskets with everything above their items in them too (Srikant and Agrawal, 1995)."""
-    if baskets.unknown is not None:
-        raise DataError("hierarchy and null_values cannot be combined.")
-    above = ancestors_of(hierarchy)
-    new = _sorted(set().union(*(above[name] for name in baskets.names if name in above)) - set(baskets.names))
-    names = [*baskets.names, *new]
-    place = {name: code for code, name in enumerate(names)}
-    pairs = [(place[name], place[other]) for name in baskets.names if name in above for other in above[name]]
-    links = sparse.eye_array(len(baskets.names), len(names), dtype=np.int32, format="lil")
-    for child, parent in pairs:
-        links[child, parent] = 1
-    whole = sparse.csr_array(baskets.to_csr().astype(np.int32) @ sparse.csr_array(links))
-    whole.sort_indices()
-    return Baskets(whole.indptr.astype(np.int64), whole.indices.astype(np.int32), names, baskets.named)
-
-
 class TransactionEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn lists of items into a table with one column per item.
 
@@ -335,8 +352,10 @@ class TransactionEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_parameters(self)
         names, starts, items = codes_of(X)
         if self.hierarchy:
+            from gnomon.association.hierarchies import with_ancestors
+
             names = with_ancestors(Baskets(starts, items, names, named=True), self.hierarchy).names
-        columns = _sorted(set(names))
+        columns = sorted_items(set(names))
         mapping = {name: column for column, name in enumerate(columns)}
         vars(self).update(columns_=columns, columns_mapping_=mapping)  # both or neither
         return self
@@ -346,6 +365,8 @@ class TransactionEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         lists = _lists(X)
         if self.hierarchy:
+            from gnomon.association.hierarchies import ancestors_of
+
             above = ancestors_of(self.hierarchy)
             lists = [set(one).union(*(above.get(item, ()) for item in one)) for one in lists]
         _, starts, items = codes_of(lists, self.columns_)

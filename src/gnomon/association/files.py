@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
 from gnomon.core.errors import DataError
+from gnomon.core.rating_columns import table_of
 
 
 def read_baskets(source: Any, *, basket: Any = None, item: Any = None, sep: str | None = None) -> Any:
@@ -38,19 +38,11 @@ def read_baskets(source: Any, *, basket: Any = None, item: Any = None, sep: str 
     if (basket is None) != (item is None):
         raise DataError("basket and item must be given together: the two columns of a long table.")
     if basket is not None:
-        return _gathered(_long_table(source), basket, item)
+        return _gathered(table_of(source), basket, item)
     lines = Path(source).read_text(encoding="utf-8").splitlines()
     if sep is None and any("," in line for line in lines):
         sep = ","
     return [[word.strip() for word in line.split(sep) if word.strip()] for line in lines]
-
-
-def _long_table(source: Any) -> Any:
-    if not isinstance(source, str | os.PathLike):
-        return source
-    import polars as pl
-
-    return pl.read_parquet(source) if str(source).endswith((".parquet", ".pq")) else pl.read_csv(source)
 
 
 def _gathered(table: Any, basket: Any, item: Any) -> list[list[Any]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.association.baskets import Baskets, ancestors_of
+from gnomon.association.baskets import Baskets, Table
+from gnomon.association.hierarchies import ancestors_of
 from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order
@@ -107,7 +109,7 @@ def in_lexicographic_order(sets: Array, counts: Array) -> Found:
     return Found(sets.take(order, axis=0), counts.take(order))
 
 
-def frame_of(found: Iterable[Found], baskets: Baskets, named: bool, **attributes: Any) -> Any:
+def frame_of(found: Iterable[Found], baskets: Baskets | Table, named: bool, **attributes: Any) -> Any:
     """Return the sets as mlxtend's frame, with their counts; frozensets are made when they are looked at."""
     pd = import_pandas()
 
@@ -122,9 +124,16 @@ def frame_of(found: Iterable[Found], baskets: Baskets, named: bool, **attributes
     codes = np.concatenate([np.zeros(0, dtype=np.int32), *(np.ravel(one.sets) for one in parts)])
     sets = ItemsetArray(Pool(starts, codes, names), np.arange(len(lengths)))
     count = np.concatenate([np.zeros(0, dtype=np.int64), *(one.counts for one in parts)]).astype(np.int64)
-    frame = pd.DataFrame({"support": count / max(1, baskets.n), "itemsets": sets, "count": count}, copy=False)
+    frame = pd.DataFrame({0: count / max(1, baskets.n), 1: sets, 2: count}, copy=False)
+    frame.columns = _columns().copy()  # a copy: the caller may name it
     frame.attrs.update({"n_baskets": baskets.n, **attributes})
     return frame
+
+
+@lru_cache(maxsize=1)
+def _columns() -> Any:
+    """Return the names of the columns; making them takes as long as a small frame does."""
+    return import_pandas().Index(["support", "itemsets", "count"])
 
 
 @contextmanager

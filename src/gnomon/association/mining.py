@@ -7,14 +7,12 @@ from contextlib import nullcontext
 from numbers import Integral
 from typing import Any
 
-from gnomon.association.baskets import baskets_of
+from gnomon.association.baskets import baskets_of, small_table
 from gnomon.association.found import Found, frame_of, without_lineage
+from gnomon.association.ranks import Ranked, least_count, ranked
 from gnomon.association.search import (
     MAX_SETS,
-    Ranked,
     check_size,
-    least_count,
-    ranked,
     search_apriori,
     search_closed,
     search_eclat,
@@ -42,7 +40,9 @@ def _mine(
     def enough(n: int) -> int:
         return least_count(n, min_support, min_count)
 
-    baskets = baskets_of(df, hierarchy=hierarchy, least=enough)
+    baskets: Any = None if hierarchy else small_table(df, enough)
+    if baskets is None:
+        baskets = baskets_of(df, hierarchy=hierarchy, least=enough)
     least = enough(baskets.n)
     data = ranked(baskets, least)
     if guard:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.association.baskets import Baskets
 from gnomon.association.found import Found, by_mask, by_size, cut_by_size, of_lengths, sorted_sizes
+from gnomon.association.ranks import Ranked
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.threads import in_order, shared
@@ -30,49 +29,6 @@ PIECE_SETS = 2**13  # that a thread joins at least
 PIECE_WORDS = 2**19  # of bits that a thread looks through at least
 
 
-class Ranked(NamedTuple):
-    """The frequent items of baskets, rarest first, and both ways to look at them."""
-
-    starts: Array  # of baskets in `items`
-    items: Array  # ranks, ascending in every basket
-    basket_starts: Array  # of items in `baskets`
-    baskets: Array
-    entries: Array  # where in `items` the item of a basket stands
-    columns: Array  # rank -> column
-    least: int  # the count that is frequent
-    n_items: int  # frequent or not
-
-    @property
-    def table(self) -> tuple[Array, ...]:
-        """The arrays that the loops read."""
-        return tuple(self[:5])
-
-
-def least_count(n: int, min_support: Any, min_count: Any) -> int:
-    """Return the smallest count that is frequent: ⌈N t⌉, decided so that 7 of 100 is 0.07."""
-    if min_count is not None:
-        if not isinstance(min_count, Integral) or isinstance(min_count, bool) or min_count < 1:
-            raise DataError(f"min_count must be a positive integer; got {min_count!r}.")
-        return int(min_count)
-    if not isinstance(min_support, Real) or isinstance(min_support, bool) or not 0 < min_support <= 1:
-        raise DataError(f"min_support must lie in (0, 1]; got {min_support!r}. Use min_count for counts.")
-    return max(1, math.ceil(n * float(min_support) - 1e-9))
-
-
-def ranked(baskets: Baskets, least: int) -> Ranked:
-    """Return the frequent items from rarest to most frequent, ties by column."""
-    from gnomon.loops.setorder import turned
-
-    counts = np.bincount(baskets.items, minlength=len(baskets.names))
-    frequent = np.flatnonzero(counts >= least)
-    columns = frequent[np.argsort(counts[frequent], kind="stable")]
-    rank = np.full(len(counts), -1, dtype=np.int32)
-    rank[columns] = np.arange(len(columns))
-    return Ranked(
-        *turned(baskets.starts, baskets.items, len(columns), rank), columns, least, len(baskets.names)
-    )
-
-
 # the four ways to search
 
 
@@ -82,11 +38,13 @@ def search_eclat(data: Ranked, longest: int, limit: int) -> Iterator[Found]:
 
     if not len(data.columns):
         return iter(())
-    sizes = np.diff(data.basket_starts)
-    whole = whole_rows(data.table, int(np.searchsorted(sizes, (len(data.starts) - 1) / WHOLE)))
+    table, whole = data.outline, data.bits
+    if whole is None:
+        table = data.table
+        whole = whole_rows(table, int(np.searchsorted(data.sizes, data.n / WHOLE)))
 
     def piece(begin: int, step: int, most: int) -> Any:
-        return frequent_sets(begin, step, data.table, whole, data.least, longest, most)
+        return frequent_sets(begin, step, table, whole, data.least, longest, most)
 
     return _gathered(piece, data, limit)
 
@@ -100,18 +58,17 @@ def search_fpgrowth(data: Ranked, longest: int, limit: int) -> Iterator[Found]:
 
     if not len(data.columns):
         return iter(())
-    if len(data.starts) - 1 <= SHORT_ROWS:
+    if data.n <= SHORT_ROWS:
         return search_eclat(data, longest, limit)
     for part, most in ((FIRST_PART, 2 * MOST_NODES), (1, MOST_NODES)):
-        starts = data.starts[: 1 + (len(data.starts) - 1) // part]
+        starts = data.starts[: 1 + data.n // part]
         tree = prefix_tree(starts, data.items[: starts[-1]])
         if len(tree[0]) > 1 + most * starts[-1]:
             return search_eclat(data, longest, limit)
     starts, nodes = nodes_by_item(tree[0], len(data.columns))
-    sizes = np.diff(data.basket_starts)
 
     def piece(begin: int, step: int, most: int) -> Any:
-        return fp_growth(begin, step, tree, starts, nodes, sizes, data.least, longest, most)
+        return fp_growth(begin, step, tree, starts, nodes, data.sizes, data.least, longest, most)
 
     return _gathered(piece, data, limit)
 
@@ -123,7 +80,7 @@ def _pieces(
 
     `piece(begin, step, most)` takes every step-th first item and ends early above `most` sets.
     """
-    if len(data.items) <= FEW_ENTRIES:
+    if data.n_entries <= FEW_ENTRIES:
         few = min(limit, FEW_SETS)
         part = piece(0, 1, few)
         if number(part) <= few:
@@ -167,7 +124,7 @@ def search_apriori(
     data: Ranked, longest: int, limit: int, candidates: str
 ) -> tuple[list[Found], list[Level]]:
     """Level by level: candidates from the sets of the level below, counted in one look at the baskets."""
-    if candidates == "prefix" and 0 < len(data.columns) <= FEW_ITEMS and len(data.items) <= FEW_ENTRIES:
+    if candidates == "prefix" and 0 < len(data.columns) <= FEW_ITEMS and data.n_entries <= FEW_ENTRIES:
         few = few_levels(data, longest, min(limit, FEW_SETS))
         if few is not None:
             return few
@@ -177,9 +134,9 @@ def search_apriori(
     place = np.argsort(order).astype(np.int32)
     items = place[data.items] if len(data.items) else data.items
     count = counter(data.starts, items, len(singles))
-    sizes = np.diff(data.basket_starts)[order]
+    sizes = data.sizes[order]
     found = [Found(singles, sizes)] if len(singles) else []
-    free = sizes < len(data.starts) - 1
+    free = sizes < data.n
     levels = [Level(1, data.n_items, 0, data.n_items, len(singles))]
     total = len(singles)
     while found and len(found) < longest and len(found[-1].sets):
@@ -207,11 +164,9 @@ def search_apriori(
 def few_levels(data: Ranked, longest: int, limit: int) -> tuple[list[Found], list[Level]] | None:
     """Return the levels of a few items, with a word for each set; None when there are more sets than `limit`."""
     from gnomon.loops.masks import levels_of_masks, unfolded
-    from gnomon.loops.setsearch import whole_rows
 
     order = np.argsort(data.columns)
-    bits = whole_rows(data.table, 0)[order]
-    masks, counts, figures, n = levels_of_masks(bits, len(data.starts) - 1, data.least, longest, limit)
+    masks, counts, figures, n = levels_of_masks(data.all_bits()[order], data.n, data.least, longest, limit)
     if n > limit:
         return None
     kept = np.concatenate([[len(order)], figures[1:, 2]])
@@ -318,11 +273,11 @@ def search_closed(data: Ranked, maximal: bool, limit: int) -> list[Found]:
     """Closed sets by prefix-preserving closure extension, or maximal sets by branches that look ahead."""
     from gnomon.loops.closedsets import closed_sets
     from gnomon.loops.maximalsets import maximal_sets
-    from gnomon.loops.setsearch import WHOLE, whole_rows
+    from gnomon.loops.setsearch import WHOLE
 
-    table = (data.starts, data.items, data.basket_starts, data.baskets)
-    dense = maximal and data.least * WHOLE >= len(data.starts) - 1 and len(data.columns)
-    whole = whole_rows(data.table, 0) if dense else np.zeros((0, 0), dtype=np.uint64)
+    dense = maximal and data.least * WHOLE >= data.n and len(data.columns)
+    whole = data.all_bits() if dense else np.zeros((0, 0), dtype=np.uint64)
+    table = (data.outline if dense else data.table)[:4]
 
     def piece(begin: int, step: int, most: int) -> Any:
         if maximal:
@@ -350,8 +305,8 @@ def check_size(data: Ranked, longest: int, limit: int) -> None:
     """Raise when a frequent set of L items is found at once whose subsets alone are too many."""
     from gnomon.loops.closedsets import greedy_length
 
-    p, n = len(data.columns), len(data.starts) - 1
-    if p == 0:
+    p, n = len(data.columns), data.n
+    if p == 0 or _subsets(p, longest) <= limit:
         return
     lengths = np.diff(data.starts)
     bound = min(p, int(np.partition(lengths, n - data.least)[n - data.least]))  # so many baskets hold as much

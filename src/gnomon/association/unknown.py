@@ -9,12 +9,8 @@ from scipy import sparse
 
 from gnomon.association.baskets import Baskets, baskets_of
 from gnomon.association.found import Found, frame_of
-from gnomon.association.search import (
-    counter,
-    least_count,
-    ranked,
-    search_fpgrowth,
-)
+from gnomon.association.ranks import least_count, ranked
+from gnomon.association.search import counter, search_fpgrowth
 
 
 def mine_with_unknown(df: Any, min_support: float, use_colnames: bool, longest: int, limit: int) -> Any:

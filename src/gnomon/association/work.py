@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.association.baskets import baskets_of
-from gnomon.association.search import least_count, ranked
+from gnomon.association.ranks import least_count, ranked
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import draw_seed, generator

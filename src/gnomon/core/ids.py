@@ -84,7 +84,10 @@ def codes_of(values: Any, names: Array) -> Array:
         place = np.minimum(np.searchsorted(names, column), len(names) - 1)
         return np.where(names[place] == column, place, -1).astype(np.int64)
     table = {name: code for code, name in enumerate(names.tolist())}
-    return np.fromiter((table.get(one, -1) for one in column.tolist()), dtype=np.int64, count=len(column))
+    try:
+        return np.fromiter((table.get(one, -1) for one in column.tolist()), dtype=np.int64, count=len(column))
+    except TypeError as error:
+        raise DataError(f"ids must be strings, numbers or the like: {error}.") from None
 
 
 def _is_range(names: Array) -> bool:

@@ -14,9 +14,12 @@ from gnomon.core.linalg import Array
 def numbers_of(ratings: Any) -> Array:
     """Return ratings as finite numbers, or say which is none."""
     try:
-        values = np.asarray(plain(ratings), dtype=np.float64)
+        given = np.asarray(plain(ratings))
+        values = None if given.dtype.kind in "Mmc" else given.astype(np.float64)
     except (TypeError, ValueError):
         raise DataError("ratings must be numbers.") from None
+    if values is None:
+        raise DataError(f"ratings must be numbers; they are of the kind {given.dtype}.")
     if values.ndim == 2 and 1 in values.shape:
         values = values.ravel()
     if values.ndim != 1:
@@ -48,7 +51,15 @@ def table_of(df: Any) -> Any:
         import polars as pl
 
         name = os.fspath(df)
-        return pl.read_parquet(name) if name.endswith((".parquet", ".pq")) else pl.read_csv(name)
+        try:
+            return pl.read_parquet(name) if name.endswith((".parquet", ".pq")) else pl.read_csv(name)
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                f"there is no file {name!r}; text is taken for the path of a Parquet or CSV file."
+            ) from None
+        except (pl.exceptions.PolarsError, IsADirectoryError) as error:
+            reason = str(error).splitlines()[0]
+            raise DataError(f"{name!r} cannot be read as a table: {reason}.") from None
     return df.to_pandas() if hasattr(df, "to_pandas") and not hasattr(df, "columns") else df
 
 

@@ -141,7 +141,13 @@ class RatingMatrix(Data):
         names = {}
         if hasattr(Y, "index") and hasattr(Y, "columns"):
             names = {"user_names": list(Y.index), "item_names": list(Y.columns)}
-        table = np.asarray(Y, dtype=np.float64)
+        try:
+            table = np.asarray(Y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(
+                "a dense table of ratings must hold numbers, NaN where there is no rating. Pass (user, item) pairs "
+                "with y, and a table with a row for every rating to RatingMatrix.from_frame."
+            ) from None
         if table.ndim != 2:
             raise DataError(f"a dense table of ratings must have two dimensions; its shape is {table.shape}.")
         rows, columns = np.nonzero(~np.isnan(table))

@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ContextDecorator
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, TypeVar
@@ -180,8 +181,8 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=_forget_pools)
 
 
-class one_blas_thread:  # noqa: N801 - reads as a phrase: with one_blas_thread(): ...
-    """Limit BLAS to one thread inside the block; nested blocks and worker threads cost nothing.
+class one_blas_thread(ContextDecorator):  # noqa: N801 - reads as a phrase: with one_blas_thread(): ...
+    """Limit BLAS to one thread inside the block or function; nested blocks and worker threads cost nothing.
 
     BLAS keeps one count for the whole process, so the outermost block of any thread sets it and the last
     one to leave gives it back.

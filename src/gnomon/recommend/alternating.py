@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.core.errors import DegenerateError
+from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import ById, RatingMatrix
 from gnomon.core.threads import shared
@@ -63,11 +63,12 @@ def solve_side(
     targets: Array | None = None,
     base: Array = NO_BASE,
     what: str = "row",
+    penalized: bool = False,
     errors: Array | None = None,
 ) -> Array:
     """Return the vectors of all rows: (base + λ_r I + Σ w v vᵀ) u = Σ t v; rows without ratings are zero.
 
-    `errors`, where given, is filled with Σ (t − u·v)² of every row.
+    `penalized` says that `base` holds a penalty. `errors`, where given, is filled with Σ (t − u·v)² of every row.
     """
     from gnomon.loops.factors import solve_rows, squared_errors
 
@@ -84,6 +85,11 @@ def solve_side(
     failed = [row for row in shared(piece, side.pieces) if row >= 0]
     if failed:
         row = min(failed)
+        if penalized or ridge[row] > 0:  # what is added to the diagonal rules out all but an overflow
+            raise DataError(
+                f"the ratings, up to {np.abs(t).max():.3g}, are too large for {V.dtype}: the vector of {what} {row} is "
+                "not finite. Scale the ratings."
+            )
         raise DegenerateError(
             f"{what} {row} has {int(side.counts[row])} ratings, too few to determine {V.shape[1]} factors; "
             "raise regularization above 0 or lower factors."
@@ -124,14 +130,16 @@ def ridge_of(side: Side, regularization: float, scaling: str) -> Array:
 
 def as_ratings(ratings: Any, items: Array) -> tuple[Array, Array]:
     """Return codes and values of one user's ratings: a dict, or pairs of item and rating."""
-    from gnomon.core.errors import DataError
     from gnomon.core.ids import codes_of
 
-    listed = list(ratings.items()) if hasattr(ratings, "items") else [tuple(one) for one in ratings]
-    if any(len(one) != 2 for one in listed):
-        raise DataError("ratings of a new user must be a dict item -> rating, or pairs of item and rating.")
-    codes = codes_of([one[0] for one in listed], items) if listed else np.zeros(0, dtype=np.int64)
-    values = np.array([one[1] for one in listed], dtype=np.float64)
+    try:
+        listed = [(item, float(value)) for item, value in getattr(ratings, "items", lambda: ratings)()]
+    except (TypeError, ValueError):
+        raise DataError(
+            "ratings of a new user must be a dict item -> rating, or pairs of item and rating, which is a number."
+        ) from None
+    codes = codes_of([item for item, _ in listed], items) if listed else np.zeros(0, dtype=np.int64)
+    values = np.array([value for _, value in listed])
     if not np.isfinite(values).all():
         raise DataError("ratings of a new user must be finite numbers.")
     return codes[codes >= 0], values[codes >= 0]

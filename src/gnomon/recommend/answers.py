@@ -11,6 +11,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.ids import codes_of
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import ById
+from gnomon.core.threads import one_blas_thread
 from gnomon.recommend.alternating import as_ratings, ridge_of, side_of, solve_side
 from gnomon.recommend.factored import Factored, central_interval
 
@@ -47,6 +48,7 @@ class FactorAnswers(Factored):
         vector, _ = self._folded(ratings)
         return vector
 
+    @one_blas_thread()
     def predict_new(self, ratings: Any, items: Any = None) -> Array:
         """Return predictions for a new user with these ratings, for some items or for all."""
         vector, bias = self._folded(ratings)
@@ -75,6 +77,7 @@ class FactorAnswers(Factored):
         vector = np.concatenate([one[:-1] for one in found]) / len(found)
         return vector, float(np.mean([one[-1] for one in found]))
 
+    @one_blas_thread()
     def predict_distribution(self, X: Any) -> tuple[Array, Array]:
         r"""Return mean and standard deviation of the rating of every pair, the items held at their MAP values.
 
@@ -114,6 +117,7 @@ class FactorAnswers(Factored):
         """Return the lower and upper end of the central interval of every rating, by `predict_distribution`."""
         return central_interval(*self.predict_distribution(X), level)
 
+    @one_blas_thread()
     def explain(self, user: Any, item: Any, N: int = 5) -> tuple[Array, Array]:
         r"""Return the rated items that speak most for a proposal ("because you liked"), and what each adds.
 

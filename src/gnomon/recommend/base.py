@@ -13,12 +13,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.core.ids import codes_of, column_of, is_many, pair_columns
+from gnomon.core.ids import codes_of, is_many, pair_columns
 from gnomon.core.linalg import Array
 from gnomon.core.ratings import ById, RatingMatrix, read_ratings
 from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner
-from gnomon.core.threads import in_order
+from gnomon.core.threads import in_order, one_blas_thread
 from gnomon.recommend.lists import rerank_mmr, round_ratings
 
 BLOCK_SCORES = 2**21  # of a block of users, all items
@@ -69,6 +69,20 @@ class Recommender(Learner):
     def _read_ratings(self, X: Any, y: Any = None) -> RatingMatrix:
         check_parameters(self)
         return read_ratings(X, y)
+
+    def _first_state(self, work: Any, seed: int, index: int) -> Any:
+        with one_blas_thread():
+            return super()._first_state(work, seed, index)
+
+    def _steps(self, work: Any, state: Any, recorder: Any) -> Iterator[Any]:
+        """Keep BLAS on one thread in every step: how it shares a product out changes the last digits."""
+        moments = super()._steps(work, state, recorder)
+        while True:
+            with one_blas_thread():
+                moment = next(moments, None)
+            if moment is None:
+                return
+            yield moment
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -347,6 +361,7 @@ def largest(scores: Array, N: int) -> tuple[Array, Array]:
     return columns, values
 
 
+@one_blas_thread()
 def cosines(A: Any, B: Any) -> Array:
     """Return the cosines of rows of B with rows of A, shape (len(B), len(A)); a zero row has cosine 0 with all."""
     if sparse.issparse(A):
@@ -366,27 +381,3 @@ def pieces_of(runs: ById) -> list[tuple[int, int]]:
     edges = np.unique(np.concatenate([[0], np.searchsorted(runs.starts, marks), [n]]))
     edges = edges[edges <= n]
     return list(zip(edges[:-1].tolist(), edges[1:].tolist()))
-
-
-def features_by_id(features: Any, names: Array, what: str) -> Array:
-    """Return one row of features per id: from a frame with ids as index, a dict, or an array that ids index."""
-    if hasattr(features, "index") and hasattr(features, "columns"):
-        return features_by_id(dict(zip(features.index, features.to_numpy(dtype=np.float64))), names, what)
-    if isinstance(features, dict):
-        missing = [name for name in names.tolist() if name not in features]
-        if missing:
-            raise DataError(f"{what} has no row for {missing[0]!r}.")
-        table = np.array([np.asarray(features[name], dtype=np.float64) for name in names.tolist()])
-    else:
-        every = features.toarray() if sparse.issparse(features) else np.asarray(features, dtype=np.float64)
-        ids = column_of(names)
-        if every.ndim != 2 or ids.dtype.kind not in "iu":
-            raise DataError(
-                f"{what} must be a frame or dict by id, or a table whose rows are numbered by integer ids."
-            )
-        if len(ids) and not (0 <= ids.min() and ids.max() < len(every)):
-            raise DataError(f"{what} has {len(every)} rows; id {ids.max()} is not among them.")
-        table = every[ids]
-    if not np.isfinite(table).all():
-        raise DataError(f"{what} has NaN or infinite entries.")
-    return np.ascontiguousarray(table)

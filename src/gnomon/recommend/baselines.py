@@ -11,10 +11,12 @@ from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import OneStep
+from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER
 from gnomon.recommend.base import RatingRecommender
 
 
+@one_blas_thread()
 def fit_biases(R: RatingMatrix, regularization: float) -> tuple[Array, Array]:
     """Return the user and item biases that minimize Σ(Y − μ − b_a − b_i)² + λ(Σb_a² + Σb_i²), μ the mean."""
     n, m = R.n_users, R.n_items

@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError
-from gnomon.core.ids import codes_of
+from gnomon.core.ids import codes_of, column_of
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import OneStep
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER, warn
 from gnomon.recommend.alternating import side_of, solve_side
-from gnomon.recommend.base import RatingRecommender, features_by_id
+from gnomon.recommend.base import RatingRecommender
 
 
 class Described(Data):
@@ -35,6 +36,59 @@ class Described(Data):
 
     def __len__(self) -> int:
         return len(self.ratings)
+
+
+def features_by_id(features: Any, names: Array, what: str) -> Array:
+    """Return one row of features per id: from a frame with ids as index, a dict, or an array that ids index."""
+    if hasattr(features, "index") and hasattr(features, "columns"):
+        features = features_of_frame(features, what)
+    if isinstance(features, dict):
+        known = names.tolist()
+        missing = [name for name in known if name not in features]
+        if missing:
+            raise DataError(f"{what} has no row for {missing[0]!r}.")
+        rows = [feature_row(features[name], f"{what} of {name!r}") for name in known]
+        for row, name in zip(rows, known):
+            if len(row) != len(rows[0]):
+                raise DataError(
+                    f"{what} of {name!r} has {len(row)} numbers, that of {known[0]!r} {len(rows[0])}; all need as many."
+                )
+        return np.array(rows)
+    every = features.toarray() if sparse.issparse(features) else features
+    try:
+        every = np.asarray(every, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{what} must hold numbers alone.") from None
+    ids = column_of(names)
+    if every.ndim != 2 or ids.dtype.kind not in "iu":
+        raise DataError(
+            f"{what} must be a frame or dict by id, or a table whose rows are numbered by integer ids."
+        )
+    if len(ids) and not (0 <= ids.min() and ids.max() < len(every)):
+        raise DataError(f"{what} has {len(every)} rows; id {ids.max()} is not among them.")
+    table = every[ids]
+    if not np.isfinite(table).all():
+        raise DataError(f"{what} has NaN or infinite entries.")
+    return np.ascontiguousarray(table)
+
+
+def features_of_frame(frame: Any, what: str) -> dict[Any, Array]:
+    """Return the rows of a frame by its index."""
+    try:
+        return dict(zip(frame.index, frame.to_numpy(dtype=np.float64)))
+    except (TypeError, ValueError):
+        raise DataError(f"{what} must hold numbers alone; encode columns of text first.") from None
+
+
+def feature_row(values: Any, what: str) -> Array:
+    """Return the features of one id as a vector of finite numbers."""
+    try:
+        row = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise DataError(f"{what} must be numbers; got {values!r}.") from None
+    if row.ndim != 1 or not np.isfinite(row).all():
+        raise DataError(f"{what} must be a vector of numbers, without NaN or infinite entries.")
+    return row
 
 
 class ContentBasedRecommender(RatingRecommender, OneStep):

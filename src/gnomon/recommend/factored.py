@@ -8,6 +8,7 @@ import numpy as np
 
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array, fix_signs
+from gnomon.core.threads import one_blas_thread
 from gnomon.recommend.alternating import predictions
 from gnomon.recommend.base import RatingRecommender
 
@@ -81,6 +82,7 @@ class Factored(RatingRecommender):
     def _user_vectors(self) -> Any:
         return self.user_factors_
 
+    @one_blas_thread()
     def item_map(self, n: int = 2) -> Array:
         """Return items in n dimensions: their vectors on the principal axes, largest spread first."""
         V = self.item_factors_ - self.item_factors_.mean(axis=0)
@@ -88,6 +90,7 @@ class Factored(RatingRecommender):
         found = V @ fix_signs(axes.T)[:, :n]
         return np.pad(found, ((0, 0), (0, n - found.shape[1])))
 
+    @one_blas_thread()
     def user_map(self, n: int = 2) -> Array:
         """Return users on the axes of `item_map`."""
         V = self.item_factors_ - self.item_factors_.mean(axis=0)

@@ -14,11 +14,11 @@ from gnomon.core.linalg import Array, solve_spd
 from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
 from gnomon.core.steps import Report
+from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import COUNT, NOT_NEGATIVE
 from gnomon.recommend.alternating import Sides, inner, predictions, sides_of, solve_side, with_values
-from gnomon.recommend.base import features_by_id
 from gnomon.recommend.baselines import fit_biases
-from gnomon.recommend.content import Described
+from gnomon.recommend.content import Described, feature_row, features_by_id, features_of_frame
 from gnomon.recommend.factored import Factored
 
 MOST_UNKNOWNS = 2000  # of normal equations; more go to conjugate gradients
@@ -271,6 +271,7 @@ class HybridFactorization(Factored):
             p, old = r + new / old * p, new
         return x
 
+    @one_blas_thread()
     def _keep(self, run: Any, data: Any) -> None:
         work = self._prepare(data)
         maps: Maps = run.state
@@ -333,6 +334,7 @@ class HybridFactorization(Factored):
             found = round_ratings(found, self._options())
         return found
 
+    @one_blas_thread()
     def _vectors(
         self, codes: Array, ids: Any, names: Array, features: Any, which: str
     ) -> tuple[Array, Array]:
@@ -345,13 +347,13 @@ class HybridFactorization(Factored):
         if features is None or not width:
             return vectors, has
         if hasattr(features, "index") and hasattr(features, "columns"):
-            features = dict(zip(features.index, features.to_numpy(dtype=np.float64)))
+            features = features_of_frame(features, f"{which}_features")
         if not isinstance(features, dict):
             raise DataError(f"{which}_features of new {which}s must be a dict or a frame by id.")
         for row, name in enumerate(list(ids)):
             if not has[row] and name in features:
-                values = np.asarray(features[name], dtype=np.float64)
-                if values.shape != (width,):
+                values = feature_row(features[name], f"{which}_features of {name!r}")
+                if len(values) != width:
                     raise DataError(f"{which} {name!r} has {values.size} features; the fit had {width}.")
                 vectors[row], has[row] = coef[:, :width] @ values, True
         return vectors, has

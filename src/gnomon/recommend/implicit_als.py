@@ -209,9 +209,7 @@ class AlternatingLeastSquares(ImplicitFactors):
         from gnomon.loops.factors import cg_rows
 
         side = (work.users, work.items)[axis]
-        confidence = side.runs.values
-        with one_blas_thread():
-            gram = other.T @ other
+        confidence, gram = side.runs.values, other.T @ other
         if not self.use_cg:
             return self._solved(side, other, gram.astype(np.float64), work.spread, axis)
         ridge = np.asarray(self.regularization, dtype=gram.dtype)
@@ -232,8 +230,8 @@ class AlternatingLeastSquares(ImplicitFactors):
         base = gram + float(self.regularization) * np.eye(len(gram))
         zero, confidence = np.zeros(len(side.counts)), side.runs.values
         if spread is None:
-            what = ("user", "item")[axis]
-            return solve_side(side, V, zero, weights=confidence - 1, targets=confidence, base=base, what=what)
+            facts = {"what": ("user", "item")[axis], "penalized": float(self.regularization) > 0}
+            return solve_side(side, V, zero, weights=confidence - 1, targets=confidence, base=base, **facts)
         alpha = float(self.alpha)
         lines = (Line(-1.0, alpha), Line(0.0, alpha))
         if self.confidence == "one_plus":
@@ -286,6 +284,7 @@ class AlternatingLeastSquares(ImplicitFactors):
         check_is_fitted(self)
         return self._folded(item_users, self.user_factors_, "item")
 
+    @one_blas_thread()
     def _folded(self, table: Any, V: Array, what: str) -> Array:
         """Solve exactly for the rows of a table of interactions, the vectors of its columns held fixed."""
         rows = as_rows(table, len(V), what)
@@ -358,6 +357,7 @@ class AlternatingLeastSquares(ImplicitFactors):
         row = sparse.csr_array((values, codes, [0, len(values)]), shape=(1, len(self.items_)))
         return self.recalculate_user(None, row)[0]
 
+    @one_blas_thread()
     def explain(
         self, userid: Any, user_items: Any, itemid: Any, user_weights: Any = None, N: int = 10
     ) -> tuple[Any, ...]:
