@@ -85,7 +85,6 @@ def _check_chain(start: Any, moves: Any, signs: Any) -> None:
 
 def _check_settings(model: Any) -> None:
     """Hold a fitted model's settings to the rules that its fit held them to; an older file may lack some."""
-    if hasattr(model, "_parameter_constraints") and all(
-        name in vars(model) for name in parameter_names(type(model))
-    ):
+    cls: Any = type(model)
+    if hasattr(model, "_parameter_constraints") and all(name in vars(model) for name in parameter_names(cls)):
         check_parameters(model)
