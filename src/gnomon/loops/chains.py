@@ -63,7 +63,9 @@ def filter_states(start, A, B, offsets, alpha, scale):
             scale[t] = total
             inverse = 1.0 / total
             if A.shape[0] > 1 and t + 1 < offsets[n + 1]:
-                M[:] = A[t + 1]
+                for i in range(K):
+                    for j in range(K):
+                        M[i, j] = A[t + 1, i, j]
             carry(row, M, ahead)
             for j in range(K):
                 alpha[t, j] = row[j] * inverse

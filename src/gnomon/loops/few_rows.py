@@ -132,7 +132,9 @@ def newton_step(
     """
     n, D = len(y), len(theta)
     direction = np.empty(D)
-    new_hessian[:] = hessian
+    for i in range(D):
+        for j in range(D):
+            new_hessian[i, j] = hessian[i, j]
     if not factorize(new_hessian):
         return value, -1
     for j in range(D):

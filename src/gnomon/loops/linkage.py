@@ -61,7 +61,8 @@ def fetch(D, base, m, x, row):
     for k in range(x):
         row[k] = D[base[k] + x]
     row[x] = 0.0
-    row[x + 1 : m] = D[base[x] + x + 1 : base[x] + m]
+    for k in range(x + 1, m):
+        row[k] = D[base[x] + k]
 
 
 @compiled
@@ -69,7 +70,8 @@ def store(D, base, m, x, row):
     """The way back."""
     for k in range(x):
         D[base[k] + x] = row[k]
-    D[base[x] + x + 1 : base[x] + m] = row[x + 1 : m]
+    for k in range(x + 1, m):
+        D[base[x] + k] = row[k]
 
 
 @compiled
@@ -200,7 +202,8 @@ def label_merges(merges, heights, weight, Z):
     n = weight.size
     parent = np.arange(2 * n - 1)
     size = np.zeros(2 * n - 1)
-    size[:n] = weight
+    for i in range(n):
+        size[i] = weight[i]
     for s in range(n - 1):
         a, b = find(parent, merges[s, 0]), find(parent, merges[s, 1])
         new = n + s

@@ -44,7 +44,8 @@ def swap_gain(row, weight, near, first, after, loss, delta):
     """
     n = first.size
     shared = 0.0
-    delta[:] = loss
+    for c in range(len(loss)):
+        delta[c] = loss[c]
     for start in range(0, n, STRIP):
         stop = min(start + STRIP, n)
         closer = 0
@@ -191,4 +192,5 @@ def best_members(T, weight, labels, medoids):
         if total < best[c]:
             best[c] = total
             found[c] = x
-    medoids[:] = found
+    for c in range(len(found)):
+        medoids[c] = found[c]
