@@ -237,10 +237,9 @@ class MatrixFactorization(SeveralStarts):
         ridge = [ridge_of(side, lam, self._scaling()) for side in (sides.users, sides.items)]
         if lam == 0 and self.solver == "als":
             self._check_counts(R, sides)
-        R.memory = {}
         blocks = self.solver == "sgd" and self.batch == "shuffled" and not self.implicit
         rows = dealt_out(R) if self.solver == "als" else None
-        return Work(sides, *ridge, R.memory, grid_of(sides) if blocks else None, rows)
+        return Work(sides, *ridge, {}, grid_of(sides) if blocks else None, rows)
 
     def _check_counts(self, R: RatingMatrix, sides: Sides) -> None:
         for what, side, names in (
@@ -366,7 +365,7 @@ class MatrixFactorization(SeveralStarts):
             state = state._replace(objective=self._objective(work, state)[0])
         if self.implicit:
             state = state._replace(U=state.U + history_of(work, state.H))
-        return state
+        return self._with_starts(work, state)
 
     def _attributes(self, state: Factors) -> dict[str, Any]:
         n, m, k = len(state.U), len(state.V), state.U.shape[1]

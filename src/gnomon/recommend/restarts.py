@@ -28,14 +28,17 @@ class SeveralStarts(FactorAnswers):
             )
         return run
 
+    def _with_starts(self, work: Any, state: Any) -> Any:
+        """Return the last state with what all starts have left."""
+        runs, earlier = work.memory.get("runs", state.runs), work.memory.get("earlier", state.earlier)
+        return state._replace(runs=np.array(runs), earlier=earlier)
+
     def _keep(self, run: Any, data: Any) -> None:
-        learned = self._learned(run)
-        memory = getattr(data, "memory", {})
-        if memory.get("runs"):
-            learned["runs_"] = np.array(memory["runs"])
-        if "earlier" in memory:
-            U, V, bu, bi = memory["earlier"]
-            n = len(memory["runs"])
+        learned, n = self._learned(run), len(run.state.runs)
+        U, V, bu, bi = run.state.earlier
+        if n:
+            learned["runs_"] = run.state.runs
+        if U.shape[1]:
             learned |= {
                 "user_factors_": U / n,
                 "item_factors_": V,

@@ -307,8 +307,9 @@ class TreeModel(cats.ReadsCategories, Unseeded):
             copy = self._shell()
             part = select(tree, (tree.split_order > 0) & (tree.split_order <= step))
             facts = {name: value for name, value in vars(whole).items() if name.endswith("_")}
-            facts |= {"tree_": part, "trace_": Trace([total_impurity(part)], [0.0])}
+            facts["tree_"] = part
             if step + 1 < tree.n_leaves:
+                facts["trace_"] = Trace([total_impurity(part)], [0.0])
                 node = int(np.flatnonzero(tree.split_order == step + 1)[0])
                 facts["candidates_"] = candidate_gains(whole, rows, node)
             copy.__dict__.update(facts)

@@ -108,18 +108,20 @@ class TreeWork:
 
 def level_impurities(tree: Tree) -> list[tuple[float, float]]:
     """Return total impurity and number of leaves of a tree cut below every level; of a single leaf, as it is."""
+    left, right = tree.children_left.tolist(), tree.children_right.tolist()
+    depth = [0] * len(left)
+    for node, child in enumerate(left):  # parents come before their children
+        if child >= 0:
+            depth[child] = depth[right[node]] = depth[node] + 1
     share = tree.weighted_n_node_samples * tree.impurity / tree.weighted_n_node_samples[0]
-    left, right, front = tree.children_left, tree.children_right, np.zeros(1, dtype=np.int64)
-    settled, n_settled, found = 0.0, 0, []
-    while True:
-        inside = left[front] >= 0
-        inner, leaves = front[inside], front[~inside]
-        if not len(inner):
-            return found or [(float(share[0]), 1.0)]
-        settled, n_settled = settled + float(share[leaves].sum()), n_settled + len(leaves)
-        front = np.concatenate([left[inner], right[inner]])
-        front.sort()
-        found.append((settled + float(share[front].sum()), float(n_settled + len(front))))
+    levels, leaf = np.array(depth), tree.children_left < 0
+    each, nodes = np.bincount(levels, share), np.bincount(levels)
+    ended = np.cumsum(
+        np.bincount(levels[leaf], share[leaf], len(each))
+    )  # what leaves above a level add up to
+    n_ended = np.cumsum(np.bincount(levels[leaf], minlength=len(each)))
+    values, leaves = (ended[:-1] + each[1:]).tolist(), (n_ended[:-1] + nodes[1:]).tolist()
+    return [*zip(values, map(float, leaves))] or [(float(share[0]), 1.0)]
 
 
 def total_impurity(tree: Tree) -> float:
