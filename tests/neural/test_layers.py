@@ -47,6 +47,11 @@ def test_a_size_that_does_not_fit_says_the_formula_and_a_cure():
         output_size(7, 3, 3, rounding="flor")
 
 
+def test_a_stride_beyond_all_measure_is_answered_at_once():
+    with pytest.raises(DataError, match=r"Use stride=4, or"):
+        output_size(7, 3, 2**40)
+
+
 def test_ten_filters_of_five_by_five():
     conv = layers.Conv2d(10, 5, padding=2)
     assert conv.shape((3, 32, 32)) == (10, 32, 32)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from gnomon.core.errors import DataError, nearest
 
 Shape = tuple[int, ...]  # without the row: (channels, height, width), (channels, length) or (features,)
+TRIED = 10_000  # strides and paddings, to name one that fits
 ROUNDINGS = ("strict", "floor", "ceil")
 
 
@@ -100,12 +101,14 @@ def output_size(n: int, size: int, stride: int = 1, padding: int = 0, rounding: 
 
 
 def _cure(n: int, size: int, stride: int, padding: int) -> str:
-    fitting = [s for s in range(stride, 0, -1) if (n + 2 * padding - size) % s == 0]
-    wider = next(
-        (p for p in range(padding + 1, padding + stride + size) if (n + 2 * p - size) % stride == 0), None
-    )
+    """Return what to do; only so many settings are tried, for a file may ask for any stride."""
+    span = n + 2 * padding - size
+    tried = range(min(stride, span), 0, -1)[:TRIED]
+    fitting = next((s for s in tried if span % s == 0), 1)
+    paddings = range(padding + 1, padding + stride + size)[:TRIED]
+    wider = next((p for p in paddings if (n + 2 * p - size) % stride == 0), None)
     also = f" or padding={wider}" if wider is not None else ""
-    return f"Use stride={fitting[0]}{also}"
+    return f"Use stride={fitting}{also}"
 
 
 def channels_and_sides(before: Shape, dims: int, layer: Any) -> tuple[int, tuple[int, ...]]:
