@@ -15,7 +15,6 @@ from .kmeans import KMeans as KMeans
 from .kmedoids import KMedoids as KMedoids
 from .linkages import cophenetic_distances as cophenetic_distances
 from .linkages import cut_tree as cut_tree
-from .linkages import has_inversions as has_inversions
 from .linkages import linkage as linkage
 from .minibatch import MiniBatchKMeans as MiniBatchKMeans
 from .partitions import check_partition as check_partition
@@ -33,4 +32,4 @@ from .spectral import spectral_embedding as spectral_embedding
 from .starts import farthest_first as farthest_first
 from .starts import kmeans_plusplus as kmeans_plusplus
 
-__all__ = ["AgglomerativeClustering", "ClusterFeatures", "CodewordHistogram", "KMeans", "KMedians", "KMedoids", "KRepresentatives", "KernelKMeans", "MiniBatchKMeans", "SoftKMeans", "SpectralClustering", "VectorQuantizer", "affinity", "balanced_min_cut", "check_partition", "choose_k", "cophenetic_distances", "cut_tree", "distortion", "farthest_first", "fiedler_vector", "graph_cut", "has_inversions", "kmeans_plusplus", "laplacian", "linkage", "min_cut", "partition_matrix", "permanent", "sinkhorn", "spectral_embedding", "trace_objective", "voronoi_cells"]
+__all__ = ["AgglomerativeClustering", "ClusterFeatures", "CodewordHistogram", "KMeans", "KMedians", "KMedoids", "KRepresentatives", "KernelKMeans", "MiniBatchKMeans", "SoftKMeans", "SpectralClustering", "VectorQuantizer", "affinity", "balanced_min_cut", "check_partition", "choose_k", "cophenetic_distances", "cut_tree", "distortion", "farthest_first", "fiedler_vector", "graph_cut", "kmeans_plusplus", "laplacian", "linkage", "min_cut", "partition_matrix", "permanent", "sinkhorn", "spectral_embedding", "trace_objective", "voronoi_cells"]

@@ -25,7 +25,6 @@ from .information import kl_divergence as kl_divergence
 from .information import log_sum_gap as log_sum_gap
 from .information import mutual_information as mutual_information
 from .information import relative_entropy as relative_entropy
-from .information import surprise as surprise
 from .normal import Gaussian as Gaussian
 from .overdispersed import BetaBinomial as BetaBinomial
 from .overdispersed import NegativeBinomial as NegativeBinomial
@@ -42,4 +41,4 @@ from .simplex import Dirichlet as Dirichlet
 from .wishart import NormalInverseGamma as NormalInverseGamma
 from .wishart import NormalInverseWishart as NormalInverseWishart
 
-__all__ = ["Bernoulli", "Beta", "BetaBinomial", "Binomial", "Categorical", "Conjugate", "Dirichlet", "DirichletMultinomial", "Empirical", "Exponential", "Family", "Gamma", "Gaussian", "Geometric", "InverseGamma", "Laplace", "LowRankGaussian", "Multinomial", "MultivariateStudentT", "NegativeBinomial", "NormalInverseGamma", "NormalInverseWishart", "Poisson", "Product", "StudentT", "Uniform", "compare_priors", "condition_gaussian", "conditional_entropy", "cross_entropy", "csiszar_divergence", "entropy", "entropy_from_counts", "estimate", "huffman_lengths", "jensen_shannon", "kl_divergence", "log_sum_gap", "maximum_likelihood", "mutual_information", "relative_entropy", "surprise"]
+__all__ = ["Bernoulli", "Beta", "BetaBinomial", "Binomial", "Categorical", "Conjugate", "Dirichlet", "DirichletMultinomial", "Empirical", "Exponential", "Family", "Gamma", "Gaussian", "Geometric", "InverseGamma", "Laplace", "LowRankGaussian", "Multinomial", "MultivariateStudentT", "NegativeBinomial", "NormalInverseGamma", "NormalInverseWishart", "Poisson", "Product", "StudentT", "Uniform", "compare_priors", "condition_gaussian", "conditional_entropy", "cross_entropy", "csiszar_divergence", "entropy", "entropy_from_counts", "estimate", "huffman_lengths", "jensen_shannon", "kl_divergence", "log_sum_gap", "maximum_likelihood", "mutual_information", "relative_entropy"]

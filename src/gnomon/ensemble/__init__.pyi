@@ -14,7 +14,6 @@ from .hist_boosting import HistGradientBoostingClassifier as HistGradientBoostin
 from .hist_boosting import HistGradientBoostingRegressor as HistGradientBoostingRegressor
 from .rectangles import HaarFeatures as HaarFeatures
 from .rectangles import integral_image as integral_image
-from .rectangles import rectangle_sum as rectangle_sum
 from .stagewise import StagewiseAdditiveModel as StagewiseAdditiveModel
 from .theory import average_variance as average_variance
 from .theory import ensemble_correlation as ensemble_correlation
@@ -23,4 +22,4 @@ from .theory import hypothesis_space_demo as hypothesis_space_demo
 from .voting import VotingClassifier as VotingClassifier
 from .voting import VotingRegressor as VotingRegressor
 
-__all__ = ["AdaBoostClassifier", "BaggingClassifier", "BaggingRegressor", "CascadeClassifier", "ExtraTreesClassifier", "ExtraTreesRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor", "HaarFeatures", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor", "ObjectDetector", "RandomForestClassifier", "RandomForestRegressor", "StagewiseAdditiveModel", "VotingClassifier", "VotingRegressor", "average_variance", "ensemble_correlation", "ensemble_experiment", "hypothesis_space_demo", "integral_image", "rectangle_sum"]
+__all__ = ["AdaBoostClassifier", "BaggingClassifier", "BaggingRegressor", "CascadeClassifier", "ExtraTreesClassifier", "ExtraTreesRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor", "HaarFeatures", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor", "ObjectDetector", "RandomForestClassifier", "RandomForestRegressor", "StagewiseAdditiveModel", "VotingClassifier", "VotingRegressor", "average_variance", "ensemble_correlation", "ensemble_experiment", "hypothesis_space_demo", "integral_image"]

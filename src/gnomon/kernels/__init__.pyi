@@ -24,8 +24,8 @@ from .maps import TruncatedRBFMap as TruncatedRBFMap
 from .passive_aggressive import KernelPassiveAggressiveClassifier as KernelPassiveAggressiveClassifier
 from .passive_aggressive import KernelPassiveAggressiveRegressor as KernelPassiveAggressiveRegressor
 from .perceptron import KernelPerceptron as KernelPerceptron
+from .periodic import ExpSineSquared as ExpSineSquared
 from .ridge import KernelRidge as KernelRidge
-from .stationary import ExpSineSquared as ExpSineSquared
 from .stationary import Laplacian as Laplacian
 from .stationary import Matern as Matern
 from .stationary import RBF as RBF

@@ -7,7 +7,6 @@ from .categories import empirical_joint as empirical_joint
 from .counts import BernoulliMixture as BernoulliMixture
 from .counts import ExponentialMixture as ExponentialMixture
 from .counts import PoissonMixture as PoissonMixture
-from .framework import bound_gap as bound_gap
 from .framework import expected_complete_loglik as expected_complete_loglik
 from .framework import lower_bound as lower_bound
 from .framework import run_em as run_em
@@ -17,4 +16,4 @@ from .incomplete import MissingGaussian as MissingGaussian
 from .latent import latent_class_test as latent_class_test
 from .variational import BayesianGaussianMixture as BayesianGaussianMixture
 
-__all__ = ["AspectModel", "BayesianGaussianMixture", "BernoulliMixture", "BinomialMixture", "CategoricalMixture", "ExponentialMixture", "GaussianMixture", "MissingGaussian", "Mixture", "MultinomialMixture", "PoissonMixture", "bound_gap", "empirical_joint", "expected_complete_loglik", "latent_class_test", "lower_bound", "run_em"]
+__all__ = ["AspectModel", "BayesianGaussianMixture", "BernoulliMixture", "BinomialMixture", "CategoricalMixture", "ExponentialMixture", "GaussianMixture", "MissingGaussian", "Mixture", "MultinomialMixture", "PoissonMixture", "empirical_joint", "expected_complete_loglik", "latent_class_test", "lower_bound", "run_em"]

@@ -4,7 +4,6 @@ from .approximation import sigmoid_staircase as sigmoid_staircase
 from .approximation import sweep as sweep
 from .augmentation import Augmentation as Augmentation
 from .autoencoders import Autoencoder as Autoencoder
-from .autoencoders import VariationalAutoencoder as VariationalAutoencoder
 from .committee import NetworkEnsemble as NetworkEnsemble
 from .convnets import ConvNetClassifier as ConvNetClassifier
 from .convnets import ConvNetRegressor as ConvNetRegressor
@@ -23,5 +22,6 @@ from .network import Network as Network
 from .recurrent import RecurrentClassifier as RecurrentClassifier
 from .recurrent import RecurrentRegressor as RecurrentRegressor
 from .turing import NeuralTuringMachine as NeuralTuringMachine
+from .variational_autoencoder import VariationalAutoencoder as VariationalAutoencoder
 
 __all__ = ["Activation", "Augmentation", "Autoencoder", "ConvNetClassifier", "ConvNetRegressor", "FeedForwardLanguageModel", "GenerativeAdversarialNetwork", "MLPClassifier", "MLPRegressor", "Network", "NetworkEnsemble", "NeuralTuringMachine", "RecurrentClassifier", "RecurrentLanguageModel", "RecurrentRegressor", "Value", "VariationalAutoencoder", "architecture", "check_gradients", "gradient_flow", "jacobian", "layers", "sigmoid_staircase", "sweep"]

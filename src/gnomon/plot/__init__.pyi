@@ -9,10 +9,8 @@ from .classification import compare_classifiers as compare_classifiers
 from .classification import loss_curves as loss_curves
 from .classification import margin as margin
 from .classification import weight_space as weight_space
-from .cluster import choose_k as choose_k
 from .cluster import dendrogram as dendrogram
 from .cluster import kmeans_steps as kmeans_steps
-from .cluster import spectral as spectral
 from .cluster import voronoi as voronoi
 from .curves import path as path
 from .curves import trace as trace
@@ -41,16 +39,13 @@ from .kernel_shapes import kernel_slice as kernel_slice
 from .linear_hulls import hulls as hulls
 from .mixtures import em_bound as em_bound
 from .mixtures import imputed_matrix as imputed_matrix
-from .mixtures import mixture as mixture
 from .nearby import neighbors as neighbors
-from .networks import computation_graph as computation_graph
 from .networks import gradient_norms as gradient_norms
 from .networks import hidden_units as hidden_units
 from .networks import layers as layers
 from .plate_diagrams import plates as plates
 from .projections import embedding as embedding
 from .projections import scree as scree
-from .recommend import item_map as item_map
 from .recommend import rating_matrix as rating_matrix
 from .regions import decision_regions as decision_regions
 from .regions import ellipses as ellipses
@@ -59,27 +54,20 @@ from .regression import fit_plane as fit_plane
 from .regression import penalty_contours as penalty_contours
 from .regression import projection as projection
 from .sequence import criteria as criteria
-from .sequence import hmm_graph as hmm_graph
-from .sequence import markov_chain as markov_chain
 from .sequence import ranking_table as ranking_table
 from .sequence import speech as speech
 from .sequence import state_posterior as state_posterior
 from .sequence import track as track
 from .sequence import trellis as trellis
-from .sequence import walk_labels as walk_labels
 from .tables import heat_map as heat_map
 from .theory import rectangles as rectangles
-from .trees import boosting_curves as boosting_curves
-from .trees import boosting_losses as boosting_losses
 from .trees import boosting_rounds as boosting_rounds
 from .trees import boosting_scatter as boosting_scatter
 from .trees import detections as detections
 from .trees import gain_curve as gain_curve
 from .trees import impurity_functions as impurity_functions
-from .trees import margin_distribution as margin_distribution
 from .trees import train_test_size_curve as train_test_size_curve
 from .trees import tree as tree
 from .trees import tree_gallery as tree_gallery
-from .trees import tree_regions as tree_regions
 
-__all__ = ["animate", "bars", "belief_update", "bias_variance", "boosting_curves", "boosting_losses", "boosting_rounds", "boosting_scatter", "choose_k", "class_densities", "compare_classifiers", "computation_graph", "criteria", "dartboard", "decision_regions", "dendrogram", "density", "descent", "detections", "dirichlet_draws", "ellipses", "em_bound", "embedding", "fit_line", "fit_plane", "gain_curve", "gradient_norms", "grid_map", "heat_map", "hidden_units", "hmm_graph", "hulls", "images", "impurity_functions", "imputed_matrix", "intervals", "item_map", "itemset_lattice", "kernel_curves", "kernel_slice", "kmeans_steps", "layers", "likelihood_curve", "loss_curves", "margin", "margin_distribution", "markov_chain", "mixture", "neighbors", "network", "path", "penalty_contours", "plates", "predictive_band", "projected_classes", "projection", "ranking_table", "rating_matrix", "reconstructions", "rectangles", "reliability", "return_curve", "roc", "rules", "score_curve", "scree", "segmentation", "simplex", "spectral", "speech", "state_posterior", "topics", "trace", "track", "train_test_size_curve", "tree", "tree_gallery", "tree_regions", "trellis", "voronoi", "walk_labels", "weight_space"]
+__all__ = ["animate", "bars", "belief_update", "bias_variance", "boosting_rounds", "boosting_scatter", "class_densities", "compare_classifiers", "criteria", "dartboard", "decision_regions", "dendrogram", "density", "descent", "detections", "dirichlet_draws", "ellipses", "em_bound", "embedding", "fit_line", "fit_plane", "gain_curve", "gradient_norms", "grid_map", "heat_map", "hidden_units", "hulls", "images", "impurity_functions", "imputed_matrix", "intervals", "itemset_lattice", "kernel_curves", "kernel_slice", "kmeans_steps", "layers", "likelihood_curve", "loss_curves", "margin", "neighbors", "network", "path", "penalty_contours", "plates", "predictive_band", "projected_classes", "projection", "ranking_table", "rating_matrix", "reconstructions", "rectangles", "reliability", "return_curve", "roc", "rules", "score_curve", "scree", "segmentation", "simplex", "speech", "state_posterior", "topics", "trace", "track", "train_test_size_curve", "tree", "tree_gallery", "trellis", "voronoi", "weight_space"]

@@ -5,7 +5,6 @@ from .tables import coherence as coherence
 from .tables import document_mixture as document_mixture
 from .tables import perplexity as perplexity
 from .tables import sample_corpus as sample_corpus
-from .tables import sample_topics as sample_topics
 from .tables import top_words as top_words
 
-__all__ = ["LatentDirichletAllocation", "codeword_counts", "coherence", "document_mixture", "perplexity", "sample_corpus", "sample_topics", "top_words"]
+__all__ = ["LatentDirichletAllocation", "codeword_counts", "coherence", "document_mixture", "perplexity", "sample_corpus", "top_words"]
