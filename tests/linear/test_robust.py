@@ -96,7 +96,7 @@ def test_gap_counts_what_an_infeasible_dual_point_may_lose():
 
 
 def test_a_fit_that_rounding_stops_says_its_gap(monkeypatch):
-    monkeypatch.setattr("gnomon.linear.quantile.NEAR", -1.0)  # nothing is near enough
+    monkeypatch.setattr("gnomon.linear.robust.quantile.NEAR", -1.0)  # nothing is near enough
     X, y = seeded(0)
     with pytest.warns(ConvergenceWarning, match="ended with a duality gap of"):
         model = QuantileRegressor(alpha=0.0).fit(X, y)
