@@ -12,6 +12,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from gnomon.bayes.class_moments import ClassSums
 from gnomon.bayes.classifier import class_priors, normalized
 from gnomon.bayes.normal_classes import SHARE, NormalClasses, expected_rows
+from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky, fix_signs, symmetric_eigen
 from gnomon.core.parameters import HasMethods, StrOptions
@@ -271,6 +272,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         rows = self._rows(X)
         family = Gaussian(self.means_, self.covariance_, covariance_type="tied")
         return without_overflow(per_row(joint, rows, family, np.log(self.priors_)))
+
+    def _check_loaded(self) -> None:
+        if "scalings_" in vars(self):
+            check_shapes(self, {"scalings_": (int(self.n_features_in_), *np.shape(self.scalings_)[-1:])})
 
     def transform(self, X: Any) -> Array:
         """Project on the Fisher axes, shape (n, n_components); missing entries by their expected values."""

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted as check_fitted
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
 from gnomon.core.promises import Promises
@@ -77,6 +77,7 @@ class WorldLearner(Learner):
         raise NotImplementedError
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    _per_step: ClassVar[bool] = False  # whether the policy has a row of actions for each step to go
 
     def predict(self, states: Any) -> Array:
         """Return the best action of every state given.
@@ -94,6 +95,8 @@ class WorldLearner(Learner):
         policy = vars(self).get("policy_")
         if isinstance(policy, Policy) and hasattr(self, "n_states_"):
             policy.check_actions(int(self.n_states_), int(self.n_actions_))
+            if policy.table.dtype.kind != "f" and policy.table.ndim != 1 + self._per_step:
+                raise ModelFileError("it holds a policy that does not fit its world. Get a new copy.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -187,6 +187,7 @@ class FiniteHorizon(Planner):
         "discount": [DISCOUNT],
         "terminal_value": ["array-like", None],
     }
+    _per_step: ClassVar[bool] = True
 
     def __init__(self, horizon: int = 10, *, discount: float = 1.0, terminal_value: Any = None) -> None:
         self.horizon, self.discount, self.terminal_value = horizon, discount, terminal_value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -148,6 +149,9 @@ class Searching(OneStep):
         if not isinstance(index, Index):
             raise ModelFileError("it has no search index.")
         index.check()
+        unit = getattr(index.metric, "unit", 1.0)
+        if type(unit) is not float or not 0.0 < unit < math.inf:
+            raise ModelFileError(f"the unit of its distances cannot be {unit!r}. Get a new copy.")
         for name in ("row_weight_", "kept_"):
             values = getattr(self, name)
             if values is not None and len(values) != index.n_rows:

@@ -103,6 +103,7 @@ class Recommender(Learner):
         n, m = len(self.users_), len(self.items_)
         R = self.ratings_
         bad = R.shape != (n, m) or len(R.indices) != len(R.data) or len(R.indptr) != n + 1
+        bad = bad or R.indptr[0] != 0 or R.indptr[-1] != len(R.data) or (np.diff(R.indptr) < 0).any()
         if bad or (len(R.indices) and not 0 <= R.indices.min() <= R.indices.max() < m):
             raise ModelFileError("its ratings do not fit its users and items; save the model again.")
         for name, size in (("user_means_", n), ("item_means_", m), ("user_bias_", n), ("item_bias_", m)):
