@@ -14,7 +14,8 @@ from gnomon.linear import (
     QuantileRegressor,
     StudentTRegression,
 )
-from gnomon.linear.robust.quantile import Interior, Program, certificate, weighted_quantile
+from gnomon.linear.robust.quantile import weighted_quantile
+from gnomon.solvers.quantile_program import Interior, Program, certificate
 
 LINE = np.arange(5.0)[:, None]
 WILD = np.array([0.0, 1.0, 2.0, 3.0, 20.0])
