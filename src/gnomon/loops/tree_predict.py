@@ -265,3 +265,21 @@ def preorder(left, right, out):
         if left[node] >= 0:
             stack[size], stack[size + 1] = right[node], left[node]
             size += 2
+
+
+@compiled
+def level_sums(left, right, share, table):
+    """table[l] += share and number of all nodes on level l, and of its leaves; return how many levels there are."""
+    depth = np.zeros(left.size, np.int64)
+    deepest = 0
+    for node in range(left.size):  # parents come before their children
+        level = depth[node]
+        deepest = max(deepest, level)
+        table[level, 0] += share[node]
+        table[level, 1] += 1.0
+        if left[node] >= 0:
+            depth[left[node]] = depth[right[node]] = level + 1
+        else:
+            table[level, 2] += share[node]
+            table[level, 3] += 1.0
+    return deepest + 1

@@ -8,6 +8,7 @@ import numpy as np
 
 from gnomon.core.steps import Report
 from gnomon.loops import grow as loop
+from gnomon.loops.tree_predict import level_sums
 from gnomon.trees.growing import (
     LARGE_NODE,
     Prepared,
@@ -108,20 +109,13 @@ class TreeWork:
 
 def level_impurities(tree: Tree) -> list[tuple[float, float]]:
     """Return total impurity and number of leaves of a tree cut below every level; of a single leaf, as it is."""
-    left, right = tree.children_left.tolist(), tree.children_right.tolist()
-    depth = [0] * len(left)
-    for node, child in enumerate(left):  # parents come before their children
-        if child >= 0:
-            depth[child] = depth[right[node]] = depth[node] + 1
     share = tree.weighted_n_node_samples * tree.impurity / tree.weighted_n_node_samples[0]
-    levels, leaf = np.array(depth), tree.children_left < 0
-    each, nodes = np.bincount(levels, share), np.bincount(levels)
-    ended = np.cumsum(
-        np.bincount(levels[leaf], share[leaf], len(each))
-    )  # what leaves above a level add up to
-    n_ended = np.cumsum(np.bincount(levels[leaf], minlength=len(each)))
-    values, leaves = (ended[:-1] + each[1:]).tolist(), (n_ended[:-1] + nodes[1:]).tolist()
-    return [*zip(values, map(float, leaves))] or [(float(share[0]), 1.0)]
+    table = np.zeros((tree.node_count, 4))
+    sums = table[: level_sums(tree.children_left, tree.children_right, share, table)]
+    if len(sums) == 1:
+        return [(float(share[0]), 1.0)]
+    cut = np.cumsum(sums[:-1, 2:], axis=0) + sums[1:, :2]  # leaves above a level, and all nodes on it
+    return list(map(tuple, cut.tolist()))
 
 
 def total_impurity(tree: Tree) -> float:
