@@ -216,8 +216,11 @@ def no_columns(subject):
 
 @awkward
 def one_dimension(subject):
-    data = subject.rows()
-    return Case(data._replace(X=data.X[:, 0]), "[Rr]eshape|2D|dimension")
+    data, series = (
+        subject.rows(),
+        hasattr(subject.make(), "_sequence_lengths"),
+    )  # a vector is a series of numbers
+    return Case(data._replace(X=data.X[:, 0]), EITHER if series else "[Rr]eshape|2D|dimension")
 
 
 @awkward

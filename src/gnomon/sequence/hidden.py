@@ -173,6 +173,10 @@ class HiddenMarkov(Monitored, HMMQueries, Learner):  # type: ignore[misc]
         elif joined(X)[1] is not None:
             raise DataError("X is a list of sequences, which have their own lengths; leave out `lengths`.")
         if series and (getattr(X, "ndim", 2) == 1 or (isinstance(X, list) and X and np.ndim(X[0]) == 0)):
+            if y is not None and np.ndim(y) == 1 and len(y) == len(X):
+                raise DataError(
+                    "X has one dimension and y a label a row; reshape X to one column, X[:, None]."
+                )
             X = np.reshape(X, (-1, 1))
         if hasattr(X, "columns") and len(X.columns) == 0:
             raise DataError("X has 0 features: the table has no columns.")
