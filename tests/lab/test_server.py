@@ -304,8 +304,8 @@ def test_later_steps_are_drawn_less_often_and_the_last_always():
 
     clouds = gather({}, data_for(find("KMeans")))
     shown = [step for step, _ in runs.steps(Long(), clouds)]
-    assert shown[:204] == [*range(201), 202, 204, 206]
-    assert shown[-2:] == [1000, 1001] and len(shown) == len(set(shown)) < 450
+    assert shown[:104] == [*range(101), 102, 104, 106]
+    assert shown[-2:] == [992, 1001] and len(shown) == len(set(shown)) < 280
     mixture = GaussianMixture(2, max_iter=1001, tol=0, random_state=0)  # goes several steps at once
     assert [(step, len(copy.trace_)) for step, copy in runs.steps(mixture, clouds)] == [(k, k) for k in shown]
 

@@ -23,7 +23,7 @@ from gnomon.lab.material import Material, RefusedError, view
 from gnomon.lab.scenes import frame, shown_points
 
 MAX_SECONDS = 120.0
-EVERY_STEP = 200  # after so many steps every second one is drawn, after twice as many every fourth, ...
+EVERY_STEP = 100  # after so many steps every second one is drawn, after twice as many every fourth, ...
 SHARE = 0.025  # of the time, for pictures while a fit goes on
 HEAD_START = 0.5  # seconds in which a short fit can end before anything is drawn
 _END = object()
@@ -40,7 +40,7 @@ class Job(NamedTuple):
 def stride(step: int) -> int:
     """Return how many steps further the next picture is: one at first, then more and more.
 
-    >>> [stride(step) for step in (0, 199, 200, 400, 800)]
+    >>> [stride(step) for step in (0, 99, 100, 200, 400)]
     [1, 1, 2, 4, 8]
     """
     found = 1
