@@ -204,11 +204,12 @@ CASES = [
     Case(
         "NMF KL n=5000 d=1000 k=20",
         data=parts,
-        ours=ours("NMF", 20, **KL),
+        ours=ours("NMF", 20, **{**KL, "max_iter": 30}),
         peers={"scikit-learn": theirs("NMF", 20, **KL)},
         quality=loss,
         tolerance=1e-2,
         goal=4.0,
+        note="30 of our steps against 50 of theirs; the loss says who got farther",
     ),
     Case(
         "NMF KL sparse n=20k d=10k k=20",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -151,6 +151,8 @@ def pass_over(chunk: Chunk, H: Array, W: Array | None, o: Options) -> tuple[Arra
         way = _multiplied_squares
     elif o.beta == 1.0 and not o.holes and not o.penalty.w2 and (o.fresh or _mostly_zero(X)):
         way = _by_entries
+    elif o.beta == 1.0 and not o.holes:
+        way = _by_quotients
     else:
         way = _multiplied
     W, found = way(X, chunk.weight, H, W, o)
@@ -210,47 +212,71 @@ def _multiplied_squares(X: Any, weight: Array, H: Array, W: Array, o: Options) -
     return W, HalfStep(first, (dW.T @ W) @ H, max(value, 0.0), 0.0, sums, dW.sum(axis=0))
 
 
+def _by_quotients(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[Array, HalfStep]:
+    """Dense steps of the divergence; one X/(WH) of a block serves its value and the first round."""
+    first, columns, value = np.zeros_like(H), H.sum(axis=1), 0.0
+
+    def multiplied(Q: Array, V: Array) -> Array:
+        return V * ratio(Q @ H.T, columns + o.penalty.w1 + o.penalty.w2 * V)
+
+    for part, x in dense_blocks(X):
+        V, w = W[part], weight[part]
+        Q = _quotients(x, V, H)
+        value += float(w @ (_row_dots(x, np.log(np.maximum(Q, TINY))) - x.sum(axis=1) + V @ columns))
+        if o.sweeps:
+            V = _improved(x, V, multiplied(Q, V), lambda x, v: multiplied(_quotients(x, v, H), v), o)
+            W[part] = V
+            Q = _quotients(x, V, H)
+        first += weighted(V, w).T @ Q
+    dW = weighted(W, weight)
+    mass, sums = dW.sum(axis=0), np.array([dW.sum(), float((dW * W).sum())])
+    return W, HalfStep(first, np.repeat(mass[:, None], H.shape[1], axis=1), value, 0.0, sums, mass)
+
+
+def _quotients(X: Array, W: Array, H: Array) -> Array:
+    R = W @ H
+    np.maximum(R, TINY, out=R)
+    return np.divide(X, R, out=R)
+
+
+def _row_dots(A: Array, B: Array) -> Array:
+    return np.einsum("ij,ij->i", A, B)
+
+
 def _multiplied(X: Any, weight: Array, H: Array, W: Array, o: Options) -> tuple[Array, HalfStep]:
     """Dense multiplicative steps, in blocks that stay in cache."""
-    K, p = H.shape
-    first, second = np.zeros((K, p)), np.zeros((K, p))
-    simple = o.beta == 1.0 and not o.holes
-    column_sums = H.sum(axis=1)
-    value, sums, mass = 0.0, np.zeros(2), np.zeros(K)
+    first, second = np.zeros_like(H), np.zeros_like(H)
+    value, sums, mass = 0.0, np.zeros(2), np.zeros(len(H))
+
+    def multiplied(x: Array, V: Array) -> Array:
+        return multiply_W(x, V, H, o.beta, o.penalty)
+
     for part, block in dense_blocks(X):
         V, w = W[part], weight[part]
         value += _block_value(block, V, H, w, o.beta)
-        V = _improved(block, V, H, o, column_sums if simple else None)
-        W[part] = V
+        if o.sweeps:
+            V = _improved(block, V, multiplied(block, V), multiplied, o)
+            W[part] = V
         dV = weighted(V, w)
         a, b = shares(block, V, H, o.beta)
         first += dV.T @ a
-        if not simple:
-            second += dV.T @ b
+        second += dV.T @ b
         mass += dV.sum(axis=0)
         sums += [dV.sum(), float((dV * V).sum())]
-    if simple:
-        second = np.broadcast_to(mass[:, None], (K, p)).copy()
     return W, HalfStep(first, second, value, 0.0, sums, mass)
 
 
-def _improved(X: Array, V: Array, H: Array, o: Options, column_sums: Array | None) -> Array:
-    """Multiplicative rounds on W; a row rests once it has settled, whatever the others do."""
-    V, busy = V.copy(), np.arange(len(V))
-    for turn in range(o.sweeps):
-        x, v = (X, V) if len(busy) == len(V) else (X[busy], V[busy])
-        if column_sums is not None:
-            top = (x / np.maximum(v @ H, TINY)) @ H.T
-            fresh = v * ratio(top, column_sums + o.penalty.w1 + o.penalty.w2 * v)
-        else:
-            fresh = multiply_W(x, v, H, o.beta, o.penalty)
-        moving = np.abs(fresh - v).sum(axis=1) > o.ratio * fresh.sum(axis=1)
-        V[busy] = fresh
-        if turn + 1 < o.sweeps:
-            busy = busy[moving]
-            if not len(busy):
-                break
-    return V
+def _improved(X: Array, V: Array, fresh: Array, multiplied: Callable[..., Array], o: Options) -> Array:
+    """Multiplicative rounds on W, `fresh` after the first; a row rests once it has settled, whatever the others do."""
+    out, busy = fresh, np.arange(len(V))
+    for _ in range(1, o.sweeps):
+        busy = busy[np.abs(fresh - V).sum(axis=1) > o.ratio * fresh.sum(axis=1)]
+        if not len(busy):
+            break
+        V = out[busy]
+        fresh = multiplied(X[busy], V)
+        out[busy] = fresh
+    return out
 
 
 def _block_value(X: Array, W: Array, H: Array, weight: Array, beta: float) -> float:
