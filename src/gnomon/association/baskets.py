@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.settings import check_parameters
+from gnomon.core.threads import shared
 
-SMALL_TABLE = 2**18  # cells that stay near the processor while they are turned
+SMALL_TABLE = 2**18  # cells that stay near the processor while they are counted or turned
 SPREAD = 4  # integers that lie this many times wider than there are entries are looked up one by one
 
 
@@ -253,10 +254,10 @@ def _from_table(
         table = table != 0
     if least is None or not table.size:
         return Baskets(*_true_cells(table), names, named, unknown)
-    kept = np.flatnonzero(_column_counts(table) >= least(len(table)))
-    if len(kept) == len(names):
-        return Baskets(*_true_cells(table), names, named, unknown)
-    starts, items = _true_cells(_chosen_columns(table, kept))
+    counts = _column_counts(table)
+    kept = np.flatnonzero(counts >= least(len(table)))
+    chosen = table if len(kept) == len(names) else _chosen_columns(table, kept)
+    starts, items = _true_cells(chosen, int(counts[kept].sum()))
     return Baskets(starts, kept[items].astype(np.int32), names, named, unknown)
 
 
@@ -270,13 +271,14 @@ def _column_counts(table: Array) -> Array:
 
     counts = np.zeros(table.shape[1], dtype=np.int64)
     if table.flags.f_contiguous:
-        sum_rows(table.T.view(np.uint8), counts)
+        lines, k = table.T.view(np.uint8), max(1, SMALL_TABLE // len(table))
+        shared(lambda i: sum_rows(lines[i : i + k], counts[i : i + k]), range(0, len(lines), k))
     else:
         add_rows(np.ascontiguousarray(table).view(np.uint8), counts)
     return counts
 
 
-def _true_cells(table: Array) -> tuple[Array, Array]:
+def _true_cells(table: Array, total: int | None = None) -> tuple[Array, Array]:
     """Return where each row begins and the columns that are true in it; memory is read in the order it lies in."""
     from gnomon.loops.setorder import true_cells, turned
 
@@ -286,7 +288,8 @@ def _true_cells(table: Array) -> tuple[Array, Array]:
     lines = np.ascontiguousarray(table.T if by_column else table)
     cells = lines.reshape(-1).view(np.uint8)
     words = cells[: len(cells) // 8 * 8].view(np.uint64)
-    starts, found = true_cells(cells, words, *lines.shape, int(np.count_nonzero(lines)))
+    total = int(np.count_nonzero(lines)) if total is None else total
+    starts, found = true_cells(cells, words, *lines.shape, total)
     if not by_column:
         return starts, found
     _, _, row_starts, columns, _ = turned(starts, found, len(table), np.arange(len(table), dtype=np.int32))
@@ -316,9 +319,8 @@ class TransactionEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     hierarchy : dict, optional
-        Item -> what is above it (or a list of several): ``{"ale": "beer", "beer": "drink"}``. What is above
-        an item
-        is in every basket that holds it.
+        Item -> what is above it (or a list of several): ``{"ale": "beer", "beer": "drink"}``. What is
+        above an item is in every basket that holds it.
 
     Attributes
     ----------

@@ -17,6 +17,7 @@ from gnomon.core.threads import in_order, shared
 MAX_SETS = 10_000_000  # found sets, unless the caller says more
 STRIDES = 16  # first items are dealt out to so many pieces of work
 FEW_ENTRIES = 2**18  # of baskets; with no more of them
+FEW_FIRST = 128  # frequent items to begin with, and
 FEW_SETS = 2**14  # at most are looked for in one piece, without threads
 FEW_ITEMS = 58  # frequent ones; a set of so many is one word
 MOST_NODES = 0.05  # of a prefix tree per entry of the baskets; with more the tree is not worth its links
@@ -80,7 +81,7 @@ def _pieces(
 
     `piece(begin, step, most)` takes every step-th first item and ends early above `most` sets.
     """
-    if data.n_entries <= FEW_ENTRIES:
+    if data.n_entries <= FEW_ENTRIES and len(data.columns) <= FEW_FIRST:
         few = min(limit, FEW_SETS)
         part = piece(0, 1, few)
         if number(part) <= few:
