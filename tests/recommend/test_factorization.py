@@ -140,6 +140,7 @@ def test_gradients_start_near_zero_on_both_sides():
 def test_degrees_of_freedom():
     assert MatrixFactorization(1).fit(Y23).n_parameters_ == 4
     assert MatrixFactorization(3).fit(R56[:, :3]).n_parameters_ == 15  # all of a 5 by 3 matrix
+    assert MatrixFactorization(1, solver="cd", biases=True).fit(Y23).n_parameters_ == 4 + 2 + 3
     rng = np.random.default_rng(0)
     U, V = rng.normal(size=(5, 2)), rng.normal(size=(4, 2))
     columns = [np.outer(np.eye(5)[a], V[:, l]).ravel() for a in range(5) for l in range(2)]
