@@ -382,7 +382,12 @@ def test_greedy_error_falls_and_stops_by_validation():
     grown = GreedyFactorization(8, stopping="gain", regularization=0.1).fit(Y)
     assert (np.diff(grown.residuals_) <= 1e-9).all()
     chosen = GreedyFactorization(12, regularization=0.1, refit="full", random_state=0).fit(Y)
-    assert chosen.user_factors_.shape[1] == np.argmin(chosen.validation_curve_) + 1 < 12
+    best = chosen.user_factors_.shape[1]
+    assert 1 < best == np.argmin(chosen.validation_curve_) + 1 < 12
+    assert len(chosen.validation_curve_) == best + 2  # as long as patience lasts
+    whole = GreedyFactorization(12, regularization=0.1, refit="full", patience=12, random_state=0).fit(Y)
+    assert len(whole.validation_curve_) == 12
+    np.testing.assert_array_equal(whole.validation_curve_[: best + 2], chosen.validation_curve_)
 
 
 def test_one_hot_hybrid_is_plain_factorization():

@@ -1,6 +1,7 @@
 """Baselines, similarities, neighbors, content: the numbers of the lesson, and twins."""
 
 import copy
+import warnings
 
 import numpy as np
 import pytest
@@ -215,6 +216,10 @@ def test_content_without_penalty_takes_the_smallest_solution():
     with pytest.warns(UserWarning, match="1 users have too few ratings"):
         model = ContentBasedRecommender(regularization=0).fit([[2, 3]], item_features=features)
     np.testing.assert_allclose(model.coef_[0], np.linalg.pinv(features) @ [2, 3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # as many ratings as weights are enough
+        known = ContentBasedRecommender(regularization=0).fit([[2, 3]], item_features=features[:, :2])
+    np.testing.assert_allclose(known.coef_[0], [-1, 3])
 
 
 def test_means_and_popularity():
