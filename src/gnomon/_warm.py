@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
-import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
+
+from joblib import Parallel, delayed
 
 import gnomon
 from gnomon.core.errors import nearest
-from gnomon.core.threads import in_order, thread_count
+from gnomon.core.progress import told
+from gnomon.core.threads import thread_count, threads
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +44,8 @@ def warm_up(*families: str) -> dict[str, float]:
             raise ValueError(f"{name!r} is no family with loops to compile.{nearest(name, known)}")
     names = list(dict.fromkeys(families or known))
     apart = len(names) > 1 and thread_count() > 1 and _can_part()
-    found = in_order(_elsewhere if apart else _seconds, names, "compiling (once)", alone=not apart)
-    return dict(zip(names, found, strict=True))
+    found = _side_by_side(names) if apart else map(_seconds, names)
+    return dict(zip(names, told(found, "compiling (once)", len(names)), strict=True))
 
 
 def families_with_loops() -> list[str]:
@@ -58,15 +60,25 @@ def _can_part() -> bool:
     return bool(sys.executable) and bool(os.environ.get("NUMBA_CACHE_DIR") or _compile._home())
 
 
-def _elsewhere(family: str) -> float:
-    """Compile a family in a process of its own; compilers take turns within one process, not among several."""
-    here = str(Path(gnomon.__file__).parents[1])
-    code = f"import sys; sys.path.insert(0, {here!r}); import gnomon; print(gnomon.warm_up({family!r})[{family!r}])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    if done.returncode:
-        log.info("%s is compiled here: its own process failed\n%s", family, done.stderr)
+def _side_by_side(names: list[str]) -> Iterator[float]:
+    """Compile families in a few processes, each taking one after another; what fails there is compiled here.
+
+    Compilers take turns within one process, not among several.
+    """
+    count, done = thread_count(), 0
+    try:
+        for seconds in Parallel(count, return_as="generator")(delayed(_there)(name, count) for name in names):
+            yield seconds
+            done += 1
+    except Exception as error:
+        log.info("the rest is compiled here: %s", error)
+        yield from map(_seconds, names[done:])
+
+
+def _there(family: str, count: int) -> float:
+    """Compile in a helping process what this one would: loops for one thread and for several may differ."""
+    with threads(count):
         return _seconds(family)
-    return float(done.stdout.split()[-1])
 
 
 def _seconds(family: str) -> float:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, RegressorMixin, TransformerMixin
 
-from gnomon.core.steps import Additive, Learner, Report
+from gnomon.core.closed_form import Additive
+from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads
 

@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
@@ -298,6 +299,14 @@ def test_missing_entries_are_refused_with_our_own_models_as_the_cure():
             DataError, match="Input X contains NaN, and Ridge takes no missing values.*impute"
         ):
             Ridge().fit(X, np.arange(n))
+
+
+@pytest.mark.parametrize("kind", [scipy.sparse.csr_array, scipy.sparse.csc_matrix])
+def test_sparse_targets_are_refused_with_the_cure(kind):
+    from gnomon.linear import LinearRegression
+
+    with pytest.raises(TypeError, match="toarray"):
+        LinearRegression().fit(np.eye(3), kind(np.eye(3)))
 
 
 def test_dots_at_many_places():

@@ -6,27 +6,54 @@ import pytest
 
 import gnomon
 from gnomon import _warm
+from gnomon.core.threads import thread_count
 
 
-def test_families_are_compiled_side_by_side_and_told_of(monkeypatch):
-    told, asked = [], []
-    monkeypatch.setattr(_warm, "_elsewhere", lambda name: asked.append(name) or len(name) / 2)
+class Helpers:
+    """In place of joblib's processes: calls here, and an error at the family that is named."""
+
+    asked: list[str] = []
+    dies_at = None
+
+    def __init__(self, count, return_as):
+        assert (count, return_as) == (2, "generator")
+
+    def __call__(self, tasks):
+        for _, (name, count), _ in tasks:
+            if name == self.dies_at:
+                raise RuntimeError(f"no memory for {name}")
+            assert count == 2
+            self.asked.append(name)
+            yield len(name) / 2
+
+
+@pytest.fixture
+def helpers(monkeypatch):
+    monkeypatch.setattr(_warm, "Parallel", Helpers)
+    monkeypatch.setattr(Helpers, "asked", [])
     monkeypatch.setattr(_warm, "_seconds", None)  # nothing is compiled here
-    with gnomon.threads(2), gnomon.progress(lambda *what: told.append(what)):
+    return Helpers
+
+
+def test_families_are_compiled_side_by_side_and_told_of(helpers):
+    said = []
+    with gnomon.threads(2), gnomon.progress(lambda *what: said.append(what)):
         assert gnomon.warm_up("topics", "association", "topics") == {"topics": 3.0, "association": 5.5}
-    assert sorted(asked) == ["association", "topics"]
-    assert told == [("compiling (once)", done, 2) for done in range(3)]
+    assert helpers.asked == ["topics", "association"]
+    assert said == [("compiling (once)", done, 2) for done in range(3)]
 
 
-def test_a_process_of_its_own_tells_its_seconds(monkeypatch):
-    monkeypatch.setattr(_warm, "_seconds", None)
-    assert _warm._elsewhere("topics") > 0
+def test_processes_of_their_own_tell_their_seconds(monkeypatch):
+    monkeypatch.setattr(_warm, "_seconds", None)  # found anew where the work is done
+    with gnomon.threads(2):
+        found = gnomon.warm_up("topics", "selection")
+    assert list(found) == ["topics", "selection"] and min(found.values()) > 0
 
 
 @pytest.mark.parametrize("reason", ["one thread", "no cache", "no interpreter"])
 def test_it_is_done_here_where_other_processes_are_no_help(reason, monkeypatch):
     monkeypatch.setattr(_warm, "_seconds", lambda name: 1.5)
-    monkeypatch.setattr(_warm, "_elsewhere", None)
+    monkeypatch.setattr(_warm, "_side_by_side", None)
     if reason == "no cache":
         from gnomon.loops import _compile
 
@@ -38,11 +65,18 @@ def test_it_is_done_here_where_other_processes_are_no_help(reason, monkeypatch):
         assert gnomon.warm_up("topics", "association") == {"topics": 1.5, "association": 1.5}
 
 
-def test_a_process_that_fails_is_made_up_for_here(monkeypatch, caplog):
-    monkeypatch.setattr(_warm, "_seconds", lambda name: 2.5)
-    with caplog.at_level(logging.INFO, logger="gnomon._warm"):
-        assert _warm._elsewhere("no_such_family") == 2.5
-    assert "no_such_family" in caplog.text
+def test_what_fails_elsewhere_is_made_up_for_here(helpers, monkeypatch, caplog):
+    monkeypatch.setattr(helpers, "dies_at", "association")
+    monkeypatch.setattr(_warm, "_seconds", lambda name: 7.0)
+    with gnomon.threads(2), caplog.at_level(logging.INFO, logger="gnomon._warm"):
+        found = gnomon.warm_up("topics", "association", "bayes")
+    assert found == {"topics": 3.0, "association": 7.0, "bayes": 7.0}
+    assert "no memory for association" in caplog.text
+
+
+def test_helping_processes_compile_for_as_many_threads(monkeypatch):
+    monkeypatch.setattr(_warm, "_seconds", lambda name: thread_count())
+    assert [_warm._there("topics", count) for count in (1, 3)] == [1, 3]
 
 
 def test_a_family_without_loops_is_refused_before_any_work():

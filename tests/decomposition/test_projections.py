@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from scipy import linalg
 from scipy import sparse as sp
 from scipy.stats import multivariate_normal
+from sklearn import decomposition as peer
 from sklearn.datasets import load_digits, load_iris
 
 from gnomon.core.errors import DataError, DegenerateError
@@ -408,6 +409,19 @@ def test_number_of_components_by_evidence():
     X = rng.normal(size=(300, 4)) @ rng.normal(size=(4, 12)) * 3 + rng.normal(size=(300, 12))
     assert PCA("mle").fit(X).n_components_ == 4
     assert PCA("bic").fit(X).n_components_ == 4
+
+
+@pytest.mark.parity
+def test_evidence_of_few_rows_is_that_of_scikit_learn():
+    """Where rows are few every term of the evidence has a say in the number."""
+    rng = np.random.default_rng(1)
+    ours, theirs = [], []
+    for _ in range(150):
+        p = int(rng.integers(3, 9))
+        X = rng.normal(size=(int(rng.integers(p + 1, 4 * p)), p)) * rng.uniform(0.3, 3.0, size=p)
+        ours.append(PCA("mle").fit(X).n_components_)
+        theirs.append(peer.PCA("mle", svd_solver="full").fit(X).n_components_)
+    assert ours == theirs and len(set(ours)) > 4
 
 
 def test_signs_do_not_depend_on_the_route():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon import losses
+from gnomon.core.errors import DataError
 from gnomon.losses import boosting
 
 Z = np.linspace(-2.0, 2.0, 9)
@@ -44,3 +45,88 @@ def test_huber_learns_its_kink_from_the_residuals():
     ours = boosting.Huber(0.75)
     g, _ = slopes(ours, NUMBERS, Z)
     np.testing.assert_allclose(g, losses.Huber(ours.delta).gradient(NUMBERS, Z), rtol=1e-12, atol=1e-15)
+
+
+CLASSES = np.array([0.0, 2.0, 1.0, 1.0, 2.0, 0.0, 1.0, 1.0, 2.0])
+WEIGHTS = np.array([1.0, 2.0, 0.5, 3.0, 1.0, 1.5, 2.0, 0.25, 1.0])
+EVERY = [
+    (boosting.SquaredError(), NUMBERS),
+    (boosting.LogLoss(), (SIGNS + 1.0) / 2.0),
+    (boosting.SoftmaxLoss(3), CLASSES),
+    (boosting.Exponential(), SIGNS),
+    (boosting.Poisson(), np.abs(NUMBERS)),
+    (boosting.Gamma(), np.abs(NUMBERS) + 1.0),
+    (boosting.Quantile(0.3), NUMBERS),
+    (boosting.Quantile(0.5, 2.0), NUMBERS),
+    (boosting.Huber(0.75), NUMBERS),
+]
+every = pytest.mark.parametrize(("loss", "y"), EVERY, ids=lambda value: type(value).__name__)
+
+
+@pytest.mark.parametrize(("loss", "y"), EVERY[:-1], ids=lambda value: type(value).__name__)
+def test_a_start_is_the_best_constant(loss, y):
+    """Not that of Huber's loss, whose kink depends on the residuals: it is their median."""
+    start = loss.start(y, WEIGHTS)
+    assert start.shape == (loss.n_raw,)
+
+    def cost(constants):
+        return loss.loss(y, np.repeat(constants[:, None], len(y), axis=1), WEIGHTS)
+
+    for k in range(loss.n_raw):
+        for size in (1e-3, -1e-3, 0.1, -0.1):
+            assert cost(start + size * np.eye(loss.n_raw)[k]) >= cost(start)
+
+
+@every
+def test_slopes_are_those_of_the_weighted_sum_and_tops_the_largest(loss, y):
+    raw = 0.9 * np.random.default_rng(0).normal(size=(loss.n_raw, len(y)))
+    g, h = np.empty(len(y)), np.empty(len(y))
+    whole = loss.loss(y, raw, WEIGHTS) * WEIGHTS.sum()
+    for k in range(loss.n_raw):
+        _, top_g, top_h = loss.derivatives(y, raw, WEIGHTS, k, g, h)
+        assert (top_g, top_h) == (np.abs(g).max(), h.max()) and (h >= 0).all()
+        if isinstance(loss, boosting.Huber):
+            continue  # its kink moves with the residuals
+        for i in range(len(y)):
+            moved = raw.copy()
+            moved[k, i] += 1e-6
+            rise = loss.loss(y, moved, WEIGHTS) * WEIGHTS.sum() - whole
+            assert rise / 1e-6 == pytest.approx(g[i], abs=1e-4)
+
+
+@pytest.mark.parametrize("q", [0.1, 0.3, 0.5, 0.6, 0.95])
+def test_leaves_take_the_quantile_of_repeated_rows(q):
+    rng = np.random.default_rng(1)
+    for n in (1, 2, 5, 30):
+        y, w = rng.normal(size=n), rng.integers(1, 5, size=n)
+        want = np.quantile(np.repeat(y, w), q, method="median_unbiased" if q == 0.5 else "inverted_cdf")
+        assert boosting.leaf_quantile(y, w.astype(float), q) == pytest.approx(want)
+    assert boosting.Quantile(q).leaf_value(y, np.ones(n)) == boosting.leaf_quantile(y, np.ones(n), q)
+
+
+@pytest.mark.parametrize(
+    "loss", [boosting.LogLoss(), boosting.SoftmaxLoss(3), boosting.Exponential()], ids=repr
+)
+def test_scores_mean_the_probabilities_that_are_best_for_them(loss):
+    """Rows of one score, with classes in the proportions that the score means, have no slope."""
+    raw = np.random.default_rng(2).normal(size=loss.n_raw)
+    p = loss.mean(raw[:, None])[0]
+    assert p.sum() == pytest.approx(1.0)
+    y = np.arange(float(len(p))) if not isinstance(loss, boosting.Exponential) else np.array([-1.0, 1.0])
+    table = np.repeat(raw[:, None], len(p), axis=1)
+    g, h = np.empty(len(p)), np.empty(len(p))
+    for k in range(loss.n_raw):
+        loss.derivatives(y, table, p, k, g, h)
+        assert g.sum() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_targets_outside_the_domain_are_refused():
+    for loss, bad in (
+        (boosting.Poisson(), [1.0, -1.0]),
+        (boosting.Poisson(), [0.0, 0.0]),
+        (boosting.Gamma(), [1.0, 0.0]),
+    ):
+        with pytest.raises(DataError, match="needs"):
+            loss.check(np.array(bad))
+    boosting.Poisson().check(np.array([0.0, 1.0]))
+    boosting.Gamma().check(np.array([0.5, 1.0]))

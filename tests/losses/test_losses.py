@@ -192,6 +192,34 @@ def test_penalty_conjugate(penalty):
         assert penalty.value(w) + penalty.conjugate(g) >= g @ w - 1e-12
 
 
+@pytest.mark.parametrize("penalty", PENALTIES[:3] + PENALTIES[-1:], ids=lambda p: type(p).__name__)
+@pytest.mark.parametrize("step", [0.3, 1.0])
+def test_conjugates_are_reached_at_slopes(penalty, step):
+    """What a proximal step moves, over its size, is a slope g at the point w it ends at: f(w) + f*(g) = g·w."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        z = 3 * rng.normal(size=3)
+        w = penalty.prox(z, step)
+        g = (z - w) / step
+        assert penalty.value(w) + penalty.conjugate(g) == pytest.approx(g @ w, abs=1e-12)
+
+
+def test_conjugates_are_infinite_where_no_slope_is():
+    for penalty in (L.L1(0.7), L.ElasticNet(0.7, l1_ratio=1.0), L.GroupL2(0.7, [0, 0, 1])):
+        assert penalty.conjugate(np.array([0.0, -0.7, 0.7])) == 0.0
+        assert penalty.conjugate(np.array([0.0, 0.71, 0.0])) == np.inf
+    assert L.GroupL2(0.7, [0, 0, 1]).conjugate(np.array([0.6, 0.6, 0.0])) == np.inf  # no slope as a pair
+    assert L.L2(0.0).conjugate(np.zeros(3)) == 0.0 and L.L2(0.0).conjugate(np.eye(3)[0]) == np.inf
+
+
+def test_groups_are_rows_of_a_matrix_or_named():
+    W = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]])
+    rows, named = L.GroupL2(2.0), L.GroupL2(2.0, [0, 0, 1, 1, 2, 2])
+    assert rows.value(W) == pytest.approx(11.0) == pytest.approx(named.value(W.ravel()))
+    assert rows.dual_norm(W) == 5.0 == named.dual_norm(W.ravel())
+    np.testing.assert_allclose(rows.prox(W, 0.1).ravel(), named.prox(W.ravel(), 0.1))
+
+
 def test_scalar_prox_of_the_courses():
     for p, w, value in (
         (1, 1.5, 1.75),

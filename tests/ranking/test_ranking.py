@@ -1,13 +1,14 @@
 """Rankings from games and links, labels from walks."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.errors import DataError, DegenerateError, DivergenceError
 from gnomon.datasets import load_basketball_rankings, make_season
 from gnomon.ranking import MarkovRanker, RandomWalkClassifier, compare_rankings, pagerank
 
@@ -41,6 +42,80 @@ def test_draws_and_zero_zero():
         MarkovRanker(zero_zero="error").fit(GAMES)
     with pytest.raises(DataError, match="not negative"):
         MarkovRanker().fit([("a", "b", -1, 3)])
+
+
+def test_the_table_lists_every_team_once_best_first():
+    ranker = MarkovRanker().fit(GAMES)
+    table = ranker.table()
+    assert table["rank"].tolist() == [1, 2, 3, 4] and table["object"].tolist() == [1, 0, 2, 3]
+    assert table["object"].tolist() == ranker.ranking_.tolist()
+    assert_allclose(table["score"], ranker.scores_[[1, 0, 2, 3]])
+    assert table[["wins", "losses", "draws"]].to_numpy().tolist() == [
+        [1, 0, 1],
+        [1, 0, 2],
+        [1, 1, 1],
+        [0, 2, 0],
+    ]
+
+
+def test_the_chance_of_a_win_is_the_share_of_two_scores():
+    ranker = MarkovRanker().fit(GAMES)
+    assert ranker.win_probability(0, 3) == pytest.approx(0.3501701125 / (0.3501701125 + 0.0319288144))
+    assert ranker.win_probability(0, 3) + ranker.win_probability(3, 0) == pytest.approx(1.0)
+    for pair in ((7, 0), (0, 7)):
+        with pytest.raises(DataError, match="7 played no game"):
+            ranker.win_probability(*pair)
+
+
+def test_what_a_game_adds_is_a_choice():
+    game = [("a", "b", 3, 1)]
+    assert_allclose(MarkovRanker(win_weight=2.0).fit(game).counts_.toarray(), [[2.75, 0.25]] * 2)
+    both = [*game, ("b", "a", 4, 1)]
+    wins = MarkovRanker(score_share=False, win_weight=0.5).fit(both)
+    assert_allclose(wins.counts_.toarray(), [[0.5, 0.5]] * 2)
+    away = MarkovRanker(self_transitions=False).fit(both)
+    assert_allclose(away.counts_.toarray(), [[0, 2.05], [1.95, 0]])
+
+
+def test_new_teams_may_appear_later():
+    games = [("b", "d", 2, 1), ("d", "c", 2, 1), ("c", "b", 0, 3), ("a", "d", 1, 1), ("b", "a", 5, 4)]
+    whole, parts = MarkovRanker().fit(games), MarkovRanker().partial_fit(games[:3]).partial_fit(games[3:])
+    assert parts.objects_.tolist() == list("abcd") == whole.objects_.tolist()
+    assert_allclose(parts.counts_.toarray(), whole.counts_.toarray())
+    assert parts.record_.tolist() == whole.record_.tolist()
+    assert_allclose(parts.scores_, whole.scores_)
+
+
+def test_games_come_in_lists_arrays_and_frames():
+    want = MarkovRanker().fit(GAMES).scores_
+    frame = pd.DataFrame(GAMES, columns=["home", "away", "for", "against"]).assign(more=1)
+    for games in (GAMES.tolist(), list(GAMES), list(map(tuple, GAMES)), frame):
+        assert_allclose(MarkovRanker().fit(games).scores_, want)
+
+
+@pytest.mark.parametrize(
+    ("games", "told"),
+    [
+        ([("a", "b", 1)], "every game must be a row"),
+        ([("a", "b", 1, 2), "abcd"], "every game must be a row"),
+        (GAMES[:, :3], "games must be rows of"),
+        (GAMES[:0], "at least one"),
+        ([("a", "b", 1, 2), ("c", "c", 1, 2)], "game 1 is a team against itself"),
+        ([("a", "b", 1, "many")], "must be numbers"),
+        ([("a", "b", 1, 2), ("a", "b", np.inf, 2)], "game 1 has points .inf, 2.0."),
+    ],
+)
+def test_what_is_no_game_is_named(games, told):
+    with pytest.raises(DataError, match=told):
+        MarkovRanker().fit(games)
+
+
+def test_rankings_are_compared_on_what_they_share():
+    found = compare_rankings({"a": 1, "b": 2, "c": 3, "e": 4}, ["b", "a", "c", "d", "f"])
+    assert found.shared == ["a", "b", "c"] and found.overlap == 0.75
+    assert found.spearman == pytest.approx(0.5) and found.kendall == pytest.approx(1 / 3)
+    with pytest.raises(DataError, match="share 1 objects"):
+        compare_rankings("ab", "ac")
 
 
 def test_disconnected_schedule():
@@ -121,7 +196,10 @@ def test_pagerank_is_the_dominant_eigenvector(seed, d, weighted):
     own = pagerank(A, damping=d, personalization=v, dangling="personalization")
     assert_allclose(own, dense_pagerank(A, d, v, v), atol=1e-8)
     assert (own >= (1 - d) * v - 1e-9).all()
-    assert pagerank(A, damping=d, dangling="self").sum() == pytest.approx(1)
+    stay = A + np.diag(A.sum(axis=1) == 0)
+    assert_allclose(
+        pagerank(A, damping=d, dangling="self"), dense_pagerank(stay, d, uniform, uniform), atol=1e-8
+    )
 
 
 def test_pagerank_limits():
@@ -131,6 +209,33 @@ def test_pagerank_limits():
     assert_allclose(pagerank(S, damping=0.9999, max_iter=10**6), S.sum(0) / S.sum(), atol=1e-4)
     with pytest.raises(DataError, match="'uniform'"):
         pagerank(A, dangling="unifrom")
+
+
+@pytest.mark.parametrize("bad", [[1.0, 2.0, 3.0], [0.0] * 4, [1.0, -1.0, 1.0, 1.0], [1.0, np.nan, 1.0, 1.0]])
+def test_jumps_that_lead_nowhere_are_named(bad):
+    with pytest.raises(DataError, match="personalization must hold 4 weights"):
+        pagerank(links(), personalization=bad)
+
+
+@pytest.mark.parametrize("damping", [1.0, -0.1, np.nan])
+def test_a_surfer_who_never_jumps_is_named(damping):
+    with pytest.raises(DataError, match=r"damping must lie in \[0, 1\)"):
+        pagerank(links(), damping=damping)
+
+
+@pytest.mark.parametrize("weight", [1.0, 2.0])
+def test_sweeps_that_do_not_end_are_named(weight):
+    A = links()
+    A[0, 1] = weight  # links of one weight, and of several
+    with pytest.raises(DivergenceError, match="in sweep 2; raise max_iter"):
+        pagerank(A, max_iter=2)
+
+
+def test_a_graph_without_links_is_all_jumps():
+    assert_allclose(
+        pagerank(np.zeros((4, 4)), personalization=[1, 2, 3, 4], dangling="personalization") * 10,
+        [1, 2, 3, 4],
+    )
 
 
 LINE = np.arange(6.0).reshape(-1, 1)
@@ -211,3 +316,42 @@ def test_sparse_neighbors_agree_with_all():
     few = RandomWalkClassifier(width=0.5, n_neighbors=10, solver="cg").fit(X, y)
     assert (few.transduction_ == np.repeat([0, 1], 60)).all()
     assert (few.predict(X) == few.transduction_).all()
+
+
+def test_minus_one_is_unlabeled_beside_two_other_classes_alone():
+    X = np.array([[0.0], [1.0], [4.0], [5.0]])
+    for y in ([0, -1, -1, 1], [2.0, -1.0, -1.0, 7.0]):
+        model = RandomWalkClassifier(width=1.0).fit(X, y)
+        assert model.classes_.tolist() == [y[0], y[3]]
+        assert model.transduction_.tolist() == [y[0], y[0], y[3], y[3]]
+    signs = RandomWalkClassifier(width=1.0).fit(X, [1, -1, -1, 1])
+    assert signs.classes_.tolist() == [-1, 1] and signs.transduction_.tolist() == [1, -1, -1, 1]
+    words = RandomWalkClassifier(width=1.0).fit(X, ["-1", "a", "b", "b"])
+    assert words.classes_.tolist() == ["-1", "a", "b"]
+
+
+def test_points_of_no_weight_are_led_but_do_not_lead():
+    y, w = np.array([0, -1, 1, -1, -1, 1]), np.array([1.0, 1.0, 0.0, 2.0, 0.0, 3.0])
+    kept = w > 0
+    model = RandomWalkClassifier(width=2.0).fit(LINE, y, sample_weight=w)
+    fewer = RandomWalkClassifier(width=2.0).fit(LINE[kept], y[kept], sample_weight=w[kept])
+    assert_allclose(model.label_distributions_[kept], fewer.label_distributions_)
+    assert_allclose(model.prior_, [0.25, 0.75])
+    assert_allclose(model.label_distributions_[4], fewer.predict_proba(LINE[[4]])[0])
+    assert_allclose(model.predict_proba(LINE), fewer.predict_proba(LINE))
+    with pytest.raises(DegenerateError, match="no labeled point has positive weight"):
+        RandomWalkClassifier().fit(LINE, y, sample_weight=(y < 0).astype(float))
+
+
+@pytest.mark.parametrize("solver", ["dense", "cg"])
+def test_a_weight_of_two_is_a_point_twice(solver):
+    y, w = np.array([0, -1, 1, -1, -1, 2]), np.array([1, 2, 1, 3, 1, 2])
+    model = RandomWalkClassifier(width=2.0, solver=solver).fit(LINE, y, sample_weight=w.astype(float))
+    again = RandomWalkClassifier(width=2.0).fit(np.repeat(LINE, w, axis=0), np.repeat(y, w))
+    assert_allclose(model.predict_proba(LINE + 0.3), again.predict_proba(LINE + 0.3), atol=1e-8)
+    assert_allclose(model.terminal_distributions_.sum(axis=1), 1.0)
+
+
+def test_points_too_far_for_their_squares_are_named():
+    with pytest.raises(DataError, match="squared distances overflow"):
+        RandomWalkClassifier().fit(LINE * 1e160, LABELS)

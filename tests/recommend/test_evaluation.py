@@ -53,6 +53,18 @@ def test_quota():
         rerank_mmr(scores, groups=groups)
 
 
+@pytest.mark.parametrize(
+    ("scores", "alike", "told"),
+    [
+        (SCORES, np.eye(3), "similarity must be 4 by 4"),
+        ([1.0, 2.0], [[1, np.nan], [np.nan, 1]], "must not be NaN"),
+    ],
+)
+def test_scores_and_similarities_that_cannot_be_are_named(scores, alike, told):
+    with pytest.raises(DataError, match=told):
+        rerank_mmr(scores, alike)
+
+
 def test_ranking_metrics_of_the_lesson():
     ranked, relevant = [3, 2, 1, 4, 5], {1, 3, 5}
     at3, at5 = ranking_metrics(ranked, relevant, 3), ranking_metrics(ranked, relevant, 5)

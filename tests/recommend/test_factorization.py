@@ -140,6 +140,7 @@ def test_gradients_start_near_zero_on_both_sides():
 def test_degrees_of_freedom():
     assert MatrixFactorization(1).fit(Y23).n_parameters_ == 4
     assert MatrixFactorization(3).fit(R56[:, :3]).n_parameters_ == 15  # all of a 5 by 3 matrix
+    assert MatrixFactorization(1, solver="cd", biases=True).fit(Y23).n_parameters_ == 4 + 2 + 3
     rng = np.random.default_rng(0)
     U, V = rng.normal(size=(5, 2)), rng.normal(size=(4, 2))
     columns = [np.outer(np.eye(5)[a], V[:, l]).ravel() for a in range(5) for l in range(2)]
@@ -381,7 +382,12 @@ def test_greedy_error_falls_and_stops_by_validation():
     grown = GreedyFactorization(8, stopping="gain", regularization=0.1).fit(Y)
     assert (np.diff(grown.residuals_) <= 1e-9).all()
     chosen = GreedyFactorization(12, regularization=0.1, refit="full", random_state=0).fit(Y)
-    assert chosen.user_factors_.shape[1] == np.argmin(chosen.validation_curve_) + 1 < 12
+    best = chosen.user_factors_.shape[1]
+    assert 1 < best == np.argmin(chosen.validation_curve_) + 1 < 12
+    assert len(chosen.validation_curve_) == best + 2  # as long as patience lasts
+    whole = GreedyFactorization(12, regularization=0.1, refit="full", patience=12, random_state=0).fit(Y)
+    assert len(whole.validation_curve_) == 12
+    np.testing.assert_array_equal(whole.validation_curve_[: best + 2], chosen.validation_curve_)
 
 
 def test_one_hot_hybrid_is_plain_factorization():

@@ -1,6 +1,7 @@
 """Baselines, similarities, neighbors, content: the numbers of the lesson, and twins."""
 
 import copy
+import warnings
 
 import numpy as np
 import pytest
@@ -215,6 +216,10 @@ def test_content_without_penalty_takes_the_smallest_solution():
     with pytest.warns(UserWarning, match="1 users have too few ratings"):
         model = ContentBasedRecommender(regularization=0).fit([[2, 3]], item_features=features)
     np.testing.assert_allclose(model.coef_[0], np.linalg.pinv(features) @ [2, 3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # as many ratings as weights are enough
+        known = ContentBasedRecommender(regularization=0).fit([[2, 3]], item_features=features[:, :2])
+    np.testing.assert_allclose(known.coef_[0], [-1, 3])
 
 
 def test_means_and_popularity():
@@ -269,3 +274,32 @@ def test_tables_of_a_spoiled_file_are_refused():
         setattr(spoiled, name, getattr(model, name)[:-1])
         with pytest.raises(ModelFileError):
             spoiled._check_loaded()
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("data", lambda values: values[:-1]),
+        ("indices", lambda values: values[:-1]),
+        ("indices", lambda values: np.where(values == 5, 6, values)),
+        ("indices", lambda values: values - 1),
+        ("indptr", lambda values: values[:-1]),
+        ("indptr", lambda values: np.append(1, values[1:])),
+        ("indptr", lambda values: np.append(values[:-1], values[-1] - 1)),
+        ("indptr", lambda values: values[[0, 2, 1, 3, 4, 5]]),
+    ],
+)
+def test_ratings_of_a_spoiled_file_are_refused(part, change):
+    model = MeanRecommender().fit(R56)
+    model._check_loaded()
+    setattr(model.ratings_, part, change(getattr(model.ratings_, part)))
+    with pytest.raises(ModelFileError, match="ratings do not fit"):
+        model._check_loaded()
+
+
+def test_ratings_of_other_users_and_items_are_refused():
+    for name in ("users_", "items_"):
+        model = MeanRecommender().fit(R56)
+        setattr(model, name, getattr(model, name)[:-1])
+        with pytest.raises(ModelFileError, match="ratings do not fit"):
+            model._check_loaded()

@@ -242,6 +242,15 @@ def test_ridge_alone_is_solved_too():
     np.testing.assert_allclose(model.coef_, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("alpha", [1e-3, 0.1, 10.0])
+def test_ridge_alone_is_exact_under_any_tolerance(alpha):
+    X, y, _ = problem(n=80, p=30, density=0.5)
+    model = ElasticNet(alpha=alpha, l1_ratio=0.0).fit(X.toarray(), y)
+    A, b = dense_twin(X, y, None, True)
+    expected = np.linalg.solve(A.T @ A + 80 * alpha * np.eye(30), A.T @ b)
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-9, atol=1e-11)
+
+
 def test_one_thread_and_many_give_the_same_bits(monkeypatch):
     monkeypatch.setattr(sparse_coordinate, "ENOUGH", 1)
     X, y, _ = problem(n=200, p=500)

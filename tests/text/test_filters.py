@@ -7,6 +7,7 @@ from sklearn.preprocessing import Normalizer
 
 from gnomon.bayes import BernoulliNB, MultinomialNB
 from gnomon.core.errors import DataError
+from gnomon.linear import LogisticRegression
 from gnomon.text import document_filter, top_terms
 
 TEXTS = ["The dog and the cat", "the cat sat; THE CAT ran!", "a tulip, a rose"]
@@ -67,3 +68,45 @@ def test_top_terms_of_classes_and_linear_models():
         top_terms(model[-1])
     with pytest.raises(DataError, match="8 columns and the vectorizer 2 terms"):
         top_terms(model[-1], CountVectorizer().fit(["only two"]))
+
+
+def test_terms_speak_for_a_class_against_the_mean_of_the_others():
+    words, y = ["sun sun rain", "rain snow snow", "snow sun fog fog fog"], ["a", "b", "c"]
+    model = document_filter(MultinomialNB(alpha=1.0)).fit(words, y)
+    logs = model[-1].feature_log_prob_
+    names = model[0].get_feature_names_out()
+    for one, row in zip("abc", range(3)):
+        lead = logs[row] - np.delete(logs, row, axis=0).mean(axis=0)
+        want = sorted(names, key=lambda word: (-lead[list(names).index(word)], word))
+        assert top_terms(model)[one] == want and top_terms(model, n=1)[one] == want[:1]
+    assert top_terms(model, n=1) == {"a": ["sun"], "b": ["snow"], "c": ["fog"]}
+
+
+def test_terms_of_linear_models_are_those_of_the_largest_weights():
+    two = document_filter(LogisticRegression()).fit(TEXTS, ["animals", "animals", "plants"])
+    found = top_terms(two, n=2)
+    assert list(found) == ["animals", "plants"]
+    assert set(found["plants"]) == {"rose", "tulip"} and "cat" in found["animals"]
+    three = document_filter(LogisticRegression()).fit(["sun sun", "snow snow", "fog fog"], ["a", "b", "c"])
+    assert top_terms(three, n=1) == {"a": ["sun"], "b": ["snow"], "c": ["fog"]}
+
+
+def test_terms_of_topics_are_those_of_the_largest_shares():
+    counter = CountVectorizer().fit(["a1 b1 c1"])
+
+    class Topics:
+        components_ = [[0.2, 0.7, 0.1], [0.4, 0.1, 0.4]]
+
+    assert top_terms(Topics(), counter, n=2) == {0: ["b1", "a1"], 1: ["a1", "c1"]}
+    with pytest.raises(DataError, match="object has no weights of terms"):
+        top_terms(object(), counter)
+
+
+def test_options_of_a_filter_reach_its_parts():
+    model = document_filter(length_normalize=True, stop_words=["the"], ngram_range=(1, 2))
+    assert model[0].stop_words == ["the"] and model[0].ngram_range == (1, 2)
+    counts = model[:-1].fit_transform(["the dog ran", "dog"])
+    np.testing.assert_allclose(counts.sum(axis=1).ravel(), 1.0)
+    assert len(document_filter()) == 2 and isinstance(document_filter()[-1], MultinomialNB)
+    given = BernoulliNB()
+    assert document_filter(given)[-1] is given

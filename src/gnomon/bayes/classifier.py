@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from gnomon.bayes.class_moments import ClassSums, class_sums
+from gnomon.core.closed_form import Additive
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.randomness import generator
-from gnomon.core.steps import Additive
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads, probabilities, without_overflow

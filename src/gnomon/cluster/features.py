@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
 
 from gnomon.cluster.kmeans import KMeans
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, StrOptions
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads
 from gnomon.core.wrapping import input_names
 from gnomon.loops.distances import pairwise

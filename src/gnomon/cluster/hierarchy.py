@@ -12,11 +12,11 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import Tags
 
 from gnomon.cluster.linkages import EUCLIDEAN, METHODS, cut_tree, linkage
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.rows import MemoryRows
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, warn
 from gnomon.loops.distances import nearest_rows, pairwise
 

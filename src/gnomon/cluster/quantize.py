@@ -10,13 +10,13 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 
 from gnomon.cluster.kmeans import KMeans
+from gnomon.core.closed_form import OneStep
 from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError
 from gnomon.core.items import listed
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
 from gnomon.core.settings import check_parameters
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, check_fitted, matrix
 from gnomon.loops.distances import nearest_rows
 

@@ -25,11 +25,11 @@ from gnomon.cluster.graphs import (
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.partitions import sinkhorn
 from gnomon.cluster.seeding import Sample
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, fix_signs
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
-from gnomon.core.steps import OneStep
 from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import Reads, warn
 from gnomon.kernels.names import as_kernel

@@ -111,6 +111,8 @@ def _arrays(estimator: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[
 
 
 def _numbers(y: Any) -> Array:
+    if sparse.issparse(y):
+        raise TypeError("y is a sparse matrix, and targets are read as a dense array; give y.toarray().")
     y = np.asarray(y, dtype=np.float64)
     if not np.isfinite(y).all():
         raise DataError("Input y contains NaN or infinity; drop those rows.")

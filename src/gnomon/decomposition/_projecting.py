@@ -9,10 +9,10 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
-from gnomon.core.steps import OneStep
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import Reads, check_fitted, warn
 

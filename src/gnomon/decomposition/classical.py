@@ -10,11 +10,11 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array, fix_signs
 from gnomon.core.parameters import StrOptions
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import COUNT, Reads, check_fitted
 
 CORRECTIONS = ("additive", "sqrt")

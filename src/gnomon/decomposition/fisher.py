@@ -9,11 +9,11 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from gnomon.core.closed_form import Additive
 from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, fix_signs, symmetric_eigen
 from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.steps import Additive
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import COUNT, Reads, check_fitted, warn
 from gnomon.decomposition._projecting import scores_of

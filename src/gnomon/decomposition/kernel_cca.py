@@ -9,10 +9,10 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import COUNT, POSITIVE, Reads, check_fitted
 from gnomon.decomposition._kernels import KERNELS, centered_kernel, kernel_of, rounding
 

@@ -13,11 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils import Tags
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, fix_signs, symmetric_eigen
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
-from gnomon.core.steps import OneStep
 from gnomon.core.threads import one_blas_thread, shared
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, NUMBER, Reads, warn
 from gnomon.decomposition._kernel_queries import KernelQueries

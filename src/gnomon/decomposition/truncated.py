@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.steps import OneStep
 from gnomon.core.sums import Chunk, per_row, total
 from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, check_fitted
 from gnomon.decomposition import _spectra, singular

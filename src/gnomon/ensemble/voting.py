@@ -12,10 +12,10 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError
 from gnomon.core.parameters import InvalidParameterError, StrOptions
 from gnomon.core.routing import route, routing_enabled, with_config
-from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads
 from gnomon.core.wrapping import NamedMembers, input_names

@@ -11,12 +11,12 @@ from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.rows import Chunk
 from gnomon.core.settings import check_parameters
-from gnomon.core.steps import OneStep
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import POSITIVE, Reads, check_fitted
 from gnomon.graphical.binning import bin_edges, put_into_bins

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.base import DensityMixin
 from sklearn.exceptions import NotFittedError
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError, DegenerateError, nearest
 from gnomon.core.frames import import_pandas
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.core.rows import Chunk
 from gnomon.core.settings import check_parameters
-from gnomon.core.steps import OneStep
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads
 from gnomon.graphical import dags

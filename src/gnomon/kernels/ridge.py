@@ -9,10 +9,10 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import RegressorMixin
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, warn
 from gnomon.kernels.tiles import wide
 from gnomon.kernels.using import KERNEL, TakesKernel

@@ -12,12 +12,12 @@ from sklearn.metrics import DistanceMetric
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.items import Items
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.settings import check_parameters
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, encode, warn, weights
 from gnomon.neighbors.choose_index import build
 from gnomon.neighbors.metrics import NAMES, SEQUENCES, resolve

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import POSITIVE, Reads, warn
 from gnomon.neighbors.kernel_weights import (
     KERNELS,

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import POSITIVE, Reads, check_fitted
 from gnomon.loops.distances import METRICS
 from gnomon.neighbors.kernel_weights import (

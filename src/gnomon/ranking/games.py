@@ -11,6 +11,7 @@ from scipy import sparse, stats
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.frames import import_pandas
@@ -18,7 +19,6 @@ from gnomon.core.items import listed
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.settings import check_parameters
-from gnomon.core.steps import OneStep
 from gnomon.core.trace import Trace
 from gnomon.sequence.structure import chain_structure, stationary_distribution
 

@@ -12,12 +12,12 @@ from scipy.sparse import linalg as sparse_linalg
 from scipy.spatial import cKDTree
 from sklearn.base import ClassifierMixin
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import Rows
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, check_fitted, warn
 from gnomon.loops.distances import pairwise
 

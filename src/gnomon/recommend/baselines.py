@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
-from gnomon.core.steps import OneStep
 from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER
 from gnomon.recommend.base import RatingRecommender

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError
 from gnomon.core.ids import codes_of, column_of
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import NOT_NEGATIVE, NUMBER, warn
 from gnomon.recommend.alternating import side_of, solve_side
 from gnomon.recommend.base import RatingRecommender

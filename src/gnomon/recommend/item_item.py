@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import codes_of, is_many
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import ById, RatingMatrix
-from gnomon.core.steps import OneStep
 from gnomon.core.threads import shared
 from gnomon.core.validate import COUNT, NOT_NEGATIVE
 from gnomon.recommend.base import largest, pieces_of

@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.ids import codes_of
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
 from gnomon.core.ratings import RatingMatrix
-from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import COUNT, NOT_NEGATIVE
 from gnomon.recommend.base import RatingRecommender, check_length, largest

@@ -11,12 +11,12 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
 from gnomon.core.settings import check_parameters, count_of
-from gnomon.core.steps import OneStep
 from gnomon.core.trace import Trace
 from gnomon.core.validate import probabilities
 from gnomon.loops import chains as loops

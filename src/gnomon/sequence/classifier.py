@@ -10,12 +10,12 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.core.items import Items, listed
 from gnomon.core.linalg import Array, log_sum_exp
 from gnomon.core.parameters import HasMethods, StrOptions
 from gnomon.core.settings import check_parameters
-from gnomon.core.steps import OneStep
 from gnomon.core.threads import in_order
 from gnomon.core.validate import encode, one_each, probabilities
 

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array, cholesky
 from gnomon.core.parameters import StrOptions
 from gnomon.core.randomness import generator
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import Reads, run_lengths_of
 from gnomon.distributions import Gaussian
 

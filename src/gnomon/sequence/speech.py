@@ -11,12 +11,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.core.canonical import order_by_value
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError
 from gnomon.core.items import Items, listed
 from gnomon.core.linalg import Array
 from gnomon.core.randomness import generator
 from gnomon.core.settings import check_parameters
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import COUNT, POSITIVE, encode, one_each, vector
 from gnomon.sequence.classifier import HMMClassifier
 from gnomon.sequence.starts import spread_centers, squared_distances

@@ -13,13 +13,13 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.decoding import check_shapes
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.items import Items, listed
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import HasMethods
 from gnomon.core.settings import check_parameters
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import NOT_NEGATIVE
 from gnomon.sequence.recursions import HiddenChain, log, viterbi
 

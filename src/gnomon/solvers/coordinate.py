@@ -70,11 +70,12 @@ def solve_gram(G, t, pen: Penalized, w, g, enough: Any, max_rounds: int, floor: 
 
     Steps to the optimum of the present signs alternate with sweeps, which change the signs. While such a step
     gets no further than the first change of sign, sweeps with Anderson extrapolation are the better use of
-    time. Sweeps whose largest δ²‖x_j‖² is at most `floor` move nothing but rounding: they end it, too.
+    time. Sweeps whose largest δ²‖x_j‖² is at most `floor` move nothing but rounding: they end it, too. With a
+    ridge penalty alone there are no signs to find, and the first step is the answer.
     """
     sweeps, patience = 0, 1
     for turn in range(max_rounds):
-        if turn or not np.any(w):
+        if turn or not (np.any(w) or is_ridge(t, pen)):
             for _ in range(patience):
                 made, largest = extrapolated_sweeps(G, t, pen, w, g, 2 if patience == 1 else 5)
                 sweeps += made
@@ -85,6 +86,11 @@ def solve_gram(G, t, pen: Penalized, w, g, enough: Any, max_rounds: int, floor: 
             break
         patience = 1 if whole else min(2 * patience, 32)
     return sweeps
+
+
+def is_ridge(t: Array, pen: Penalized) -> bool:
+    """Every coefficient is free, and one linear system gives them all."""
+    return pen.mu > 0.0 and not pen.positive and not t.any()
 
 
 def extrapolated_sweeps(G, t, pen: Penalized, w, g, memory: int = 5) -> tuple[int, float]:
@@ -131,7 +137,7 @@ def newton_on_signs(G, t, pen: Penalized, w, g) -> bool:
     """Move to the optimum for the present support and signs, as far as the objective falls; True if all the
     way.
     """
-    S = np.flatnonzero(w)
+    S = np.arange(len(w)) if is_ridge(t, pen) else np.flatnonzero(w)
     if not len(S):
         return True
     H = np.take(G[S], S, axis=1)

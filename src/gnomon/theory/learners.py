@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import StrOptions
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import NUMBER, Reads
 from gnomon.theory.bounds import Bound, rectangle_bound
 from gnomon.theory.experiments import RectangleGame, rectangle_game

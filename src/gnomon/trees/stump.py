@@ -8,10 +8,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import ModelFileError
 from gnomon.core.parameters import StrOptions
 from gnomon.core.rows import Chunk
-from gnomon.core.steps import OneStep
 from gnomon.core.sums import per_row
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads

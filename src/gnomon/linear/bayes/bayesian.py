@@ -9,11 +9,11 @@ import numpy as np
 from scipy import linalg, sparse, special, stats
 from sklearn.base import RegressorMixin
 
+from gnomon.core.closed_form import Additive
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array, cholesky, log_determinant
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.randomness import generator
-from gnomon.core.steps import Additive
 from gnomon.core.sums import per_row
 from gnomon.core.validate import Reads, check_fitted
 from gnomon.linear.squares.least_squares import LinearPrediction, check_moments

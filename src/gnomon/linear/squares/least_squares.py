@@ -9,10 +9,10 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from gnomon.core.closed_form import Additive
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.steps import Additive
 from gnomon.core.sums import per_row, total
 from gnomon.core.validate import Reads, warn
 from gnomon.linear.squares import normal

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from gnomon.core.closed_form import OneStep
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
-from gnomon.core.steps import OneStep
 from gnomon.core.validate import COUNT, Reads
 from gnomon.linear._rows import check_classes, weigh_classes
 from gnomon.linear._rules import SEED

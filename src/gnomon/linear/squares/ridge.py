@@ -9,11 +9,11 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from gnomon.core.closed_form import Additive
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.rows import MemoryRows
-from gnomon.core.steps import Additive
 from gnomon.core.sums import total
 from gnomon.core.validate import Reads
 from gnomon.linear.squares import normal
