@@ -198,7 +198,7 @@ def sum_rows(table, sums):
 
 @compiled
 def true_cells(cells, words, n_lines, width, total):
-    """Positions set in the lines of a table of bytes, at most `total`: starts, positions. words: the bytes by eights."""
+    """Positions set in the lines of a table of bytes, at most `total`: starts, positions. words: bytes by eights."""
     starts = np.zeros(n_lines + 1, dtype=np.int64)
     found = np.empty(total, dtype=np.int32)
     n = 0
