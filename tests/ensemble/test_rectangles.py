@@ -94,8 +94,14 @@ def test_detector_finds_a_face_at_two_sizes():
     for size in (12, 24):
         image = np.full((60, 60), 0.4) + np.random.default_rng(1).normal(0, 0.01, (60, 60))
         image[20 : 20 + size, 30 : 30 + size] = np.kron(face, np.ones((size // 12, size // 12)))
-        boxes, scores = ObjectDetector(cascade, min_neighbors=1).detect(image)
+        detector = ObjectDetector(cascade, min_neighbors=1)
+        boxes, scores = detector.detect(image)
         best = boxes[scores.argmax()]
         center, truth = best[:2] + best[2] / 2, np.array([20, 30]) + size / 2
         assert np.abs(center - truth).max() <= size / 3
         assert best[2] == pytest.approx(size, rel=0.5)
+        drawn = [
+            [patch.get_y(), patch.get_x(), patch.get_height(), patch.get_width()]
+            for patch in detector.plot(image).patches
+        ]
+        np.testing.assert_array_equal(drawn, boxes)

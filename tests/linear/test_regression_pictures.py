@@ -70,10 +70,10 @@ def test_projection_shows_the_fitted_values():
 
 def test_plane_through_points():
     X, y = itemgetter("data", "target")(make_table("income", 30, random_state=0))
-    ax = plot.fit_plane(LinearRegression().fit(X, y), X, y)
+    ax = plot.fit_line(LinearRegression().fit(X, y), X, y)
     assert ax.name == "3d" and len(ax.collections) == 2
     cubic = make_pipeline(PolynomialFeatures(3), LinearRegression())
-    plot.fit_plane(cubic.fit(X, y), X, y)
+    plot.fit_line(cubic.fit(X, y), X, y)
 
 
 def test_balls_touch_the_ridge_solution():

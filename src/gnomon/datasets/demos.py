@@ -13,13 +13,13 @@ topic_ecology | make_text("topics", 40, random_state=0) | cluster.ClusterFeature
 tumor_genes | make_table("genes", 60, random_state=0) | linear.Lasso | plot.path
 weather_entropy | load_lesson("weather") | distributions.mutual_information | plot.heat_map
 restaurant_tree | load_restaurant() | trees.DecisionTreeClassifier | plot.tree
-split_gains | load_lesson("split") | distributions.entropy_from_counts | plot.gain_curve
+split_gains | load_lesson("split") | distributions.entropy_from_counts | plot.impurity_functions
 iris_ratios_tree | load_lesson("iris ratios") | trees.DecisionTreeClassifier | plot.decision_regions
 quadrant_tree | make_pattern("quadrants", 100, random_state=0) | trees.DecisionTreeClassifier | plot.decision_regions
 linear_playground | make_table("far points", 45, random_state=0) | linear.LogisticRegression | plot.compare_classifiers
 gates_weight_space | load_lesson("and") | linear.Perceptron | plot.weight_space
 old_faithful | load_old_faithful() | linear.LinearRegression | plot.fit_line
-income_plane | make_table("income", 50, random_state=0) | linear.LinearRegression | plot.fit_plane
+income_plane | make_table("income", 50, random_state=0) | linear.LinearRegression | plot.fit_line
 polynomial_orders | make_polynomial_curve(50, random_state=0) | linear.PolynomialFeatures | plot.fit_line
 ridge_lasso_paths | make_sparse_regression(60, 20, 3, random_state=0) | linear.lasso_path | plot.path
 lp_contours | make_table("income", 50, random_state=0) | linear.LpRegression | plot.penalty_contours
@@ -39,7 +39,7 @@ bagged_trees | make_pattern("moons", 100, random_state=0) | ensemble.BaggingClas
 boosting_rounds | load_lesson("boosting a") | ensemble.AdaBoostClassifier | plot.boosting_rounds
 boosting_benchmarks | make_pattern("rings", 100) | ensemble.GradientBoostingClassifier | plot.boosting_scatter
 dartboard | make_table("uniform noise", 20, random_state=0) | selection.bias_variance | plot.dartboard
-face_detection | make_face_patches(20, random_state=0) | ensemble.CascadeClassifier | plot.detections
+face_detection | make_face_patches(20, random_state=0) | ensemble.CascadeClassifier | plot.images
 kmeans_film | load_old_faithful() | cluster.KMeans | plot.animate
 bad_start | load_lesson("four clusters") | cluster.KMeans | plot.voronoi
 choose_k | load_lesson("clusters") | cluster.choose_k | cluster.choose_k

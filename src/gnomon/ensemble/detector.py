@@ -59,6 +59,12 @@ class ObjectDetector:
             scale *= self.scale_factor
         return self._merge(np.concatenate(found) if found else np.zeros((0, 4)))
 
+    def plot(self, image: Any, ax: Any = None) -> Any:
+        """Draw the image and the boxes of the objects found; return the Axes."""
+        from gnomon.plot.trees import found_boxes
+
+        return found_boxes(image, self.detect(image)[0], ax=ax)
+
     def _windows(self, ii: Array, ii2: Array, scale: float) -> Array:
         stages = self.cascade.stages_
         size = round(self.cascade.window * scale)

@@ -40,7 +40,7 @@ _FILES = {
     ],
     "recommend": ["rating_matrix"],
     "regions": ["decision_regions", "ellipses"],
-    "regression": ["descent", "fit_plane", "penalty_contours", "projection"],
+    "regression": ["descent", "penalty_contours", "projection"],
     "sequence": [
         "criteria",
         "ranking_table",
@@ -54,8 +54,6 @@ _FILES = {
     "trees": [
         "boosting_rounds",
         "boosting_scatter",
-        "detections",
-        "gain_curve",
         "impurity_functions",
         "train_test_size_curve",
         "tree",

@@ -50,7 +50,6 @@ from .recommend import rating_matrix as rating_matrix
 from .regions import decision_regions as decision_regions
 from .regions import ellipses as ellipses
 from .regression import descent as descent
-from .regression import fit_plane as fit_plane
 from .regression import penalty_contours as penalty_contours
 from .regression import projection as projection
 from .sequence import criteria as criteria
@@ -63,11 +62,9 @@ from .tables import heat_map as heat_map
 from .theory import rectangles as rectangles
 from .trees import boosting_rounds as boosting_rounds
 from .trees import boosting_scatter as boosting_scatter
-from .trees import detections as detections
-from .trees import gain_curve as gain_curve
 from .trees import impurity_functions as impurity_functions
 from .trees import train_test_size_curve as train_test_size_curve
 from .trees import tree as tree
 from .trees import tree_gallery as tree_gallery
 
-__all__ = ["animate", "bars", "belief_update", "bias_variance", "boosting_rounds", "boosting_scatter", "class_densities", "compare_classifiers", "criteria", "dartboard", "decision_regions", "dendrogram", "density", "descent", "detections", "dirichlet_draws", "ellipses", "em_bound", "embedding", "fit_line", "fit_plane", "gain_curve", "gradient_norms", "grid_map", "heat_map", "hidden_units", "hulls", "images", "impurity_functions", "imputed_matrix", "intervals", "itemset_lattice", "kernel_curves", "kernel_slice", "kmeans_steps", "layers", "likelihood_curve", "loss_curves", "margin", "neighbors", "network", "path", "penalty_contours", "plates", "predictive_band", "projected_classes", "projection", "ranking_table", "rating_matrix", "reconstructions", "rectangles", "reliability", "return_curve", "roc", "rules", "score_curve", "scree", "segmentation", "simplex", "speech", "state_posterior", "topics", "trace", "track", "train_test_size_curve", "tree", "tree_gallery", "trellis", "voronoi", "weight_space"]
+__all__ = ["animate", "bars", "belief_update", "bias_variance", "boosting_rounds", "boosting_scatter", "class_densities", "compare_classifiers", "criteria", "dartboard", "decision_regions", "dendrogram", "density", "descent", "dirichlet_draws", "ellipses", "em_bound", "embedding", "fit_line", "gradient_norms", "grid_map", "heat_map", "hidden_units", "hulls", "images", "impurity_functions", "imputed_matrix", "intervals", "itemset_lattice", "kernel_curves", "kernel_slice", "kmeans_steps", "layers", "likelihood_curve", "loss_curves", "margin", "neighbors", "network", "path", "penalty_contours", "plates", "predictive_band", "projected_classes", "projection", "ranking_table", "rating_matrix", "reconstructions", "rectangles", "reliability", "return_curve", "roc", "rules", "score_curve", "scree", "segmentation", "simplex", "speech", "state_posterior", "topics", "trace", "track", "train_test_size_curve", "tree", "tree_gallery", "trellis", "voronoi", "weight_space"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from gnomon.core.errors import DataError
 from gnomon.plot import style
+from gnomon.plot.regression import surface
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,27 +17,29 @@ if TYPE_CHECKING:
 def fit_line(
     model: Any, X: Any, y: Any = None, ax: Axes | None = None, *, label: str | None = None, points: int = 200
 ) -> Axes:
-    """Draw the prediction of a model of one feature as a line, with the data it was fitted to.
+    """Draw the prediction of a model of one feature as a line, of two as a surface, with the data it was fitted to.
 
     Parameters
     ----------
     model : fitted regressor
-        With ``predict`` and one feature.
-    X : array-like (n, 1)
-        The data; they set the range of the line.
+        With ``predict`` and one feature or two.
+    X : array-like (n, 1) or (n, 2)
+        The data; they set the range of what is drawn.
     y : array-like (n,), optional
         The responses.
     ax : matplotlib Axes, optional
-        Where to draw; several models may share one, and the data are then drawn once.
+        Where to draw, in three dimensions for a surface; several lines may share one, the data are drawn once.
     label : str, optional
-        Name in the legend; the model's class by default.
+        Name of a line in the legend; the model's class by default.
     points : int
-        Where the line is computed.
+        Where a line is computed; a surface is computed on a grid of an eighth of them in each direction.
 
     Returns
     -------
     matplotlib Axes
     """
+    if np.ndim(X) == 2 and np.shape(X)[1] == 2:
+        return surface(model, X, y, ax, points // 8)
     column, grid = _grid(X, points)
     ax = style.axes(ax, x=style.feature_names(model, X, 1)[0], y=str(getattr(y, "name", None) or "y"))
     _scatter(ax, column, y)

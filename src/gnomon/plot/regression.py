@@ -60,25 +60,9 @@ def projection(X: Any, y: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def fit_plane(model: Any, X: Any, y: Any = None, ax: Axes | None = None, *, points: int = 25) -> Axes:
-    """Draw the prediction of a model of two features as a surface, the data above and below it.
-
-    Parameters
-    ----------
-    model : fitted regressor
-    X : array of shape (n, 2)
-    y : array of shape (n,), optional
-    ax : 3-D matplotlib Axes, optional
-    points : int
-        Grid lines in each direction.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+def surface(model: Any, X: Any, y: Any, ax: Axes | None, points: int) -> Axes:
+    """Draw the prediction of a model of two features as a surface, the data above and below it."""
     values = np.asarray(X, dtype=float)
-    if values.ndim != 2 or values.shape[1] != 2:
-        raise DataError(f"the picture has two features: X must have two columns, not shape {values.shape}")
     ax = _space(ax)
     a, b = np.meshgrid(*(np.linspace(*style.limits(column, 0.03), points) for column in values.T))
     grid = np.c_[a.ravel(), b.ravel()]

@@ -25,12 +25,9 @@ def impurity_functions(ax: Axes | None = None) -> Axes:
     return ax
 
 
-def gain_curve(X: Any, y: Any, feature: int = 0, criterion: str = "gini", ax: Axes | None = None) -> Axes:
-    """Draw the gain of every threshold of one feature, and mark the best."""
-    from gnomon.trees.splits import gain_curve as curve_of
-
-    curve = curve_of(X, y, feature, criterion)
-    ax = style.axes(ax, x=f"threshold of feature {feature}", y=f"gain ({criterion})")
+def gains(curve: Any, ax: Axes | None = None) -> Axes:
+    """Draw the gain of every threshold of a `GainCurve`, and mark the best."""
+    ax = style.axes(ax, x="threshold", y="gain")
     ax.plot(curve.thresholds, curve.gains, ".-", color=style.color(0))
     if len(curve.gains):
         best = int(curve.gains.argmax())
@@ -175,7 +172,7 @@ def boosting_losses(model: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def detections(image: Any, boxes: Any, ax: Axes | None = None) -> Axes:
+def found_boxes(image: Any, boxes: Any, ax: Axes | None = None) -> Axes:
     """Draw boxes (top, left, height, width) on an image."""
     from matplotlib.patches import Rectangle
 

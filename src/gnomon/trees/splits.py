@@ -82,6 +82,12 @@ class GainCurve(NamedTuple):
     gains: Array
     left_counts: Array  # class weights (or weight) on the left side
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the gains and mark the best threshold; return the Axes."""
+        from gnomon.plot.trees import gains
+
+        return gains(self, ax=ax)
+
 
 def gain_curve(
     X: Any, y: Any, feature: int = 0, criterion: str = "gini", sample_weight: Any = None
