@@ -57,19 +57,20 @@ def test_a_killed_fit_ends_with_the_bits_of_an_undisturbed_one(case, after, tmp_
 
 
 @pytest.mark.parametrize("shape", [(60, 50), (400, 12)])
+@pytest.mark.parametrize("tol", [1e-4, 1e-9])
 @pytest.mark.parametrize("positive", [False, True])
-def test_the_steps_of_a_tall_fit_are_those_of_an_unseen_one(shape, positive):
+def test_the_steps_of_a_tall_fit_are_those_of_an_unseen_one(shape, tol, positive):
     X, y = table(*shape, np.asarray)
-    model = ElasticNet(0.05, l1_ratio=0.9, tol=1e-9, positive=positive)
+    model = ElasticNet(0.05, l1_ratio=0.9, tol=tol, positive=positive)
     copies = list(model.iterate(X, y))
     model.fit(X, y)
-    assert len(copies) == model.n_iter_ + 1 > 4
+    assert len(copies) == model.n_iter_ + 1 > 3
     for name in ("coef_", "intercept_", "dual_gap_", "dual_point_"):
         assert_same_bits(getattr(copies[-1], name), getattr(model, name))
     assert_same_bits(copies[-1].trace_.objective, model.trace_.objective)
     assert_same_bits(copies[-1].trace_.certificate, model.trace_.certificate)
     w, Z, r = np.zeros(shape[1]), X - X.mean(axis=0), y - y.mean()  # a slow twin: sweeps on the residual
-    for copy in copies[1:4]:
+    for copy in copies[1:3]:
         for j, z in enumerate(Z.T):
             slope = z @ r / len(y) + w[j] * (z @ z) / len(y)
             new = max(abs(slope) - 0.045, 0.0) * np.sign(slope) / (z @ z / len(y) + 0.005)

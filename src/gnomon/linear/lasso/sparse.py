@@ -260,15 +260,16 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
         prepared = state.prepared
         pen, goal = self._penalty(prepared), self.tol * prepared.yy
         engine, check = prepared.engine, state.check
-        told, ended = [(check.primal, check.gap)], check.gap <= goal
-        if not ended:
-            with one_blas_thread():
-                if isinstance(engine, MomentEngine):
-                    told, check = engine.steps(pen, goal, most)
-                    ended = engine.turn is None and check.gap <= goal
-                else:
-                    check = engine.advance(pen, goal)
-                    told, ended = [(check.primal, check.gap)], check.gap <= goal
+        told, by_sweeps = [(check.primal, check.gap)], isinstance(engine, MomentEngine)
+        with one_blas_thread():
+            if by_sweeps and (
+                check.gap > goal or engine.turn is not None
+            ):  # what is begun is brought to its end
+                told, check = engine.steps(pen, goal, most)
+            elif check.gap > goal:
+                check = engine.advance(pen, goal)
+                told = [(check.primal, check.gap)]
+        ended = check.gap <= goal and not (by_sweeps and engine.turn is not None)
         mass, yy = prepared.mass, prepared.yy
         reports = [Report(primal / mass, gap / yy if yy > 0 else 0.0) for primal, gap in told]
         reports[-1] = reports[-1]._replace(done=ended)
