@@ -128,7 +128,7 @@ VALUES = {
     "times": np.array(["2020-01-01", "NaT"], dtype="M8[D]"),
     "half and bool": [np.array([1, 2], "f2"), np.array([True, False])],
     "objects": np.array([["x", None], [2.5, (1, 2)]], dtype=object),
-    "CSR": sp.random_array((5, 4), density=0.5, format="csr", rng=0),
+    "CSR": sp.csr_array(np.random.default_rng(0).random((5, 4)).clip(0.5) - 0.5),
     "CSC matrix": sp.csc_matrix(np.eye(3, dtype="f4")),
     "COO": sp.coo_array(np.eye(3)),
     "PCG64": drawn(np.random.default_rng(3)),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from compare import assert_same_bits
 from gnomon.core import callbacks
@@ -22,7 +23,11 @@ def table(n, d, form):
     return form(X), y
 
 
-CASES = {"wide": (80, 900, np.asarray), "sparse": (300, 900, sparse.csr_array)}
+CASES = {
+    "wide": (80, 900, np.asarray),
+    "tall": (60, 50, np.asarray),
+    "sparse": (300, 900, sparse.csr_array),
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -49,6 +54,41 @@ def test_a_killed_fit_ends_with_the_bits_of_an_undisturbed_one(case, after, tmp_
         assert_same_bits(again.trace_.objective, whole.trace_.objective)
     if case == "wide":
         assert sizes and max(sizes) < X.nbytes
+
+
+@pytest.mark.parametrize("shape", [(60, 50), (400, 12)])
+@pytest.mark.parametrize("tol", [1e-4, 1e-9])
+@pytest.mark.parametrize("positive", [False, True])
+def test_the_steps_of_a_tall_fit_are_those_of_an_unseen_one(shape, tol, positive):
+    X, y = table(*shape, np.asarray)
+    model = ElasticNet(0.05, l1_ratio=0.9, tol=tol, positive=positive)
+    copies = list(model.iterate(X, y))
+    model.fit(X, y)
+    assert len(copies) == model.n_iter_ + 1 > 3
+    for name in ("coef_", "intercept_", "dual_gap_", "dual_point_"):
+        assert_same_bits(getattr(copies[-1], name), getattr(model, name))
+    assert_same_bits(copies[-1].trace_.objective, model.trace_.objective)
+    assert_same_bits(copies[-1].trace_.certificate, model.trace_.certificate)
+    w, Z, r = np.zeros(shape[1]), X - X.mean(axis=0), y - y.mean()  # a slow twin: sweeps on the residual
+    for copy in copies[1:3]:
+        for j, z in enumerate(Z.T):
+            slope = z @ r / len(y) + w[j] * (z @ z) / len(y)
+            new = max(abs(slope) - 0.045, 0.0) * np.sign(slope) / (z @ z / len(y) + 0.005)
+            new = max(new, 0.0) if positive else new
+            r, w[j] = r - (new - w[j]) * z, new
+        np.testing.assert_allclose(copy.coef_, w, atol=1e-12)
+        objective = r @ r / (2 * len(y)) + 0.045 * np.abs(w).sum() + 0.0025 * w @ w
+        assert copy.trace_.objective[-1] == pytest.approx(objective, rel=1e-12)
+
+
+def test_a_limit_in_the_midst_of_sweeps_is_kept():
+    X, y = table(60, 50, np.asarray)
+    model = Lasso(0.05, tol=1e-9, max_iter=3)
+    with pytest.warns(ConvergenceWarning, match="its certificate is"):
+        model.fit(X, y)
+    *_, third = (copy for copy, _ in zip(model.iterate(X, y), range(4)))
+    assert_same_bits(third.coef_, model.coef_)
+    assert model.n_iter_ == 3 and not model.converged_
 
 
 def test_a_warm_start_is_taken_up_again(tmp_path):

@@ -53,8 +53,11 @@ def test_compiled_gap_is_the_gap(mu, positive):
     q, yy = A.T @ y, float(y @ y)
     g = q - A.T @ (A @ w)
     r = y - A @ w
-    expected = dual_check(float(r @ r), float(r @ y), yy, w, g, Penalized(4.0, mu, positive)).gap
-    assert loops.gram_gap(q, yy, 4.0, mu, positive, w, g) == pytest.approx(expected, rel=1e-10)
+    expected = dual_check(float(r @ r), float(r @ y), yy, w, g, Penalized(4.0, mu, positive))
+    primal, gap = loops.gram_gap(q, yy, 4.0, mu, positive, w, g)
+    assert gap == pytest.approx(expected.gap, rel=1e-10) and primal == pytest.approx(
+        expected.primal, rel=1e-10
+    )
 
 
 @pytest.mark.parametrize("l1_ratio", [1.0, 0.5])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from gnomon.core.callbacks import Checkpoint, TimeBudget
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor, levels
@@ -29,6 +30,21 @@ MODELS = {
 }
 
 
+AT_ONCE = {
+    "best first": (DecisionTreeClassifier(max_leaf_nodes=9, random_state=0), problem()),
+    "best first, pruned": (DecisionTreeRegressor(max_leaf_nodes=12, ccp_alpha=0.02), problem(False)),
+    "best first, all": (DecisionTreeClassifier(growth="best_first", min_samples_leaf=20), problem()),
+    "bins": (DecisionTreeRegressor(max_bins=16, min_samples_leaf=9), problem(False, True)),
+    "monotone": (DecisionTreeRegressor(monotonic_cst=[1, 0, 0, 0], max_depth=4), problem(False)),
+    "absolute error": (DecisionTreeRegressor(criterion="absolute_error", max_depth=4), problem(False)),
+    "many branches": (
+        DecisionTreeClassifier(split="multiway", categorical_features=[3], max_depth=3),
+        problem(),
+    ),
+    "sparse": (DecisionTreeClassifier(max_depth=5, random_state=0), (csr_array(problem()[0]), problem()[1])),
+}
+
+
 def assert_same_tree(one, other):
     for name, a, b in zip(one.tree_._fields, one.tree_, other.tree_, strict=True):
         np.testing.assert_array_equal(a, b, err_msg=name)
@@ -45,6 +61,30 @@ def watched(model, *callbacks):
 def test_a_tree_that_is_watched_is_the_one_that_grows_unseen(name):
     model, data = MODELS[name]
     assert_same_tree(model.fit(*data), watched(model).fit(*data))
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_a_tree_that_is_grown_at_once_shows_its_steps(name, tmp_path):
+    model, data = AT_ONCE[name]
+    model.fit(*data)
+    assert_same_tree(model, watched(model).fit(*data))
+    by_splits = model.max_leaf_nodes is not None
+    assert model.trace_.unit == ("split" if by_splits else "level")
+    grown = watched(model).set_params(ccp_alpha=0.0).fit(*data).tree_
+    assert model.n_iter_ == (grown.n_leaves - 1 if by_splits else grown.max_depth) > 2
+    for step in range(1, model.n_iter_):  # a fit that ends early is the tree of a tighter limit
+        found = watched(model, Stops(step)).fit(*data)
+        bound = {"max_leaf_nodes": step + 1} if by_splits else {"max_depth": step}
+        cut = watched(model).set_params(ccp_alpha=0.0, **bound).fit(*data)
+        for field in ("feature", "threshold", "value", "split_order")[: 4 if by_splits else 3]:
+            np.testing.assert_array_equal(getattr(found.tree_, field), getattr(cut.tree_, field))
+        assert found.trace_["leaves"][-1] == model.trace_["leaves"][step - 1] == cut.get_n_leaves()
+        impurity = pytest.approx(total_impurity(cut.tree_), rel=1e-9, abs=1e-12)
+        assert found.trace_.objective[-1] == model.trace_.objective[step - 1] == impurity
+    path = tmp_path / "tree"
+    with pytest.raises(KeyboardInterrupt):
+        watched(model, Checkpoint(path, every_seconds=0), Killed(2)).fit(*data)
+    assert_same_tree(model, watched(model, Checkpoint(path, every_seconds=0)).fit(*data))
 
 
 def test_large_nodes_are_split_by_all_threads(monkeypatch):

@@ -1,4 +1,4 @@
-"""Ids of any type, and the codes that stand for them."""
+"""Ids of any type (of users and items, categories, states, symbols), and the codes that stand for them."""
 
 from __future__ import annotations
 
@@ -75,13 +75,15 @@ def codes_of(values: Any, names: Array) -> Array:
     if not len(names) or not len(column):
         return np.full(len(column), -1, dtype=np.int64)
     plain = names.dtype != object and column.dtype != object
-    if plain and (names.dtype.kind in "iuf") != (column.dtype.kind in "iuf"):
+    if plain and (names.dtype.kind in "biuf") != (column.dtype.kind in "biuf"):
         return np.full(len(column), -1, dtype=np.int64)
     if plain and _is_range(names):
         whole = column.astype(np.int64) if column.dtype.kind != "f" else np.where(column % 1 == 0, column, -1)
         return np.where((whole >= 0) & (whole < len(names)), whole, -1).astype(np.int64)
-    if plain and (names[:-1] < names[1:]).all():
-        place = np.minimum(np.searchsorted(names, column), len(names) - 1)
+    if plain:
+        order = None if (names[:-1] < names[1:]).all() else np.argsort(names, kind="stable")
+        place = np.minimum(np.searchsorted(names, column, sorter=order), len(names) - 1)
+        place = place if order is None else order[place]
         return np.where(names[place] == column, place, -1).astype(np.int64)
     table = {name: code for code, name in enumerate(names.tolist())}
     try:

@@ -18,9 +18,9 @@ from gnomon.ensemble.histogram import Grown, Histogrammer, Limits, pack, to_tree
 from gnomon.ensemble.judging import Judge, by_score
 from gnomon.losses.boosting import Objective
 from gnomon.trees import categories as cats
-from gnomon.trees.base import checked_signs, positive, signs_by_name
+from gnomon.trees.base import positive
 from gnomon.trees.binning import bin_columns, find_bins
-from gnomon.trees.problems import NO_LIMIT
+from gnomon.trees.problems import NO_LIMIT, checked_signs, signs_by_name
 
 Array = np.ndarray
 HEAVIEST = 1e100  # sums of weighted gradients stay far from the end of the numbers

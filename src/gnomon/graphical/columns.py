@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core.errors import DataError
+from gnomon.core.ids import codes_of
 from gnomon.core.linalg import Array
 from gnomon.core.rows import Chunk, MemoryRows, Rows
 from gnomon.core.sums import total
@@ -170,11 +171,8 @@ def number_codes(column: Array, states: Sequence[Any], name: str, unknown: str) 
         raise DataError(
             f"column {name!r} of X holds the number {strange[0]:g}, and its states are {list(states)}."
         ) from None
-    order = np.argsort(numbers)
-    place = np.minimum(np.searchsorted(numbers[order], column), len(numbers) - 1)
-    codes = order[place].astype(np.int32)
-    missing = np.isnan(column)
-    wrong = ~missing & (numbers[codes] != column)
+    codes = codes_of(column, numbers).astype(np.int32)
+    wrong = ~np.isnan(column) & (codes < 0)
     if wrong.any() and unknown == "error":
         raise DataError(
             f"column {name!r} of X holds {column[wrong][0]:g}, which is none of its states {list(states)[:20]}. "
@@ -185,7 +183,6 @@ def number_codes(column: Array, states: Sequence[Any], name: str, unknown: str) 
             f"column {name!r} of X holds {column[wrong][0]:g}, which was never seen in training; it is taken for "
             "missing. Declare all states where that is wrong."
         )
-    codes[missing | wrong] = -1
     return codes
 
 

@@ -56,17 +56,18 @@ def gram_sweeps(G, t, mu, positive, w, g, n_sweeps):
 
 @compiled
 def gap_between(rr, yr, t, size, top):
-    """Objective minus the dual value at the best feasible multiple of the residual, for t > 0.
+    """Objective, and what it is above the dual value at the best feasible multiple of the residual, for t > 0.
 
     rr is ‖r‖² + mu‖w‖², yr = yᵀr, size = ‖w‖₁ and top the steepest slope.
     """
     scale = min(max(yr / rr, 0.0), t / max(t, top)) if rr > 0.0 else 0.0
-    return max(0.5 * rr + t * size - scale * yr + 0.5 * scale * scale * rr, 0.0)
+    primal = 0.5 * rr + t * size
+    return primal, max(primal - scale * yr + 0.5 * scale * scale * rr, 0.0)
 
 
 @compiled
 def gram_gap(q, yy, t, mu, positive, w, g):
-    """Duality gap of a point from its slopes g = q − Gw, for t > 0."""
+    """Objective and duality gap of a point from its slopes g = q − Gw, for t > 0."""
     wq, wg, ww, size, top = 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(len(w)):
         slope = g[j] - mu * w[j]
@@ -81,19 +82,20 @@ def gram_gap(q, yy, t, mu, positive, w, g):
 
 
 @compiled
-def gram_descent(G, q, yy, t, mu, positive, w, g, goal, n_sweeps):
-    """Cyclic sweeps until the gap is at most `goal`; returns their number, the gap and the largest
-    δ² ‖x_j‖² of the last one.
+def gram_descent(G, q, yy, t, mu, positive, w, g, goal, n_sweeps, told):
+    """Cyclic sweeps until the gap is at most `goal`; told = objective and gap after each of them.
+
+    Returns their number and the largest δ² ‖x_j‖² of the last one.
     """
-    made, largest, gap = 0, 0.0, 0.0
+    made, largest = 0, 0.0
     thresholds = np.full(len(w), t)
     for _ in range(n_sweeps):
         largest = gram_sweep(G, thresholds, mu, positive, w, g)
+        told[made, 0], told[made, 1] = gram_gap(q, yy, t, mu, positive, w, g)
         made += 1
-        gap = gram_gap(q, yy, t, mu, positive, w, g)
-        if gap <= goal or largest == 0.0:
+        if told[made - 1, 1] <= goal or largest == 0.0:
             break
-    return made, gap, largest
+    return made, largest
 
 
 @compiled

@@ -9,6 +9,7 @@ import numpy as np
 
 from gnomon.core.data import Data, digest_of
 from gnomon.core.errors import DataError
+from gnomon.core.ids import codes_of
 from gnomon.core.items import listed
 from gnomon.core.linalg import Array
 from gnomon.core.validate import run_lengths_of
@@ -74,21 +75,14 @@ def encode_symbols(values: Array, states: Array, *, unknown: str = "error") -> A
     """Return the position of every symbol in the sorted `states`; unknown ones are an error, or -1."""
     if unknown not in ("error", "ignore"):
         raise DataError(f"unknown must be 'error' or 'ignore'; got {unknown!r}.")
-    order = np.argsort(states, kind="stable")
-    try:
-        place = np.minimum(np.searchsorted(states[order], values), len(states) - 1)
-    except TypeError as error:
-        raise DataError(f"symbols of kind {values.dtype} cannot be compared with {states.dtype}.") from error
-    codes = order[place]
-    strange = states[codes] != values
-    if strange.any():
-        if unknown == "error":
-            where = int(np.flatnonzero(strange)[0])
-            raise DataError(
-                f"symbol {values[[where]].tolist()[0]!r} at position {where} is not among the {len(states)} states; "
-                "pass unknown='ignore' to skip such transitions."
-            )
-        codes = np.where(strange, -1, codes)
+    codes = codes_of(values, states)
+    strange = codes < 0
+    if unknown == "error" and strange.any():
+        where = int(np.flatnonzero(strange)[0])
+        raise DataError(
+            f"symbol {values[[where]].tolist()[0]!r} at position {where} is not among the {len(states)} states; "
+            "pass unknown='ignore' to skip such transitions."
+        )
     return codes
 
 

@@ -6,7 +6,7 @@ H = G_SS + mu·I changes by a product of thin matrices, which costs |S|² for a 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -19,6 +19,7 @@ JITTER = 1e-12  # share of the diagonal that keeps equal columns apart
 STALE = 0.5  # share of mu below which the inverse for an older, larger mu is given up
 LARGEST_CHANGE = 3  # changes of more than a third of the support are not worth following
 ACCURACY = 1e-6  # of such a solution; the next step corrects it
+NO_LIMIT = 2**62
 SOLVES = 40  # products with the inverse spent on the difference between two mu
 
 
@@ -130,6 +131,14 @@ def _add_square(M: Array, sign: float, block: Array, rows: Array) -> bool:
 # -- one problem in Gram form --------------------------------------------------------------------------------
 
 
+class Turn(NamedTuple):
+    """Where the solution of a problem stands: sweeps that are left before the next exact step, and turns gone by."""
+
+    left: int
+    patience: int = 1
+    gone: int = 0
+
+
 class GramSolver:
     """Minimize on one Gram matrix after another, keeping what one problem teaches about the next.
 
@@ -138,9 +147,11 @@ class GramSolver:
     """
 
     FIRST = 10  # sweeps in which easy problems are solved
+    PATIENCE = 32  # half as many sweeps as there are between exact steps at most
 
     def __init__(self) -> None:
         self.kept, self.hard = KeptInverse(), False
+        self.told = np.empty((2 * self.PATIENCE, 2))  # objective and gap after every sweep of a call
 
     def snapshot(self) -> tuple[Any, ...]:
         """Return what is kept between problems, for a checkpoint."""
@@ -160,20 +171,37 @@ class GramSolver:
         if pen[0] == 0.0:
             m, pen = len(w), Penalized(*pen)
             return solve_gram(G[:m, :m], np.zeros(m), pen, w, g, gap_below(q, yy, pen, goal), rounds, floor)
-        sweeps, patience = 0, 1
-        for turn in range(rounds):
-            if turn or not self.hard or not w.any():
-                n_sweeps = 2 * patience if self.hard else self.FIRST
-                made, gap, largest = loops.gram_descent(*problem, w, g, goal, n_sweeps)
-                sweeps += made
-                if gap <= goal or largest <= floor:
-                    break
-                self.hard = True
-            whole = self._exact(problem, w, g)
-            if loops.gram_gap(*problem[1:], w, g) <= goal:
-                break
-            patience = 1 if whole else min(2 * patience, 32)
+        sweeps, turn = 0, self.begin(w)
+        while turn is not None and turn.gone < rounds:
+            made, turn = self.step(problem, w, g, goal, floor, turn)
+            sweeps += made
         return sweeps
+
+    def begin(self, w: Array) -> Turn:
+        """Return where the solution of a problem begins."""
+        return Turn((2 if self.hard else self.FIRST) if not (self.hard and w.any()) else 0)
+
+    def step(self, problem: Any, w: Array, g: Array, goal: float, floor: float, turn: Turn,
+             most: int = NO_LIMIT) -> tuple[int, Turn | None]:  # fmt: skip
+        """Make up to `most` of the sweeps that are due, or the exact step that is; for an ℓ1 penalty.
+
+        Returns the number of sweeps, whose objectives and gaps are in `told`, and the next turn; None at the end.
+        """
+        if turn.left:
+            wanted = min(turn.left, most)
+            made, largest = loops.gram_descent(*problem, w, g, goal, wanted, self.told)
+            left = turn.left - made
+            ended = self.told[made - 1, 1] <= goal or largest == 0.0 or (left == 0 and largest <= floor)
+            if ended:
+                return made, None
+            self.hard = self.hard or left == 0
+            return made, turn._replace(left=left)
+        whole = self._exact(problem, w, g)
+        self.told[0] = loops.gram_gap(*problem[1:], w, g)
+        if self.told[0, 1] <= goal:
+            return 0, None
+        patience = 1 if whole else min(2 * turn.patience, self.PATIENCE)
+        return 0, Turn(2 * patience, patience, turn.gone + 1)
 
     def _exact(self, problem: Any, w: Array, g: Array) -> bool:
         """Move to the optimum of the present signs, as far as the objective falls; True if all the way."""

@@ -10,7 +10,7 @@ from gnomon.core.linalg import Array
 from gnomon.core.threads import one_blas_thread
 from gnomon.solvers.coordinate import ROUNDING, Check, Design, Penalized, dual_check
 from gnomon.solvers.correlations import Correlations
-from gnomon.solvers.gram_inverse import GramSolver
+from gnomon.solvers.gram_inverse import GramSolver, Turn
 
 ROOM = 100  # features that may always enter the working set together
 
@@ -142,6 +142,7 @@ class MomentEngine:
         self.G, self.q, self.yy = np.ascontiguousarray(G), q, float(yy)
         self.w = np.zeros(len(q)) if w is None else np.array(w, dtype=float)
         self.sweeps, self.asked, self.solver = 0, None, GramSolver()
+        self.turn: Turn | None = None  # of a solution under way
         self.corr = q - self.G @ self.w
 
     def check(self, pen: Penalized, enough: float = np.inf) -> Check:
@@ -152,9 +153,36 @@ class MomentEngine:
 
     def advance(self, pen: Penalized, goal: float, reach: float | None = None, rounds: int = 1000) -> Check:
         """Solve by sweeps and exact steps; called again, ask for ten times the accuracy."""
-        self.asked = 0.5 * goal if self.asked is None else 0.1 * self.asked
+        self._ask(goal)
         problem = (self.G, self.q, self.yy, *pen)
         self.sweeps += self.solver.solve(problem, self.w, self.corr, self.asked, rounds, ROUNDING * self.yy)
+        return self._look(pen)
+
+    def steps(self, pen: Penalized, goal: float, most: int) -> tuple[list[tuple[float, float]], Check]:
+        """Make up to `most` sweeps and exact steps of `advance`; return objective and gap after each, and the check.
+
+        What the sweeps tell of themselves is taken from slopes that they keep; at the end these are made afresh.
+        """
+        if pen.t == 0.0:
+            check = self.advance(pen, goal)
+            return [(check.primal, check.gap)], check
+        if self.turn is None:
+            self._ask(goal)
+            self.turn = self.solver.begin(self.w)
+        problem, told = (self.G, self.q, self.yy, *pen), []
+        while self.turn is not None and len(told) < most:
+            given = (self.w, self.corr, self.asked, ROUNDING * self.yy, self.turn, most - len(told))
+            made, self.turn = self.solver.step(problem, *given)
+            self.sweeps += made
+            told += map(tuple, self.solver.told[: max(made, 1)].tolist())
+        check = self._look(pen) if self.turn is None else self.check(pen)
+        return [*told[:-1], (check.primal, check.gap)] if self.turn is None else told, check
+
+    def _ask(self, goal: float) -> None:
+        self.asked = 0.5 * goal if self.asked is None else 0.1 * self.asked
+
+    def _look(self, pen: Penalized) -> Check:
+        """Make the slopes afresh and return the certificate."""
         self.corr = self.q - self.G @ self.w
         return self.check(pen)
 
@@ -164,10 +192,12 @@ class MomentEngine:
 
     def snapshot(self) -> tuple[Any, ...]:
         """Return where the engine stands, for a checkpoint."""
-        return self.w, self.corr, self.sweeps, self.asked, self.solver.snapshot()
+        turn = None if self.turn is None else tuple(self.turn)
+        return self.w, self.corr, self.sweeps, self.asked, turn, self.solver.snapshot()
 
     def restore(self, snapshot: tuple[Any, ...]) -> None:
         """Go on from a snapshot."""
-        w, corr, self.sweeps, self.asked, solver = snapshot
+        w, corr, self.sweeps, self.asked, turn, solver = snapshot
         self.w, self.corr = np.array(w), np.array(corr)
+        self.turn = None if turn is None else Turn(*turn)
         self.solver.restore(solver)

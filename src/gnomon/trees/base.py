@@ -24,9 +24,11 @@ from gnomon.trees.levels import (
     Levels,
     LevelState,
     TreeWork,
+    first_steps,
     impurity_trace,
     last_report,
     level_impurities,
+    step_reports,
     total_impurity,
 )
 from gnomon.trees.nodes import (
@@ -39,7 +41,7 @@ from gnomon.trees.nodes import (
     packed_trees_of,
     select,
 )
-from gnomon.trees.problems import NO_LIMIT, Growth, Problem, repetitions
+from gnomon.trees.problems import NO_LIMIT, Growth, Problem, checked_signs, repetitions
 
 Array = np.ndarray
 
@@ -119,29 +121,6 @@ def monotone_of(model: Any, d: int) -> Array | None:
     return checked_signs(getattr(model, "monotonic_cst", None), d)
 
 
-def checked_signs(given: Any, d: int) -> Array | None:
-    """Return monotone constraints as an array of one sign a column."""
-    if given is None:
-        return None
-    signs = np.asarray(given, dtype=np.int64)
-    if signs.shape != (d,) or not np.isin(signs, (-1, 0, 1)).all():
-        raise DataError(f"monotonic_cst must hold one of -1, 0, 1 for each of the {d} features.")
-    return signs
-
-
-def signs_by_name(signs: Any, rows: Any) -> Any:
-    """Return monotone constraints given by the names of columns as one sign a column; others as they are."""
-    if not isinstance(signs, dict):
-        return signs
-    names = [] if rows.feature_names is None else [str(name) for name in rows.feature_names]
-    unknown = sorted(set(signs) - set(names))
-    if unknown:
-        raise DataError(
-            f"monotonic_cst names {unknown}, and X has the columns {names}; a dict needs names of columns."
-        )
-    return [signs.get(name, 0) for name in names]
-
-
 def positive(rows: Any) -> tuple[Array, Any, Array]:
     """Return X, y and weights of the rows that count."""
     weight = rows.weight
@@ -158,7 +137,6 @@ def _leaves(chunk: Chunk, tree: Tree) -> Array:
 class TreeModel(cats.ReadsCategories, Unseeded):
     """A single tree; subclasses say what it predicts."""
 
-    _unit: ClassVar[str] = "level"
     _reads = cats.READS
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
 
@@ -203,10 +181,18 @@ class TreeModel(cats.ReadsCategories, Unseeded):
         return NO_LIMIT
 
     def _announced(self, rows: Any) -> int | None:
-        return self.max_depth if self._by_levels(rows) else 1  # type: ignore[no-any-return]
+        return self.max_leaf_nodes - 1 if self._by_splits() else self.max_depth  # type: ignore[no-any-return]
+
+    @property
+    def _unit(self) -> str:  # type: ignore[override]
+        return "split" if self._by_splits() else "level"
+
+    def _by_splits(self) -> bool:
+        """Tell whether a step is a split: the best leaf is opened first, up to some number of leaves."""
+        return self.max_leaf_nodes is not None
 
     def _by_levels(self, rows: Any) -> bool:
-        """Tell whether levels can be shown one by one; other trees open the best leaf first, or are made at once."""
+        """Tell whether levels are shown while they grow; other trees are grown at once, and shown step by step then."""
         depth_first = self.max_leaf_nodes is None and self.growth != "best_first"
         return depth_first and self.max_bins is None and self.monotonic_cst is None and not rows.sparse
 
@@ -216,8 +202,7 @@ class TreeModel(cats.ReadsCategories, Unseeded):
     def _step(self, work: TreeWork, state: LevelState | None) -> tuple[LevelState, Report]:
         rows = work.rows
         if not self._by_levels(rows):
-            state, reports = self._stretch(work, state, NO_LIMIT)
-            return state, reports[0]
+            return self._next_shown(rows, state)
         if work.levels is None:
             work.levels = self._levels(rows, draw_seed(generator(self.random_state)))
         state, whole = work.levels.next()
@@ -228,21 +213,32 @@ class TreeModel(cats.ReadsCategories, Unseeded):
         impurity, leaves = level_impurities(tree)[-1]
         return state._replace(tree=tree), Report(impurity, info={"leaves": leaves})
 
+    def _next_shown(self, rows: Any, state: LevelState | None) -> tuple[LevelState, Report]:
+        """Show one more step of a tree that was grown at once; the last one shows it as it is kept."""
+        whole = self._grown(rows) if state is None or state.whole is None else state.whole
+        by_splits, count = self._by_splits(), 1 if state is None else state.shown + 1
+        reports = step_reports(whole, by_splits)
+        if count >= len(reports):
+            tree = self._pruned(whole)
+            return LevelState(tree, 0, ()), last_report(tree)
+        shown = first_steps(whole, by_splits, count)
+        return LevelState(shown, 0, (), whole, count), reports[count - 1]
+
     def _stretch(self, work: TreeWork, state: Any, most: int) -> tuple[LevelState, Any]:
-        """Grow the tree at once; nobody sees its levels."""
+        """Grow the tree at once; nobody sees its steps."""
         grown = self._grown(work.rows)
         tree = self._pruned(grown)
-        before = level_impurities(grown)[:-1] if self._by_levels(work.rows) else []
-        reports = [Report(impurity, info={"leaves": leaves}) for impurity, leaves in before]
-        return LevelState(tree, 0, ()), [*reports, last_report(tree)]
+        return LevelState(tree, 0, ()), [*step_reports(grown, self._by_splits())[:-1], last_report(tree)]
 
     def _levels(self, rows: Any, key: int) -> Levels:
         return Levels(*self._grower(rows), key)
 
     def _snapshot(self, state: LevelState) -> LevelState:
-        return state._replace(tree=None) if state.nodes else state
+        return state._replace(tree=None) if state.nodes or state.whole is not None else state
 
     def _restore(self, work: TreeWork, snapshot: LevelState) -> LevelState:
+        if snapshot.whole is not None:
+            return snapshot._replace(tree=first_steps(snapshot.whole, self._by_splits(), snapshot.shown))
         if not snapshot.nodes:
             return snapshot
         work.levels = self._levels(work.rows, snapshot.key)

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from gnomon.core.errors import DataError
 from gnomon.core.frames import frame_like
+from gnomon.core.ids import codes_of
 from gnomon.core.validate import Reads
 
 Array = np.ndarray
@@ -112,9 +113,8 @@ def _codes(x: Array, categories: Array) -> Array:
     missing = _missing(x)
     codes = np.full(len(x), np.nan)
     present = x[~missing].astype(str) if categories.dtype.kind == "U" else x[~missing].astype(np.float64)
-    at = np.minimum(np.searchsorted(categories, present), max(len(categories) - 1, 0))
-    known = categories[at] == present if len(categories) else np.zeros(len(present), dtype=bool)
-    codes[~missing] = np.where(known, at, len(categories))
+    place = codes_of(present, categories)
+    codes[~missing] = np.where(place < 0, len(categories), place)
     return codes
 
 

@@ -18,7 +18,7 @@ from gnomon.trees.growing import (
     grow_subtree,
     make_tree,
 )
-from gnomon.trees.nodes import Tree
+from gnomon.trees.nodes import Tree, select
 from gnomon.trees.problems import Growth, Problem
 
 Array = np.ndarray
@@ -30,6 +30,8 @@ class LevelState(NamedTuple):
     tree: Tree | None  # None in a checkpoint: it is made from the nodes
     key: int  # of the random numbers of the root
     nodes: tuple[Array, ...]  # numbers, values and masks, one line a node; empty where the tree is whole
+    whole: Tree | None = None  # of a tree that is shown after it was grown, what is yet to be shown
+    shown: int = 0  # steps of it
 
 
 class Levels:
@@ -118,6 +120,31 @@ def level_impurities(tree: Tree) -> list[tuple[float, float]]:
     return list(map(tuple, cut.tolist()))
 
 
+def step_reports(tree: Tree, by_splits: bool) -> list[Report]:
+    """What the steps tell of a tree that was grown at once: one for each split, or for each level."""
+    if by_splits:
+        told = [(float(impurity), k + 2.0) for k, impurity in enumerate(impurity_trace(tree)[1:])]
+    elif _is_binary(tree):
+        told = level_impurities(tree)
+    else:
+        told, depth = [], tree.depth
+        share = tree.weighted_n_node_samples * tree.impurity / tree.weighted_n_node_samples[0]
+        for level in range(1, depth.max() + 1):
+            cut = (depth == level) | (tree.is_leaf & (depth < level))
+            told.append((float(share[cut].sum()), float(cut.sum())))
+    return [Report(impurity, info={"leaves": leaves}) for impurity, leaves in told]
+
+
+def first_steps(tree: Tree, by_splits: bool, count: int) -> Tree:
+    """Return a tree as it was after some splits, or down to some level."""
+    order = tree.split_order
+    return select(tree, (order > 0) & (order <= count) if by_splits else tree.depth < count)
+
+
+def _is_binary(tree: Tree) -> bool:
+    return tree.node_count == 2 * tree.n_leaves - 1
+
+
 def total_impurity(tree: Tree) -> float:
     """Share of weight times impurity, summed over the leaves."""
     leaf = tree.is_leaf
@@ -133,6 +160,10 @@ def impurity_trace(tree: Tree) -> Array:
     """Total impurity (share of weight times impurity over the leaves) before and after every split."""
     share = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
     order = np.argsort(tree.split_order, kind="stable")[tree.n_leaves :]
+    if _is_binary(tree):
+        sums = share * tree.impurity
+        left, right = tree.children_left[order], tree.children_right[order]
+        return tree.impurity[0] - np.append(0.0, np.cumsum(sums[order] - (sums[left] + sums[right])))
     drops = [
         share[t] * tree.impurity[t] - sum(share[c] * tree.impurity[c] for c in tree.children(t))
         for t in order

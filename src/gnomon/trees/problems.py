@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gnomon.core.errors import DataError
 from gnomon.loops.trees import ABSOLUTE, ENTROPIES, ENTROPY, ERROR, GINI, POISSON, SQUARED
 
 Array = np.ndarray
@@ -66,3 +67,26 @@ class Growth(NamedTuple):
     min_impurity_decrease: float = 0.0
     random: bool = False
     monotone: Array | None = None
+
+
+def checked_signs(given: Any, d: int) -> Array | None:
+    """Return monotone constraints as an array of one sign a column."""
+    if given is None:
+        return None
+    signs = np.asarray(given, dtype=np.int64)
+    if signs.shape != (d,) or not np.isin(signs, (-1, 0, 1)).all():
+        raise DataError(f"monotonic_cst must hold one of -1, 0, 1 for each of the {d} features.")
+    return signs
+
+
+def signs_by_name(signs: Any, rows: Any) -> Any:
+    """Return monotone constraints given by the names of columns as one sign a column; others as they are."""
+    if not isinstance(signs, dict):
+        return signs
+    names = [] if rows.feature_names is None else [str(name) for name in rows.feature_names]
+    unknown = sorted(set(signs) - set(names))
+    if unknown:
+        raise DataError(
+            f"monotonic_cst names {unknown}, and X has the columns {names}; a dict needs names of columns."
+        )
+    return [signs.get(name, 0) for name in names]

@@ -88,8 +88,7 @@ class DecisionTreeClassifier(ClassifierMixin, ReadsOutputs, TreeModel):
     impurities_ : array
         Total impurity before and after every split.
     trace_ : Trace
-        Total impurity and number of `leaves` after every level; one entry for trees that are not grown level by level
-        (best-first, multiway, in bins, with monotone constraints, of sparse rows).
+        Total impurity and number of `leaves` after every level; with `max_leaf_nodes`, after every split.
 
     Examples
     --------
@@ -178,6 +177,9 @@ class DecisionTreeClassifier(ClassifierMixin, ReadsOutputs, TreeModel):
 
     def _by_levels(self, rows: Any) -> bool:
         return self.split == "binary" and super()._by_levels(rows)
+
+    def _by_splits(self) -> bool:
+        return self.split == "binary" and super()._by_splits()
 
     def _shared(self, tree: Tree, rows: Any) -> Tree:
         return tree if rows.outputs is None else rows.outputs.shares(tree)

@@ -121,7 +121,7 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
     precompute : bool or array, default=False
         Accepted for compatibility: the Gram matrix is formed where that is faster.
     max_iter : int, default=1000
-        Working sets tried.
+        Working sets tried; where the Gram matrix is formed, sweeps and exact steps.
     copy_X : bool, default=True
         X is never written to.
     tol : float, default=1e-4
@@ -253,16 +253,30 @@ class ElasticNet(LinearPrediction, RegressorMixin, Learner):
         return self._start(rows, None, np.asarray(self.coef_, dtype=float) if known else None)
 
     def _step(self, rows, state):
+        state, reports = self._stretch(rows, state, 1)
+        return state, reports[-1]
+
+    def _stretch(self, rows, state, most):
         prepared = state.prepared
-        goal = self.tol * prepared.yy
-        check = state.check
-        if check.gap > goal:
-            with one_blas_thread():
-                check = prepared.engine.advance(self._penalty(prepared), goal)
-        share = check.gap / prepared.yy if prepared.yy > 0 else 0.0
-        return SparseState(prepared, check), Report(
-            check.primal / prepared.mass, share, done=check.gap <= goal
-        )
+        pen, goal = self._penalty(prepared), self.tol * prepared.yy
+        engine, check = prepared.engine, state.check
+        told, by_sweeps = [(check.primal, check.gap)], isinstance(engine, MomentEngine)
+        with one_blas_thread():
+            if by_sweeps and (
+                check.gap > goal or engine.turn is not None
+            ):  # what is begun is brought to its end
+                told, check = engine.steps(pen, goal, most)
+            elif check.gap > goal:
+                check = engine.advance(pen, goal)
+                told = [(check.primal, check.gap)]
+        ended = check.gap <= goal and not (by_sweeps and engine.turn is not None)
+        mass, yy = prepared.mass, prepared.yy
+        reports = [Report(primal / mass, gap / yy if yy > 0 else 0.0) for primal, gap in told]
+        reports[-1] = reports[-1]._replace(done=ended)
+        return SparseState(prepared, check), reports
+
+    def _converged(self, report, objective, previous, tol):
+        return False  # a sweep may be near enough before its solution is: `Report.done` says when
 
     def _snapshot(self, state):
         return state.prepared.engine.snapshot(), tuple(state.check)
