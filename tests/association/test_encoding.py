@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from gnomon.association import TransactionEncoder, encode_survey, read_baskets
+from gnomon.association import TransactionEncoder, eclat, encode_survey, read_baskets
 from gnomon.core.errors import DataError
 
 
@@ -55,6 +55,28 @@ def test_baskets_from_files_and_long_tables(tmp_path):
         read_baskets(tmp_path / "c.csv", basket="id", item="where")
     with pytest.raises(DataError, match="together"):
         read_baskets(tmp_path / "c.csv", basket="id")
+
+
+def test_a_comma_between_quotation_marks_belongs_to_the_item(tmp_path):
+    file = tmp_path / "baskets.csv"
+    file.write_text('milk, "salt, fine"\n5" pipe,milk\n\n', encoding="utf-8")
+    assert read_baskets(file) == [["milk", "salt, fine"], ['5" pipe', "milk"], []]
+
+
+def test_files_of_tables_and_files_that_are_no_text(tmp_path):
+    file = tmp_path / "table.parquet"
+    pd.DataFrame({"tea": [True, True, False], "milk": [True, False, False]}).to_parquet(file)
+    found = eclat(file, 0.3, use_colnames=True)
+    assert [(sorted(one), n) for one, n in zip(found["itemsets"], found["count"])] == [
+        (["tea"], 2),
+        (["milk"], 1),
+        (["milk", "tea"], 1),
+    ]
+    spoiled = tmp_path / "baskets.txt"
+    spoiled.write_bytes(b"\xff\xfe\x00tea")
+    for read in (read_baskets, lambda path: eclat(path, 0.5)):
+        with pytest.raises(DataError, match="baskets.txt is not text in UTF-8"):
+            read(spoiled)
 
 
 def test_survey_of_fourteen_questions_has_fifty_items():

@@ -65,6 +65,11 @@ def test_diapers_and_beer():
         assert r[name] == pytest.approx(float(value), rel=1e-12), name
 
 
+def test_measures_of_counts_are_numbers_and_those_of_arrays_arrays():
+    assert all(isinstance(value, float) for value in rule_measures(5, 4, 3, 3, significance=True).values())
+    assert all(value.shape == (2,) for value in rule_measures(5, [4, 4], [3, 3], [3, 2]).values())
+
+
 def test_other_rules_of_the_lesson():
     r = rule(["Beer"], ["Diapers"])
     assert (r["support"], r["confidence"], r["lift"]) == (0.6, 1.0, 1.25)
@@ -214,6 +219,11 @@ def test_bad_input_is_named():
         association_rules(sets[[len(one) == 2 for one in sets["itemsets"]]])
     with pytest.raises(DataError, match="columns"):
         association_rules(sets[["support"]])
+    with pytest.raises(DataError, match="must be a frame"):
+        association_rules([1, 2])
+    for bad in (math.nan, -0.1, 3.0):
+        with pytest.raises(DataError, match="between 0 and 1"):
+            association_rules(pd.DataFrame({"support": [0.5, bad], "itemsets": [{"a"}, {"b"}]}))
     with pytest.raises(DataError, match="df_orig"):
         association_rules(sets, null_values=True)
     with pytest.raises(DataError, match="n_ab"):

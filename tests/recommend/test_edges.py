@@ -202,6 +202,19 @@ def test_reasons_for_an_unknown_user_need_the_row_of_this_user():
         model.explain("new", clicks, 2)
 
 
+def test_a_new_user_rates_an_item_once():
+    model = MatrixFactorization(2, random_state=0).fit(R56)
+    for answer in (model.fold_in, model.predict_new):
+        with pytest.raises(DataError, match="more than once"):
+            answer([(0, 5.0), (1, 3.0), (0, 3.0)])
+
+
+def test_a_length_in_place_of_interactions_is_named():
+    model = AlternatingLeastSquares(2, random_state=0).fit(sp.csr_array(np.nan_to_num(R56)))
+    with pytest.raises(DataError, match="Give N by its name"):
+        model.recommend([0, 1], 3)
+
+
 def test_fold_in_takes_a_dict_or_pairs():
     model = AlternatingLeastSquares(2, random_state=0).fit(sp.csr_array(np.nan_to_num(R56)))
     told = {0: 3.0, 4: 1.0, "unknown": 2.0}

@@ -95,6 +95,33 @@ def test_bad_ratings_are_named():
         RatingMatrix.from_frame(pd.DataFrame({"a": [1], "b": [1], "c": [1]}), "z")
 
 
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        (pd.to_datetime(["2020-01-01", None]), "time 1 is missing"),
+        (["monday", "tuesday"], "of the kind <U"),
+        ([1.0, np.nan], "2 finite numbers or dates"),
+        ([1.0], "2 finite numbers or dates"),
+    ],
+)
+def test_times_that_are_none_are_named(times, told):
+    with pytest.raises(DataError, match=told):
+        RatingMatrix([1, 1], [1, 2], [5, 4], times=times)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_complex_ratings_are_refused_in_every_form(form):
+    with pytest.raises(DataError, match="must (hold|be) numbers"):
+        MeanRecommender().fit(form(np.array([[1 + 2j, 2], [3, 4]])))
+
+
+def test_dates_part_the_ratings_as_numbers_do():
+    days = pd.to_datetime(["2020-01-03", "2020-01-02", "2021-01-01", "2019-01-01"])
+    R = RatingMatrix([1, 1, 2, 2], [1, 2, 1, 2], [5, 4, 3, 2], times=days)
+    train, test = R.split(0.5, by="time")
+    assert train.values.tolist() == [4, 2] and test.values.tolist() == [5, 3]
+
+
 @pytest.mark.parametrize("by", ["random", "user", "leave_one_out", "time", "user_time"])
 def test_splits_part_the_ratings(by):
     rng = np.random.default_rng(0)

@@ -100,9 +100,9 @@ def baskets_of(
     `least` tells of the number of baskets in how many an item must be; baskets of a table may then lack rarer items.
     """
     if isinstance(data, str | os.PathLike):
-        from gnomon.association.files import read_baskets
+        from gnomon.association.files import read_data
 
-        data = read_baskets(data)
+        data = read_data(data)
     if sparse.issparse(data):
         found = _from_matrix(data, range(data.shape[1]), named=False)
     elif _is_frame(data):

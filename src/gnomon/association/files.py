@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import os
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,8 @@ def read_baskets(source: Any, *, basket: Any = None, item: Any = None, sep: str 
     basket, item : str, optional
         Columns of the basket's id and of the item in a long table.
     sep : str, optional
-        What stands between the items of a line; by default a comma where the file has any, else blanks.
+        What stands between the items of a line; by default a comma where the file has any, else blanks. A comma
+        between quotation marks belongs to the item.
 
     Returns
     -------
@@ -39,10 +42,29 @@ def read_baskets(source: Any, *, basket: Any = None, item: Any = None, sep: str 
         raise DataError("basket and item must be given together: the two columns of a long table.")
     if basket is not None:
         return _gathered(table_of(source), basket, item)
-    lines = Path(source).read_text(encoding="utf-8").splitlines()
+    lines = _lines(source)
     if sep is None and any("," in line for line in lines):
         sep = ","
-    return [[word.strip() for word in line.split(sep) if word.strip()] for line in lines]
+    parted = ((_unquoted(line) if sep == "," and '"' in line else line.split(sep)) for line in lines)
+    return [[word.strip() for word in words if word.strip()] for words in parted]
+
+
+def read_data(path: Any) -> Any:
+    """Return what a file holds: the table of a Parquet file, else the baskets of a text file."""
+    return table_of(path) if os.fspath(path).endswith((".parquet", ".pq")) else read_baskets(path)
+
+
+def _lines(source: Any) -> list[str]:
+    try:
+        return Path(source).read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        name = Path(source).name
+        raise DataError(f"{name} is not text in UTF-8. Save it as UTF-8, one basket a line.") from None
+
+
+def _unquoted(line: str) -> list[str]:
+    """Part a line at its commas, but for those between quotation marks."""
+    return next(csv.reader([line], skipinitialspace=True))
 
 
 def _gathered(table: Any, basket: Any, item: Any) -> list[list[Any]]:

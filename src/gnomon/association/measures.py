@@ -118,7 +118,7 @@ def rule_measures(
         }
     if significance:
         found |= _tests(n, n_a, n_b, n_ab, level, n_tests)
-    return found
+    return {name: np.asarray(value)[()] for name, value in found.items()}
 
 
 def _checked(*counts: Any) -> list[Array]:

@@ -174,11 +174,13 @@ def association_rules(
 
 
 def _check(df: Any, metric: str, null_values: bool, df_orig: Any, num_itemsets: Any, wanted: Any) -> None:
-    for column in ("support", "itemsets"):
-        if column not in df.columns:
-            raise DataError(f"df must have the columns 'support' and 'itemsets'; it has {list(df.columns)}.")
+    columns = list(getattr(df, "columns", ()))
+    if "support" not in columns or "itemsets" not in columns:
+        raise DataError(f"df must be a frame with the columns 'support' and 'itemsets'; it has {columns}.")
     if not len(df):
         raise DataError("df has no frequent itemsets; it is empty. Lower min_support.")
+    if not df["support"].between(0, 1).all():
+        raise DataError("supports must lie between 0 and 1: give shares of all baskets, not counts.")
     for name in (metric, *wanted):
         if name not in METRICS:
             raise DataError(f"metric {name!r} is not one of {METRICS}.{nearest(name, METRICS)}")

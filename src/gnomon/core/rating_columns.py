@@ -33,15 +33,21 @@ def numbers_of(ratings: Any) -> Array:
 def times_of(times: Any, n: int) -> Array:
     """Return times or dates as numbers."""
     when = np.asarray(plain(times))
+    told = f"times must be {n} finite numbers or dates, one for every rating"
+    if when.dtype.kind in "Mm" and np.isnat(when).any():
+        raise DataError(f"{told}; time {int(np.argmax(np.isnat(when)))} is missing.")
     if when.dtype.kind in "Mm":
         when = (
             when.astype("datetime64[ns]").astype(np.int64)
             if when.dtype.kind == "M"
             else when.astype(np.int64)
         )
-    when = when.astype(np.float64)
+    try:
+        when = when.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{told}; they are of the kind {when.dtype}.") from None
     if when.shape != (n,) or not np.isfinite(when).all():
-        raise DataError(f"times must be {n} finite numbers or dates, one for every rating.")
+        raise DataError(f"{told}.")
     return when
 
 

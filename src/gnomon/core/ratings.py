@@ -142,7 +142,10 @@ class RatingMatrix(Data):
         if hasattr(Y, "index") and hasattr(Y, "columns"):
             names = {"user_names": list(Y.index), "item_names": list(Y.columns)}
         try:
-            table = np.asarray(Y, dtype=np.float64)
+            table = np.asarray(Y)
+            if table.dtype.kind == "c":
+                raise TypeError
+            table = table.astype(np.float64, copy=False)
         except (TypeError, ValueError):
             raise DataError(
                 "a dense table of ratings must hold numbers, NaN where there is no rating. Pass (user, item) pairs "
@@ -157,7 +160,7 @@ class RatingMatrix(Data):
     def from_sparse(cls, S: Any, *, explicit_zeros: bool = True, **options: Any) -> Self:
         """Make one from a sparse matrix: what is stored is a rating, zeros too unless told otherwise."""
         A = sparse.coo_array(S)
-        rows, columns, values = A.row, A.col, np.asarray(A.data, dtype=np.float64)
+        rows, columns, values = A.row, A.col, A.data
         if not explicit_zeros:
             rows, columns, values = rows[values != 0], columns[values != 0], values[values != 0]
         return cls._from_codes(rows, columns, values, A.shape, options)

@@ -61,6 +61,8 @@ class FactorAnswers(Factored):
     def _folded(self, ratings: Any) -> tuple[Array, float]:
         check_is_fitted(self)
         codes, values = as_ratings(ratings, self.items_)
+        if len(np.unique(codes)) < len(codes):
+            raise DataError("a new user has rated an item more than once; give one rating of each.")
         lam = self._lambda()
         if self.biases:
             values = values - self.global_mean_ - self.item_bias_[codes]

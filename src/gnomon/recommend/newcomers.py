@@ -14,6 +14,10 @@ from gnomon.core.linalg import Array
 
 def as_rows(table: Any, width: int, what: str) -> sparse.csr_array:
     """Return interactions as rows of at most `width` columns; missing columns at the end are empty."""
+    if np.ndim(table) != 2:
+        raise DataError(
+            f"interactions of a {what} are a sparse matrix with a row for each; got {table!r}. Give N by its name."
+        )
     rows = sparse.csr_array(table)
     if rows.shape[1] > width:
         raise DataError(f"interactions of a {what} have {rows.shape[1]} columns; the model knows {width}.")

@@ -106,7 +106,7 @@ def pose_ratings(frame: Any, target: str | None) -> tuple[Any, Any, list[Column]
     if len(once) in (users, items):
         which, name = ("user", user) if users == len(once) else ("item", item)
         raise DataError(
-            f"every row has {name} of its own, so no {which} has two ratings and nothing can be learned of one. "
+            f"column {name!r} differs in every row, so no {which} has two ratings and nothing can be learned of one. "
             "The table must have a row for every rating."
         )
     said.append(

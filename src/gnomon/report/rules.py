@@ -292,10 +292,7 @@ def read(source: Any) -> tuple[list[Any], int, list[str]]:
 def _of_lines(path: Path) -> tuple[list[Any], int, list[str]]:
     from gnomon.association import read_baskets
 
-    try:
-        baskets = read_baskets(path)
-    except UnicodeDecodeError:
-        raise DataError(f"{path.name} is not text in UTF-8. Save it as UTF-8, one basket a line.") from None
+    baskets = read_baskets(path)
     return baskets, _distinct(baskets), ["Every line is a basket."]
 
 
