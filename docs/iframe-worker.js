@@ -7,6 +7,7 @@ if (location.protocol === "file:") {
       const frame = document.createElement("iframe")
       frame.hidden = true
       frame.srcdoc = `<script>
+        window.receive = window.postMessage.bind(window)
         window.postMessage = message => parent.postMessage(message, "*")
         window.importScripts = (...urls) => urls.reduce((done, url) => done.then(() => new Promise((resolve, reject) => {
           const script = document.createElement("script")
@@ -23,7 +24,7 @@ if (location.protocol === "file:") {
     }
 
     postMessage(message) {
-      this.ready.then(frame => frame.postMessage(message, "*"))
+      this.ready.then(frame => frame.receive(message, "*"))
     }
   }
 }
