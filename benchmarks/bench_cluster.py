@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from case import Case
@@ -133,7 +135,7 @@ def tree_case(method):
         peers["scikit-learn"] = scikit_tree(method)
     return Case(
         f"linkage {method} n=10k d=10",
-        data=lambda: points(10_000),
+        data=partial(points, 10_000),
         ours=our_tree(method),
         peers=peers,
         quality=lambda Z, X: float(Z[:, 2].sum()),
@@ -165,7 +167,7 @@ def normalized_cut(model, data):
 CASES = [
     Case(
         "kmeans n=200k d=20 k=50",
-        data=lambda: clumps(200_000, 20, 50),
+        data=partial(clumps, 200_000, 20, 50),
         ours=our_kmeans,
         peers=BOTH,
         quality=inertia,
@@ -173,7 +175,7 @@ CASES = [
     ),
     Case(
         "kmeans n=500k d=16 k=100",
-        data=lambda: clumps(500_000, 16, 100),
+        data=partial(clumps, 500_000, 16, 100),
         ours=our_kmeans,
         peers=BOTH,
         quality=inertia,
@@ -181,7 +183,7 @@ CASES = [
     ),
     Case(
         "kmeans n=100k d=100 k=256",
-        data=lambda: clumps(100_000, 100, 256),
+        data=partial(clumps, 100_000, 100, 256),
         ours=our_kmeans,
         peers=BOTH,
         quality=inertia,
@@ -189,7 +191,7 @@ CASES = [
     ),
     Case(
         "kmeans n=100k d=2 k=200",
-        data=lambda: clumps(100_000, 2, 200),
+        data=partial(clumps, 100_000, 2, 200),
         ours=our_kmeans,
         peers=BOTH,
         quality=inertia,
@@ -197,7 +199,7 @@ CASES = [
     ),
     Case(
         "kmeans++ n=200k d=20 k=50",
-        data=lambda: clumps(200_000, 20, 50),
+        data=partial(clumps, 200_000, 20, 50),
         ours=seeded("gnomon"),
         peers={"scikit-learn": seeded("sklearn")},
         quality=inertia,
@@ -207,7 +209,7 @@ CASES = [
     ),
     Case(
         "mini-batch n=200k d=20 k=50",
-        data=lambda: clumps(200_000, 20, 50),
+        data=partial(clumps, 200_000, 20, 50),
         ours=batched("gnomon"),
         peers={"scikit-learn": batched("sklearn")},
         quality=inertia,
@@ -231,7 +233,7 @@ CASES = [
     ],
     Case(
         "spectral n=10k k=20",
-        data=lambda: clumps(10_000, 5, 20),
+        data=partial(clumps, 10_000, 5, 20),
         ours=spectral("gnomon"),
         peers={"scikit-learn": spectral("sklearn")},
         quality=normalized_cut,

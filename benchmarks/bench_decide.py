@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from case import Case
@@ -212,7 +214,7 @@ CASES = [
     ),
     Case(
         "Q-learning, 100 000 moves, S=1000",
-        data=lambda: sparse_process(1000),
+        data=partial(sparse_process, 1000),
         ours=q_learning,
         peers={"pymdptoolbox": toolbox_q},
         goal=500,

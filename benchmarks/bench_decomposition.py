@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from case import Case
@@ -10,22 +12,6 @@ from case import Case
 def rows(n, d, rank=20, seed=0):
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, rank)) @ rng.normal(size=(rank, d)) + 0.5 * rng.normal(size=(n, d))
-
-
-def tall():
-    return rows(200_000, 100)
-
-
-def square():
-    return rows(5000, 5000)
-
-
-def medium():
-    return rows(50_000, 500)
-
-
-def faces():
-    return rows(20_000, 100, 10)
 
 
 def kernel_rows():
@@ -42,7 +28,7 @@ def parts():
     return rng.gamma(1.0, size=(5000, 20)) @ rng.gamma(0.5, size=(20, 1000)) + 0.1 * rng.random((5000, 1000))
 
 
-def words(n=20_000, p=10_000, K=20, length=60):
+def words(n, p, K=20, length=60):
     """Counts of documents with about two topics each."""
     import scipy.sparse as sp
 
@@ -107,7 +93,7 @@ KL = dict(solver="mu", beta_loss="kullback-leibler", max_iter=50, tol=0, init="n
 CASES = [
     Case(
         "PCA n=200k d=100",
-        data=tall,
+        data=partial(rows, 200_000, 100),
         ours=ours("PCA"),
         peers={
             "scikit-learn": theirs("PCA"),
@@ -119,7 +105,7 @@ CASES = [
     ),
     Case(
         "PCA n=5k d=5k k=100",
-        data=square,
+        data=partial(rows, 5000, 5000),
         ours=ours("PCA", 100, random_state=0),
         peers={
             "scikit-learn": theirs("PCA", 100, random_state=0),
@@ -132,7 +118,7 @@ CASES = [
     ),
     Case(
         "PCA randomized n=5k d=5k k=20",
-        data=square,
+        data=partial(rows, 5000, 5000),
         ours=ours("PCA", 20, svd_solver="randomized", random_state=0),
         peers={"scikit-learn": theirs("PCA", 20, svd_solver="randomized", random_state=0)},
         quality=variance,
@@ -142,7 +128,7 @@ CASES = [
     ),
     Case(
         "IncrementalPCA n=50k d=500 k=20",
-        data=medium,
+        data=partial(rows, 50_000, 500),
         ours=ours("IncrementalPCA", 20),
         peers={"scikit-learn": theirs("IncrementalPCA", 20)},
         quality=variance,
@@ -164,7 +150,7 @@ CASES = [
     ),
     Case(
         "FactorAnalysis n=20k d=100 k=10",
-        data=faces,
+        data=partial(rows, 20_000, 100, 10),
         ours=ours("FactorAnalysis", 10, tol=1e-2),
         peers={"scikit-learn": theirs("FactorAnalysis", 10, tol=1e-2)},
         quality=likelihood,
@@ -193,7 +179,7 @@ CASES = [
     ),
     Case(
         "NMF squared sparse n=20k d=10k k=20",
-        data=words,
+        data=partial(words, 20_000, 10_000),
         ours=ours("NMF", 20, **FEWER),
         peers={"scikit-learn": theirs("NMF", 20, **SQUARED)},
         quality=loss,
@@ -213,7 +199,7 @@ CASES = [
     ),
     Case(
         "NMF KL sparse n=20k d=10k k=20",
-        data=words,
+        data=partial(words, 20_000, 10_000),
         ours=ours("NMF", 20, **KL),
         peers={"scikit-learn": theirs("NMF", 20, **KL)},
         quality=loss,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from case import Case
@@ -156,7 +158,7 @@ CASES = [
     ),
     Case(
         "GaussianMixture full n=200k d=20 k=10, 20 steps",
-        data=lambda: mixture(200_000),
+        data=partial(mixture, 200_000),
         ours=our_mixture("full"),
         peers={"scikit-learn": their_mixture("full")},
         quality=log_likelihood,

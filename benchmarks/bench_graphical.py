@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import tempfile
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -411,7 +411,7 @@ CASES = [
     ),
     Case(
         "Chow-Liu, alarm N=5000",
-        data=lambda: rows("alarm", 5000),
+        data=partial(rows, "alarm", 5000),
         ours=our_chow_liu,
         peers={"pgmpy": pgmpy_chow_liu},
         quality=likelihood,
@@ -420,7 +420,7 @@ CASES = [
     ),
     Case(
         "PC, asia N=20k",
-        data=lambda: rows("asia", 20_000),
+        data=partial(rows, "asia", 20_000),
         ours=our_pc,
         peers={"pgmpy": pgmpy_pc},
         goal=10,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from case import Case
@@ -80,6 +82,12 @@ def their_inference(data):
     return api.OLS(data[1], api.add_constant(data[0])).fit().bse.sum()
 
 
+def counts(n, d=50):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    return X, rng.poisson(np.exp(X @ rng.normal(scale=0.1, size=d))).astype(float)
+
+
 CASES = [
     Case(
         "LinearRegression n=200k d=100",
@@ -93,7 +101,7 @@ CASES = [
     ),
     Case(
         "least squares with standard errors n=200k d=100",
-        data=lambda: plane(200_000),
+        data=partial(plane, 200_000),
         ours=our_inference,
         peers={"statsmodels": their_inference},
         quality=lambda total, data: abs(total),
@@ -102,7 +110,7 @@ CASES = [
     ),
     Case(
         "Ridge n=200k d=100",
-        data=lambda: plane(200_000),
+        data=partial(plane, 200_000),
         ours=ours("Ridge", alpha=1.0),
         peers={"scikit-learn": theirs("Ridge", alpha=1.0)},
         floors={"X'X and X'y by BLAS": gram},
@@ -111,7 +119,7 @@ CASES = [
     ),
     Case(
         "LinearRegression n=1M d=50",
-        data=lambda: plane(1_000_000, d=50),
+        data=partial(plane, 1_000_000, d=50),
         ours=ours("LinearRegression"),
         peers={"scikit-learn": theirs("LinearRegression")},
         floors={"X'X and X'y by BLAS": gram},
@@ -120,7 +128,7 @@ CASES = [
     ),
     Case(
         "Ridge n=1M d=50",
-        data=lambda: plane(1_000_000, d=50),
+        data=partial(plane, 1_000_000, d=50),
         ours=ours("Ridge", alpha=1.0),
         peers={"scikit-learn": theirs("Ridge", alpha=1.0)},
         floors={"X'X and X'y by BLAS": gram},
@@ -129,7 +137,7 @@ CASES = [
     ),
     Case(
         "RidgeCV leave-one-out, 20 penalties, n=20k d=100",
-        data=lambda: plane(20_000),
+        data=partial(plane, 20_000),
         ours=ours("RidgeCV", alphas=ALPHAS),
         peers={"scikit-learn": theirs("RidgeCV", alphas=ALPHAS)},
         floors={"X'X and XV by BLAS": leave_one_out},
@@ -138,7 +146,7 @@ CASES = [
     ),
     Case(
         "RidgeCV 5 folds, 20 penalties, n=20k d=100",
-        data=lambda: plane(20_000),
+        data=partial(plane, 20_000),
         ours=ours("RidgeCV", alphas=ALPHAS, cv=5, pool=False),
         peers={"scikit-learn": theirs("RidgeCV", alphas=ALPHAS, cv=5)},
         quality=lambda model, data: -model.best_score_,
@@ -146,7 +154,7 @@ CASES = [
     ),
     Case(
         "BayesianRidge n=50k d=100",
-        data=lambda: plane(50_000),
+        data=partial(plane, 50_000),
         ours=ours("BayesianRidge"),
         peers={"scikit-learn": theirs("BayesianRidge")},
         quality=squares,
@@ -154,7 +162,7 @@ CASES = [
     ),
     Case(
         "HuberRegressor n=50k d=100",
-        data=lambda: plane(50_000, noise="heavy"),
+        data=partial(plane, 50_000, noise="heavy"),
         ours=ours("HuberRegressor"),
         peers={"scikit-learn": theirs("HuberRegressor", max_iter=1000)},
         quality=huber,
@@ -162,7 +170,7 @@ CASES = [
     ),
     Case(
         "QuantileRegressor median n=5k d=10",
-        data=lambda: plane(5_000, d=10, noise="heavy"),
+        data=partial(plane, 5_000, d=10, noise="heavy"),
         ours=ours("QuantileRegressor", alpha=0.0),
         peers={"scikit-learn": theirs("QuantileRegressor", alpha=0.0)},
         quality=absolute,
@@ -170,7 +178,7 @@ CASES = [
     ),
     Case(
         "PoissonRegressor n=100k d=50",
-        data=lambda: counts(100_000),
+        data=partial(counts, 100_000),
         ours=ours("PoissonRegressor", alpha=1e-3, tol=1e-6),
         peers={
             f"scikit-learn ({solver})": theirs(
@@ -182,9 +190,3 @@ CASES = [
         goal=1.0,
     ),
 ]
-
-
-def counts(n, d=50):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, d))
-    return X, rng.poisson(np.exp(X @ rng.normal(scale=0.1, size=d))).astype(float)

@@ -224,31 +224,31 @@ def rows_one_by_one(module, name):
 
 
 CASES = [
-    Case("lasso path n=1000 p=10k", data=lambda: regression(1000, 10_000), **path_with(1.0, eps=0.1)),
-    Case("lasso path n=1000 p=20k", data=lambda: regression(1000, 20_000), **path_with(1.0, eps=0.2)),
-    Case("enet path n=1000 p=10k", data=lambda: regression(1000, 10_000), **path_with(0.5, eps=0.2)),
-    Case("enet path n=1000 p=20k", data=lambda: regression(1000, 20_000), **path_with(0.5, eps=0.3)),
+    Case("lasso path n=1000 p=10k", data=partial(regression, 1000, 10_000), **path_with(1.0, eps=0.1)),
+    Case("lasso path n=1000 p=20k", data=partial(regression, 1000, 20_000), **path_with(1.0, eps=0.2)),
+    Case("enet path n=1000 p=10k", data=partial(regression, 1000, 10_000), **path_with(0.5, eps=0.2)),
+    Case("enet path n=1000 p=20k", data=partial(regression, 1000, 20_000), **path_with(0.5, eps=0.3)),
     Case(
-        "lasso path to alpha_max/100, n=1000 p=10k", data=lambda: regression(1000, 10_000), **path_with(1.0)
+        "lasso path to alpha_max/100, n=1000 p=10k", data=partial(regression, 1000, 10_000), **path_with(1.0)
     ),
     Case(
         "lasso path to alpha_max/100, n=1000 p=20k",
-        data=lambda: regression(1000, 20_000),
+        data=partial(regression, 1000, 20_000),
         **path_with(1.0, peers=LONG),
     ),
     Case(
         "enet path to alpha_max/100, n=1000 p=10k",
-        data=lambda: regression(1000, 10_000),
+        data=partial(regression, 1000, 10_000),
         **path_with(0.5, peers=LONG),
     ),
     Case(
         "enet path to alpha_max/100, n=1000 p=20k",
-        data=lambda: regression(1000, 20_000),
+        data=partial(regression, 1000, 20_000),
         **path_with(0.5, peers=LONG),
     ),
-    Case("lasso path n=20k p=500", data=lambda: regression(20_000, 500), **path_with(1.0)),
-    Case("lasso path n=50k p=100", data=lambda: regression(50_000, 100), **path_with(1.0)),
-    Case("enet path n=50k p=100", data=lambda: regression(50_000, 100), **path_with(0.5)),
+    Case("lasso path n=20k p=500", data=partial(regression, 20_000, 500), **path_with(1.0)),
+    Case("lasso path n=50k p=100", data=partial(regression, 50_000, 100), **path_with(1.0)),
+    Case("enet path n=50k p=100", data=partial(regression, 50_000, 100), **path_with(0.5)),
     Case("lasso path sparse n=20k p=100k", data=text, **path_with(1.0)),
     Case("enet path sparse n=20k p=100k", data=text, **path_with(0.5)),
     *[
@@ -262,41 +262,43 @@ CASES = [
     ],
     Case(
         "logistic n=500k p=50",
-        data=lambda: classes(500_000, 50, 2),
+        data=partial(classes, 500_000, 50, 2),
         **logistic(newton_cholesky=1e-4, lbfgs=1e-4),
     ),
     Case(
-        "logistic n=20k p=2000", data=lambda: classes(20_000, 2000, 2), **logistic(lbfgs=1e-5, newton_cg=1e-5)
+        "logistic n=20k p=2000",
+        data=partial(classes, 20_000, 2000, 2),
+        **logistic(lbfgs=1e-5, newton_cg=1e-5),
     ),
-    Case("logistic n=50k p=100 k=10", data=lambda: classes(50_000, 100, 10), **logistic(lbfgs=1e-5)),
+    Case("logistic n=50k p=100 k=10", data=partial(classes, 50_000, 100, 10), **logistic(lbfgs=1e-5)),
     Case("logistic sparse 50k x 20k", data=sparse_classes, **logistic(liblinear=1e-4, lbfgs=1e-7)),
     Case(
-        "LinearSVC n=100k p=100", data=lambda: classes(100_000, 100, 2), goal=2.0, **machine("squared_hinge")
+        "LinearSVC n=100k p=100", data=partial(classes, 100_000, 100, 2), goal=2.0, **machine("squared_hinge")
     ),
     Case("LinearSVC sparse 50k x 20k", data=sparse_classes, goal=2.0, **machine("squared_hinge")),
     Case("LinearSVC sparse 0/1 50k x 20k", data=binary_classes, goal=2.0, **machine("squared_hinge")),
     Case("LinearSVC words, tf-idf, 20k x 100k", data=document_classes, goal=2.0, **machine("squared_hinge")),
     Case("LinearSVC sparse 8k x 100k", data=few_wide_rows, goal=2.0, **machine("squared_hinge")),
     Case("LinearSVC hinge, words, tf-idf, 20k x 100k", data=document_classes, goal=2.0, **machine("hinge")),
-    Case("LinearSVC hinge n=20k p=100", data=lambda: classes(20_000, 100, 2), goal=2.0, **machine("hinge")),
-    Case("Perceptron n=300k p=50", data=lambda: classes(300_000, 50, 2), goal=1.5, **passes("Perceptron")),
+    Case("LinearSVC hinge n=20k p=100", data=partial(classes, 20_000, 100, 2), goal=2.0, **machine("hinge")),
+    Case("Perceptron n=300k p=50", data=partial(classes, 300_000, 50, 2), goal=1.5, **passes("Perceptron")),
     Case(
         "passive-aggressive n=300k p=50",
-        data=lambda: classes(300_000, 50, 2),
+        data=partial(classes, 300_000, 50, 2),
         goal=1.5,
         **passes("PassiveAggressiveClassifier"),
     ),
-    Case("SGD hinge n=300k p=50", data=lambda: classes(300_000, 50, 2), goal=1.5, **passes("SGDClassifier")),
+    Case("SGD hinge n=300k p=50", data=partial(classes, 300_000, 50, 2), goal=1.5, **passes("SGDClassifier")),
     Case(
         "SGD log loss n=300k p=50",
-        data=lambda: classes(300_000, 50, 2),
+        data=partial(classes, 300_000, 50, 2),
         goal=1.5,
         **passes("SGDClassifier", loss="log_loss"),
     ),
     *[
         Case(
             f"one row at a time, {name}, p=50",
-            data=lambda: classes(1000, 50, 2),
+            data=partial(classes, 1000, 50, 2),
             ours=rows_one_by_one("gnomon.linear", name),
             peers={"scikit-learn": rows_one_by_one("sklearn.linear_model", name)},
             goal=20.0,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from case import Case
@@ -148,7 +150,7 @@ CASES = [
     ),
     Case(
         "GaussianMixture default fit n=100k d=20 K=10",
-        data=lambda: groups(100_000),
+        data=partial(groups, 100_000),
         ours=default_fit("gnomon.mixture"),
         peers={"scikit-learn": default_fit("sklearn.mixture")},
         quality=mean_log_likelihood,
@@ -159,19 +161,19 @@ CASES = [
     ),
     Case(
         "GaussianMixture predict_proba n=100k d=20 K=10",
-        data=lambda: fitted(100_000),
+        data=partial(fitted, 100_000),
         ours=lambda data: data[1].predict_proba(data[0]),
         peers={"scikit-learn": lambda data: data[2].predict_proba(data[0])},
         goal=2.0,
     ),
     Case(
         "BayesianGaussianMixture n=100k d=20 K=10, 20 steps",
-        data=lambda: groups(100_000),
+        data=partial(groups, 100_000),
         ours=variational("gnomon.mixture"),
         peers={"scikit-learn": variational("sklearn.mixture")},
         goal=3.0,
         note="each starts from its own k-means",
     ),
-    Case("PoissonMixture n=1M K=5, 20 steps", data=lambda: counts(1_000_000), ours=our_poisson),
-    Case("MissingGaussian n=50k d=20, 10 % missing, 10 steps", data=lambda: holes(50_000), ours=our_holes),
+    Case("PoissonMixture n=1M K=5, 20 steps", data=partial(counts, 1_000_000), ours=our_poisson),
+    Case("MissingGaussian n=50k d=20, 10 % missing, 10 steps", data=partial(holes, 50_000), ours=our_holes),
 ]

@@ -6,6 +6,8 @@ Every contender has its natural settings and two threads. faiss answers in singl
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from case import Case
@@ -217,42 +219,42 @@ SEARCH = {"quality": total_distance, "better": "lower", "tolerance": 1e-5, "goal
 CASES = [
     Case(
         "k-NN n=100k q=2k d=64",
-        data=lambda: points(100_000, 2_000, 64),
+        data=partial(points, 100_000, 2_000, 64),
         ours=our_search,
         peers={"scikit-learn": their_search, "scipy (cKDTree)": scipy_search, "faiss-cpu": faiss_search},
         **SEARCH,
     ),
     Case(
         "k-NN n=100k q=2k d=64 float32",
-        data=lambda: points(100_000, 2_000, 64, np.float32),
+        data=partial(points, 100_000, 2_000, 64, np.float32),
         ours=our_search,
         peers={"scikit-learn": their_search, "faiss-cpu": faiss_search},
         **SEARCH,
     ),
     Case(
         "k-NN n=100k q=5k d=8",
-        data=lambda: points(100_000, 5_000, 8),
+        data=partial(points, 100_000, 5_000, 8),
         ours=our_search,
         peers={"scikit-learn": their_search, "scipy (cKDTree)": scipy_search, "faiss-cpu": faiss_search},
         **SEARCH,
     ),
     Case(
         "k-NN n=100k q=5k d=8 float32",
-        data=lambda: points(100_000, 5_000, 8, np.float32),
+        data=partial(points, 100_000, 5_000, 8, np.float32),
         ours=our_search,
         peers={"scikit-learn": their_search, "scipy (cKDTree)": scipy_search, "faiss-cpu": faiss_search},
         **SEARCH,
     ),
     Case(
         "k-NN n=300k q=100k d=3",
-        data=lambda: points(300_000, 100_000, 3),
+        data=partial(points, 300_000, 100_000, 3),
         ours=our_search,
         peers={"scikit-learn": their_search, "scipy (cKDTree)": scipy_search},
         **SEARCH,
     ),
     Case(
         "cosine k-NN n=45k q=3k d=64",
-        data=lambda: points(45_000, 3_000, 64),
+        data=partial(points, 45_000, 3_000, 64),
         ours=lambda data: our_search(data, metric="cosine"),
         peers={"scikit-learn": lambda data: their_search(data, metric="cosine")},
         **SEARCH,
@@ -260,7 +262,7 @@ CASES = [
     Case("edit-distance k-NN, 20k words", data=words, ours=lambda data: our_search(data, metric="edit")),
     Case(
         "Gaussian process n=1000 d=5, scales learned",
-        data=lambda: surface(1000),
+        data=partial(surface, 1000),
         ours=our_process,
         peers={"scikit-learn": their_process},
         quality=evidence,
@@ -270,7 +272,7 @@ CASES = [
     ),
     Case(
         "Gaussian process n=3000 d=5, scales learned",
-        data=lambda: surface(3000),
+        data=partial(surface, 3000),
         ours=our_process,
         peers={"scikit-learn": their_process, "gpytorch": gpytorch_process},
         quality=evidence,
@@ -281,7 +283,7 @@ CASES = [
     ),
     Case(
         "Gaussian process n=3000 d=5, given kernel",
-        data=lambda: surface(3000),
+        data=partial(surface, 3000),
         ours=fixed(our_process),
         peers={"scikit-learn": fixed(their_process)},
         quality=evidence,
@@ -289,7 +291,7 @@ CASES = [
     ),
     Case(
         "inducing points n=100k d=3, m=100",
-        data=lambda: with_questions(100_000, 3),
+        data=partial(with_questions, 100_000, 3),
         ours=our_inducing,
         peers={
             "gpytorch (100, 20 epochs)": lambda data: gpytorch_inducing(data, 100, 20),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from case import Case
@@ -198,7 +200,7 @@ CASES = [
     ),
     Case(
         "MLPClassifier 784-128-10 n=10k batch 128 float32, 5 epochs",
-        data=lambda: digits_like(10_000),
+        data=partial(digits_like, 10_000),
         ours=multilayer("gnomon.neural", (128,), 128, 5),
         peers={
             "scikit-learn": multilayer("sklearn.neural_network", (128,), 128, 5),
@@ -212,7 +214,7 @@ CASES = [
     ),
     Case(
         "MLPClassifier 784-128-10 n=60k batch 128 float32, 2 epochs",
-        data=lambda: digits_like(60_000),
+        data=partial(digits_like, 60_000),
         ours=multilayer("gnomon.neural", (128,), 128, 2),
         peers={
             "scikit-learn": multilayer("sklearn.neural_network", (128,), 128, 2),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -251,28 +251,28 @@ def squares(found, data):
 
 
 CASES = [
-    Case("bootstrap of a mean n=10k B=10k", data=lambda: numbers(10_000), ours=our_bootstrap,
+    Case("bootstrap of a mean n=10k B=10k", data=partial(numbers, 10_000), ours=our_bootstrap,
          peers={"scipy": scipy_bootstrap}, goal=20.0),
-    Case("area with interval n=100k", data=lambda: scored(100_000), ours=our_delong,
+    Case("area with interval n=100k", data=partial(scored, 100_000), ours=our_delong,
          peers={"scikit-learn (200 resamples)": looped_area}, goal=20.0, note="DeLong against a loop of resamples"),
-    Case("DeLong's interval n=20k", data=lambda: scored(20_000), ours=our_delong,
+    Case("DeLong's interval n=20k", data=partial(scored, 20_000), ours=our_delong,
          peers={"numpy (loop)": looped_delong}, goal=20.0),
-    Case("bootstrap of all pairs, 10 models, 10 folds of 500 rows, B=500", data=lambda: ten_models(5000),
+    Case("bootstrap of all pairs, 10 models, 10 folds of 500 rows, B=500", data=partial(ten_models, 5000),
          ours=our_bootstrap_of_pairs, peers={"scikit-learn (loop)": looped_bootstrap_of_pairs}, goal=20.0),
-    Case("permutation of all pairs, 10 models, 10 folds of 500 rows, B=50", data=lambda: ten_models(5000),
+    Case("permutation of all pairs, 10 models, 10 folds of 500 rows, B=50", data=partial(ten_models, 5000),
          ours=our_permutation_of_pairs, peers={"scikit-learn (loop)": looped_permutation_of_pairs}, goal=20.0),
     Case("permutation of fold scores, 10 models, 10 folds, all signs", data=fold_scores,
          ours=our_permutation_of_folds, peers={"scipy (loop)": looped_permutation_of_folds}, goal=20.0),
-    Case("paired bootstrap of two areas n=10k B=2k", data=lambda: scored(10_000), ours=our_area_difference,
+    Case("paired bootstrap of two areas n=10k B=2k", data=partial(scored, 10_000), ours=our_area_difference,
          peers={"scikit-learn (loop)": looped_area_difference}, goal=50.0),
-    Case("isotonic calibration n=1M", data=lambda: forecasts(1_000_000), ours=our_isotonic,
+    Case("isotonic calibration n=1M", data=partial(forecasts, 1_000_000), ours=our_isotonic,
          peers={"scikit-learn": their_isotonic}, quality=squares, goal=1.0),
-    Case("confusion table n=10M", data=lambda: labels(10_000_000), ours=our_table,
+    Case("confusion table n=10M", data=partial(labels, 10_000_000), ours=our_table,
          peers={"scikit-learn": their_table}, goal=5.0),
-    Case("conformal split n=5k, 5k new rows", data=lambda: line(5000), ours=our_intervals("split"),
+    Case("conformal split n=5k, 5k new rows", data=partial(line, 5000), ours=our_intervals("split"),
          peers={"mapie": mapie_split}, quality=miss, goal=3.0),
-    Case("conformal cv+ n=5k, 5k new rows", data=lambda: line(5000), ours=our_intervals("cv+"),
+    Case("conformal cv+ n=5k, 5k new rows", data=partial(line, 5000), ours=our_intervals("cv+"),
          peers={"mapie": mapie_cross(False)}, quality=miss, goal=3.0),
-    Case("conformal jackknife+ n=500, 5k new rows", data=lambda: line(500), ours=our_intervals("jackknife+"),
+    Case("conformal jackknife+ n=500, 5k new rows", data=partial(line, 500), ours=our_intervals("jackknife+"),
          peers={"mapie": mapie_cross(True)}, quality=miss, goal=3.0),
 ]  # fmt: skip

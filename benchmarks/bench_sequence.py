@@ -5,6 +5,8 @@ Same start, same number of steps, same answer: log-likelihoods are compared as q
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from case import Case
@@ -271,7 +273,7 @@ CASES = [
     ),
     Case(
         "hmm EM 2000 sequences of 50, 10 steps",
-        data=lambda: chain_data(100_000),
+        data=partial(chain_data, 100_000),
         ours=our_em(50),
         peers={"hmmlearn": their_em(50), "pomegranate": batched_em(50)},
         quality=likelihood,
@@ -281,7 +283,7 @@ CASES = [
     ),
     Case(
         "hmm EM full covariances T=100k",
-        data=lambda: chain_data(100_000),
+        data=partial(chain_data, 100_000),
         ours=our_em(kind="full"),
         peers={"hmmlearn": their_em(kind="full")},
         quality=likelihood,
@@ -290,7 +292,7 @@ CASES = [
     *(
         Case(
             f"hmm {method} T=100k",
-            data=lambda: chain_data(100_000),
+            data=partial(chain_data, 100_000),
             ours=query("gnomon", method),
             peers={"hmmlearn": query("hmmlearn", method)},
             quality=first_number,
@@ -301,7 +303,7 @@ CASES = [
     ),
     Case(
         "hmm sample T=20k",
-        data=lambda: chain_data(1000),
+        data=partial(chain_data, 1000),
         ours=query("gnomon", "sample"),
         peers={"hmmlearn": query("hmmlearn", "sample")},
         goal=50,

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from case import Case
 
 
 def cloud(n, d):
-    def make():
-        rng = np.random.default_rng(0)
-        X = rng.normal(size=(n, d))
-        y = (X[:, 0] + X[:, 1] ** 2 - 0.7 + 0.5 * rng.normal(size=n) > 0).astype(int)
-        return X, y
-
-    return make
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    y = (X[:, 0] + X[:, 1] ** 2 - 0.7 + 0.5 * rng.normal(size=n) > 0).astype(int)
+    return X, y
 
 
 def digits():
@@ -133,7 +132,7 @@ CASES = (
     [
         Case(
             f"SVC rbf n={n} d={d}",
-            data=cloud(n, d),
+            data=partial(cloud, n, d),
             ours=fitted("gnomon"),
             peers={"scikit-learn": fitted("scikit-learn")},
             quality=dual,
@@ -153,7 +152,7 @@ CASES = (
             tolerance=1e-3,
             goal=3.0,
         )
-        for name, make in (("digits", digits), ("sparse text n=4000 d=20000", text))
+        for name, make in (("digits", digits), ("sparse text n=4000 d=20000", partial(text, 4000, 20_000)))
     ]
     + [
         Case(
@@ -167,7 +166,7 @@ CASES = (
             goal=8.0,
         )
         for name, make, count in (
-            ("n=10000 d=10, trained on 5000", cloud(10_000, 10), 5000),
+            ("n=10000 d=10, trained on 5000", partial(cloud, 10_000, 10), 5000),
             ("digits", digits, None),
             ("sparse text n=4000 d=20000", text, None),
         )

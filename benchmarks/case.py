@@ -3,9 +3,10 @@
     Case("kmeans n=200k d=20 k=50", data=make, ours=fit_ours, peers={"scikit-learn": fit_theirs},
          quality=inertia, better="lower")
 
-`data()` (or `data(size)` when `sizes` are given) makes the input, untimed. Every contender is called with it
-and returns its result; `quality(result, data)` judges the result. A contender imports its library itself;
-what is not installed is reported as missing. The name of a peer is that of its package, as pip knows it, with
+`data()` (or `data(size)` when `sizes` are given) makes the input, untimed. Where the shape is told, as sizes or as the
+numbers of a `partial(make, 200_000, 20)`, a case is also measured at two shapes drawn around it. Every contender is
+called with the data and returns its result; `quality(result, data)` judges the result. A contender imports its library
+itself; what is not installed is reported as missing. The name of a peer is that of its package, as pip knows it, with
 the variant in parentheses: "scikit-learn (elkan)".
 """
 
@@ -16,14 +17,18 @@ import gc
 import json
 import math
 import os
+import random
 import resource
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 OURS = "gnomon"
+SMALL = 8  # numbers below it say what kind of table it is (classes, columns of a plane), not how large
+WIDE = 1.5  # a drawn number is at most so many times the told one, or its inverse
 LONG = 30.0  # seconds; a contender whose run takes longer is run once, and its memory is not known
 
 
@@ -52,10 +57,40 @@ class Case:
             return (self.data(),)
         return (self.data(self.sizes[-1] if size is None else size),)
 
+    def around(self, rng: random.Random) -> Case | None:
+        """Return the same case at a shape drawn around its own, named by the shape; None where none is told."""
+        if self.sizes:
+            size = drawn(self.sizes[-1], rng)
+            return replace(self, name=f"n = {size:,}", sizes=[size])
+        if not isinstance(self.data, partial):
+            return None
+        args = [drawn(value, rng) for value in self.data.args]
+        named = {key: drawn(value, rng) for key, value in self.data.keywords.items()}
+        shape = [f"{new:,}" for new, old in zip(args, self.data.args, strict=True) if sized(old)]
+        shape += [f"{key} = {new:,}" for key, new in named.items() if sized(self.data.keywords[key])]
+        return (
+            replace(self, name=" x ".join(shape), data=partial(self.data.func, *args, **named))
+            if shape
+            else None
+        )
+
     def as_good(self, mine: float, theirs: float) -> bool:
         """Say whether our quality is at least that of a peer, up to the tolerance."""
         slack = self.tolerance * max(abs(mine), abs(theirs))
         return mine <= theirs + slack if self.better == "lower" else mine >= theirs - slack
+
+
+def sized(value: Any) -> bool:
+    """Say whether a number of a shape may be drawn anew."""
+    return type(value) is int and value >= SMALL
+
+
+def drawn(value: Any, rng: random.Random) -> Any:
+    """Return a size near the one given, never itself; anything else as it is."""
+    if not sized(value):
+        return value
+    factor = WIDE ** (rng.choice((-1, 1)) * rng.uniform(0.25, 1.0))
+    return max(SMALL, round(value * factor))
 
 
 @dataclass
@@ -186,6 +221,19 @@ def resource_peak() -> float:
 def _status(key: str) -> float:
     with open("/proc/self/status") as stream:
         return next(float(line.split()[1]) for line in stream if line.startswith(key))
+
+
+def measure_around(case: Case, seed: int, seconds: float, count: int = 2) -> dict[str, dict[str, Figures]]:
+    """Return the figures of every contender at shapes drawn around the case's own, by shape.
+
+    The seed and the name of the case decide the shapes: all the numbers of a day can be had again.
+    """
+    rng = random.Random(f"{seed} {case.name}")
+    found = {}
+    for near in filter(None, (case.around(rng) for _ in range(count))):
+        found[near.name] = {name: Figures() for name in near.contenders()}
+        time_rounds(near, near.make(), found[near.name], seconds / 4)
+    return found
 
 
 def measure(

@@ -25,7 +25,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from case import OURS, Case, Figures, growth, measure
+from case import OURS, Case, Figures, growth, measure, measure_around
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -40,7 +40,27 @@ def run_case(family: str, index: int, options: argparse.Namespace) -> dict[str, 
     load = os.getloadavg()[0]
     seconds = 3.0 if options.quick else options.seconds
     figures = measure(case, seconds=seconds, memory=not options.quick, sweep=not options.quick)
-    return describe(case, figures, load)
+    report = describe(case, figures, load)
+    if not options.quick:
+        near = measure_around(case, options.seed, seconds)
+        report["seed"] = options.seed
+        report["around"] = [describe_near(case, shape, found) for shape, found in near.items()]
+    return report
+
+
+def describe_near(case: Case, shape: str, figures: dict[str, Figures]) -> dict[str, Any]:
+    """Return the ratios to all peers at a drawn shape, and what is to be said of them."""
+    ours = figures[OURS]
+    peers = {name: row for name, row in figures.items() if name in case.peers}
+    remarks = {name: row.trouble or remark(case, ours, row) for name, row in {OURS: ours, **peers}.items()}
+    return {
+        "shape": shape,
+        "seconds": finite(ours.best),
+        "ratios": {
+            name: finite(row.best / ours.best) if ours.seconds else None for name, row in peers.items()
+        },
+        "remarks": {name: said for name, said in remarks.items() if said},
+    }
 
 
 def describe(case: Case, figures: dict[str, Figures], load: float) -> dict[str, Any]:
@@ -113,7 +133,9 @@ def run_family(family: str, options: argparse.Namespace, console: Console) -> li
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "report.json"
             command = [sys.executable, __file__, family, "--one", str(index), "--out", str(out)]
-            command += ["--seconds", str(options.seconds)] + ["--quick"] * options.quick
+            command += ["--seconds", str(options.seconds), "--seed", str(options.seed)] + [
+                "--quick"
+            ] * options.quick
             code = subprocess.run(command).returncode
             failed = {"case": cases[index].name, "contenders": [], "failed": f"process ended with {code}"}
             reports.append(json.loads(out.read_text()) if out.is_file() else failed)
@@ -175,29 +197,39 @@ def show(family: str, reports: list[dict[str, Any]], console: Console) -> None:
             table.add_row("" if number else report["case"], name, *cells(report, row), row["remark"])
         if report.get("failed"):
             table.add_row(report["case"], OURS, *[""] * 5, f"[red]{report['failed']}[/red]")
+        for near in report.get("around", []):
+            for name, ratio in near["ratios"].items():
+                told = f"[{color(ratio, 1.0)}]{ratio:.2f}x[/{color(ratio, 1.0)}]" if ratio is not None else ""
+                said = near["remarks"].get(name) or near["remarks"].get(OURS, "")
+                table.add_row(f"  at {near['shape']}", name, "", told, "", "", "", said)
         table.add_section()
     console.print(table)
 
 
 def cells(report: dict[str, Any], row: dict[str, Any]) -> list[str]:
     seconds, ratio, memory = row["seconds"], row["ratio"], row["memory_mb"]
-    goal = report["goal"] or 1.0
-    color = "dim" if row["kind"] == "floor" else "red" if ratio and ratio < goal else "green"
+    hue = "dim" if row["kind"] == "floor" else color(ratio, report["goal"] or 1.0)
     return [
         f"{seconds:.4g} s" if seconds is not None else "",
-        f"[{color}]{ratio:.2f}x[/{color}]" if ratio is not None else "",
+        f"[{hue}]{ratio:.2f}x[/{hue}]" if ratio is not None else "",
         f"{row['quality']:.7g}" if row["quality"] is not None else "",
         f"{memory:.0f}" if memory is not None else "",
         f"n^{row['growth']:.2f}" if row["growth"] is not None else "",
     ]
 
 
+def color(ratio: float | None, goal: float) -> str:
+    return "red" if ratio and ratio < goal else "green"
+
+
 def sound(reports: list[dict[str, Any]]) -> bool:
     """Say whether all our contenders ran, with results as good as the peers'."""
     rows = [row for report in reports for row in report["contenders"]]
     ran = all(row["seconds"] is not None for row in rows if row["kind"] == "ours")
+    near = [one["remarks"] for report in reports for one in report.get("around", [])]
     return (
         ran
+        and not any(OURS in said or "OURS IS WORSE" in said.values() for said in near)
         and not any(report.get("failed") for report in reports)
         and all(row["remark"] != "OURS IS WORSE" for row in rows)
     )
@@ -210,6 +242,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--quick", action="store_true", help="times only, in few runs; nothing is written")
     parser.add_argument("--seconds", type=float, default=20.0, help="time to spend on a case (20)")
+    today = int(time.strftime("%Y%m%d"))
+    parser.add_argument("--seed", type=int, default=today, help="draws the shapes around each case (the day)")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()

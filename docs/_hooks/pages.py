@@ -210,11 +210,19 @@ def benchmark_case(case: dict[str, Any]) -> list[str]:
     columns = ["", "best", "ratio", "result", "memory", "growth", ""]
     lines = [f"**{case['case']}**", "", "| " + " | ".join(columns) + " |", "|---|--:|--:|--:|--:|--:|---|"]
     lines += [benchmark_row(row) for row in case["contenders"]]
+    lines += ["", *(f"- {benchmark_near(near)}" for near in case.get("around", []))]
     here = case["machine"]
     versions = ", ".join(f"{name} {number}" for name, number in here["versions"].items() if number)
     where = "{date}, {processor}, {cores} cores, Python {python}".format(**here)
     load = " to ".join(f"{value:.2f}" for value in case.get("load", []))
     return [*lines, "", f"{case.get('note', '')} *{where}, {versions}, load {load}*".strip(), "", ""]
+
+
+def benchmark_near(near: dict[str, Any]) -> str:
+    """Return one line about a shape that was drawn around that of the case."""
+    ratios = [f"{name} {ratio:.2f}×" for name, ratio in near["ratios"].items() if ratio is not None]
+    said = [f"{name}: {text}" for name, text in near["remarks"].items()]
+    return f"at {near['shape']}: {', '.join([*ratios, *said]) or 'not compared'}"
 
 
 def benchmark_row(row: dict[str, Any]) -> str:

@@ -2,9 +2,11 @@
 
 import importlib.util
 import json
+import random
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,44 @@ def test_slow_peer_is_run_once(case_module, monkeypatch):
     figures = {name: case_module.Figures() for name in case.contenders()}
     case_module.time_rounds(case, (), figures, seconds=0.0)
     assert calls == ["a", "b", "a", "a"] and len(figures["b"].seconds) == 1
+
+
+def make(rows, columns, kind="even", *, classes=3):
+    return rows, columns, kind, classes
+
+
+def test_shapes_are_drawn_around_the_told_one(case_module):
+    case = case_module.Case("k-means", ours=len, data=partial(make, 2000, 50, "odd", classes=3))
+    seen = {}
+    for seed in range(40):
+        near = case.around(random.Random(seed))
+        rows, columns, kind, classes = near.data()
+        assert 2000 / 1.5 <= rows <= 2000 * 1.5 and 50 / 1.5 - 1 <= columns <= 50 * 1.5
+        assert rows != 2000 and columns != 50  # another shape, always
+        assert (kind, classes) == ("odd", 3)  # what says which kind of table it is stays
+        assert near.name == f"{rows:,} x {columns:,}" and near.ours is len
+        seen[rows < 2000, columns < 50] = True
+    assert len(seen) == 4  # smaller and larger, each on its own
+    assert case.make()[0][:2] == (2000, 50)
+
+
+def test_the_last_size_is_drawn_and_a_case_without_a_shape_has_none(case_module):
+    near = case_module.Case("path", ours=len, data=make, sizes=[100, 9000]).around(random.Random(1))
+    assert len(near.sizes) == 1 and 6000 <= near.sizes[0] <= 13_500 and near.sizes[0] != 9000
+    assert case_module.Case("faces", ours=len, data=lambda: 9000).around(random.Random(1)) is None
+    assert case_module.Case("named", ours=len, data=partial(make, "asia", 3)).around(random.Random(1)) is None
+
+
+def test_drawn_shapes_belong_to_the_seed_and_the_case(case_module):
+    def shapes(seed, name="a"):
+        case = case_module.Case(name, data=partial(make, 2000, 50), ours=lambda data: None)
+        found = case_module.measure_around(case, seed, 0.0)
+        assert all(len(figures[case_module.OURS].seconds) == 2 for figures in found.values())
+        return list(found)
+
+    assert len(set(shapes(20260101))) == 2
+    assert shapes(20260101) == shapes(20260101)
+    assert shapes(20260101) != shapes(20260102) and shapes(20260101) != shapes(20260101, "b")
 
 
 def test_growth_is_the_exponent(case_module):
