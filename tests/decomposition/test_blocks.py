@@ -648,3 +648,69 @@ def test_eigenvalues_too_close_for_lanczos(monkeypatch):
     assert_allclose(
         KernelPCA(4, eigen_solver="arpack", **options).fit(X).transform(X), exact.transform(X), atol=1e-10
     )
+
+
+# units and ranks
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_correlations_do_not_depend_on_units(scale):
+    X = seeded(60, 4)
+    Y = X[:, :3] @ seeded(3, 3, seed=1) + seeded(60, 3, seed=2)
+    units = np.array([1e8, 1e-8, 1.0, 1e4])
+    plain = CCA(3).fit(X, Y).canonical_correlations_
+    assert_allclose(CCA(3, scale=scale).fit(X * units, Y * 1e-8).canonical_correlations_, plain, rtol=1e-6)
+    constant = np.c_[X * 1e-8, np.full(60, 0.1)]  # larger than all the others, and yet nothing
+    with pytest.warns(UserWarning, match="rank 4"):
+        assert_allclose(CCA(3, scale=scale).fit(constant, Y).canonical_correlations_, plain, rtol=1e-6)
+    with pytest.raises(DegenerateError, match="every column of Y is constant"):
+        CCA(1, scale=scale).fit(X, np.full((60, 2), 0.1))
+
+
+def test_one_target_correlates_as_its_regression_fits():
+    X, noise = seeded(60, 5), seeded(60, seed=1)
+    y = X @ np.arange(1.0, 6.0) + 4 * noise
+    A = np.c_[X, np.ones(60)]
+    fitted = A @ np.linalg.lstsq(A, y)[0]
+    model = CCA(1).fit(X, y)
+    assert_allclose(model.canonical_correlations_[0], np.corrcoef(fitted, y)[0, 1], rtol=1e-10)
+    assert_allclose(model.predict(X).ravel(), fitted, rtol=1e-8)
+
+
+def test_lengths_of_kernel_scores_and_residuals_are_those_of_the_rows():
+    X = seeded(40, 3)
+    K = np.exp(-0.1 * squareform(pdist(X)) ** 2)
+    H = np.eye(40) - 1 / 40
+    model = KernelPCA(3, kernel="rbf", gamma=0.1).fit(X)
+    assert_allclose(model.residual(X) + (model.transform(X) ** 2).sum(axis=1), np.diag(H @ K @ H), rtol=1e-9)
+
+
+def test_repeated_rows_add_no_kernel_component():
+    X = np.tile(seeded(5, 3), (3, 1))
+    assert len(KernelPCA(kernel="rbf", gamma=0.1).fit(X).eigenvalues_) == 4
+
+
+def test_more_directions_than_the_rank_are_orthonormal_and_empty():
+    X = seeded(30, 2) @ seeded(2, 9, seed=1)
+    model = TruncatedSVD(5, random_state=0).fit(X)
+    assert_allclose(model.components_ @ model.components_.T, np.eye(5), atol=1e-10)
+    assert_allclose(model.singular_values_[2:], 0, atol=1e-12)
+
+
+def test_score_has_the_length_that_its_weights_of_length_one_give():
+    X, Y = seeded(50, 4), seeded(50, 3, seed=1) + seeded(50, 4)[:, :3]
+    model = CCA(3).fit(X, Y)
+    for block, scores in zip((X, Y), model.transform(X, Y), strict=True):
+        left = (block - block.mean(axis=0)) / block.std(axis=0, ddof=1)
+        for k in range(3):
+            weights = np.linalg.pinv(left) @ scores[:, k]
+            assert_allclose(np.linalg.norm(weights), 1, rtol=1e-9)
+            done = scores[:, : k + 1]
+            left = left - done @ np.linalg.lstsq(done, left)[0]
+
+
+def test_nearest_of_three_classes():
+    centers = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
+    y = np.repeat(["a", "b", "c"], 20)
+    X = np.repeat(centers, 20, axis=0) + seeded(60, 2)
+    assert (FisherProjection().fit(X, y).predict(X) == y).all()

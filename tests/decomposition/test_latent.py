@@ -408,3 +408,53 @@ def test_files_whose_columns_do_not_fit_are_refused(kind, name, tmp_path):
     gnomon.save(model, tmp_path / "model.gnomon")
     with pytest.raises(ModelFileError, match="columns"):
         gnomon.load(tmp_path / "model.gnomon")
+
+
+# units
+
+
+@pytest.mark.parametrize("scale", [1e8, 1e-8])
+def test_units_of_a_table_with_holes_change_no_step(scale):
+    X = holes(factor_rows(60))
+    plain, scaled = ProbabilisticPCA(2).fit(X), ProbabilisticPCA(2).fit(X * scale)
+    assert scaled.n_iter_ == plain.n_iter_
+    assert_allclose(scaled.get_covariance() / scale**2, plain.get_covariance(), rtol=1e-7)
+    assert_allclose(scaled.impute(X * scale) / scale, plain.impute(X), rtol=1e-7)
+
+
+def test_columns_of_very_different_units_keep_their_factors():
+    X = factor_rows()
+    units = np.array([1e-6, 1.0, 1e6, 3.0, 1e3, 0.1])
+    plain, scaled = FactorAnalysis(2, tol=1e-10).fit(X), FactorAnalysis(2, tol=1e-10).fit(X * units)
+    assert_allclose(scaled.communalities_, plain.communalities_, rtol=1e-5)
+    assert_allclose(scaled.noise_variance_ / units**2, plain.noise_variance_, rtol=1e-5)
+
+
+def test_constant_column_has_a_little_noise_and_no_factor():
+    X = np.c_[factor_rows(), np.full(300, 0.1)]
+    model = FactorAnalysis(2, tol=1e-8).fit(X)
+    assert_allclose(model.components_[:, -1], 0, atol=1e-12)
+    assert_allclose(model.noise_variance_[-1], 1e-12 * X.var(axis=0).mean(), rtol=1e-6)
+
+
+def test_rows_without_any_entry_change_nothing():
+    X = holes(factor_rows(80))
+    more = np.r_[X, np.full((10, 6), np.nan)]
+    plain, padded = (ProbabilisticPCA(2, tol=1e-12, max_iter=20_000).fit(one) for one in (X, more))
+    assert_allclose(padded.get_covariance(), plain.get_covariance(), rtol=1e-3, atol=1e-4)
+    assert_allclose(padded.score_samples(more)[80:], 0, atol=1e-12)
+    assert_allclose(padded.impute(more)[80:], np.tile(padded.mean_, (10, 1)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [ProbabilisticPCA, FactorAnalysis])
+def test_weights_of_rows_with_holes_are_repetitions(kind):
+    X, w = holes(factor_rows(60)), np.random.default_rng(2).integers(1, 5, 60)
+    weighted, repeated = kind(2).fit(X, sample_weight=w.astype(float)), kind(2).fit(np.repeat(X, w, axis=0))
+    assert_allclose(weighted.get_covariance(), repeated.get_covariance(), rtol=1e-7)
+
+
+def test_variances_of_columns_with_holes_keep_their_digits_far_from_zero():
+    X = holes(factor_rows(200))
+    model = ProbabilisticPCA(2)
+    work = model._prepare(model._read(X + 1e8))
+    assert_allclose(work.variances, np.nanvar(X + 1e8, axis=0), rtol=1e-6)

@@ -452,3 +452,26 @@ def test_leading_directions_of_many_rows_are_those_of_the_whole():
     s, Vt = singular.leading_directions(flat, 3, 0)
     assert_allclose(s[0], np.sqrt(30.0) * np.linalg.norm(np.arange(1.0, 4001.0)))
     assert s[1:].max() < 1e-12 * s[0]
+
+
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_matrix])
+@pytest.mark.parametrize("options", [dict(solver="cd"), dict(solver="cd", alpha_W=0.3)])
+def test_few_sparse_rows_are_the_dense_ones_to_the_bit(container, options):
+    X = counts(12, 8)
+    X[:, ::2] = 0
+    options = dict(init="random", tol=0, max_iter=60, random_state=0, **options)
+    dense, thin = NMF(3, **options).fit(X), NMF(3, **options).fit(container(X))
+    assert (thin.components_ == dense.components_).all()
+    assert thin.reconstruction_err_ == dense.reconstruction_err_
+
+
+@pytest.mark.parametrize(
+    ("loss", "power"), [("frobenius", 1.0), ("kullback-leibler", 0.5), ("itakura-saito", 0.0)]
+)
+def test_error_has_the_units_of_its_loss(loss, power):
+    X = 0.1 + parts(30, 8, noise=0.3)
+    options = dict(solver="mu", beta_loss=loss, init="nndsvda", random_state=0, max_iter=60, tol=0)
+    plain = NMF(3, **options).fit(X)
+    for scale in (1e8, 1e-8):
+        scaled = NMF(3, **options).fit(X * scale)
+        assert_allclose(scaled.reconstruction_err_, plain.reconstruction_err_ * scale**power, rtol=1e-6)

@@ -542,3 +542,20 @@ def test_random_blocks_that_hold_every_row(k):
         assert_allclose(found.s, exact[:k], rtol=1e-10)  # the blocks span everything
     whole = PCA(k, svd_solver="randomized", random_state=0).fit(X)
     assert whole.explained_variance_ratio_.sum() < 1.0
+
+
+@pytest.mark.parametrize("solver", [*SOLVERS, "arpack"])
+def test_weights_are_repetitions_whatever_the_solver(solver):
+    X, w = seeded(60, 4) @ seeded(4, 7, seed=1) + 3, np.random.default_rng(2).integers(1, 5, 60)
+    X = X + 0.3 * seeded(60, 7, seed=3)
+    model = PCA(3, svd_solver=solver, random_state=0).fit(X, sample_weight=w.astype(float))
+    whole = PCA(3, svd_solver="full").fit(np.repeat(X, w, axis=0))
+    assert_allclose(model.components_, whole.components_, atol=1e-6)
+    assert_allclose(model.explained_variance_, whole.explained_variance_, rtol=1e-8)
+    assert_allclose(model.noise_variance_, whole.noise_variance_, rtol=1e-8)
+
+
+def test_variances_ten_powers_apart_keep_their_digits():
+    X = seeded(500, 3) * np.array([1e5, 1.0, 1e-5])
+    exact = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / 499
+    assert_allclose(PCA().fit(X).explained_variance_, exact, rtol=1e-5)

@@ -28,7 +28,7 @@ from gnomon.topics import (
 )
 from gnomon.topics import _inference as inference
 from gnomon.topics._steps import online_step
-from gnomon.topics.tables import sample_topics
+from gnomon.topics.tables import _categories, sample_topics
 
 C3 = np.array([[4, 2, 0, 0], [0, 0, 3, 1], [2, 1, 1, 2]], dtype=float)
 TINY = np.array([[2, 1], [0, 2]])  # documents [0, 0, 1] and [1, 1]
@@ -681,3 +681,96 @@ def test_subjects_that_share_no_word_are_told_apart(method, seed):
         (6, 7, 8),
         (9, 10, 11),
     ]
+
+
+# closed forms, and other ways to write the same corpus
+
+
+def some_stories():
+    drawn = sample_corpus(
+        40,
+        np.random.default_rng(3).poisson(30, 40),
+        n_topics=3,
+        n_words=20,
+        topic_word_prior=0.1,
+        doc_topic_prior=0.2,
+        random_state=0,
+    )
+    return drawn.counts.toarray().astype(float)
+
+
+def quick(method, K=3):
+    priors = dict(doc_topic_prior=1.1, topic_word_prior=1.1) if method == "em" else {}
+    draws = dict(n_burn=5, n_samples=2, thin=1) if method == "gibbs" else {}
+    return LatentDirichletAllocation(K, learning_method=method, max_iter=4, random_state=0, **priors, **draws)
+
+
+def test_bound_of_one_topic_is_the_evidence():
+    X, eta = some_stories(), 0.3
+    n = X.sum(axis=0)
+    evidence = gammaln(n + eta).sum() - gammaln((n + eta).sum()) - 20 * gammaln(eta) + gammaln(20 * eta)
+    model = LatentDirichletAllocation(1, topic_word_prior=eta, random_state=0).fit(X)
+    assert_allclose(model.bound_, evidence, rtol=1e-10)
+    assert_allclose(model.score(X), evidence, rtol=1e-10)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_counts_written_in_pieces_are_added(method):
+    X = some_stories()
+    once = sp.coo_array(X)
+    order = np.random.default_rng(0).permutation(2 * once.nnz)
+    row, column, value = (np.r_[part, part][order] for part in (once.row, once.col, once.data))
+    pieces = sp.coo_array((value, (row, column)), shape=X.shape)
+    assert_allclose(quick(method).fit(pieces).topic_word_, quick(method).fit(2 * X).topic_word_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["batch", "em"])
+def test_empty_and_weightless_documents_change_nothing(method):
+    X = some_stories()
+    plain = quick(method).fit(X).topic_word_
+    assert_allclose(quick(method).fit(np.r_[X, np.zeros((3, 20))]).topic_word_, plain, rtol=1e-8)
+    weights = np.r_[np.ones(40), np.zeros(40)]
+    assert_allclose(quick(method).fit(np.r_[X, X[::-1]], sample_weight=weights).topic_word_, plain, rtol=1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_topics_of_a_document_do_not_depend_on_its_neighbors(method):
+    X = some_stories()
+    model = quick(method).fit(X)
+    alone = np.vstack([model.transform(X[i : i + 1]) for i in range(5)])
+    assert_allclose(model.transform(X)[:5], alone, rtol=1e-10)
+
+
+def test_empty_document_has_the_mean_of_its_prior():
+    prior = np.array([5.0, 1.0, 0.1])
+    model = LatentDirichletAllocation(3, doc_topic_prior=prior, random_state=0).fit(some_stories())
+    assert_allclose(model.transform(np.zeros((1, 20)))[0], prior / 6.1, rtol=1e-8)
+
+
+def test_draws_leave_a_given_prior_alone():
+    priors = dict(doc_topic_prior=0.2, topic_word_prior=0.1)
+    model = LatentDirichletAllocation(
+        3, learning_method="gibbs", n_burn=10, n_samples=1, random_state=0, **priors
+    ).fit(some_stories())
+    assert_allclose(model.doc_topic_prior_, 0.2)
+    assert_allclose(model.topic_word_prior_, 0.1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_word_belongs_to_topics_by_share_and_probability(method):
+    X = some_stories()[:6]
+    model = quick(method).fit(X)
+    documents, words, shares = model.assign(X)
+    if method in ("batch", "online"):
+        gamma, lam = model.posterior(X), model.components_
+        theta = np.exp(digamma(gamma) - digamma(gamma.sum(axis=1))[:, None])
+        beta = np.exp(digamma(lam) - digamma(lam.sum(axis=1))[:, None])
+    else:
+        theta, beta = model.transform(X), model.topic_word_
+    joint = theta[documents] * beta[:, words].T
+    assert_allclose(shares, joint / joint.sum(axis=1, keepdims=True), rtol=1e-6)
+
+
+def test_one_token_may_have_any_word():
+    p, rng = np.full((1, 4), 0.25), np.random.default_rng(0)
+    assert {int(_categories(p, rng)[0]) for _ in range(100)} == {0, 1, 2, 3}

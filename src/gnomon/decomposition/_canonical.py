@@ -33,7 +33,7 @@ class Whitening(NamedTuple):
 def whitening(S: Array, reg: float, name: str) -> Whitening:
     """Whiten a block through the eigenvectors of its scaled scatter; directions without data are left out."""
     size = np.sqrt(S.diagonal())
-    alive = size > 1e-12 * max(float(size.max(initial=0.0)), 1e-300)
+    alive = size > 0.0
     if not alive.any():
         raise DegenerateError(f"every column of {name} is constant; nothing can correlate with it.")
     scale = np.where(alive, size, 1.0)
@@ -73,7 +73,7 @@ def from_rows(X: Array, Y: Array, weight: Array, Sx: Array, Sy: Array) -> Canoni
     found = []
     for block, name in ((X * root, "X"), (Y * root, "Y")):
         size = np.linalg.norm(block, axis=0)
-        scale = np.where(size > 1e-12 * size.max(), size, np.inf)  # constant columns take no part
+        scale = np.where(size > 0.0, size, np.inf)  # constant columns take no part
         Q, s, Vt = thin_svd(block / scale)  # the shortest weights, where they are not unique
         rank = int((s > 1e-13 * max(block.shape) * max(float(s[0]), 1e-300)).sum())
         if rank < block.shape[1]:

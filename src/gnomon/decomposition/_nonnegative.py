@@ -337,8 +337,8 @@ def descend_H(found: HalfStep, H: Array, penalty: Penalty, sweeps: int, ratio: f
 
 
 def few(rows: Any, K: int) -> bool:
-    """Tell whether rows are dense and so few that the calls of a step take longer than its products."""
-    return bool(rows.in_memory) and not rows.sparse and rows.n_rows * rows.n_features * K <= FEW_PRODUCTS
+    """Tell whether rows are so few that the calls of a step take longer than its products, even if X is dense."""
+    return bool(rows.in_memory) and rows.n_rows * rows.n_features * K <= FEW_PRODUCTS
 
 
 def descend_few(

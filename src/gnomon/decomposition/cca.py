@@ -148,17 +148,18 @@ class CCA(
                 f"`n_components` upper bound is {bound}, the smallest of columns of X, columns of Y and rows. Got "
                 f"{K} instead. Reduce `n_components`."
             )
+        size = np.sqrt(sums.scatter.diagonal() / max(sums.weight - 1.0, 1.0))
+        varies = size > 1e-13 * np.abs(sums.mean)  # below that a constant, rounded
         for part, name in ((slice(0, p), "X"), (slice(p, None), "Y")):
-            if not (sums.scatter.diagonal()[part] > 0).any():
+            if not varies[part].any():
                 raise DegenerateError(
                     f"every column of {name} is constant, or so small that its squares vanish; nothing can correlate "
                     "with it."
                 )
-        std = np.ones(p + q)
-        if self.scale:
-            size = np.sqrt(sums.scatter.diagonal() / max(sums.weight - 1.0, 1.0))
-            std = np.where(size > 1e-13 * np.abs(sums.mean), size, 1.0)  # below that a constant, rounded
+        std = np.where(varies, size, 1.0) if self.scale else np.ones(p + q)
         S = about.scatter / std[:, None] / std
+        if self.center:  # whatever its units: a small column counts, rounding of a constant does not
+            S = np.where(varies[:, None] & varies, S, 0.0)
         found = without_ties(self._directions(rows, S, about.mean, std, p), S[:p, :p], S[p:, p:])
         if min(found.ranks) < K:
             raise DataError(
@@ -177,8 +178,9 @@ class CCA(
         if self.reg > 0 or trusted or not rows.in_memory:
             return canonical_directions(S[:p, :p], S[p:, p:], S[:p, p:], self.reg)
         Y = rows.y if rows.y.ndim == 2 else rows.y[:, None]
-        X = (rows.X - mean[:p]) / std[:p]
-        return from_rows(X, (Y - mean[p:]) / std[p:], rows.weight, S[:p, :p], S[p:, p:])
+        kept = S.diagonal() > 0.0
+        X, Y = (rows.X - mean[:p]) / std[:p] * kept[:p], (Y - mean[p:]) / std[p:] * kept[p:]
+        return from_rows(X, Y, rows.weight, S[:p, :p], S[p:, p:])
 
     def _named(self, found: Canonical, S: Array, sums: Scatter, std: Array, p: int, K: int) -> dict[str, Any]:
         Sx, Sy = S[:p, :p], S[p:, p:]

@@ -31,7 +31,7 @@ from gnomon.decomposition._latent import (
 from gnomon.decomposition._scatter import Scatter
 from gnomon.decomposition.ppca import filled_scatter
 from gnomon.decomposition.rotations import rotate_components
-from gnomon.distributions.factors import best_loadings, factor_step, noise_floor
+from gnomon.distributions.factors import NO_VARIANCE, best_loadings, factor_step, noise_floor
 from gnomon.distributions.geometry import LOG_2PI
 
 
@@ -227,7 +227,7 @@ class FactorAnalysis(LatentLinear):
             state = state._replace(W=best_loadings(work.covariance, state.W.shape[1], state.psi)[0])
         state = state._replace(W=canonical(state.W, state.psi))
         heywood = np.flatnonzero(state.psi <= self._floor(work) * (1 + 1e-9))
-        real = [int(j) for j in heywood if work.variances[j] > 1e-12 * work.variances.mean()]
+        real = [int(j) for j in heywood if work.variances[j] > NO_VARIANCE * work.variances.mean()]
         if real and self.n_components is not None:
             warn(
                 f"columns {real} of X have no noise of their own (Heywood cases): their variance was raised to "

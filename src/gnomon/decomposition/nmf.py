@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import Tags
 
 from gnomon.core.errors import DataError
@@ -220,7 +219,11 @@ class NMF(FactorQueries, Learner):
                 f"Invalid beta_loss parameter: solver 'cd' does not handle beta_loss = {self.beta_loss!r}; use "
                 "solver='mu'."
             )
-        if rows.in_memory and sparse.issparse(rows.X) and np.isnan(rows.X.data).any():
+        if (
+            rows.in_memory
+            and rows.sparse
+            and (np.isnan(rows.X.data).any() or nn.few(rows, self._n_parts(rows)))
+        ):
             rows = dense_rows(rows)
         sums = total(entry_sums, rows)
         if not np.isfinite(sums.squares):
@@ -250,13 +253,16 @@ class NMF(FactorQueries, Learner):
 
     def _start(self, work: NonNegativeWork, rng: np.random.Generator) -> NMFState:
         rows = work.rows
-        K = rows.n_features if self.n_components in ("auto", None) else int(self.n_components)
+        K = self._n_parts(rows)
         if self.init == "custom":
             K = 0 if self.n_components in ("auto", None) else K
             W, H = given_factors(rows, K, self.solver)
         else:
             W, H = first_factors(work, K, self.init, self.solver, rng)
         return NMFState(W, H, np.inf, np.inf, np.inf, 0, np.inf)
+
+    def _n_parts(self, rows: Any) -> int:
+        return rows.n_features if self.n_components in ("auto", None) else int(self.n_components)
 
     def _step(self, work: NonNegativeWork, state: NMFState) -> tuple[NMFState, Report]:
         if self.solver == "mu":
@@ -273,7 +279,7 @@ class NMF(FactorQueries, Learner):
 
     def _is_small(self, work: NonNegativeWork, state: NMFState) -> bool:
         plain = self.solver == "cd" and self.update_order == "WH" and not work.holes
-        return plain and nn.few(work.rows, len(state.H))
+        return plain and not work.rows.sparse and nn.few(work.rows, len(state.H))
 
     def _descend_few(
         self, work: NonNegativeWork, state: NMFState, most: int

@@ -60,7 +60,8 @@ class ProbabilisticPCA(LatentLinear):
     max_iter : int, default=1000
         EM steps at most.
     tol : float, default=1e-6
-        Stop when the objective changes by less than this share of it.
+        Stop when the objective changes by less than this share of it, taken in units in which the mean variance
+        of the columns is 1: whether a table is in meters or millimeters changes no step.
     init : "pca" or tuple (mean, W, noise_variance)
         Where EM starts; W has shape (p, K).
     min_noise_variance : float, default=1e-12
@@ -94,7 +95,7 @@ class ProbabilisticPCA(LatentLinear):
     array([2.   , 2.892, 1.   ])
     """
 
-    _stop: ClassVar[str] = "relative"
+    _stop: ClassVar[str] = "self"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"bic", "aic"}), None],
         "method": [StrOptions({"auto", "closed_form", "em"})],
@@ -156,17 +157,20 @@ class ProbabilisticPCA(LatentLinear):
         penalty = 0.5 * tau * float((state.W**2).sum())
         isotropic = None if self.noise_variance is not None else True
         if work.sums is not None:
-            mean = work.sums.mean
+            mean, entries = work.sums.mean, work.weight * len(state.mean)
             W, psi, value, slope = em_on_covariance(
                 work.covariance, work.weight, state.W, state.psi, tau, isotropic
             )
         else:
             found = total(latent_sums, work.rows, state.mean, state.W, state.psi)
-            value = float(found.log_likelihood)
+            value, entries = float(found.log_likelihood), float(found.counts.sum())
             mean, W, psi, slope = em_on_rows(found, state.mean, state.W, state.psi, tau, isotropic)
         psi = np.maximum(psi, self._floor(work)) if isotropic else psi
-        fresh = LatentState(mean, np.ascontiguousarray(W), psi, value, slope, work.weight)
-        return fresh, Report(value - penalty, certificate=slope)
+        objective = value - penalty
+        size = abs(objective + 0.5 * entries * np.log(work.variances.mean()))
+        done = abs(objective - state.log_likelihood) <= self.tol * max(1.0, size)
+        fresh = LatentState(mean, np.ascontiguousarray(W), psi, objective, slope, work.weight)
+        return fresh, Report(objective, certificate=slope, done=bool(done))
 
     def _finish(self, work: Work, state: LatentState) -> LatentState:
         if self.noise_variance is None and state.psi[0] <= self._floor(work) * (1 + 1e-9):

@@ -18,6 +18,7 @@ from gnomon.distributions.moments import FullMoments
 from gnomon.distributions.normal import Gaussian
 
 NOISES = ("spherical", "diag")
+NO_VARIANCE = 1e-28  # share of the mean variance below which a column is a constant, rounded
 
 
 def principal_factors(S: Array, k: int, noise: float | None, floor: float) -> tuple[Array, float]:
@@ -66,12 +67,15 @@ def fitted_factors(
 
 
 def noise_floor(S: Array, relative: float, k: int = 0) -> Array:
-    """The least noise variance of every column; columns without variance get a share of the others'."""
+    """The least noise variance of every column; columns without variance get a share of the others'.
+
+    Units may differ by fourteen powers of ten between columns; what is smaller still is rounding of a constant.
+    """
     variance = S.diagonal()
     size = float(variance.mean())
     if not size > 0:
         raise DegenerateError("no column of X has any variance; a factor model needs some.")
-    return np.maximum(relative * variance, 1e-12 * size)
+    return np.where(variance > NO_VARIANCE * size, np.maximum(relative, 1e-12) * variance, 1e-12 * size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
