@@ -240,3 +240,17 @@ def test_lp_norms_of_the_courses():
         assert L.lp_norm([3, -4, 0], p) == pytest.approx(value, abs=1e-9)
     with pytest.raises(ValueError, match="p must be"):
         L.lp_norm([1.0], -1)
+
+
+@pytest.mark.parametrize("p", [0.25, 0.5, 0.75, 1.25, 3.0])
+def test_scalar_prox_is_the_best_of_a_grid(p):
+    grid = np.linspace(0.0, 3.0, 30_001)
+    for t in (0.05, 0.3, 0.6, 1.2):
+        for a in (0.2, 0.55, 0.9, 1.3, 2.9):
+            found = float(L.Lp(1.0, p=p).prox([-a], t)[0])
+            assert found <= 0.0
+            worth = 0.5 * (-found - a) ** 2 + t * (-found) ** p
+            best = 0.5 * (grid - a) ** 2 + t * grid**p
+            assert worth <= best.min() + 1e-12
+            assert -found == pytest.approx(grid[best.argmin()], abs=1e-4)
+    assert L.Lp(1.0, p=p).prox([0.0], 2.0)[0] == 0.0

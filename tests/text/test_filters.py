@@ -82,6 +82,20 @@ def test_terms_speak_for_a_class_against_the_mean_of_the_others():
     assert top_terms(model, n=1) == {"a": ["sun"], "b": ["snow"], "c": ["fog"]}
 
 
+def test_a_term_that_all_classes_share_speaks_for_none():
+    class Shares:
+        classes_ = np.array(["a", "b", "c"])
+        feature_log_prob_ = np.log([[0.6, 0.3, 0.1], [0.5, 0.1, 0.4], [0.5, 0.15, 0.35]])
+
+    counter = CountVectorizer().fit(["common tail wing"])
+    found = top_terms(Shares(), counter)  # by hand: 0.6/0.5, 0.3/√0.015, 0.1/√0.14 and so on
+    assert found == {
+        "a": ["tail", "common", "wing"],
+        "b": ["wing", "common", "tail"],
+        "c": ["wing", "common", "tail"],
+    }
+
+
 def test_terms_of_linear_models_are_those_of_the_largest_weights():
     two = document_filter(LogisticRegression()).fit(TEXTS, ["animals", "animals", "plants"])
     found = top_terms(two, n=2)
