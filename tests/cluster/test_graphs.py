@@ -22,6 +22,7 @@ from gnomon.cluster import (
     spectral_embedding,
     trace_objective,
 )
+from gnomon.cluster.graphs import count_parts
 from gnomon.core.errors import DataError
 
 
@@ -341,6 +342,23 @@ def test_other_normalizations_find_clear_clusters(normalization):
     scaling = "none" if normalization == "ratio" else "unit"
     model = SpectralClustering(3, normalization=normalization, row_scaling=scaling, random_state=0).fit(X)
     assert adjusted_rand_score(model.labels_, np.arange(90) % 3) == 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_parts_are_those_of_the_sparse_graph(seed):
+    rng = np.random.default_rng(seed)
+    A = np.triu(rng.random((40, 40)) < 0.03 * (1 + seed % 3), 1) * rng.random((40, 40))
+    K = A + A.T
+    expected = sparse.csgraph.connected_components(sparse.csr_array(K), directed=False)[0]
+    assert count_parts(K) == count_parts(sparse.csr_array(K)) == expected
+    assert (count_parts(np.zeros((3, 3))), count_parts(np.ones((3, 3)))) == (3, 1)
+
+
+def test_one_wrong_entry_of_many_is_no_symmetric_graph():
+    K = np.ones((600, 600))
+    K[599, 3] = 1.001
+    with pytest.raises(DataError, match="symmetric"):
+        graph_cut(K, np.arange(600) % 2)
 
 
 def test_many_nodes_by_lanczos_agree_with_all_eigenvectors():

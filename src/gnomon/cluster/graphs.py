@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,7 @@ from gnomon.core.threads import thread_count
 from gnomon.core.validate import matrix, warn
 from gnomon.loops.distances import nearest_rows, pairwise
 
+STRIP = 256  # rows of a matrix that are compared at once
 KINDS = ("rbf", "nearest_neighbors", "mutual_neighbors", "epsilon", "precomputed")
 
 
@@ -31,9 +32,36 @@ def similarities(K: Any, name: str = "K") -> Any:
     values = K.data if sparse.issparse(K) else K
     if values.size and values.min() < 0:
         raise DataError(f"{name} has negative similarities; its smallest is {values.min()}.")
-    if abs(K - K.T).max() > 1e-10 * max(values.max(initial=0.0), np.finfo(float).tiny):
+    if _asymmetry(K) > 1e-10 * max(values.max(initial=0.0), np.finfo(float).tiny):
         raise DataError(f"{name} is not symmetric; take (K + K.T) / 2 first.")
     return K
+
+
+def _asymmetry(K: Any) -> float:
+    """Return the largest |K − Kᵀ|; of a dense matrix in strips, which need no second matrix."""
+    if sparse.issparse(K):
+        return float(abs(K - K.T).max())
+    strips = (slice(i, i + STRIP) for i in range(0, len(K), STRIP))
+    return max((float(np.abs(K[s] - K[:, s].T).max()) for s in strips), default=0.0)
+
+
+def count_parts(K: Any) -> int:
+    """Return the number of connected parts of a graph."""
+    if sparse.issparse(K):
+        return int(sparse.csgraph.connected_components(K, directed=False)[0])
+    parts, unseen = 0, np.ones(len(K), dtype=bool)
+    while unseen.any():
+        parts += 1
+        reached = np.arange(len(K)) == unseen.argmax()
+        while reached.any():
+            unseen &= ~reached
+            near = np.zeros(len(K), dtype=bool)
+            for i in np.flatnonzero(reached):
+                if not unseen.any():
+                    return parts
+                near |= K[i] > 0
+            reached = near & unseen
+    return parts
 
 
 def fixed_draws() -> dict[str, Any]:
@@ -188,24 +216,38 @@ def graph_cut(K: Any, labels: Any, kind: str = "cut") -> float:
     >>> graph_cut([[0, 2.0, 0], [2, 0, 1], [0, 1, 0]], [0, 0, 1])
     1.0
     """
-    K = similarities(K)
+    return cut_sums(similarities(K), labels).cost(kind)
+
+
+class CutSums(NamedTuple):
+    """What the costs of a partition are made of, for every cluster."""
+
+    inside: Array  # weight between its own nodes
+    reach: Array  # weight of all their edges
+    size: Array  # nodes
+
+    def cost(self, kind: str) -> float:
+        """Return a cost of `graph_cut`."""
+        outside = self.reach - self.inside
+        if kind == "cut":
+            return float(outside.sum() / 2)
+        if kind == "ratio":
+            return float((outside / self.size).sum())
+        if kind not in ("normalized", "association"):
+            raise DataError(f"kind={kind!r} is not one of cut, ratio, normalized, association.")
+        if (self.reach == 0).any():
+            warn("a cluster has no edges at all; its 0/0 counts as 0.")
+        part = outside if kind == "normalized" else self.inside
+        return float(np.divide(part, self.reach, out=np.zeros_like(part), where=self.reach > 0).sum())
+
+
+def cut_sums(K: Any, labels: Any) -> CutSums:
+    """Return the sums of a checked graph by cluster."""
     _, labels = np.unique(labels, return_inverse=True)
     if len(labels) != K.shape[0]:
         raise DataError(f"labels has {len(labels)} entries for {K.shape[0]} nodes.")
     G = np.eye(labels.max() + 1)[labels]
-    inside = np.einsum("ij,ij->j", G, K @ G)
-    reach = degrees(K) @ G
-    outside = reach - inside
-    if kind == "cut":
-        return float(outside.sum() / 2)
-    if kind == "ratio":
-        return float((outside / G.sum(axis=0)).sum())
-    if kind not in ("normalized", "association"):
-        raise DataError(f"kind={kind!r} is not one of cut, ratio, normalized, association.")
-    if (reach == 0).any():
-        warn("a cluster has no edges at all; its 0/0 counts as 0.")
-    part = outside if kind == "normalized" else inside
-    return float(np.divide(part, reach, out=np.zeros_like(part), where=reach > 0).sum())
+    return CutSums(np.einsum("ij,ij->j", G, K @ G), degrees(K) @ G, G.sum(axis=0))
 
 
 def fiedler_vector(K: Any, n_components: int = 1) -> Array:

@@ -14,9 +14,10 @@ from sklearn.utils import Tags
 from gnomon.cluster.frame import frame_of
 from gnomon.cluster.graphs import (
     affinity,
+    count_parts,
+    cut_sums,
     degrees,
     fixed_draws,
-    graph_cut,
     laplacian,
     nearest_of,
     normalized,
@@ -24,6 +25,7 @@ from gnomon.cluster.graphs import (
 )
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.partitions import sinkhorn
+from gnomon.cluster.rotations import cluster_qr, discretize
 from gnomon.cluster.seeding import Sample
 from gnomon.core.closed_form import OneStep
 from gnomon.core.errors import DataError
@@ -118,6 +120,11 @@ def spectral_embedding(
         raise DataError(
             f"n_components={n_components} must be between 1 and the number of nodes, {K.shape[0]}."
         )
+    return _embedding(K, n_components, normalization, row_scaling)
+
+
+def _embedding(K: Any, n_components: int, normalization: str, row_scaling: str) -> Embedding:
+    """Embed the nodes of a checked graph."""
     M = operator(K, normalization)
     values, vectors = leading(M, n_components)
     residuals = np.sqrt(((M @ vectors - vectors * values) ** 2).sum(axis=0))
@@ -296,32 +303,30 @@ class SpectralClustering(ClusterMixin, OneStep):
         place = np.argsort(order)
         found = self._cut(similarities(self._graph(rows.X[order]), "the affinity"))
         moved = {name: found[name][place] for name in ("labels_", "embedding_")}
-        return {**found, **moved, "affinity_matrix_": found["affinity_matrix_"][place][:, place]}
+        return {**found, **moved, "affinity_matrix_": _renamed(found["affinity_matrix_"], place)}
 
     def _cut(self, K: Any) -> dict[str, Any]:
         """Embed and cut a graph."""
         n = K.shape[0]
         if self.n_clusters > n:
             raise DataError(f"n_samples={n} should be >= n_clusters={self.n_clusters}.")
-        parts, _ = sparse.csgraph.connected_components(
-            sparse.csr_array(K) if n <= DENSE or sparse.issparse(K) else K > 0
-        )
+        parts = count_parts(K)
         if parts > 1:
             warn(f"the graph has {parts} components; the partition may follow them alone.")
         count = max(2, self.n_components or self.n_clusters) if self.assign_labels == "sign" else None
         count = min(n, count or self.n_components or self.n_clusters)
-        found = spectral_embedding(K, count, normalization=self.normalization, row_scaling=self.row_scaling)
+        found = _embedding(K, count, self.normalization, self.row_scaling)
         labels = self._labels(found.rows)
-        costs = {kind: graph_cut(K, labels, kind) for kind in ("cut", "ratio", "normalized")}
+        sums = cut_sums(K, labels)
         return {
             "labels_": labels,
             "affinity_matrix_": K,
             "embedding_": found.rows,
             "eigenvalues_": found.eigenvalues,
             "eigen_residuals_": found.residuals,
-            "cut_": costs["cut"],
-            "ratio_cut_": costs["ratio"],
-            "normalized_cut_": costs["normalized"],
+            "cut_": sums.cost("cut"),
+            "ratio_cut_": sums.cost("ratio"),
+            "normalized_cut_": sums.cost("normalized"),
             "relaxation_bound_": found.bound,
         }
 
@@ -363,35 +368,12 @@ class SpectralClustering(ClusterMixin, OneStep):
         return spectral(self, what, ax=ax)
 
 
+def _renamed(K: Any, place: Array) -> Any:
+    """Return a graph with its nodes in another order."""
+    return K[place][:, place] if sparse.issparse(K) else K.take(place, axis=0).take(place, axis=1)
+
+
 def _renumbered(labels: Array) -> Array:
     """Number clusters by their first row."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[inverse]
-
-
-def cluster_qr(E: Array) -> Array:
-    """Label rows by the pivots of a QR factorization of the embedding."""
-    k = E.shape[1]
-    _, _, pivots = linalg.qr(E.T, pivoting=True)
-    U, _, Vt = linalg.svd(E[pivots[:k]].T)
-    return np.abs(E @ (U @ Vt)).argmax(axis=1)
-
-
-def discretize(E: Array, rng: np.random.Generator, max_iter: int = 30) -> Array:
-    """Rotate the embedding to the nearest indicator matrix (Yu and Shi)."""
-    E = E / np.maximum(np.sqrt((E**2).sum(axis=1, keepdims=True)), 1e-300)
-    k = E.shape[1]
-    R = np.zeros((k, k))
-    R[:, 0] = E[rng.integers(len(E))]
-    seen = np.zeros(len(E))
-    for j in range(1, k):
-        seen += np.abs(E @ R[:, j - 1])
-        R[:, j] = E[int(np.argmin(seen))]
-    last = 0.0
-    for _ in range(max_iter):
-        labels = (E @ R).argmax(axis=1)
-        U, S, Vt = linalg.svd(np.eye(k)[labels].T @ E)
-        if abs(S.sum() - last) < 1e-12:
-            break
-        last, R = S.sum(), Vt.T @ U.T
-    return labels
