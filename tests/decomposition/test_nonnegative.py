@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse as sp
 from scipy.stats import poisson
+from sklearn import decomposition
 
 import gnomon
 from gnomon.core.callbacks import Checkpoint, TimeBudget
@@ -475,3 +476,19 @@ def test_error_has_the_units_of_its_loss(loss, power):
     for scale in (1e8, 1e-8):
         scaled = NMF(3, **options).fit(X * scale)
         assert_allclose(scaled.reconstruction_err_, plain.reconstruction_err_ * scale**power, rtol=1e-6)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.3, 1.0])
+def test_penalties_share_out_as_in_scikit_learn(l1_ratio):
+    rng = np.random.default_rng(3)
+    X, W, H = rng.gamma(1.0, size=(30, 12)), rng.random((30, 3)), rng.random((3, 12))
+    options = {"alpha_W": 0.05, "alpha_H": 0.02, "l1_ratio": l1_ratio, "max_iter": 3000, "tol": 1e-9}
+    ours = NMF(3, init="custom", **options)
+    theirs = decomposition.NMF(3, init="custom", solver="cd", **options)
+    near = ours.fit_transform(X, W=W.copy(), H=H.copy())
+    np.testing.assert_allclose(near, theirs.fit_transform(X, W=W.copy(), H=H.copy()), atol=1e-6)
+    np.testing.assert_allclose(ours.components_, theirs.components_, atol=1e-6)
+    parts = [(0.05 * 12, near), (0.02 * 30, ours.components_)]
+    penalty = sum(a * (l1_ratio * V.sum() + (1 - l1_ratio) / 2 * (V**2).sum()) for a, V in parts)
+    whole = ((X - near @ ours.components_) ** 2).sum() / 2 + penalty
+    assert ours.trace_[-1] == pytest.approx(whole, rel=1e-9)
