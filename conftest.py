@@ -18,3 +18,10 @@ def _close_figures():
 def pytest_ignore_collect(collection_path):
     """The hooks of the site are tested by tests/house/test_docs.py, where mkdocs is installed."""
     return True if "_hooks" in collection_path.parts else None
+
+
+def pytest_collection_modifyitems(items):
+    """Workers must name tests alike: an object's address in a name differs from one to the next."""
+    named = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if named:
+        raise pytest.UsageError(f"{named[0]}: give its parameters `ids`, or the object a `__repr__`.")

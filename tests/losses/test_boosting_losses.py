@@ -105,7 +105,9 @@ def test_leaves_take_the_quantile_of_repeated_rows(q):
 
 
 @pytest.mark.parametrize(
-    "loss", [boosting.LogLoss(), boosting.SoftmaxLoss(3), boosting.Exponential()], ids=repr
+    "loss",
+    [boosting.LogLoss(), boosting.SoftmaxLoss(3), boosting.Exponential()],
+    ids=lambda loss: type(loss).__name__,
 )
 def test_scores_mean_the_probabilities_that_are_best_for_them(loss):
     """Rows of one score, with classes in the proportions that the score means, have no slope."""
