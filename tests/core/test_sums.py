@@ -91,6 +91,14 @@ def test_sparse_rows_stay_sparse():
     np.testing.assert_allclose(sums, X.sum(axis=0))
 
 
+def test_few_long_rows_are_cut_where_that_is_asked_for():
+    rows = MemoryRows(np.arange(40.0).reshape(10, 4))
+    sizes = [len(chunk.X) for chunk in rows.in_chunks_of(3 * 4 * 8, least=2).chunks()]
+    assert sizes == [3, 3, 3, 1]
+    assert [len(chunk.X) for chunk in rows.in_chunks_of(1, least=4).chunks()] == [4, 4, 2]
+    assert [len(chunk.X) for chunk in rows.in_chunks_of(1).chunks()] == [10]
+
+
 @pytest.fixture
 def table(tmp_path):
     pa = pytest.importorskip("pyarrow")

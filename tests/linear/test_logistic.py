@@ -11,6 +11,7 @@ from scipy.special import expit
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
+import gnomon
 from gnomon.core.errors import DataError
 from gnomon.core.rows import MemoryRows
 from gnomon.linear import LogisticRegression, LogisticRegressionCV, PerfectSeparationWarning
@@ -273,3 +274,18 @@ def test_what_is_ignored_without_a_penalty_is_told():
 def test_no_step_is_told_as_none():
     model = LogisticRegression(max_iter=0).fit(*T7)
     assert model.n_iter_.tolist() == [0] and not model.coef_.any()
+
+
+def test_few_long_rows_give_the_same_bits_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr("gnomon.linear.likelihood.logistic.LONG_ROWS", 2**16)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 700))
+    y = X[:, 0] + 0.3 * rng.normal(size=60) > 0
+    found = []
+    for count in (1, 3):
+        with gnomon.threads(count):
+            found.append(LogisticRegression(tol=1e-8).fit(X, y))
+    np.testing.assert_array_equal(found[0].coef_, found[1].coef_)
+    w, b = found[0].coef_[0], found[0].intercept_[0]
+    errors = 1 / (1 + np.exp(-(X @ w + b))) - y
+    np.testing.assert_allclose(X.T @ errors + w, 0.0, atol=1e-6)

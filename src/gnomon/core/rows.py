@@ -90,8 +90,8 @@ class Rows(Data):
         """
         return self
 
-    def in_chunks_of(self, size: int) -> Rows:
-        """Return these rows in chunks of about so many bytes, where they are in memory."""
+    def in_chunks_of(self, size: int, least: int | None = None) -> Rows:
+        """Return these rows in chunks of about so many bytes and at least so many rows, where they are in memory."""
         return self
 
     def names(self) -> list[str]:
@@ -115,6 +115,7 @@ class MemoryRows(Rows):
 
     in_memory = True
     chunk_bytes = CHUNK_BYTES
+    least_rows: int | None = None  # CHUNK_ROWS
 
     def __init__(
         self,
@@ -170,10 +171,13 @@ class MemoryRows(Rows):
         rows._check = None
         return rows
 
-    def in_chunks_of(self, size: int) -> MemoryRows:
-        """Return these rows in chunks of about so many bytes: large ones for statistics that cost to merge."""
+    def in_chunks_of(self, size: int, least: int | None = None) -> MemoryRows:
+        """Return these rows in chunks of about so many bytes and at least so many rows.
+
+        Large ones are for statistics that cost to merge; few long rows are work for several threads only in small ones.
+        """
         rows = copy.copy(self)
-        rows.chunk_bytes = size
+        rows.chunk_bytes, rows.least_rows = size, least
         return rows
 
     @property
@@ -206,7 +210,8 @@ class MemoryRows(Rows):
         """Return how many rows a chunk has at most."""
         if sparse.issparse(self._X):
             return max(CHUNK_ROWS, int(SPARSE_BYTES * self.n_rows / max(1, 12 * self._X.nnz)))
-        return max(CHUNK_ROWS, self.chunk_bytes // max(1, self._X.itemsize * self.n_features))
+        least = CHUNK_ROWS if self.least_rows is None else self.least_rows
+        return max(least, self.chunk_bytes // max(1, self._X.itemsize * self.n_features))
 
     def _borders(self) -> Iterator[tuple[int, int, Array | None]]:
         step = self.chunk_rows()

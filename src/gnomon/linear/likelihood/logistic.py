@@ -27,6 +27,7 @@ from gnomon.solvers import descent, lbfgs, nested, newton, sparse_newton
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which the Hessian is factorized
+LONG_ROWS = 2**23  # bytes of rows of more columns that are one piece of work: slopes of so many cost to merge
 ROUNDED = 1e-10  # certificate from which a step without gain is the last: the rest is rounding
 WORTH = 2e-7  # share of the objective that is still worth a step of L-BFGS
 
@@ -186,8 +187,6 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         self.reduction = reduction
         self.boundary = boundary
 
-    # -- the three hooks -------------------------------------------------------------------------------------
-
     def _read(self, X, y=None, sample_weight=None, *, reset=True, **options):
         rows = super()._read(X, y, sample_weight, reset=reset, **options)
         if y is None:
@@ -198,6 +197,9 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         if self.penalty in ("l1", "l2") and self.l1_ratio not in (None, 0.0, self._ratio()):
             warn_of_ratio(self.penalty, "l1_ratio", self.l1_ratio)
         return weigh_classes(rows, self.class_weight)
+
+    def _prepare(self, rows):
+        return rows.in_chunks_of(LONG_ROWS, least=8) if self._solver(rows) == "wide" else rows
 
     def _start(self, rows, rng):
         D = rows.n_features + self.fit_intercept
@@ -353,9 +355,7 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         function = self._function(rows, objective)
         if solver == "lbfgs":
             if newton.violation(objective, state.gradient) <= self.tol:
-                return (
-                    state  # a warm start that is good enough already: a first step, without memory, is rough
-                )
+                return state  # a warm start: a first step, without memory, is rough
             return descent.lbfgs_step(function, state, descent.Options())
         rate = self.learning_rate
         rate = rate if callable(rate) else descent.Constant(rate)
