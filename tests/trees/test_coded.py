@@ -13,7 +13,7 @@ from gnomon.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor, binning, coded, growing, nodes
+from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor, coded, nodes
 
 FORESTS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor]
 MASK = 2**64 - 1
@@ -270,30 +270,3 @@ def test_streams_decide_the_trees():
     twin = Twin(X, y, np.ones(80), random=True, max_features=1, classes=True)
     key = draw_seed(np.random.default_rng(many.estimators_[2].random_state))
     assert_same(twin.grow(np.arange(80), key), many.trees_[2], y, np.ones(80), True)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_few_rows_grow_from_codes_as_from_sorted_columns(monkeypatch, seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 256))
-    X = rng.normal(size=(n, 4)).round(int(rng.integers(0, 6))) * 10.0 ** rng.integers(-8, 9)
-    X[rng.random(X.shape) < 0.1 * (seed % 3 == 0)] = np.nan
-    y = rng.normal(size=n).round(int(rng.integers(0, 4)))
-    weight = rng.integers(1, 4, n).astype(float) if seed % 2 else None
-    limits = {"min_samples_leaf": 1 + 2 * (seed % 4 == 0), "max_depth": 3 if seed % 5 == 0 else None}
-
-    codes, bins = binning.code_few(X)
-    known = binning.find_bins(X, 255, np.zeros(4, np.int64))
-    np.testing.assert_array_equal(codes, binning.bin_columns(X, known))
-    for f, m in enumerate(bins.n_bins):
-        assert m == known.n_bins[f]
-        np.testing.assert_array_equal(bins.lows[f, :m], known.lows[f, :m])
-        np.testing.assert_array_equal(bins.highs[f, :m], known.highs[f, :m])
-
-    quick = DecisionTreeRegressor(**limits).fit(X, y, weight).tree_
-    monkeypatch.setattr(growing, "MOST_BINS", 0)
-    slow = DecisionTreeRegressor(**limits).fit(X, y, weight).tree_
-    np.testing.assert_array_equal(quick.feature, slow.feature)
-    np.testing.assert_array_equal(quick.threshold, slow.threshold)
-    np.testing.assert_array_equal(quick.missing_go_to_left, slow.missing_go_to_left)
-    assert_allclose(quick.value, slow.value, rtol=1e-12, atol=1e-14)

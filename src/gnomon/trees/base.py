@@ -19,7 +19,7 @@ from gnomon.core.trace import Trace
 from gnomon.core.validate import check_fitted
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
-from gnomon.trees.growing import grow_tree, prepare_for
+from gnomon.trees.growing import grow_tree, prepare
 from gnomon.trees.levels import (
     Levels,
     LevelState,
@@ -263,8 +263,8 @@ class TreeModel(cats.ReadsCategories, Unseeded):
         self._check_target(y)
         problem = self._problem(y, self._weighted(y, weight, rows), reps, rows)
         growth = growth_of(self, problem.weight, reps, rows.n_features)
-        counts = cats.counts(rows.categories, rows.n_features)
-        return prepare_for(X, counts, self.max_bins, problem, growth, weight), problem, growth
+        prepared = prepare(X, cats.counts(rows.categories, rows.n_features), self.max_bins, weight)
+        return prepared, problem, growth
 
     def _grown(self, rows: Any) -> Tree:
         return self._shared(grow_tree(*self._grower(rows), generator(self.random_state)), rows)

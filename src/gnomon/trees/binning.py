@@ -14,16 +14,13 @@ from gnomon.loops.trees import MISSING_CODE
 
 Array = np.ndarray
 SAMPLE = 200_000  # rows that decide where the bins end
-SHORT = 1024  # rows up to which a column is sorted before another thread has heard of it
 CACHED = 2**16  # numbers that are coded while they lie in the cache
 
 
 class Bins(NamedTuple):
     """Borders of the bins of every column."""
 
-    edges: (
-        Array  # (d, 255) upper border of every bin, +inf from the last on; none where no other rows are coded
-    )
+    edges: Array  # (d, 255) upper border of every bin, +inf from the last on
     lows: Array  # (d, 256) smallest value of every bin
     highs: Array  # (d, 256) largest value of every bin
     n_bins: Array  # (d,) int64
@@ -50,7 +47,7 @@ def find_bins(X: Array, max_bins: int, categories: Array, weight: Array | None =
         else:
             _value_bins(bins, f, np.asarray(X[rows, f], dtype=np.float64), w, max_bins)
 
-    list(in_order(one, range(d), alone=len(X) < SHORT))
+    list(in_order(one, range(d)))
     return bins
 
 
@@ -94,22 +91,6 @@ def _distinct(x: Array, w: Array | None) -> tuple[Array, Array]:
     return x[starts], np.add.reduceat(w, starts) if len(x) else w
 
 
-def code_few(X: Array) -> tuple[Array, Bins]:
-    """Return codes and bins of at most 255 rows, a bin for every value: those of `find_bins`, all columns at once."""
-    n, d = X.shape
-    order = np.argsort(X, axis=0)
-    x, columns = np.take_along_axis(X, order, axis=0).astype(np.float64), np.arange(d)
-    code = np.zeros((n, d), dtype=np.uint8)
-    np.cumsum(x[1:] != x[:-1], axis=0, out=code[1:])
-    missing = np.isnan(x)
-    n_bins = np.where(missing, 0, code.astype(np.int64) + 1).max(axis=0)
-    code[missing] = MISSING_CODE
-    codes, values = np.empty((d, n), dtype=np.uint8), np.zeros((d, 256))
-    codes[columns, order] = code
-    values[columns, code] = np.where(missing, 0.0, x)
-    return codes, Bins(values[:, :0], values, values, np.maximum(n_bins, 1), np.zeros(d, np.int64))
-
-
 def bin_columns(X: Array, bins: Bins) -> Array:
     """Return the codes of X, (features, rows) uint8; 255 stands for missing or unseen."""
     n, d = X.shape
@@ -123,4 +104,4 @@ def bin_columns(X: Array, bins: Bins) -> Array:
     return codes
 
 
-__all__ = ["MISSING_CODE", "Bins", "bin_columns", "code_few", "find_bins"]
+__all__ = ["MISSING_CODE", "Bins", "bin_columns", "find_bins"]

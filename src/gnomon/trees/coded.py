@@ -11,7 +11,6 @@ from gnomon.loops.trees import GINI, SQUARED, GrowRules
 from gnomon.trees.nodes import Tree, numeric_tree
 
 Array = np.ndarray
-MOST_BINS = 255  # values that a byte tells apart, beside the missing one
 BLOCK_BYTES = 2**16  # codes of a small node that are copied together
 TINY = float(np.finfo(np.float64).tiny)
 

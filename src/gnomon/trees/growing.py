@@ -14,15 +14,16 @@ from gnomon.loops import large
 from gnomon.loops.grow import GrowData
 from gnomon.loops.search import N_FLOAT
 from gnomon.loops.tree_predict import preorder
-from gnomon.loops.trees import ERROR, SMALL_NODE, SQUARED, GrowRules
-from gnomon.trees.binning import SHORT, Bins, bin_columns, code_few, find_bins
-from gnomon.trees.coded import MOST_BINS, grow_coded, is_quick
+from gnomon.loops.trees import ERROR, SMALL_NODE, GrowRules
+from gnomon.trees.binning import Bins, bin_columns, find_bins
+from gnomon.trees.coded import grow_coded, is_quick
 from gnomon.trees.nodes import LEAF, Tree
 from gnomon.trees.problems import Growth, Problem
 from gnomon.trees.sparse_columns import SparseColumns, grow_from_entries, sparse_columns
 
 Array = np.ndarray
 
+SHORT = 1024  # rows up to which a column is sorted before another thread has heard of it
 LARGE_NODE = 16_384  # rows from which one node is worth several threads
 _NOTHING = np.zeros((1, 1))
 _NO_MASKS = np.zeros((1, 1), np.uint8)
@@ -75,23 +76,6 @@ def prepare(
 
     list(in_order(sort, range(d), alone=n < SHORT))
     return Prepared(columns, np.zeros((1, 1), np.uint8), None, categories, order)
-
-
-def prepare_for(X: Any, categories: Array, max_bins: int | None, problem: Problem, growth: Growth,
-                weight: Array) -> Prepared | SparseColumns:  # fmt: skip
-    """Return what one tree grows from: byte codes instead of sorted columns where they tell all values apart.
-
-    With a bin for every value the splits are those between sorted values, and the loop over codes is the quicker one.
-    """
-    bounded = growth.max_leaf_nodes > 0 or growth.monotone is not None
-    drawn = growth.random or growth.max_features < len(categories)
-    simple = problem.criterion == SQUARED and problem.n_stats == 1 and _plain(problem) > 0
-    if max_bins is not None or sparse.issparse(X) or len(X) > MOST_BINS:
-        return prepare(X, categories, max_bins, weight)
-    if not simple or bounded or drawn or categories.any():
-        return prepare(X, categories, max_bins, weight)
-    codes, bins = code_few(X)
-    return Prepared(_NOTHING, codes, bins, categories, np.arange(len(X), dtype=np.int32)[None])
 
 
 def grow_tree(
