@@ -89,7 +89,7 @@ def test_a_pair_rated_again_counts_once():
     [
         ({"user": [1, 2], "item": [3, 4]}, "three columns"),
         ({"user": [1, 1] * 9, "item": list(range(18)), "rating": ["good"] * 18}, "must hold numbers"),
-        ({"user": list(range(18)), "item": [1, 2] * 9, "rating": [1, 2, 3] * 6}, "of its own"),
+        ({"user": list(range(18)), "item": [1, 2] * 9, "rating": [1, 2, 3] * 6}, "differs in every row"),
         ({"user": [0, 0, 1, 1], "item": [0, 1, 0, 1], "rating": [1, 2, 3, 4]}, "at least 10"),
         (
             {"user": [i // 4 for i in range(16)], "item": list(range(4)) * 4, "rating": [3] * 16},

@@ -241,7 +241,7 @@ def test_fit_line_is_the_prediction(faithful):
     plot.fit_line(Line(), faithful[:, :1], faithful[:, 1], ax, label="again")
     assert len(ax.lines) == 2 and len(ax.collections) == 1
     with pytest.raises(DataError, match="one column"):
-        plot.fit_line(Line(), faithful)
+        plot.fit_line(Line(), np.c_[faithful, faithful[:, 0]])
 
 
 def test_predictive_band_covers_the_interval(faithful):

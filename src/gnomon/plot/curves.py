@@ -125,3 +125,13 @@ def path(
     if len(ax.get_legend_handles_labels()[1]) > 1:
         ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
+
+
+def gains(curve: Any, ax: Axes | None = None) -> Axes:
+    """Draw the gain of every threshold of a `GainCurve`, and mark the best."""
+    ax = style.axes(ax, x="threshold", y="gain")
+    ax.plot(curve.thresholds, curve.gains, ".-", color=style.color(0))
+    if len(curve.gains):
+        best = int(curve.gains.argmax())
+        ax.plot(curve.thresholds[best], curve.gains[best], "o", color=style.color(1), ms=8)
+    return ax

@@ -25,16 +25,6 @@ def impurity_functions(ax: Axes | None = None) -> Axes:
     return ax
 
 
-def gains(curve: Any, ax: Axes | None = None) -> Axes:
-    """Draw the gain of every threshold of a `GainCurve`, and mark the best."""
-    ax = style.axes(ax, x="threshold", y="gain")
-    ax.plot(curve.thresholds, curve.gains, ".-", color=style.color(0))
-    if len(curve.gains):
-        best = int(curve.gains.argmax())
-        ax.plot(curve.thresholds[best], curve.gains[best], "o", color=style.color(1), ms=8)
-    return ax
-
-
 def tree(model: Any, ax: Axes | None = None, *, max_depth: int = 5) -> Axes:
     """Draw a fitted tree: a box per node with its question, an edge per answer."""
     from gnomon.trees.text import leaf_text, tests

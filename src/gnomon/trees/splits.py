@@ -84,7 +84,7 @@ class GainCurve(NamedTuple):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the gains and mark the best threshold; return the Axes."""
-        from gnomon.plot.trees import gains
+        from gnomon.plot.curves import gains
 
         return gains(self, ax=ax)
 
