@@ -263,22 +263,25 @@ def test_histograms_equal_exact_splits_for_few_values(classes):
     assert a.predict(X) == pytest.approx(b.predict(X), abs=1e-9)
 
 
-@pytest.mark.parametrize("narrow", [False, True])
-def test_child_histograms_sum_to_the_parent(narrow, monkeypatch):
+WIDTHS = [histograms.NARROW, histograms.EVEN, histograms.WIDE]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_child_histograms_sum_to_the_parent(width, monkeypatch):
     from gnomon.ensemble import histogram
     from gnomon.trees.binning import bin_columns, find_bins
 
-    monkeypatch.setattr(histogram, "NARROW_ROWS", (100, 10_000))
+    monkeypatch.setattr(histogram, "ONE_WORD_ROWS", (100, 10_000))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6000, 9))
     bins = find_bins(X, 255, np.zeros(9, np.int64))
     codes = histogram.pack(bin_columns(X, bins), bins)
-    grower = histogram.Histogrammer(
-        codes, histogram.Limits(8, 50, 5, 0.0), None, np.ones(6000), narrow=narrow
-    )
+    grower = histogram.Histogrammer(codes, histogram.Limits(8, 50, 5, 0.0), None, np.ones(6000), width=width)
     g, h = X[:, 0] + 0.1, rng.uniform(0.1, 0.25, 6000)
+    if width == histograms.EVEN:
+        h[:] = 0.25
     tree = grower.grow(g, h, np.abs(g).max(), h.max(), 1, 1.0)
-    sums, tolerance = tree.records[:, :3], 0.02 if narrow else 1e-9
+    sums, tolerance = tree.records[:, :3], 0.02 if width == histograms.NARROW else 1e-9
     for k, (start, end) in enumerate(tree.ranges):
         inside = tree.rows[start:end]
         assert sums[k, 2] == len(inside)
@@ -292,31 +295,59 @@ def test_child_histograms_sum_to_the_parent(narrow, monkeypatch):
 
 
 @compiled
-def fill_histograms(words, packed, rows, shift, narrow, out):
-    local = np.zeros(2048, np.int64)
-    histograms.histograms(words, packed, rows, np.int64(0), np.int64(1), shift, narrow, local, out)
+def fill_histograms(ground, packed, rows, terms, out):
+    local = np.zeros(2048 * histograms.GROUP, np.int64)
+    histograms.histograms(ground, packed, rows, np.int64(0), ground.words.shape[1], terms, local, out)
 
 
 @pytest.mark.parametrize("every", [1, 50])  # many blocks of rows, and a part of one
-@pytest.mark.parametrize("narrow", [False, True])
-def test_histograms_equal_bincount(every, narrow):
+@pytest.mark.parametrize("d", [3, 8, 11])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_histograms_equal_bincount(every, d, width):
+    from gnomon.ensemble import histogram
     from gnomon.loops import boosting
 
-    n, shift = 10 * histograms.BLOCK + 1, 40
+    n, shift, (narrow, even, _) = 10 * max(histograms.BLOCK) + 1, 40, WIDTHS
     rng = np.random.default_rng(0)
-    codes = rng.integers(0, 256, (n, 8)).astype(np.uint8)
+    codes = rng.integers(0, 256, (d, n)).astype(np.uint8)
+    codes[0] = 7  # all rows in one cell
     g, h, reps = rng.integers(-4000, 4000, n), rng.integers(0, 4000, n), np.ones(n)
-    packed, out = np.empty((n, 1 if narrow else 2), np.int64), np.empty((2, 2048), np.int64)
-    if narrow:
+    if width != histograms.WIDE:
+        h[:] = 3 if width == even else histograms.TOP_H
+    if width != histograms.WIDE:
+        g[: n // 2] = histograms.TOP_G[width]  # as large as they come, and as small
+        g[n // 2 :] = -histograms.TOP_G[width]
+    words = histogram.pack(codes, None).words
+    packed, out = (
+        np.empty((n, 1 + (width == histograms.WIDE)), np.int64),
+        np.empty((2, 2048 * words.shape[1]), np.int64),
+    )
+    if width == narrow:
         boosting.pack_narrow(g * 1.0, h * 1.0, 1.0, 1.0, np.uint64(0), 0, n, packed.reshape(-1))
+    elif width == even:
+        boosting.pack_even(g * 1.0, 1.0, 0, n, packed.reshape(-1))
     else:
         boosting.pack_wide(g * 1.0, h * 1.0, reps, 1.0, 1.0, shift, 0, n, packed)
     rows = np.arange(0, n, every, dtype=np.int32)
-    fill_histograms(codes.view(np.uint64), packed, rows, shift, narrow, out)
-    for f in range(8):
+    ground = histograms.Ground(words, codes, np.full(d, 256), np.zeros((d, 2), np.int64))
+    terms = histograms.Terms(1.0, 1.0, shift, width, 3 * (width == even), 0.0, 1.0, 0.0, 9, d)
+    fill_histograms(ground, packed, rows, terms, out)
+    for f in range(d):
         gs, qs = out[:, 256 * f : 256 * f + 256]
         for found, weight in ((gs, g), (qs & ((1 << shift) - 1), h), (qs >> shift, reps)):
-            assert np.array_equal(found, np.bincount(codes[rows, f], weight[rows], 256))
+            expected = [weight[rows][codes[f, rows] == c].sum() for c in range(256)]
+            assert found.tolist() == expected
+
+
+def test_even_rows_grow_the_trees_of_wide_ones(monkeypatch):
+    from gnomon.ensemble import histogram
+
+    X = np.random.default_rng(0).normal(size=(3000, 11))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 100.0
+    wide = HistGradientBoostingRegressor(max_iter=10).fit(X, y)
+    monkeypatch.setattr(histogram, "ONE_WORD_ROWS", (100, 10_000))
+    even = HistGradientBoostingRegressor(max_iter=10).fit(X, y)
+    assert even.predict(X) == pytest.approx(wide.predict(X), rel=1e-9)
 
 
 def test_narrow_histograms_lose_nothing_that_matters():
@@ -377,7 +408,7 @@ def grower_of(X, limits, weights=None):
     bins = find_bins(X, 255, np.zeros(X.shape[1], np.int64))
     codes = histogram.pack(bin_columns(X, bins), bins)
     reps = np.ones(len(X)) if weights is None else weights
-    return histogram.Histogrammer(codes, histogram.Limits(*limits), None, reps, narrow=False)
+    return histogram.Histogrammer(codes, histogram.Limits(*limits), None, reps, width=histograms.WIDE)
 
 
 def best_cut(codes, g, h, rows):

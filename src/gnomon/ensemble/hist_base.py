@@ -16,6 +16,7 @@ from gnomon.core.threads import shared
 from gnomon.ensemble.boosting_base import Boosted, BoostState, TrainingData
 from gnomon.ensemble.histogram import Grown, Histogrammer, Limits, pack, to_tree
 from gnomon.ensemble.judging import Judge, by_score
+from gnomon.loops.histograms import EVEN, NARROW, WIDE
 from gnomon.losses.boosting import Objective
 from gnomon.trees import categories as cats
 from gnomon.trees.base import positive
@@ -151,7 +152,8 @@ class HistBoosted(Boosted):
             limits = limits._replace(max_leaf_nodes=int(min(2.0**depth, max(2, len(X)))))
         even = bool((weight == weight[0]).all() and (reps == 1).all())
         codes = pack(bin_columns(X, bins), bins)
-        return Histogrammer(codes, limits, self._signs(rows), reps, narrow=objective.bounded and even)
+        width = EVEN if even and objective.even else NARROW if even and objective.bounded else WIDE
+        return Histogrammer(codes, limits, self._signs(rows), reps, width=width)
 
     def _signs(self, rows: Any) -> Array | None:
         """Return the directions in which columns may move the answer."""

@@ -11,14 +11,17 @@ from gnomon.core.threads import shared, thread_count
 from gnomon.loops import histograms as loop
 from gnomon.loops import leaves, team
 from gnomon.loops.bins import pack_codes
-from gnomon.loops.boosting import newton_leaves, pack_narrow, pack_wide
+from gnomon.loops.boosting import leaf_sums, pack_even, pack_narrow, pack_wide, spread
 from gnomon.loops.tree_predict import preorder
 from gnomon.losses.boosting import chunks
 from gnomon.trees.binning import MISSING_CODE, Bins
 from gnomon.trees.nodes import LEAF, Tree
 
 Array = np.ndarray
-NARROW_ROWS = (20_000, 2**25)  # between them narrow words pay and their rounding is lost in the noise
+ONE_WORD_ROWS = (
+    20_000,
+    2**25,
+)  # between them one word pays and the rounding of narrow ones is lost in the noise
 ALONE = 5_000  # rows that one thread is quickest with
 IDLE = 2e-5  # seconds that a thread without work sleeps
 POOL_BYTES = 2**27  # of the histograms of waiting leaves
@@ -76,14 +79,14 @@ class Histogrammer:
     """Grows trees on the same codes; keeps the work arrays between trees."""
 
     def __init__(
-        self, codes: Codes, limits: Limits, monotone: Array | None, reps: Array, *, narrow: bool
+        self, codes: Codes, limits: Limits, monotone: Array | None, reps: Array, *, width: int
     ) -> None:
         self.codes, self.limits, self.reps = codes, limits, reps
         n = len(codes.words)
-        self.narrow = narrow and NARROW_ROWS[0] <= n <= NARROW_ROWS[1]
+        self.width = width if ONE_WORD_ROWS[0] <= n <= ONE_WORD_ROWS[1] else loop.WIDE
         self.bits = int(reps.sum()).bit_length()
         self.count_shift = 62 - self.bits
-        self.packed = np.empty((n, 1 if self.narrow else 2), dtype=np.int64)
+        self.packed = np.empty((n, 2 if self.width == loop.WIDE else 1), dtype=np.int64)
         kinds = np.zeros((codes.n_features, 2), dtype=np.int64)
         kinds[:, 0] = codes.bins.categories
         if monotone is not None:
@@ -166,19 +169,25 @@ class Histogrammer:
 
     def _pack(self, g: Array, h: Array, top_g: float, top_h: float, seed: int, share: float) -> Array:
         """Round the derivatives to whole numbers; return the record of all rows."""
-        if self.narrow:
-            g_top, h_top = 2.0**13 - 2, 2.0**12 - 2
-        else:
-            g_top, h_top = 2.0 ** min(62 - self.bits, 50), 2.0 ** (self.count_shift - self.bits)
+        g_top, h_top = 2.0 ** min(62 - self.bits, 50), 2.0 ** (self.count_shift - self.bits)
+        if self.width != loop.WIDE:
+            g_top = min(g_top, loop.TOP_G[self.width])
+        if self.width == loop.NARROW:
+            h_top = loop.TOP_H
         g_scale, h_scale = g_top / max(top_g, 1e-300), h_top / max(top_h, 1e-300)
+        h_even = round(top_h * h_scale) if self.width == loop.EVEN else 0
         limits, drawn = self.limits, max(1, int(share * self.codes.n_features))
         self.terms = loop.Terms(
-            1.0 / g_scale, 1.0 / h_scale, self.count_shift, self.narrow, limits.l2, limits.min_samples_leaf,
+            1.0 / g_scale, 1.0 / h_scale, self.count_shift, self.width, h_even, limits.l2, limits.min_samples_leaf,
             limits.min_hessian, limits.max_depth, drawn,
         )  # fmt: skip
-        if self.narrow:
+        words = self.packed.reshape(-1)
+        if self.width == loop.EVEN:
+            even = shared(lambda part: pack_even(g, g_scale, *part, words), chunks(len(g)))
+            parts = [(total, count * h_even, count) for total, count in even]
+        elif self.width == loop.NARROW:
             narrow = (g, h, g_scale, h_scale, np.uint64(seed))
-            parts = shared(lambda part: pack_narrow(*narrow, *part, self.packed.reshape(-1)), chunks(len(g)))
+            parts = shared(lambda part: pack_narrow(*narrow, *part, words), chunks(len(g)))
         else:
             wide = (g, h, self.reps, g_scale, h_scale, self.count_shift)
             parts = shared(lambda part: pack_wide(*wide, *part, self.packed), chunks(len(g)))
@@ -192,15 +201,15 @@ class Histogrammer:
     def values(self, g: Array, h: Array, tree: Grown, rate: float) -> tuple[Array, Array]:
         """Newton's steps, times `rate`: of every node (0 for inner ones) and of every row."""
         ends = tree.leaves
-        ranges, bounds = tree.ranges[ends], tree.records[ends, loop.LOWER : loop.OPEN]
-        found, step, values = np.empty(len(ends)), np.empty(len(g)), np.zeros(len(tree.turns))
-
-        def some(part: tuple[int, int]) -> None:
-            own = slice(*part)
-            newton_leaves(g, h, tree.rows, ranges[own], bounds[own], self.limits.l2, rate, found[own], step)
-
-        shared(some, _parts(len(ends), len(self.team.own)))
-        values[ends] = found
+        ranges, (lower, upper) = tree.ranges[ends], tree.records[ends, loop.LOWER : loop.OPEN].T
+        sums, step, values = tree.records[ends, :2], np.empty(len(g)), np.zeros(len(tree.turns))
+        parts = [slice(*part) for part in _parts(len(ends), len(self.team.own))]
+        if self.width != loop.EVEN:  # whose sums have no digits to gain
+            shared(lambda part: leaf_sums(g, h, tree.rows, ranges[part], sums[part]), parts)
+        found = np.zeros(len(ends))
+        np.divide(-sums[:, 0], sums[:, 1] + self.limits.l2, out=found, where=sums[:, 1] > 0)
+        values[ends] = found = rate * np.clip(found, lower, upper)
+        shared(lambda part: spread(found[part], tree.rows, ranges[part], step), parts)
         return values, step
 
 

@@ -10,10 +10,15 @@ import numpy as np
 
 from gnomon.loops._compile import compiled
 from gnomon.loops.draws import mix
-from gnomon.loops.histograms import G_BITS, H_BITS
+from gnomon.loops.histograms import EVEN, G_BITS, H_BITS, NARROW
 from gnomon.loops.trees import ENTRY
 
-SQUARED, POISSON, GAMMA, EXPONENTIAL = 0, 1, 2, 3
+POISSON, GAMMA, EXPONENTIAL = range(3)
+NARROW_ONE, NARROW_H, EVEN_ONE = (
+    G_BITS[NARROW] + H_BITS[NARROW],
+    H_BITS[NARROW],
+    G_BITS[EVEN],
+)  # where a count is
 
 
 @compiled(**ENTRY)
@@ -24,10 +29,7 @@ def gradients(loss, y, raw, w, first, last, g, h):
     total = top_g = top_h = 0.0
     for i in range(first, last):
         f, t, wi = raw[i], y[i], w[i]
-        if loss == SQUARED:
-            gi, hi = f - t, 1.0
-            total += wi * 0.5 * gi * gi
-        elif loss == POISSON:
+        if loss == POISSON:
             e = np.exp(f)
             gi, hi = e - t, e
             total += wi * (e - t * f)
@@ -100,10 +102,21 @@ def pack_narrow(g, h, g_scale, h_scale, salt, first, last, packed):
         b = np.float64(np.int32((r >> np.uint64(16)) & np.uint64(0xFFFFFF))) / 16777216.0
         gi = np.int64(np.int32(np.floor(g[i] * g_scale + a)))  # short numbers: several rows at a time
         hi = np.int64(np.int32(np.floor(h[i] * h_scale + b)))
-        packed[i] = (np.int64(1) << (G_BITS + H_BITS)) + (gi << H_BITS) + hi
+        packed[i] = (np.int64(1) << NARROW_ONE) + (gi << NARROW_H) + hi
         total_g += gi
         total_h += hi
     return total_g, total_h, np.int64(last - first)
+
+
+@compiled(**ENTRY)
+def pack_even(g, g_scale, first, last, packed):
+    """packed[i] = count and g as one whole number; returns the sums of g and count."""
+    total = np.int64(0)
+    for i in range(first, last):
+        gi = np.int64(np.rint(g[i] * g_scale))
+        packed[i] = (np.int64(1) << EVEN_ONE) + gi
+        total += gi
+    return total, np.int64(last - first)
 
 
 @compiled(**ENTRY)
@@ -120,17 +133,19 @@ def pack_wide(g, h, reps, g_scale, h_scale, count_shift, first, last, packed):
 
 
 @compiled(**ENTRY)
-def newton_leaves(g, h, rows, leaves, bounds, l2, rate, values, step):
-    """values[k] = rate times the best step of leaf k, whose rows are leaves[k, 0]..leaves[k, 1];
-    step[i] = the value of row i's leaf.
-    """
+def leaf_sums(g, h, rows, leaves, sums):
+    """sums[k] = the sums of g and h over leaf k, whose rows are leaves[k, 0]..leaves[k, 1]."""
     for k in range(leaves.shape[0]):
         a = b = 0.0
-        inside = rows[leaves[k, 0] : leaves[k, 1]]
-        for i in inside:
+        for i in rows[leaves[k, 0] : leaves[k, 1]]:
             a += g[i]
             b += h[i]
-        value = -a / (b + l2) if b > 0.0 else 0.0
-        values[k] = rate * min(max(value, bounds[k, 0]), bounds[k, 1])
-        for i in inside:
+        sums[k, 0], sums[k, 1] = a, b
+
+
+@compiled(**ENTRY)
+def spread(values, rows, leaves, step):
+    """step[i] = the value of row i's leaf."""
+    for k in range(leaves.shape[0]):
+        for i in rows[leaves[k, 0] : leaves[k, 1]]:
             step[i] = values[k]

@@ -2,10 +2,11 @@
 
 Gradients and curvatures come as whole numbers, so a histogram is the same in any order of addition and a
 child's is exactly its parent's minus its sibling's. A cell holds two words: the sum of g, and count and sum
-of h together (``count << count_shift | h``). Rows come in two widths: *wide* rows hold the two words of a
-cell; *narrow* rows hold count, g and h in one word, added in blocks of 2^12 rows, which halves the work.
+of h together (``count << count_shift | h``). Rows come in three widths. *Wide* rows hold the two words of a
+cell. The others hold one word, which halves the work, and are added in blocks so short that no sum runs over:
+*narrow* rows count, g and h with few digits; *even* rows, which all have the same h, count and g with many.
 Codes come as words of eight bytes, one per feature; 255 is missing. Histograms are (2, blocks of eight features
-times 2048 cells): the first words of all cells, then the second ones.
+times 2048 cells): the first words of all cells, then the second ones; cells of no feature are not read.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ import numpy as np
 from gnomon.loops._compile import compiled, fetch
 from gnomon.loops.trees import BARE
 
-BLOCK = 1 << 12  # the sums of as many narrow rows do not run over
+NARROW, EVEN, WIDE = range(3)  # how many words a row has, and what is in them
+H_BITS, G_BITS = (24, 0), (26, 51)  # of the word of a narrow and of an even row; the count has the rest
+BLOCK = (1 << 12, 1 << 11)  # the sums of as many rows do not run over
+TOP_G, TOP_H = (2**13 - 2, 2**39 - 2), 2**12 - 2  # the largest numbers in a word
 AHEAD = 8  # rows between fetching one and reading it
 GROUP = 4  # blocks of features whose packed sums stay in the cache together
-H_BITS, G_BITS = 24, 26  # of a narrow word; the count has the rest
 
 # The record of a leaf: its sums, the bounds of its value, whether it may be split, and its best split.
 G, H, COUNT, LOWER, UPPER, OPEN, GAIN, G_LEFT, H_LEFT, COUNT_LEFT, PLACE, MISSING_LEFT, FEATURE = range(13)
@@ -42,7 +45,8 @@ class Terms(NamedTuple):
     g_unit: float
     h_unit: float
     count_shift: int
-    narrow: bool
+    width: int
+    h_even: int  # of every even row
     l2: float
     min_samples_leaf: float
     min_hessian: float
@@ -64,22 +68,30 @@ N_DESK = 5
 
 
 @compiled(**BARE)
-def add_narrow(words, packed, rows, begin, end, first, last, local):
-    """Add rows to the packed sums of the blocks first..last-1; rows that come later are fetched."""
+def add_words(words, packed, rows, begin, end, first, n_features, local):
+    """Add rows of one word to the packed sums of some features from block `first` on; rows that come later are
+    fetched.
+    """
+    whole, rest = n_features // 8, n_features % 8
     for k in range(begin, end):
         i, later = np.uint64(rows[k]), np.int64(rows[min(k + AHEAD, end - 1)])
         fetch(words[later], first)
         fetch(packed[later], 0)
         p = packed[i, np.uint64(0)]
-        for b in range(last - first):
+        for b in range(whole):
             v = words[i, np.uint64(first + b)]
             for j in range(8):
                 local[np.uint64(2048 * b + 256 * j) + ((v >> np.uint64(8 * j)) & np.uint64(255))] += p
+        if rest > 0:
+            v = words[i, np.uint64(first + whole)]
+            for j in range(rest):
+                local[np.uint64(2048 * whole + 256 * j) + (v & np.uint64(255))] += p
+                v >>= np.uint64(8)
 
 
 @compiled(**BARE)
 def add_wide(words, packed, rows, first, last, gs, qs):
-    """Add rows to the cells of the blocks first..last-1."""
+    """Add rows of two words to the cells of the blocks first..last-1."""
     for k in range(rows.size):
         i = np.uint64(rows[k])
         p, q = packed[i, np.uint64(0)], packed[i, np.uint64(1)]
@@ -92,15 +104,17 @@ def add_wide(words, packed, rows, first, last, gs, qs):
 
 
 @compiled(**BARE)
-def unpack(local, size, count_shift, fresh, gs, qs):
+def unpack(local, terms, fresh, gs, qs):
     """Move packed sums into their cells, in place of what is there or on top of it."""
-    for c in range(size):
+    g_bits, h_bits, shift = G_BITS[terms.width], H_BITS[terms.width], terms.count_shift
+    for c in range(gs.size):
         p = local[c]
         local[c] = 0
-        h = p & ((np.int64(1) << H_BITS) - 1)
-        rest = p >> H_BITS
-        g = (rest << (64 - G_BITS)) >> (64 - G_BITS)  # the low bits, with their sign
-        q = (((rest - g) >> G_BITS) << count_shift) + h
+        h = p & ((np.int64(1) << h_bits) - 1)
+        rest = p >> h_bits
+        g = (rest << (64 - g_bits)) >> (64 - g_bits)  # the low bits, with their sign
+        count = (rest - g) >> g_bits
+        q = (count << shift) + h + count * terms.h_even
         if fresh:
             gs[c], qs[c] = g, q
         else:
@@ -109,28 +123,32 @@ def unpack(local, size, count_shift, fresh, gs, qs):
 
 
 @compiled(**BARE)
-def histograms(words, packed, rows, first, last, count_shift, narrow, local, out):
+def histograms(ground, packed, rows, first, last, terms, local, out):
     """Fill the histograms of some rows over the blocks first..last-1; a few blocks at a time stay cached.
 
     `local` has room for them and is zero between calls.
     """
+    words, d = ground.words, ground.n_bins.size
     for a in range(first, last, GROUP):
         b = min(a + GROUP, last)
-        gs, qs = out[0, 2048 * a : 2048 * b], out[1, 2048 * a : 2048 * b]
-        if narrow:
-            for begin in range(0, max(rows.size, 1), BLOCK):
-                add_narrow(words, packed, rows, begin, min(begin + BLOCK, rows.size), a, b, local)
-                unpack(local, gs.size, count_shift, begin == 0, gs, qs)
-        else:
-            for c in range(gs.size):
-                gs[c] = qs[c] = 0
+        n_features = min(8 * b, d) - 8 * a
+        begins, ends = 2048 * a, 2048 * a + 256 * n_features
+        gs, qs = out[0, begins:ends], out[1, begins:ends]
+        if terms.width == WIDE:
+            for c in range(2048 * a, 2048 * b):
+                out[0, c] = out[1, c] = 0
             add_wide(words, packed, rows, a, b, out[0], out[1])
+        else:
+            block = BLOCK[terms.width]
+            for begin in range(0, max(rows.size, 1), block):
+                add_words(words, packed, rows, begin, min(begin + block, rows.size), a, n_features, local)
+                unpack(local, terms, begin == 0, gs, qs)
 
 
 @compiled(**BARE)
 def subtract(parent, child, first, last):
-    """parent -= child, over the blocks first..last-1: what is left is the sibling's."""
+    """parent -= child, over the features first..last-1: what is left is the sibling's."""
     for k in range(2):
         large, small = parent[k], child[k]
-        for c in range(2048 * first, 2048 * last):
+        for c in range(256 * first, 256 * last):
             large[c] -= small[c]

@@ -70,13 +70,14 @@ def search(ground, packed, terms, rows, small, large, which, ints, records, firs
     """
     if records[0, OPEN] == 0.0 and records[records.shape[0] - 1, OPEN] == 0.0:
         return
-    histograms(ground.words, packed, rows, first, last, terms.count_shift, terms.narrow, desk.local, small)
+    begins, ends = 8 * first, min(8 * last, ground.n_bins.size)
+    histograms(ground, packed, rows, first, last, terms, desk.local, small)
     if records.shape[0] == 2:
-        subtract(large, small, first, last)
+        subtract(large, small, begins, ends)
     for s in range(records.shape[0]):
         if records[s, OPEN] > 0.0:
             find_splits(small if s == which else large, ground, terms, np.uint64(ints[s, KEY]), records[s],
-                        8 * first, min(8 * last, ground.n_bins.size), desk, found[s])  # fmt: skip
+                        begins, ends, desk, found[s])  # fmt: skip
 
 
 @compiled(**BARE)

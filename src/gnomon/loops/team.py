@@ -215,8 +215,9 @@ def split(ground, packed, terms, team, me, node):
     unlock(board)
     rows, children, desk = team.rows[low:high], team.ints[first : first + 2], desk_of(team, me)
     if unknown:
-        histograms(ground.words, packed, rows, np.int64(0), ground.words.shape[1], terms.count_shift,
-                   terms.narrow, desk.local, team.pool[large])  # fmt: skip
+        histograms(
+            ground, packed, rows, np.int64(0), ground.words.shape[1], terms, desk.local, team.pool[large]
+        )
     n = part_leaf(ground, terms, team.records[node], line, rows, team.spare[low:high], team.pool[large],
                   desk, team.sides[node], children, team.records[first : first + 2])  # fmt: skip
     which = np.int64(2 * n > rows.size)

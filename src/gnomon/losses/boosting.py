@@ -36,10 +36,11 @@ def leaf_quantile(y: Array, w: Array, q: float) -> float:
 class Objective:
     """A loss of raw scores with its derivatives; `code` names it to the compiled loop."""
 
-    code = loop.SQUARED
+    code: int
     n_raw = 1  # scores per row
     newton = True  # leaf value is -G / (H + l2); else `leaf_value` decides
     bounded = False  # |g| and h are bounded by the weights
+    even = False  # h is the weight
 
     def check(self, y: Array) -> None:
         """Refuse targets outside the domain."""
@@ -72,6 +73,23 @@ class Objective:
 
 class SquaredError(Objective):
     """Half the squared error."""
+
+    even = True
+
+    def derivatives(
+        self, y: Array, raw: Array, w: Array, k: int, g: Array, h: Array
+    ) -> tuple[float, float, float]:
+        def one(block: tuple[int, int]) -> tuple[float, float, float]:
+            part = slice(*block)
+            own, weight = g[part], w[part]
+            residual = raw[k, part] - y[part]
+            np.multiply(residual, weight, out=own)
+            h[part] = weight
+            residual *= own
+            return 0.5 * float(residual.sum()), max(float(own.max()), -float(own.min())), float(weight.max())
+
+        total, top_g, top_h = zip(*shared(one, chunks(len(y))))
+        return float(sum(total)), max(top_g), max(top_h)
 
 
 class LogLoss(Objective):
@@ -171,6 +189,7 @@ class _Signed(Objective):
     """Losses of the residual with bounded gradients; leaf values are order statistics."""
 
     newton = False
+    even = True
 
     def derivatives(
         self, y: Array, raw: Array, w: Array, k: int, g: Array, h: Array
