@@ -297,7 +297,7 @@ def test_child_histograms_sum_to_the_parent(width, monkeypatch):
 @compiled
 def fill_histograms(ground, packed, rows, terms, out):
     local = np.zeros(2048 * histograms.GROUP, np.int64)
-    histograms.histograms(ground, packed, rows, np.int64(0), ground.words.shape[1], terms, local, out)
+    histograms.histograms(ground, packed, rows, terms, local, out)
 
 
 @pytest.mark.parametrize("every", [1, 50])  # many blocks of rows, and a part of one

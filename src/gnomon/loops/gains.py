@@ -135,8 +135,8 @@ def first_best(gains, bits, n, tie):
 
 
 @compiled(**BARE)
-def find_splits(hist, ground, terms, key, record, first, last, desk, found):
-    """found[f] = the best split of a leaf by each of the features first..last-1; gain 0: none."""
+def find_splits(hist, ground, terms, key, record, desk, found):
+    """found[f] = the best split of a leaf by each feature; gain 0: none."""
     l2 = terms.l2
     value = min(max(-record[G] / (record[H] + l2), record[LOWER]), record[UPPER])
     parent = -(2.0 * record[G] * value + (record[H] + l2) * value * value)
@@ -145,7 +145,7 @@ def find_splits(hist, ground, terms, key, record, first, last, desk, found):
     left, gains, bits = desk.words[LEFT_G:GAINS], desk.numbers[GAINS], desk.words[GAINS]
     order, keys, allowed = desk.words[ORDER], desk.numbers[KEYS], desk.features[0]
     draw_features(key, terms.drawn, allowed, desk.features[1])
-    for f in range(first, last):
+    for f in range(found.shape[0]):
         split, sign = found[f], ground.kinds[f, 1]
         split[0] = 0.0
         if allowed[f] == 0:

@@ -123,14 +123,14 @@ def unpack(local, terms, fresh, gs, qs):
 
 
 @compiled(**BARE)
-def histograms(ground, packed, rows, first, last, terms, local, out):
-    """Fill the histograms of some rows over the blocks first..last-1; a few blocks at a time stay cached.
+def histograms(ground, packed, rows, terms, local, out):
+    """Fill the histograms of some rows; a few blocks at a time stay cached.
 
     `local` has room for them and is zero between calls.
     """
     words, d = ground.words, ground.n_bins.size
-    for a in range(first, last, GROUP):
-        b = min(a + GROUP, last)
+    for a in range(0, words.shape[1], GROUP):
+        b = min(a + GROUP, words.shape[1])
         n_features = min(8 * b, d) - 8 * a
         begins, ends = 2048 * a, 2048 * a + 256 * n_features
         gs, qs = out[0, begins:ends], out[1, begins:ends]
@@ -146,9 +146,9 @@ def histograms(ground, packed, rows, first, last, terms, local, out):
 
 
 @compiled(**BARE)
-def subtract(parent, child, first, last):
-    """parent -= child, over the features first..last-1: what is left is the sibling's."""
+def add(total, part, sign, n_features):
+    """total += sign * part; of a parent less one child the sibling is left."""
     for k in range(2):
-        large, small = parent[k], child[k]
-        for c in range(256 * first, 256 * last):
-            large[c] -= small[c]
+        to, of = total[k], part[k]
+        for c in range(256 * n_features):
+            to[c] += sign * of[c]

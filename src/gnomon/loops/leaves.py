@@ -21,8 +21,7 @@ from gnomon.loops.histograms import (
     UPPER,
     G,
     H,
-    histograms,
-    subtract,
+    add,
 )
 from gnomon.loops.trees import BARE
 
@@ -64,28 +63,31 @@ def pass_down(record, ground, terms, deepest, records):
 
 
 @compiled(**BARE)
-def search(ground, packed, terms, rows, small, large, which, ints, records, first, last, desk, found):
-    """Fill the histograms `small` of some rows over the blocks first..last-1, take them from `large` when
-    there are two leaves (`which` is the small one), and find the splits of both.
-    """
-    if records[0, OPEN] == 0.0 and records[records.shape[0] - 1, OPEN] == 0.0:
-        return
-    begins, ends = 8 * first, min(8 * last, ground.n_bins.size)
-    histograms(ground, packed, rows, first, last, terms, desk.local, small)
-    if records.shape[0] == 2:
-        subtract(large, small, begins, ends)
-    for s in range(records.shape[0]):
-        if records[s, OPEN] > 0.0:
-            find_splits(small if s == which else large, ground, terms, np.uint64(ints[s, KEY]), records[s],
-                        begins, ends, desk, found[s])  # fmt: skip
+def any_open(records):
+    """Whether some leaf may be split."""
+    return records[0, OPEN] > 0.0 or records[records.shape[0] - 1, OPEN] > 0.0
 
 
 @compiled(**BARE)
-def choose_all(found, l2, records):
-    """Choose among the features of some leaves."""
+def search(ground, terms, small, large, which, ints, records, desk, found):
+    """Find the splits of new leaves: of the root, or of two whose histograms are `small` (that of leaf number
+    `which`) and `large`, still their parent's.
+    """
+    d = ground.n_bins.size
+    if records.shape[0] == 2 and any_open(records):
+        add(large, small, -1, d)
     for s in range(records.shape[0]):
         if records[s, OPEN] > 0.0:
-            choose(found[s], l2, records[s])
+            find_splits(
+                small if s == which else large,
+                ground,
+                terms,
+                np.uint64(ints[s, KEY]),
+                records[s],
+                desk,
+                found,
+            )
+            choose(found, terms.l2, records[s])
 
 
 @compiled(**BARE)

@@ -1,8 +1,9 @@
 """Growing a boosted tree by a team of threads.
 
 The leaf that gains most is split first, until the tree is complete. One thread leads: it does just that. The
-others follow: they help it with the features of a large leaf, and split leaves whose turn is likely to come. What
-was split in vain stays a leaf, so the tree does not depend on who did what.
+others follow: they help it with the rows of a large leaf, and split leaves whose turn is likely to come. What
+was split in vain stays a leaf, and sums of whole numbers do not know their order: the tree does not depend on who
+did what.
 
 Histograms are kept in a pool. Where places are short, leaves that gain little lose theirs, and it is filled anew
 when their turn comes.
@@ -16,17 +17,18 @@ from typing import NamedTuple
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.histograms import GAIN, Desk, histograms
-from gnomon.loops.leaves import END, FIRST, SLOT, START, TURN, choose_all, part_leaf, search
+from gnomon.loops.histograms import GAIN, Desk, add, histograms
+from gnomon.loops.leaves import END, FIRST, SLOT, START, TURN, any_open, part_leaf, search
 from gnomon.loops.locks import lock, pause, read, unlock
 from gnomon.loops.trees import BARE, ENTRY
 
 LOCK, NODES, WAITING, AHEAD, DONE = range(5)  # the board: counts that all threads read and write
 N_BOARD = 16
-ACTIVE, NEXT, PIECES, UNDONE, PARENT, NODE, SMALL, LARGE, LOW, HIGH = range(10)  # a search of new leaves
+# a search of new leaves: a lock for its histogram, whose parts come together, and the rest is for the board's lock
+FILLING, FILLED, ACTIVE, NEXT, PIECES, UNDONE, PARENT, NODE, SMALL, LARGE, LOW, HIGH = range(12)
 N_JOB = 16
 NONE, TAKEN = -1, -2  # instead of a node
-SHARED_ROWS = 2_000  # rows of a leaf that others may help with
+PIECE = 4_000  # rows of a leaf that are worth the help of another
 PATIENCE = 200  # looks at an empty board
 SPLIT, HELP, WAIT = range(3)
 
@@ -44,7 +46,8 @@ class Team(NamedTuple):
     sides: np.ndarray
     owners: np.ndarray  # per histogram its node, NONE or TAKEN
     pool: np.ndarray  # (places, 2, cells) int64
-    found: np.ndarray  # (2 threads, 2, d, N_SPLIT) splits by feature
+    parts: np.ndarray  # (threads, 2, cells) int64: histograms of the rows that one thread did
+    found: np.ndarray  # (threads, d, N_SPLIT) splits by feature
     rows: np.ndarray
     spare: np.ndarray
     local: np.ndarray  # the desks of the threads, see `loops.histograms.Desk`
@@ -148,12 +151,13 @@ def enqueue(team, node, slot):
 
 
 @compiled(**BARE)
-def close_search(terms, team, j):
-    """Choose the splits of the leaves of search j, and let them wait."""
+def close_search(ground, terms, team, me, j):
+    """Find the splits of the leaves of search j, and let them wait."""
     job, board, ints = team.jobs[j], team.board, team.ints
     node, parent = job[NODE], job[PARENT]
-    end = node + 1 + (parent >= 0)
-    choose_all(team.found[j], terms.l2, team.records[node:end])
+    end, which = node + 1 + (parent >= 0), np.int64(ints[node, START] != job[LOW])
+    search(ground, terms, team.pool[job[SMALL]], team.pool[job[LARGE]], which, ints[node:end],
+           team.records[node:end], desk_of(team, me), team.found[me])  # fmt: skip
     lock(board)
     for k in range(node, end):
         enqueue(team, k, job[SMALL] if ints[k, START] == job[LOW] else job[LARGE])
@@ -164,24 +168,39 @@ def close_search(terms, team, j):
 
 
 @compiled(**BARE)
+def fill_piece(ground, packed, terms, team, me, job, piece):
+    """Add a part of the rows of a search to its histogram."""
+    pieces, low, size, small = job[PIECES], job[LOW], job[HIGH] - job[LOW], team.pool[job[SMALL]]
+    rows = team.rows[low + size * piece // pieces : low + size * (piece + 1) // pieces]
+    if pieces == 1:
+        histograms(ground, packed, rows, terms, team.local[me], small)
+        return
+    part, n_features = team.parts[me], ground.n_bins.size
+    histograms(ground, packed, rows, terms, team.local[me], part)
+    lock(job)
+    if job[FILLED] == 0:
+        small[:] = 0
+    job[FILLED] = 1
+    add(small, part, 1, n_features)
+    unlock(job)
+
+
+@compiled(**BARE)
 def search_piece(ground, packed, terms, team, me, j, piece):
-    """Do a part of the features of search j. Who does the last part closes it."""
-    job, blocks = team.jobs[j], ground.words.shape[1]
-    node, pieces, end = job[NODE], job[PIECES], job[NODE] + 1 + (job[PARENT] >= 0)
-    which = np.int64(team.ints[node, START] != job[LOW])
-    search(ground, packed, terms, team.rows[job[LOW] : job[HIGH]], team.pool[job[SMALL]], team.pool[job[LARGE]],
-           which, team.ints[node:end], team.records[node:end], blocks * piece // pieces,
-           blocks * (piece + 1) // pieces, desk_of(team, me), team.found[j])  # fmt: skip
+    """Do a part of the rows of search j. Who does the last part closes it."""
+    job = team.jobs[j]
+    if any_open(team.records[job[NODE] : job[NODE] + 1 + (job[PARENT] >= 0)]):
+        fill_piece(ground, packed, terms, team, me, job, piece)
     lock(team.board)
     job[UNDONE] -= 1
     last = job[UNDONE] == 0
     unlock(team.board)
     if last:
-        close_search(terms, team, j)
+        close_search(ground, terms, team, me, j)
 
 
 @compiled(**BARE)
-def open_search(ground, team, parent, node, small, large, low, high):
+def open_search(team, parent, node, small, large, low, high):
     """Begin the search of new leaves from `node` on; low..high are the rows of the smaller one, whose histogram
     is not known yet. Returns its number; who begins it does its first part, and others may do the rest.
     """
@@ -191,9 +210,9 @@ def open_search(ground, team, parent, node, small, large, low, high):
         jobs[j, ACTIVE] > 0
     ):  # a thread is in each but one, which the leader may have left for a leaf that was due
         j += 1
-    job, several = jobs[j], high - low >= SHARED_ROWS
-    job[PIECES] = job[UNDONE] = min(team.own.shape[0], ground.words.shape[1]) if several else 1
-    job[ACTIVE], job[NEXT], job[PARENT], job[NODE] = 1, 1, parent, node
+    job = jobs[j]
+    job[PIECES] = job[UNDONE] = max(1, min(team.own.shape[0], (high - low) // PIECE))
+    job[FILLED], job[ACTIVE], job[NEXT], job[PARENT], job[NODE] = 0, 1, 1, parent, node
     job[SMALL], job[LARGE], job[LOW], job[HIGH] = small, large, low, high
     unlock(team.board)
     return j
@@ -215,13 +234,11 @@ def split(ground, packed, terms, team, me, node):
     unlock(board)
     rows, children, desk = team.rows[low:high], team.ints[first : first + 2], desk_of(team, me)
     if unknown:
-        histograms(
-            ground, packed, rows, np.int64(0), ground.words.shape[1], terms, desk.local, team.pool[large]
-        )
+        histograms(ground, packed, rows, terms, desk.local, team.pool[large])
     n = part_leaf(ground, terms, team.records[node], line, rows, team.spare[low:high], team.pool[large],
                   desk, team.sides[node], children, team.records[first : first + 2])  # fmt: skip
     which = np.int64(2 * n > rows.size)
-    return open_search(ground, team, node, first, small, large, children[which, START], children[which, END])
+    return open_search(team, node, first, small, large, children[which, START], children[which, END])
 
 
 # the team
@@ -274,7 +291,7 @@ def follow(ground, packed, terms, team, me, most, likely):
 def lead(ground, packed, terms, team, most, likely, order, heap, gains):
     """Grow a tree of at most `most` splits; order = its nodes as they came. Returns their number."""
     n, turn, root, none = np.int64(1), np.int64(0), np.int64(0), np.int64(NONE)
-    begun = open_search(ground, team, none, root, root, root, root, team.rows.size)
+    begun = open_search(team, none, root, root, root, root, team.rows.size)
     search_piece(ground, packed, terms, team, root, begun, root)
     while read(team.board, team.jobs[0], ACTIVE) > 0:
         do_task(ground, packed, terms, team, root, none, most, likely)
