@@ -307,7 +307,7 @@ def test_histograms_equal_bincount(every, d, width):
     from gnomon.ensemble import histogram
     from gnomon.loops import boosting
 
-    n, shift, (narrow, even, _) = 10 * max(histograms.BLOCK) + 1, 40, WIDTHS
+    n, shift, (narrow, even, _) = 10 * histograms.BLOCK + 1, 40, WIDTHS
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 256, (d, n)).astype(np.uint8)
     codes[0] = 7  # all rows in one cell

@@ -204,13 +204,13 @@ class Histogrammer:
         ends = tree.leaves
         ranges, (lower, upper) = tree.ranges[ends], tree.records[ends, loop.LOWER : loop.OPEN].T
         sums, step, values = tree.records[ends, :2], np.empty(len(g)), np.zeros(len(tree.turns))
-        parts = [slice(*part) for part in _parts(len(ends), len(self.team.own))]
         if self.width != loop.EVEN:  # whose sums have no digits to gain
+            parts = [slice(*part) for part in _parts(len(ends), len(self.team.own))]
             shared(lambda part: leaf_sums(g, h, tree.rows, ranges[part], sums[part]), parts)
         found = np.zeros(len(ends))
         np.divide(-sums[:, 0], sums[:, 1] + self.limits.l2, out=found, where=sums[:, 1] > 0)
         values[ends] = found = rate * np.clip(found, lower, upper)
-        shared(lambda part: spread(found[part], tree.rows, ranges[part], step), parts)
+        shared(lambda part: spread(found, tree.rows, ranges, *part, step), chunks(len(g)))
         return values, step
 
 

@@ -46,6 +46,17 @@ def gradients(loss, y, raw, w, first, last, g, h):
     return total, top_g, top_h
 
 
+@compiled(fastmath={"reassoc"}, **ENTRY)
+def squared_gradients(y, raw, w, g, h):
+    """g and h of half the squared error; returns the loss."""
+    total = 0.0
+    for i in range(y.size):
+        residual = raw[i] - y[i]
+        g[i], h[i] = w[i] * residual, w[i]
+        total += g[i] * residual
+    return 0.5 * total
+
+
 @compiled(fastmath=True, **ENTRY)
 def logistic_gradients(y, raw, w, shrunk, g, h):
     """g and h for two classes, given shrunk = exp(-|raw|); returns the loss without the sum of
@@ -144,8 +155,9 @@ def leaf_sums(g, h, rows, leaves, sums):
 
 
 @compiled(**ENTRY)
-def spread(values, rows, leaves, step):
-    """step[i] = the value of row i's leaf."""
+def spread(values, rows, leaves, first, last, step):
+    """step[i] = the value of row i's leaf, for the rows first..last-1; the rows of a leaf are in order."""
     for k in range(leaves.shape[0]):
-        for i in rows[leaves[k, 0] : leaves[k, 1]]:
-            step[i] = values[k]
+        inside = rows[leaves[k, 0] : leaves[k, 1]]
+        for at in range(np.searchsorted(inside, first), np.searchsorted(inside, last)):
+            step[inside[at]] = values[k]

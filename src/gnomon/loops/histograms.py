@@ -20,8 +20,8 @@ from gnomon.loops.trees import BARE
 
 NARROW, EVEN, WIDE = range(3)  # how many words a row has, and what is in them
 H_BITS, G_BITS = (24, 0), (26, 51)  # of the word of a narrow and of an even row; the count has the rest
-BLOCK = (1 << 12, 1 << 11)  # the sums of as many rows do not run over
-TOP_G, TOP_H = (2**13 - 2, 2**39 - 2), 2**12 - 2  # the largest numbers in a word
+BLOCK = 2**12 - 1  # the sums of as many rows do not run over
+TOP_G, TOP_H = (2**13 - 2, 2**38 - 2), 2**12 - 2  # the largest numbers in a word
 AHEAD = 8  # rows between fetching one and reading it
 GROUP = 4  # blocks of features whose packed sums stay in the cache together
 
@@ -139,9 +139,8 @@ def histograms(ground, packed, rows, terms, local, out):
                 out[0, c] = out[1, c] = 0
             add_wide(words, packed, rows, a, b, out[0], out[1])
         else:
-            block = BLOCK[terms.width]
-            for begin in range(0, max(rows.size, 1), block):
-                add_words(words, packed, rows, begin, min(begin + block, rows.size), a, n_features, local)
+            for begin in range(0, max(rows.size, 1), BLOCK):
+                add_words(words, packed, rows, begin, min(begin + BLOCK, rows.size), a, n_features, local)
                 unpack(local, terms, begin == 0, gs, qs)
 
 

@@ -33,6 +33,13 @@ def leaf_quantile(y: Array, w: Array, q: float) -> float:
     return float(y[order[min(np.searchsorted(cumulated, q * cumulated[-1] * (1 - 1e-14)), len(y) - 1)]])
 
 
+def _tops(g: Array, h: Array) -> tuple[float, float]:
+    """Largest |g| and largest h."""
+    found = np.empty(2)
+    loop.tops(g.view(np.int64), h.view(np.int64), found.view(np.int64))
+    return float(found[0]), float(found[1])
+
+
 class Objective:
     """A loss of raw scores with its derivatives; `code` names it to the compiled loop."""
 
@@ -81,12 +88,8 @@ class SquaredError(Objective):
     ) -> tuple[float, float, float]:
         def one(block: tuple[int, int]) -> tuple[float, float, float]:
             part = slice(*block)
-            own, weight = g[part], w[part]
-            residual = raw[k, part] - y[part]
-            np.multiply(residual, weight, out=own)
-            h[part] = weight
-            residual *= own
-            return 0.5 * float(residual.sum()), max(float(own.max()), -float(own.min())), float(weight.max())
+            total = loop.squared_gradients(y[part], raw[k, part], w[part], g[part], h[part])
+            return total, *_tops(g[part], h[part])
 
         total, top_g, top_h = zip(*shared(one, chunks(len(y))))
         return float(sum(total)), max(top_g), max(top_h)
@@ -108,10 +111,9 @@ class LogLoss(Objective):
     ) -> tuple[float, float, float]:
         def one(block: tuple[int, int]) -> tuple[float, float, float]:
             part = slice(*block)
-            shrunk, top = np.exp(-np.abs(raw[k, part])), np.empty(2)
+            shrunk = np.exp(-np.abs(raw[k, part]))
             rest = loop.logistic_gradients(y[part], raw[k, part], w[part], shrunk, g[part], h[part])
-            loop.tops(g[part].view(np.int64), h[part].view(np.int64), top.view(np.int64))
-            return rest + float(w[part] @ np.log(1.0 + shrunk)), float(top[0]), float(top[1])
+            return rest + float(w[part] @ np.log(1.0 + shrunk)), *_tops(g[part], h[part])
 
         total, top_g, top_h = zip(*shared(one, chunks(len(y))))
         return float(sum(total)), max(top_g), max(top_h)
