@@ -12,24 +12,27 @@ warm start, which need not lie in the row space.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import daxpy
 
 from gnomon.core.linalg import Array
-from gnomon.core.threads import in_order, one_blas_thread
+from gnomon.core.threads import in_order, one_blas_thread, shared
 from gnomon.loops import losses as loss_loops
 from gnomon.solvers import newton, terms
 
 WIDE = 2  # columns for every row from which the Gram matrix pays
 MOST = 3000  # rows up to which it pays for a single score; with K scores twice as many at least
-TILE = 256  # rows of a tile of the Gram matrix
+TILE = 512  # rows of a tile of the Gram matrix, at most
 COLUMNS = 4096  # of X that are worked on at a time
-PAIRS = 30  # of moves and changes of the gradient that are kept
-ITERATIONS = 40  # of a step, at most
-WORTH = 1e-8  # share of the objective that is still worth an iteration
+MANY = 2**20  # products from which several threads share them
+PAIRS = 20  # of moves and changes of the gradient that are kept
+ITERATIONS = 100  # of a step, at most
+WORTH = 2e-7  # share of the objective that is still worth an iteration
+LOOK_BACK = (
+    5  # iterations whose gain, too, must be below it: what the curvature seen promises may be too little
+)
 FLAT = 0.2  # share of the first slope along a line at which the search ends
 TRIALS = 3  # of lengths that are better but not yet flat
 ARMIJO = 1e-4
@@ -73,9 +76,14 @@ class RowSpaceState(NamedTuple):
     slopes: Array
     origin: Origin
     pairs: tuple[Pair, ...] = ()
+    values: tuple[float, ...] = ()  # before the last iterations
     goal: float = np.inf  # what may be left to gain
     stuck: bool = False  # rounding leaves nothing to gain here
     factor: None = None
+
+    def enough(self) -> float:
+        """Return what may be left to gain at this point."""
+        return min(self.goal, WORTH * abs(self.value))
 
 
 def is_worthwhile(rows: Any, objective: newton.Objective) -> bool:
@@ -83,7 +91,13 @@ def is_worthwhile(rows: Any, objective: newton.Objective) -> bool:
     weights = objective.ridge[: rows.n_features]
     most = MOST * min(2, max(1, objective.model.n_outputs))
     few = rows.n_rows * WIDE <= rows.n_features and rows.n_rows <= most
-    return few and bool(rows.in_memory) and not rows.sparse and float(weights.min()) > 0.0 and objective.weight > 0.0
+    return (
+        few
+        and bool(rows.in_memory)
+        and not rows.sparse
+        and float(weights.min()) > 0.0
+        and objective.weight > 0.0
+    )
 
 
 def space_of(rows: Any, objective: newton.Objective) -> Space:
@@ -96,8 +110,9 @@ def space_of(rows: Any, objective: newton.Objective) -> Space:
         return Space(K, np.zeros(n), np.zeros(rows.n_features), 0.0)
     share = rows.weight / objective.weight
     mean = K @ share
-    K -= mean
-    K -= mean[:, None] - mean @ share
+    level = mean - mean @ share
+    for part in _cuts(n, TILE):
+        K[part] -= mean[part, None] + level
     length = float(np.trace(K)) / n
     return Space(K, share, _slopes_of(rows.X, share[:, None])[:, 0], length if length > 0.0 else 1.0)
 
@@ -105,13 +120,15 @@ def space_of(rows: Any, objective: newton.Objective) -> Space:
 def gram(X: Array) -> Array:
     """Return XXᵀ in float64, tile by tile: the number of threads changes no bit."""
     n = len(X)
-    K = np.empty((n, n))
-    cuts = [slice(begin, min(begin + TILE, n)) for begin in range(0, n, TILE)]
+    K, cuts = np.empty((n, n)), _cuts(n, min(TILE, -(-n // 2)))
+    parts = (
+        [slice(None)] if X.dtype == np.float64 else _cuts(X.shape[1], COLUMNS)
+    )  # few columns are converted at once
 
     def fill(tile: tuple[slice, slice]) -> None:
         one, other = tile
         block = np.zeros((one.stop - one.start, other.stop - other.start))
-        for part in _columns(X):
+        for part in parts:
             A = np.asarray(X[one, part], dtype=np.float64)
             block += A @ (A if one is other else np.asarray(X[other, part], dtype=np.float64)).T
         K[one, other] = block
@@ -122,9 +139,8 @@ def gram(X: Array) -> Array:
     return K
 
 
-def _columns(X: Array) -> Iterator[slice]:
-    d = X.shape[1]
-    return (slice(begin, min(begin + COLUMNS, d)) for begin in range(0, d, COLUMNS))
+def _cuts(n: int, step: int) -> list[slice]:
+    return [slice(begin, min(begin + step, n)) for begin in range(0, n, step)]
 
 
 def _slopes_of(X: Array, U: Array) -> Array:
@@ -134,13 +150,13 @@ def _slopes_of(X: Array, U: Array) -> Array:
     def fill(part: slice) -> None:
         out[part] = (turned @ np.asarray(X[:, part], dtype=np.float64)).T
 
-    for _ in in_order(fill, list(_columns(X))):
+    for _ in in_order(fill, _cuts(X.shape[1], COLUMNS)):
         pass
     return out
 
 
 def start(rows: Any, space: Space, objective: newton.Objective, theta: Array) -> RowSpaceState:
-    """Return the state at theta."""
+    """Return the state at theta; its gradient is not looked at."""
     table = theta[:, None] if theta.ndim == 1 else theta
     n, k = rows.n_rows, table.shape[1]
     weights, last = _parted(table, rows.n_features, space)
@@ -156,13 +172,8 @@ def start(rows: Any, space: Space, objective: newton.Objective, theta: Array) ->
     point = _vector(space, origin, inner)
     value, slope = _loss(rows, objective.model, point[1, :n] + point[1, n])
     slopes = _gradient(space, origin, objective, point, slope)
-    return _seen(
-        rows,
-        space,
-        objective,
-        slope,
-        RowSpaceState(theta, value + _penalty(objective, point), theta, point, slopes, origin),
-    )
+    unknown = np.full_like(theta, np.inf)
+    return RowSpaceState(theta, value + _penalty(objective, point), unknown, point, slopes, origin)
 
 
 def _parted(table, width, space):
@@ -177,11 +188,24 @@ def _vector(space, origin, inner):
     n = len(space.gram)
     out = np.empty((2, *inner.shape))
     out[0] = inner
-    np.matmul(space.gram, inner[:n], out=out[1, :n])
+    _multiply(space.gram, inner[:n], out[1, :n])
     out[1, :n] += origin.scores * inner[n + 1]
     out[1, n] = space.length * inner[n]
     out[1, n + 1] = np.einsum("ij,ij->j", origin.scores, inner[:n]) + origin.squares * inner[n + 1]
     return out
+
+
+def _multiply(K, A, out):
+    """out = K A of a symmetric K, shared among threads where it is much work."""
+    turned = np.ascontiguousarray(A.T)
+
+    def fill(part: slice) -> None:
+        if len(turned) == 1:
+            np.matmul(K[part], turned[0], out=out[part, 0])
+        else:
+            out[part] = (turned @ K[:, part]).T  # faster than columns side by side
+
+    shared(fill, _cuts(len(K), TILE), alone=K.size * len(turned) < MANY)
 
 
 def _dot(u, v):
@@ -215,12 +239,14 @@ def _gradient(space, origin, objective, point, slope):
     return _vector(space, origin, inner)
 
 
-def _seen(rows, space, objective, slope, state):
+def _seen(rows, space, objective, state):
     """Return the state with its weights and their slopes, which takes a pass over the rows."""
-    n, d, k = len(slope), rows.n_features, slope.shape[1]
-    inner = state.point[0]
-    both = np.column_stack([inner[:n] - np.outer(space.share, inner[:n].sum(axis=0)), slope])
-    found = _slopes_of(rows.X, both)
+    n, d, inner, shape = rows.n_rows, rows.n_features, state.point[0], state.theta.shape
+    _, slope = _loss(rows, objective.model, state.point[1, :n] + state.point[1, n])
+    k = slope.shape[1]
+    found = _slopes_of(
+        rows.X, np.column_stack([inner[:n] - np.outer(space.share, inner[:n].sum(axis=0)), slope])
+    )
     theta = np.empty((len(objective.ridge), k))
     gradient = np.empty_like(theta)
     theta[:d] = found[:, :k] + inner[n + 1] * state.origin.weights[:d]
@@ -229,10 +255,8 @@ def _seen(rows, space, objective, slope, state):
         theta[d] = state.point[1, n] - space.center @ theta[:d]
     elif len(theta) > d:
         theta[d] = inner[:n].sum(axis=0) + inner[n + 1] * state.origin.weights[d]
-    if len(theta) > d:
-        gradient[d] = slope.sum(axis=0)
+    gradient[d:] = slope.sum(axis=0)
     gradient += objective.ridge[:, None] * theta
-    shape = state.theta.shape
     return state._replace(theta=theta.reshape(shape), gradient=gradient.reshape(shape))
 
 
@@ -251,31 +275,35 @@ def two_loops(slopes: Array, pairs: tuple[Pair, ...]) -> Array:
     return q
 
 
-def step(rows: Any, space: Space, objective: newton.Objective, state: RowSpaceState, *, tol: float) -> RowSpaceState:
-    """Iterate until hardly anything is left to gain; a state whose slopes are too large then aims lower."""
-    goal = min(state.goal, WORTH * abs(state.value))
-    with one_blas_thread():  # vectors are short: more threads wait for each other
-        state, slope, left = _iterate(rows, space, objective, state, goal)
-    if slope is not None:
-        state = _seen(rows, space, objective, slope, state)
-    steep = newton.violation(objective, state.gradient)
-    if steep > tol and left <= goal:
-        state = state._replace(goal=0.25 * left * (tol / steep) ** 2)
+def step(
+    rows: Any, space: Space, objective: newton.Objective, state: RowSpaceState, *, tol: float
+) -> RowSpaceState:
+    """Iterate until hardly anything is left to gain and the slopes are small, or many times."""
+    count, steep, left = 0, np.inf, np.inf
+    while count < ITERATIONS and not state.stuck:
+        with one_blas_thread():  # vectors are short: more threads wait for each other
+            state, left, count = _iterate(rows, space, objective, state, count)
+        state = _seen(rows, space, objective, state)
+        steep = newton.violation(objective, state.gradient)
+        if left <= state.enough():
+            if steep <= tol:
+                break
+            state = state._replace(goal=0.25 * left * (tol / steep) ** 2)
     return state
 
 
-def _iterate(rows, space, objective, state, goal):
-    """Return the state after some iterations, the slopes of its scores (None: it stayed), and what is left to gain."""
-    n, slope, left = rows.n_rows, None, np.inf
+def _iterate(rows, space, objective, state, count):
+    """Return the state after some iterations, what is left to gain there, and the count of iterations."""
+    n = rows.n_rows
     scores = state.point[1, :n] + state.point[1, n]
-    for _ in range(ITERATIONS):
+    while True:
         direction = -two_loops(state.slopes, state.pairs)
-        left = -0.5 * _dot(direction, state.slopes)
-        if not left > goal:
-            break
+        left = _left(objective, state, direction)
+        if left <= state.enough() or count >= ITERATIONS:
+            return state, left, count
         found = _along(rows, objective, state, scores, direction)
         if found is None:
-            return state._replace(stuck=not state.pairs, pairs=()), slope, left
+            return state._replace(stuck=not state.pairs, pairs=()), left, count
         length, value, scores, slope = found
         move = length * direction
         point = state.point + move
@@ -284,8 +312,20 @@ def _iterate(rows, space, objective, state, goal):
         pairs, bend = state.pairs, _dot(move, change)
         if bend > 1e-10 * np.sqrt(max(0.0, _dot(move, move) * _dot(change, change))):
             pairs = (*pairs, Pair(move, change, bend))[-PAIRS:]
-        state = state._replace(value=value, point=point, slopes=slopes, pairs=pairs)
-    return state, slope, left
+        values = (*state.values, state.value)[-LOOK_BACK:]
+        state = state._replace(value=value, point=point, slopes=slopes, pairs=pairs, values=values)
+        count += 1
+
+
+def _left(objective, state, direction):
+    """Return what seems left to gain: ½ gᵀH⁻¹g, or the gain of the last iterations where it is more.
+
+    Before the first move there is no H, and the ridge bounds the curvature.
+    """
+    promised = -0.5 * _dot(direction, state.slopes)
+    if not state.pairs:
+        promised /= min(1.0, float(objective.ridge[0]))
+    return max(promised, state.values[0] - state.value) if state.values else promised
 
 
 def _along(rows, objective, state, scores, direction):

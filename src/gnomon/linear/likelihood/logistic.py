@@ -198,6 +198,9 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
             warn_of_ratio(self.penalty, "l1_ratio", self.l1_ratio)
         return weigh_classes(rows, self.class_weight)
 
+    def _intercept_is_free(self):
+        return self.fit_intercept and not self.regularize_intercept
+
     def _prepare(self, rows):
         if self._solver(rows) != "wide":
             return rows
