@@ -117,6 +117,12 @@ def classes(n, d, k):
     return X, (X @ (2 * rng.normal(size=(d, k)) / np.sqrt(d)) + rng.gumbel(size=(n, k))).argmax(axis=1)
 
 
+def wide_classes(n, d, k):
+    rng = np.random.default_rng(RNG)
+    X = rng.normal(size=(n, d))
+    return X, (X @ (2 * rng.normal(size=(d, k)) / np.sqrt(d)) + rng.gumbel(size=(n, k))).argmax(axis=1)
+
+
 def sparse_classes(n=50_000, d=20_000, nnz=4_000_000):
     rng = np.random.default_rng(RNG)
     X = sparse.random_array((n, d), density=nnz / (n * d), format="csr", rng=rng)
@@ -271,6 +277,14 @@ CASES = [
         **logistic(lbfgs=1e-5, newton_cg=1e-5),
     ),
     Case("logistic n=50k p=100 k=10", data=partial(classes, 50_000, 100, 10), **logistic(lbfgs=1e-5)),
+    *[
+        Case(
+            f"logistic wide n={n} p={d // 1000}k k={k}",
+            data=partial(wide_classes, n, d, k),
+            **logistic(lbfgs=1e-7),
+        )
+        for n, d, k in ((500, 20_000, 2), (500, 20_000, 10), (300, 5000, 2), (2000, 10_000, 2))
+    ],
     Case("logistic sparse 50k x 20k", data=sparse_classes, **logistic(liblinear=1e-4, lbfgs=1e-7)),
     Case(
         "LinearSVC n=100k p=100", data=partial(classes, 100_000, 100, 2), goal=2.0, **machine("squared_hinge")

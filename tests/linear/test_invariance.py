@@ -71,3 +71,15 @@ def test_timestamps_are_separable():
     assert -found.intercept / found.coef[0] == pytest.approx(1.7e9 + 1.5, rel=1e-15)
     plane = LinearSVC(C=np.inf, loss="hinge", regularize_intercept=False).fit(X, [0, 0, 1, 1])
     np.testing.assert_array_equal(plane.predict(X), [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("d", [1, 700])
+def test_a_penalized_intercept_knows_where_zero_lies(d):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, d)) / np.sqrt(d) + 100.0
+    y = (X.sum(axis=1) - 100.0 * d + rng.logistic(size=50) > 0).astype(int)
+    model = LogisticRegression(regularize_intercept=True, tol=1e-8).fit(X, y)
+    z = X @ model.coef_[0] + model.intercept_[0]
+    slope = 1.0 / (1.0 + np.exp(-z)) - y
+    np.testing.assert_allclose(X.T @ slope, -model.coef_[0], atol=1e-5)
+    np.testing.assert_allclose(slope.sum(), -model.intercept_[0], atol=1e-5)

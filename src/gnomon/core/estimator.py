@@ -21,6 +21,10 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     _promises: ClassVar[Promises] = Promises()
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return list(parameter_names(cls))
+
     def _read(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any
     ) -> Rows:

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gnomon.core.errors import DataError, nearest
 from gnomon.core.parameters import InvalidParameterError, validate_parameter_constraints
@@ -28,8 +29,8 @@ def check_parameters(estimator: Any) -> None:
 
 @lru_cache(maxsize=256)
 def parameter_names(cls: Any) -> tuple[str, ...]:
-    """Return the names of a class's constructor arguments, read once."""
-    return tuple(cls._get_param_names())
+    """Return the names of a class's constructor arguments, read once: looking at a signature takes long."""
+    return tuple(BaseEstimator._get_param_names.__func__(cls))
 
 
 @lru_cache(maxsize=1024)

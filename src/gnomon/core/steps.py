@@ -219,9 +219,12 @@ class Learner(Convergence, CallbackSupportMixin, Estimator):  # type: ignore[mis
             state = self._restore(work, position.state)
         recorder, converged = Recorder(position.trace, unit=self._unit), position.converged
         recorder.watched = watch.sees_steps()
+        quiet = not recorder.watched and watch.checkpoint is None
         watch.begin(position.start)
         for moment in () if converged else self._steps(work, state, recorder):
             state, converged = moment.state, moment.converged
+            if quiet:
+                continue
             run = Run(state, recorder.trace, len(recorder.objective), converged)  # type: ignore[arg-type]
             watch.tell(recorder.last)
             watch.keep(lambda: self._position(position, state, recorder.trace(), converged))  # noqa: B023

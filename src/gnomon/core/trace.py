@@ -114,6 +114,8 @@ class Recorder:
         self.seconds.append(seconds)
         if certificate is not None:
             self.certificate.append(certificate)
+        if not info and not self.info:
+            return
         for name in info.keys() | self.info.keys():  # a column has one entry a step, from its first on
             column = self.info.setdefault(name, array("d", [math.nan]) * (len(self.objective) - 1))
             column.append(float(info.get(name, math.nan)))

@@ -7,15 +7,17 @@ is free the model on moved columns is the same model: w stays, and b takes up wÂ
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from gnomon.core.linalg import Array
-from gnomon.core.rows import MemoryRows
+from gnomon.core.rows import CHUNK_BYTES, MemoryRows
+from gnomon.core.sums import total
 
 FAR = 30.0  # spreads that a column may lie away from zero
+LARGE = 2**20  # entries from which a pass is work for several threads
 
 
 class CentersColumns:
@@ -42,7 +44,7 @@ def near_zero(rows: Any) -> Any:
     """Return rows whose columns lie near zero, with what was taken off as `center`; most rows come back as they are."""
     if not rows.in_memory or sparse.issparse(rows.X) or rows.n_rows == 0:
         return rows
-    low, high = (end(rows.X, axis=0).astype(np.float64) for end in (np.min, np.max))
+    low, high = (end.astype(np.float64) for end in _ends_of(rows))
     middle = 0.5 * low + 0.5 * high
     center = np.where((np.abs(middle) > FAR * (high - low)) & (high > low), middle, 0.0)
     if not center.any():
@@ -53,6 +55,31 @@ def near_zero(rows: Any) -> Any:
     for name, value in rows._beside().items():
         setattr(moved, name, value)
     return moved
+
+
+class _Ends(NamedTuple):
+    """The smallest and the largest entry of every column."""
+
+    low: Array
+    high: Array
+
+    def merge(self, other: _Ends) -> _Ends:
+        return _Ends(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+def _ends_of(rows: MemoryRows) -> _Ends:
+    """Return the ends of all columns; of large data in one pass, and where they are finite all entries are."""
+    if rows.n_rows * rows.n_features < LARGE:
+        return _ends(rows.X)
+    found = total(lambda chunk: _ends(chunk.X), rows.unchecked().in_chunks_of(CHUNK_BYTES, least=1))
+    if not np.isfinite(found).all():
+        return _ends(rows.X)
+    rows._check = None
+    return found
+
+
+def _ends(X: Array) -> _Ends:
+    return _Ends(X.min(axis=0), X.max(axis=0))
 
 
 def moved_back(found: dict[str, Any], center: Array | None) -> dict[str, Any]:

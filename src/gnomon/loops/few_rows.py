@@ -186,16 +186,18 @@ def pulls(signs, v, c):
 def room(s, ds, xi, dx, alpha, da, beta, costs, n):
     """Largest step, at most 1, that keeps slacks and multipliers of the rows with a cost positive."""
     most = 1.0
-    for k in range(len(s)):
-        if costs[k // n][k % n] > 0.0:
-            if ds[k] < 0.0:
-                most = min(most, -s[k] / ds[k])
-            if dx[k] < 0.0:
-                most = min(most, -xi[k] / dx[k])
-            if da[k] < 0.0:
-                most = min(most, -alpha[k] / da[k])
-            elif da[k] > 0.0:
-                most = min(most, beta[k] / da[k])
+    for b in range(len(costs)):
+        for i in range(n):
+            if costs[b][i] > 0.0:
+                k = b * n + i
+                if ds[k] < 0.0:
+                    most = min(most, -s[k] / ds[k])
+                if dx[k] < 0.0:
+                    most = min(most, -xi[k] / dx[k])
+                if da[k] < 0.0:
+                    most = min(most, -alpha[k] / da[k])
+                elif da[k] > 0.0:
+                    most = min(most, beta[k] / da[k])
     return most
 
 
@@ -249,8 +251,9 @@ def machine_step(X, ridge, signs, costs, theta, s, xi, alpha):
     pulls(signs, v, c)
     combine(X, c, residual)
     c[:] = 0.0
-    for k in range(m):
-        c[k % n] += weight[k]
+    for b in range(len(signs)):
+        for i in range(n):
+            c[i] += weight[b * n + i]
     gram(X, c, H)
     trace = 0.0
     for j in range(D):
@@ -264,10 +267,12 @@ def machine_step(X, ridge, signs, costs, theta, s, xi, alpha):
     machine_move(X, signs, H, residual, weight, s, xi, a, beta, c, dt, ds, dx, da)
     share = room(s, ds, xi, dx, a, da, beta, costs, n)
     after = 0.0
-    for k in range(m):
-        if costs[k // n][k % n] > 0.0:
-            after += (a[k] + share * da[k]) * (s[k] + share * ds[k])
-            after += (beta[k] - share * da[k]) * (xi[k] + share * dx[k])
+    for b in range(len(signs)):
+        for i in range(n):
+            if costs[b][i] > 0.0:
+                k = b * n + i
+                after += (a[k] + share * da[k]) * (s[k] + share * ds[k])
+                after += (beta[k] - share * da[k]) * (xi[k] + share * dx[k])
     goal = (after / count / mu) ** 3 * mu
     for k in range(m):
         ds[k], dx[k] = goal - da[k] * ds[k], goal + da[k] * dx[k]
@@ -275,10 +280,12 @@ def machine_step(X, ridge, signs, costs, theta, s, xi, alpha):
     share = min(1.0, 0.995 * room(s, ds, xi, dx, a, da, beta, costs, n))
     for j in range(D):
         theta[j] += share * dt[j]
-    for k in range(m):
-        s[k] += share * ds[k]
-        xi[k] += share * dx[k]
-        alpha[k] = a[k] + share * da[k] if costs[k // n][k % n] > 0.0 else 0.0
+    for b in range(len(signs)):
+        for i in range(n):
+            k = b * n + i
+            s[k] += share * ds[k]
+            xi[k] += share * dx[k]
+            alpha[k] = a[k] + share * da[k] if costs[b][i] > 0.0 else 0.0
     return True
 
 

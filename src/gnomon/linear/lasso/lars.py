@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 from sklearn.base import RegressorMixin
 
 from gnomon.core.errors import nearest
@@ -20,6 +21,7 @@ from gnomon.core.validate import COUNT, NOT_NEGATIVE, Reads, matrix, vector, war
 from gnomon.linear._rules import SEED
 from gnomon.linear.squares.least_squares import KeepsPrecision, LinearPrediction, check_magnitude
 
+CLEAR = 1e-4  # share of a column's square from which its distance from others needs no orthogonal factors
 TIE = 1e-10  # events closer than this, relative to the first penalty, happen together
 
 
@@ -83,14 +85,19 @@ class _Walk:
         x = self.X[:, j]
         if not self.active:
             return bool(x @ x > 0)
-        rest = x - self.X[:, self.active] @ linalg.lstsq(self.X[:, self.active], x, lapack_driver="gelsy")[0]
+        XA = self.X[:, self.active]
+        shared = XA.T @ x
+        _, weights, failed = lapack.dposv(XA.T @ XA, shared)
+        if not failed and float(x @ x - shared @ weights) > CLEAR * float(x @ x):
+            return True  # rounding takes far less from it
+        rest = x - XA @ linalg.lstsq(XA, x, lapack_driver="gelsy")[0]
         return bool(rest @ rest > 1e-20 * self.n * max(float(x @ x), 1e-300))
 
     def direction(self) -> tuple[Array, Array]:
         """Change of the active coefficients, and of all correlations, per unit by which the penalty falls."""
         XA = self.X[:, self.active]
         signs = np.sign(self.correlation[self.active])
-        step = linalg.solve(XA.T @ XA / self.n, signs, assume_a="pos")
+        step = _solve_definite(XA.T @ XA / self.n, signs)
         return step, self.X.T @ (XA @ step) / self.n
 
     def reach(self, step: Array, slope: Array, *, drop: bool) -> tuple[float, int | None]:
@@ -124,6 +131,12 @@ class _Walk:
         if leaving is not None:
             self.w[leaving] = 0.0
             self.active.remove(leaving)
+
+
+def _solve_definite(A: Array, b: Array) -> Array:
+    """Return A⁻¹b; LAPACK is asked at once, for the checks around it take longer than a few columns."""
+    _, found, failed = lapack.dposv(A, b)
+    return linalg.solve(A, b, assume_a="pos") if failed else found
 
 
 def _ahead(steps: Array, least: float = 0.0) -> Array:

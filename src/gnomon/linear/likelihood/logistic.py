@@ -23,7 +23,7 @@ from gnomon.linear.likelihood._separation import runs_away, separates
 from gnomon.linear.likelihood._wald import WaldSummary, wald_table
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
-from gnomon.solvers import descent, lbfgs, nested, newton, sparse_newton
+from gnomon.solvers import descent, lbfgs, nested, newton, row_space, sparse_newton
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which the Hessian is factorized
@@ -198,8 +198,16 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
             warn_of_ratio(self.penalty, "l1_ratio", self.l1_ratio)
         return weigh_classes(rows, self.class_weight)
 
+    def _intercept_is_free(self):
+        return self.fit_intercept and not self.regularize_intercept
+
     def _prepare(self, rows):
-        return rows.in_chunks_of(LONG_ROWS, least=8) if self._solver(rows) == "wide" else rows
+        if self._solver(rows) != "wide":
+            return rows
+        long = rows.in_chunks_of(LONG_ROWS, least=8)
+        if row_space.is_worthwhile(rows, objective := self._objective(rows)):
+            long.space = row_space.space_of(rows, objective)
+        return long
 
     def _start(self, rows, rng):
         D = rows.n_features + self.fit_intercept
@@ -213,6 +221,9 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         if solver in ("lbfgs", "gd"):
             return LogisticState(descent.at(self._function(rows, objective), theta))
         if solver == "wide":
+            space = getattr(rows, "space", None)
+            if space is not None:
+                return LogisticState(row_space.start(rows, space, objective, theta))
             return LogisticState(lbfgs.start(rows, objective, theta))
         if solver == "nested":
             return LogisticState(nested.start(rows, objective, theta, fresh=fresh))
@@ -228,6 +239,9 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
             violation, value = inner.violation, inner.value
         elif solver in ("lbfgs", "gd"):
             inner = self._descend(rows, objective, state.inner, solver)
+            violation, value = newton.violation(objective, inner.gradient), inner.value
+        elif isinstance(state.inner, row_space.RowSpaceState) and not state.inner.stuck:
+            inner = row_space.step(rows, rows.space, objective, state.inner, tol=self.tol)
             violation, value = newton.violation(objective, inner.gradient), inner.value
         else:
             step = self._newton(solver)
