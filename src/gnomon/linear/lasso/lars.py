@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import nearest
 from gnomon.core.linalg import Array
@@ -77,7 +78,7 @@ class _Walk:
                 self.active.append(int(j))
             else:
                 self.skipped.add(int(j))
-                warn(f"column {j} depends on columns already in the path and is skipped.")
+                warn(f"column {j} depends on columns already in the path and is skipped.", ConvergenceWarning)
 
     def _independent(self, j: int) -> bool:
         x = self.X[:, j]
