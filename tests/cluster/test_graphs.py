@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import kneighbors_graph
 
 from gnomon.cluster import (
     SpectralClustering,
@@ -352,6 +353,20 @@ def test_parts_are_those_of_the_sparse_graph(seed):
     expected = sparse.csgraph.connected_components(sparse.csr_array(K), directed=False)[0]
     assert count_parts(K) == count_parts(sparse.csr_array(K)) == expected
     assert (count_parts(np.zeros((3, 3))), count_parts(np.ones((3, 3)))) == (3, 1)
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_graphs_of_one_direction_are_clustered_by_the_mean_of_both(form):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(20, 2)), rng.normal(8.0, 1.0, size=(20, 2))])
+    K = kneighbors_graph(X, 12, include_self=True).toarray()
+    assert (K != K.T).any()
+    model = SpectralClustering(2, affinity="precomputed", random_state=0)
+    with pytest.warns(UserWarning, match="not symmetric"):
+        found = model.fit(form(K)).labels_
+    both = SpectralClustering(2, affinity="nearest_neighbors", n_neighbors=12, random_state=0).fit(X)
+    np.testing.assert_array_equal(found[:, None] == found, both.labels_[:, None] == both.labels_)
+    np.testing.assert_array_equal(sparse.csr_array(model.affinity_matrix_).toarray(), (K + K.T) / 2)
 
 
 def test_one_wrong_entry_of_many_is_no_symmetric_graph():

@@ -142,12 +142,23 @@ def test_path_of_several_targets():
 
 @pytest.mark.parametrize(
     "alphas, options, message",
-    [([], {}, "empty"), ([-1.0], {}, "at least 0"), ([1.0], {"cv": 3, "alpha_per_target": True}, "cv=None")],
+    [
+        ([], {}, "empty"),
+        ([1.0, -1.0], {}, r"alphas\[1\] == -1.0, must be >= 0"),
+        ([1.0, np.inf], {}, "finite"),
+        ([1.0], {"cv": 3, "alpha_per_target": True}, "cv=None"),
+    ],
 )
 def test_bad_options(alphas, options, message):
     X, y = seeded(6)
     with pytest.raises(ValueError, match=message):
         RidgeCV(alphas, **options).fit(X, y)
+
+
+def test_penalties_are_numbers():
+    X, y = seeded(6)
+    with pytest.raises(TypeError, match=r"alphas\[1\] must be an instance of float, not str"):
+        RidgeCV([1.0, "2"]).fit(X, y)
 
 
 def test_leverage_one_is_named():

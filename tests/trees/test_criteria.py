@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from gnomon.ensemble import ExtraTreesRegressor
+from gnomon.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -126,3 +131,41 @@ def test_whole_numbers_are_no_shares():
 def test_importances_want_a_fit():
     with pytest.raises(NotFittedError):
         _ = DecisionTreeClassifier().feature_importances_
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_medians_of_siblings_are_parted_by_their_mean(sign):
+    rng = np.random.default_rng(5)
+    x, y = rng.uniform(size=300), rng.uniform(size=300)
+    tree = DecisionTreeRegressor(criterion="absolute_error", monotonic_cst=[sign]).fit(x[:, None], y).tree_
+    value = tree.value[:, 0, 0]
+    bounds = {0: (-np.inf, np.inf)}
+    for t in range(tree.node_count):
+        low, high = bounds[t]
+        assert low - 1e-12 <= value[t] <= high + 1e-12
+        left, right = tree.children_left[t], tree.children_right[t]
+        if left >= 0:
+            between = (value[left] + value[right]) / 2
+            ends = [(low, between), (between, high)][::sign]
+            bounds[left], bounds[right] = ends
+
+
+@pytest.mark.parametrize("signs", [[1], [1, 0.8], [2, 0], ["up", "no"]])
+def test_constraints_that_are_no_signs_are_refused(signs):
+    X, y = np.arange(12.0).reshape(6, 2), np.arange(6) % 2
+    for learner in (DecisionTreeClassifier, RandomForestClassifier, RandomForestRegressor):
+        with pytest.raises(ValueError, match="monotonic_cst must hold"):
+            learner(monotonic_cst=signs).fit(X, y)
+
+
+def test_constraints_want_one_direction():
+    X = np.arange(12.0).reshape(6, 2)
+    three, outputs = np.arange(6) % 3, np.stack([np.arange(6) % 2] * 2, axis=1)
+    for learner in (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier):
+        with pytest.raises(ValueError, match="two classes"):
+            learner(monotonic_cst=[1, 0]).fit(X, three)
+        with pytest.raises(ValueError, match="one output"):
+            learner(monotonic_cst=[1, 0]).fit(X, outputs)
+    for learner in (DecisionTreeRegressor, RandomForestRegressor, ExtraTreesRegressor):
+        with pytest.raises(ValueError, match="one output"):
+            learner(monotonic_cst=[1, 0]).fit(X, outputs)

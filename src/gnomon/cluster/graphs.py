@@ -20,8 +20,11 @@ STRIP = 256  # rows of a matrix that are compared at once
 KINDS = ("rbf", "nearest_neighbors", "mutual_neighbors", "epsilon", "precomputed")
 
 
-def similarities(K: Any, name: str = "K") -> Any:
-    """Return a symmetric, non-negative similarity matrix, dense or CSR, or say what is wrong with it."""
+def similarities(K: Any, name: str = "K", *, mend: bool = False) -> Any:
+    """Return a symmetric, non-negative similarity matrix, dense or CSR, or say what is wrong with it.
+
+    With `mend` the mean of both directions is taken, with a warning, where they differ.
+    """
     K = (
         sparse.csr_array(K).astype(np.float64)
         if sparse.issparse(K)
@@ -33,7 +36,10 @@ def similarities(K: Any, name: str = "K") -> Any:
     if values.size and values.min() < 0:
         raise DataError(f"{name} has negative similarities; its smallest is {values.min()}.")
     if _asymmetry(K) > 1e-10 * max(values.max(initial=0.0), np.finfo(float).tiny):
-        raise DataError(f"{name} is not symmetric; take (K + K.T) / 2 first.")
+        if not mend:
+            raise DataError(f"{name} is not symmetric; take (K + K.T) / 2 first.")
+        warn(f"{name} is not symmetric; (K + K.T) / 2 is taken.")
+        K = (K + K.T) / 2
     return K
 
 

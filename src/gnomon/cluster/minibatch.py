@@ -22,7 +22,7 @@ from gnomon.core.randomness import draw_seed, stream
 from gnomon.core.rows import Chunk
 from gnomon.core.steps import Learner, Report
 from gnomon.core.sums import per_row, total
-from gnomon.core.validate import Reads, check_fitted
+from gnomon.core.validate import Reads, check_fitted, warn
 from gnomon.loops import kmeans_few
 
 LONGEST = 200  # passes in one call
@@ -80,7 +80,7 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     max_no_improvement : int or None, default=10
         Stop after so many batches without a smaller smoothed cost.
     init_size : int, optional
-        Rows to seed from; ``3 * batch_size`` and at least ``3 * n_clusters`` by default.
+        Rows to seed from, at least `n_clusters`; ``3 * batch_size`` and at least ``3 * n_clusters`` by default.
     n_init : int or "auto", default="auto"
         Starts; the best at seeding is kept.
     reassignment_ratio : float, default=0.01
@@ -175,7 +175,7 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 init = init(rows.X, self.n_clusters, random_state=random_state)
             return seeding.given(rows, frame, init, self.n_clusters).centers
         whole = seeding.Sample(rows.X, rows.weight, frame)
-        size = self.init_size or max(3 * self.batch_size, 3 * self.n_clusters)
+        size = self._seeding_rows()
         if size < _rows_counted(rows.weight):
             chosen = whole.pick(rows.weight, rng.random(size))
             whole = seeding.Sample(rows.X[chosen], np.ones(size), frame)
@@ -189,6 +189,18 @@ class MiniBatchKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         found = [seeding.STARTS[self.init](whole, self.n_clusters, rng).centers for _ in range(int(tries))]
         chunk = Chunk(whole.X, None, whole.weight, 0)
         return max(found, key=lambda centers: negative_cost(chunk, centers)) if tries != 1 else found[0]
+
+    def _seeding_rows(self) -> int:
+        if self.init_size is None:
+            return max(3 * self.batch_size, 3 * self.n_clusters)
+        if self.init_size < self.n_clusters:
+            enough = 3 * self.n_clusters
+            warn(
+                f"init_size={self.init_size} should be at least n_clusters={self.n_clusters}; taking {enough}.",
+                RuntimeWarning,
+            )
+            return enough
+        return self.init_size
 
     def _step(self, work: BatchWork, state: BatchState) -> tuple[BatchState, Report]:
         """One pass: as many batches as make up the data."""

@@ -298,7 +298,9 @@ class SpectralClustering(ClusterMixin, OneStep):
             near = nearest_of(rows.X if rows.graph is None else rows.graph, self.n_neighbors)
             return self._cut(similarities((near + near.T) / 2, "the affinity"))
         if self.affinity == "precomputed":
-            return self._cut(similarities(self._graph(rows.X, rows.graph), "the affinity"))
+            return self._cut(
+                similarities(rows.X if rows.graph is None else rows.graph, "the affinity", mend=True)
+            )
         order = Sample(rows.X, rows.weight, frame_of(rows)).order  # rounding cannot follow the order of rows
         place = np.argsort(order)
         found = self._cut(similarities(self._graph(rows.X[order]), "the affinity"))
@@ -330,9 +332,7 @@ class SpectralClustering(ClusterMixin, OneStep):
             "relaxation_bound_": found.bound,
         }
 
-    def _graph(self, X: Array, graph: Any = None) -> Any:
-        if graph is not None:
-            return graph
+    def _graph(self, X: Array) -> Any:
         if self.affinity in GRAPHS:
             near = min(self.n_neighbors, len(X))
             return affinity(X, self.affinity, gamma=self.gamma, n_neighbors=near)

@@ -30,7 +30,7 @@ from gnomon.trees.nodes import (
     pack_trees,
     packed_trees_of,
 )
-from gnomon.trees.problems import Growth, Problem, repetitions
+from gnomon.trees.problems import Growth, Problem, check_one_direction, repetitions
 
 Array = np.ndarray
 AHEAD = 20  # trees grown side by side before the first of them is told of
@@ -109,6 +109,7 @@ class Forest(cats.ReadsCategories, Learner):
             raise DataError("max_samples needs bootstrap=True; without it every tree sees all rows.")
         if self.oob_score and not self.bootstrap:
             raise DataError("oob_score needs bootstrap=True: without it no row is out of the bag.")
+        check_one_direction(self.monotonic_cst, rows)
         X, y, weight = positive(rows)
         reps = repetitions(weight)
         problem = self._problem(y, weight, reps, rows)

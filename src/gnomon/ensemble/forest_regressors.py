@@ -40,7 +40,7 @@ class _ForestRegressor(RegressorMixin, Forest):
                 raise DataError(
                     "criterion='absolute_error' draws features for every split; use feature_subset='split'."
                 )
-            check_absolute(self, rows, y)
+            check_absolute(rows)
         return number_problem(self.criterion, y.reshape(len(y), -1), weight, reps)
 
     def _grow(self, data: Any, problem: Problem, growth: Any, rng: Any, mask: Array | None) -> Tree:

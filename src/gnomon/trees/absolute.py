@@ -125,8 +125,8 @@ class _Grower:
             self.measure(node["rows"][part], node["depth"] + 1) for part in (goes_left, ~goes_left)
         )
         if self.signs.any():
-            sign, half = self.signs[node["feature"]], 0.5 * (left["value"][0] + right["value"][0])
-            half = min(max(half, node["lower"]), node["upper"])
+            sign, ends = self.signs[node["feature"]], (left["value"][0], right["value"][0])
+            half = float(np.clip(ends, node["lower"], node["upper"]).mean())
             for child, side in ((left, 1), (right, -1)):
                 child["lower"] = half if sign * side < 0 else node["lower"]
                 child["upper"] = half if sign * side > 0 else node["upper"]
@@ -167,12 +167,10 @@ class _Grower:
         )
 
 
-def check_absolute(model: Any, rows: Any, y: Array) -> None:
+def check_absolute(rows: Any) -> None:
     """Refuse what trees of the absolute error do not know."""
     if rows.categories:
         raise DataError("criterion='absolute_error' knows no categories; use 'squared_error'.")
-    if model.monotonic_cst is not None and y.ndim == 2 and y.shape[1] > 1:
-        raise DataError("monotonic_cst takes one output; fit one tree per output.")
 
 
 def grow_from_rows(X: Any, y: Array, weight: Array, reps: Array, growth: Any, rng: Any) -> Tree:
@@ -185,7 +183,7 @@ def grow_absolute(model: Any, rows: Any) -> Tree:
     from gnomon.trees.base import growth_of, positive
     from gnomon.trees.problems import repetitions
 
-    check_absolute(model, rows, rows.y)
+    check_absolute(rows)
     X, y, weight = positive(rows)
     reps = repetitions(weight)
     growth = growth_of(model, weight, reps, rows.n_features)

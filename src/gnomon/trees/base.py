@@ -41,7 +41,7 @@ from gnomon.trees.nodes import (
     packed_trees_of,
     select,
 )
-from gnomon.trees.problems import NO_LIMIT, Growth, Problem, checked_signs, repetitions
+from gnomon.trees.problems import NO_LIMIT, Growth, Problem, check_one_direction, checked_signs, repetitions
 
 Array = np.ndarray
 
@@ -197,6 +197,7 @@ class TreeModel(cats.ReadsCategories, Unseeded):
         return depth_first and self.max_bins is None and self.monotonic_cst is None and not rows.sparse
 
     def _prepare(self, rows: Any) -> TreeWork:
+        check_one_direction(self.monotonic_cst, rows)
         return TreeWork(rows)
 
     def _step(self, work: TreeWork, state: LevelState | None) -> tuple[LevelState, Report]:

@@ -73,10 +73,22 @@ def checked_signs(given: Any, d: int) -> Array | None:
     """Return monotone constraints as an array of one sign a column."""
     if given is None:
         return None
-    signs = np.asarray(given, dtype=np.int64)
+    signs = np.asarray(given)
     if signs.shape != (d,) or not np.isin(signs, (-1, 0, 1)).all():
-        raise DataError(f"monotonic_cst must hold one of -1, 0, 1 for each of the {d} features.")
-    return signs
+        raise DataError(
+            f"monotonic_cst must hold one of -1, 0, 1 for each of the {d} features; got {signs.tolist()}."
+        )
+    return signs.astype(np.int64)
+
+
+def check_one_direction(signs: Any, rows: Any) -> None:
+    """Refuse monotone constraints where no single number is predicted: several outputs, more than two classes."""
+    if signs is None:
+        return
+    if np.ndim(rows.y) == 2 and rows.y.shape[1] > 1:
+        raise DataError("monotonic_cst takes one output; fit one model per output.")
+    if rows.classes is not None and len(rows.classes) > 2:
+        raise DataError("monotonic_cst needs two classes: it speaks about the share of the second.")
 
 
 def signs_by_name(signs: Any, rows: Any) -> Any:

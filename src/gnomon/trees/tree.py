@@ -150,12 +150,10 @@ class DecisionTreeClassifier(ClassifierMixin, ReadsOutputs, TreeModel):
         return super().fit(X, y, sample_weight)
 
     def _prepare(self, rows: Any) -> Any:
-        if rows.outputs is not None and (self.monotonic_cst is not None or self.split != "binary"):
-            raise DataError("monotonic_cst and split='multiway' take one column of classes.")
+        if rows.outputs is not None and self.split != "binary":
+            raise DataError("split='multiway' takes one column of classes.")
         if self.criterion == "gain_ratio" and self.split != "multiway":
             raise DataError("criterion='gain_ratio' compares branches of many; use it with split='multiway'.")
-        if self.monotonic_cst is not None and len(rows.classes) > 2:
-            raise DataError("monotonic_cst needs two classes: it speaks about the share of the second.")
         return super()._prepare(rows)
 
     def _grown(self, rows: Any) -> Tree:

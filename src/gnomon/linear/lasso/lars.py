@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import nearest
 from gnomon.core.linalg import Array
@@ -79,7 +80,7 @@ class _Walk:
                 self.active.append(int(j))
             else:
                 self.skipped.add(int(j))
-                warn(f"column {j} depends on columns already in the path and is skipped.")
+                warn(f"column {j} depends on columns already in the path and is skipped.", ConvergenceWarning)
 
     def _independent(self, j: int) -> bool:
         x = self.X[:, j]

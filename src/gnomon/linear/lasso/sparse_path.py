@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.progress import told
 from gnomon.core.threads import one_blas_thread
+from gnomon.linear._rules import listed_penalties
 from gnomon.linear.lasso.sparse import Lasso, Prepared, prepare, strengths
 
 PATIENCE = 10  # working sets tried without a smaller gap before rounding is taken to forbid it
@@ -32,13 +32,7 @@ def alpha_grid(
 
 def given_alphas(alphas: Any) -> Array:
     """Return penalties that a user has listed, largest first."""
-    values = np.ravel(np.asarray(alphas, dtype=object))
-    for i, value in enumerate(values):
-        if not isinstance(value, Real):
-            raise TypeError(f"alphas[{i}] must be an instance of float, not {type(value).__name__}.")
-        if not value >= 0:
-            raise DataError(f"alphas[{i}] == {value}, must be >= 0.0.")
-    return np.sort(values.astype(float))[::-1]
+    return np.sort(listed_penalties(alphas))[::-1]
 
 
 def follow(

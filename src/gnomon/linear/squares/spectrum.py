@@ -9,6 +9,7 @@ from scipy import linalg
 
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
+from gnomon.linear._rules import listed_penalties
 from gnomon.linear.squares.least_squares import check_moments
 from gnomon.linear.squares.moments import LinearSums, sum_moments
 from gnomon.linear.squares.normal import EPS, as_columns, center_rows
@@ -100,11 +101,11 @@ def ridge_path(
 
 def check_alphas(alphas: Any) -> Array:
     """Return the penalties as a vector, or say what is wrong."""
-    values = np.atleast_1d(np.asarray(alphas, dtype=np.float64)).ravel()
+    values = listed_penalties(alphas)
     if not len(values):
         raise DataError("alphas is empty; give at least one penalty.")
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise DataError(f"alphas must be finite and at least 0; the smallest is {values.min()}.")
+    if not np.isfinite(values).all():
+        raise DataError("alphas must be finite; one is infinite.")
     return values
 
 
