@@ -17,6 +17,7 @@ from contract.learners import SlowMean
 from contract.recipes import RECIPES, Recipe
 from gnomon.core.promises import EXACT, Promises
 from gnomon.core.steps import Learner
+from gnomon.ensemble.hist_base import HistBoosted
 
 METHODS = (
     "predict",
@@ -153,6 +154,11 @@ class Subject:
     @cached_property
     def takes_nan(self):
         return self.tags.input_tags.allow_nan
+
+    @cached_property
+    def takes_infinity(self):
+        """Whether infinite entries are the largest numbers."""
+        return issubclass(self.cls, HistBoosted)
 
     @cached_property
     def takes_categories(self):

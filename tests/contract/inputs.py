@@ -301,12 +301,12 @@ def all_nan(subject):
 
 @awkward
 def positive_infinity(subject):
-    return changed(subject, "inf", entry(np.inf))
+    return changed(subject, ANSWER if subject.takes_infinity else "inf", entry(np.inf))
 
 
 @awkward
 def negative_infinity(subject):
-    return changed(subject, "inf|[Nn]egative", entry(-np.inf))
+    return changed(subject, ANSWER if subject.takes_infinity else "inf|[Nn]egative", entry(-np.inf))
 
 
 @awkward
