@@ -15,6 +15,24 @@ def classes(n):
     return X[:n], y[:n], X[n:], y[n:]
 
 
+@cache
+def targets(n):
+    from sklearn.datasets import make_friedman1
+
+    X, y = make_friedman1(n + 20_000, 10, noise=1.0, random_state=0)
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+@cache
+def ten_classes(n):
+    from sklearn.datasets import make_classification
+
+    X, y = make_classification(
+        n + 20_000, 20, n_informative=12, n_classes=10, n_clusters_per_class=1, random_state=0
+    )
+    return X[:n], y[:n], X[n:], y[n:]
+
+
 def fitted(module, name, **options):
     def fit(data):
         from importlib import import_module
@@ -39,6 +57,10 @@ def predicted(module, name, **options):
 
 def accuracy(model, data):
     return float((model.predict(data[2]) == data[3]).mean())
+
+
+def squared_error(model, data):
+    return float(((model.predict(data[2]) - data[3]) ** 2).mean())
 
 
 def mean_accuracy(model, data):
@@ -137,6 +159,32 @@ CASES = [
         goal=1.3,
         tolerance=0.003,
         **SHARED,
+    ),
+    Case(
+        "histogram boosting of a number, 100 x 31 leaves, d=10",
+        ours=fitted(OURS, "HistGradientBoostingRegressor", **ROUNDS),
+        peers={
+            "scikit-learn": fitted(PEER, "HistGradientBoostingRegressor", **ROUNDS),
+            "lightgbm": fitted("lightgbm", "LGBMRegressor", **LIGHT),
+        },
+        data=targets,
+        sizes=[400_000],
+        quality=squared_error,
+        better="lower",
+        goal=1.0,
+        tolerance=0.01,
+    ),
+    Case(
+        "histogram boosting of ten classes, 20 x 31 leaves, d=20",
+        ours=fitted(OURS, "HistGradientBoostingClassifier", **FEW_ROUNDS),
+        peers={
+            "scikit-learn": fitted(PEER, "HistGradientBoostingClassifier", **FEW_ROUNDS),
+            "lightgbm": fitted("lightgbm", "LGBMClassifier", **{**LIGHT, "n_estimators": 20}),
+        },
+        sizes=[50_000],
+        goal=1.0,
+        tolerance=0.005,
+        **{**SHARED, "data": ten_classes},
     ),
     Case(
         "histogram boosting: predict",
