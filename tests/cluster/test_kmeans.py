@@ -14,6 +14,7 @@ from gnomon.cluster import KMeans, MiniBatchKMeans, farthest_first, kmeans_plusp
 from gnomon.core.callbacks import TimeBudget
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.threads import threads
+from gnomon.loops import kmeans_few
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
 PAIRS = np.array([[0.0, 100.0, 200.0, 300.0]]).T + np.array([[-1.0, 1.0]])
@@ -436,18 +437,38 @@ def test_dates_are_no_numbers():
 
 @pytest.mark.parametrize("k", [1, 2, 7])
 @pytest.mark.parametrize("model", [KMeans, MiniBatchKMeans])
-def test_few_rows_get_the_labels_of_many(model, k, monkeypatch):
+@pytest.mark.parametrize("narrow", [0, lloyd.NARROW])
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_few_rows_get_the_labels_of_many(model, k, narrow, d, monkeypatch):
     rng = np.random.default_rng(k)
-    X = np.concatenate([rng.normal(size=(60, 3)), rng.integers(0, 3, size=(60, 3))])  # ties, too
+    X = np.concatenate([rng.normal(size=(60, d)), rng.integers(0, 3, size=(60, d))])  # ties, too
     weight = rng.integers(0, 3, size=120)
     found = model(k, random_state=0, max_iter=20).fit(X, sample_weight=weight)
     assert X.size * k <= lloyd.FEW_PRODUCTS
     monkeypatch.setattr(lloyd, "FEW_PRODUCTS", 0)
+    monkeypatch.setattr(lloyd, "NARROW", narrow)
     other = model(k, random_state=0, max_iter=20).fit(X, sample_weight=weight)
     np.testing.assert_array_equal(found.labels_, other.labels_)
     np.testing.assert_array_equal(found.cluster_centers_, other.cluster_centers_)
     np.testing.assert_array_equal(found.trace_.objective, other.trace_.objective)
     np.testing.assert_array_equal(found.predict(X), other.predict(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_rows_side_by_side_have_the_distances_of_single_ones(d, dtype):
+    rng = np.random.default_rng(d)
+    X = np.concatenate([rng.normal(size=(1000, d)), rng.integers(0, 3, size=(300, d))]).astype(dtype)
+    centers = np.concatenate([rng.normal(size=(6, d)), rng.integers(0, 3, size=(3, d))])
+    found = []
+    for loop in (kmeans_few.assign_few, kmeans_few.assign_narrow):
+        labels, near = np.zeros(1300, np.int32), np.zeros(1300)
+        found.append((loop(X, 7, 1291, centers, 0.5, labels, near), labels, near))
+    assert found[0][0] == found[1][0] > 0
+    for one, other in zip(found[0][1:], found[1][1:]):
+        np.testing.assert_array_equal(one, other)
+    distances = np.square(0.5 * (X[7:1291, None].astype(float) - centers)).sum(axis=2)
+    np.testing.assert_allclose(found[1][2][7:1291], distances.min(axis=1), rtol=1e-14)
 
 
 @pytest.mark.parametrize(

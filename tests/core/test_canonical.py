@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gnomon.core.canonical import order_by_key, order_by_value, rows_differ
+from gnomon.core.canonical import _stable_order, order_by_key, order_by_value, rows_differ
 from gnomon.linear import Perceptron, SGDClassifier
 from gnomon.linear.online._epochs import canonical
 from gnomon.linear.online.perceptron import Perceptron as _Reader
@@ -74,3 +74,12 @@ def test_order_of_rows_does_not_matter_beside_a_huge_column(cls):
     one = cls(random_state=0, max_iter=3, tol=None).fit(X, y)
     other = cls(random_state=0, max_iter=3, tol=None).fit(X[perm], y[perm])
     assert np.array_equal(one.coef_, other.coef_)
+
+
+@pytest.mark.parametrize("values", [3, 5000, 2**62])
+def test_whole_keys_are_put_in_order_as_a_stable_sort_does(values):
+    keys = np.random.default_rng(0).integers(0, values, size=20_000).astype(np.uint64)
+    np.testing.assert_array_equal(_stable_order(keys), np.argsort(keys, kind="stable"))
+    few = np.arange(20_000, dtype=np.uint64)[::-1].copy()
+    few[::40] = few[1]  # one key in forty
+    np.testing.assert_array_equal(_stable_order(few), np.argsort(few, kind="stable"))

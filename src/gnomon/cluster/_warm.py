@@ -24,6 +24,8 @@ def warm_up() -> None:
         KMeans(2, algorithm="optimal_1d").fit(rows[:, :1])
         for kind in (KMeans, MiniBatchKMeans, KMedians, KMedoids, SoftKMeans):
             kind(2, random_state=0).fit(rows).predict(rows)
+        for wide in (1, 2):
+            KMeans(2, random_state=0).fit(np.tile(rows, (700, wide)))  # not few, nor narrow
         for linkage in ("single", "ward", "average", "centroid"):
             AgglomerativeClustering(2, linkage=linkage).fit(rows)
     graph = np.ones((4, 4)) - np.eye(4)

@@ -13,7 +13,6 @@ from gnomon.core.linalg import Array
 from gnomon.core.rows import Chunk
 from gnomon.core.threads import in_order
 from gnomon.loops import kmeans as loops
-from gnomon.loops import kmeans_few
 
 
 class LloydWork:
@@ -74,8 +73,9 @@ class LloydWork:
         return found._replace(sums=sums, cost=known.square + found.cost)
 
     def _screened(self, centers: Array, labels: Array, kinds: int, known: lloyd.Known | None) -> Any:
-        if self.X.size * len(centers) <= lloyd.FEW_PRODUCTS:
-            return self._direct(centers, labels, known)
+        loop = lloyd.direct_loop(self.X, len(centers))
+        if loop is not None:
+            return self._direct(loop, centers, labels, known)
         self._move_bounds(centers, kinds)
         screen = lloyd.screen_of(centers, self.frame, self.groups.order)
         fixed = (*screen[:3], self.norms, *screen[3:], *self.groups, self.drift, self.sunk, self.moved)
@@ -87,11 +87,11 @@ class LloydWork:
 
         return work
 
-    def _direct(self, centers: Array, labels: Array, known: lloyd.Known | None) -> Any:
-        """The same for few rows and centers, with all distances."""
+    def _direct(self, loop: Any, centers: Array, labels: Array, known: lloyd.Known | None) -> Any:
+        """The same with all distances, for few rows or few columns."""
 
         def work(block: tuple[int, int]) -> lloyd.Assignment:
-            changed = kmeans_few.assign_few(self.X, *block, centers, self.frame.scale, labels, self.near)
+            changed = loop(self.X, *block, centers, self.frame.scale, labels, self.near)
             return self._added(block, centers, labels, known, changed)
 
         return work

@@ -18,6 +18,15 @@ from gnomon.loops import kmeans as loops
 from gnomon.loops import kmeans_few
 
 FEW_PRODUCTS = 2**13  # of rows, centers and columns, below which screens and bounds cost more than they spare
+NARROW = 3  # columns up to which all distances cost less than a look at the bounds
+NEAR_CENTERS = 50  # where there are no more centers than so many
+
+
+def direct_loop(X: Array, k: int) -> Any:
+    """Return the loop that takes all distances, where that costs least; else None."""
+    if X.size * k <= FEW_PRODUCTS:
+        return kmeans_few.assign_few
+    return kmeans_few.assign_narrow if X.shape[1] <= NARROW and k <= NEAR_CENTERS else None
 
 
 class Groups(NamedTuple):
@@ -122,8 +131,9 @@ def assign_chunk(chunk: Any, centers: Array, frame: Frame | None = None) -> Any:
         sums = np.zeros(centers.shape)
         loops.assign_observed(X, chunk.weight, 0, m, centers, frame.scale, labels, near, sums, sums.copy())
         return labels, near
-    if X.size * k <= FEW_PRODUCTS:
-        kmeans_few.assign_few(X, 0, m, centers, frame.scale, labels, near)
+    loop = direct_loop(X, k)
+    if loop is not None:
+        loop(X, 0, m, centers, frame.scale, labels, near)
         return labels, near
     norms = np.empty(m)
     loops.row_norms(X, 0, m, frame.shift, frame.scale, norms)

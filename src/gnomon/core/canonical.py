@@ -14,6 +14,8 @@ from scipy import sparse
 
 from gnomon.core.linalg import Array
 
+FEW_TIES = 1 / 16  # share of keys that are the one before, up to which they are put in order afterwards
+
 
 def order_by_value(*columns: Array) -> Array:
     """Return the order of the rows by the first column, then the next; a matrix counts as its columns.
@@ -52,7 +54,7 @@ def order_by_key(
     >>> order, fresh
     (array([1, 2, 0, 3]), array([ True,  True,  True, False]))
     """
-    order = np.argsort(keys, kind="stable")
+    order = _stable_order(keys)
     ranked = keys[order]
     fresh = np.ones(len(order), dtype=bool)
     tied = np.flatnonzero(ranked[1:] == ranked[:-1])
@@ -65,6 +67,23 @@ def order_by_key(
             unequal = differ(order[tied], order[tied + 1])
         fresh[tied + 1] = unequal
     return order, fresh
+
+
+def _stable_order(keys: Array) -> Array:
+    """Return ``argsort(keys, kind="stable")``; NumPy's quick sort is several times as fast, and few keys tie."""
+    if keys.dtype.kind not in "iu":
+        return np.argsort(keys, kind="stable")
+    order = np.argsort(keys)
+    ranked = keys[order]
+    same = ranked[1:] == ranked[:-1]
+    count = np.count_nonzero(same)
+    if count > FEW_TIES * len(keys):
+        return np.argsort(keys, kind="stable")
+    if count:
+        places = np.flatnonzero(np.append(same, False) | np.append(False, same))
+        rows = order[places]
+        order[places] = rows[np.lexsort((rows, keys[rows]))]
+    return order
 
 
 def _whole_ties(ranked: Array, within: Array) -> Array:

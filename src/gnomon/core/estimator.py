@@ -23,7 +23,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return list(parameter_names(cls))
+        kind: Any = cls
+        return list(parameter_names(kind))
 
     def _read(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True, **options: Any

@@ -243,7 +243,7 @@ class Learner(Convergence, CallbackSupportMixin, Estimator):  # type: ignore[mis
         """Yield the moments of a run until it converges or the steps are used up."""
         tol = float(getattr(self, "tol", None) or 0.0)
         clock = time.perf_counter() - (recorder.seconds[-1] if recorder.seconds else 0.0)
-        limit = self._limit()
+        limit, heard = self._limit(), log.isEnabledFor(logging.DEBUG)
         while (index := len(recorder.objective)) < limit:
             if recorder.watched:
                 state, told = self._step(work, state)
@@ -254,7 +254,10 @@ class Learner(Convergence, CallbackSupportMixin, Estimator):  # type: ignore[mis
                 previous = recorder.objective[-1] if recorder.objective else math.inf
                 objective = self._finite(report.objective, index)
                 recorder.add(objective, time.perf_counter() - clock, report.certificate, report.info)
-                log.debug("%s %s %d: objective %.10g", type(self).__name__, self._unit, index + 1, objective)
+                if heard:
+                    log.debug(
+                        "%s %s %d: objective %.10g", type(self).__name__, self._unit, index + 1, objective
+                    )
             converged = report.done or self._converged(report, objective, previous, tol)
             moment = Moment(state, report, converged)
             yield moment

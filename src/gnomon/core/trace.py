@@ -114,11 +114,14 @@ class Recorder:
         self.seconds.append(seconds)
         if certificate is not None:
             self.certificate.append(certificate)
-        if not info and not self.info:
-            return
-        for name in info.keys() | self.info.keys():  # a column has one entry a step, from its first on
-            column = self.info.setdefault(name, array("d", [math.nan]) * (len(self.objective) - 1))
-            column.append(float(info.get(name, math.nan)))
+        for name, value in info.items():  # a column has one entry a step, from its first on
+            column = self.info.get(name)
+            if column is None:
+                column = self.info[name] = array("d", [math.nan]) * (len(self.objective) - 1)
+            column.append(float(value))
+        if len(self.info) > len(info):
+            for name in self.info.keys() - info.keys():
+                self.info[name].append(math.nan)
 
     def last(self) -> dict[str, Any]:
         """Return the newest row by column; what is not a number is None."""

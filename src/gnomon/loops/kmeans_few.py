@@ -1,4 +1,4 @@
-"""Assignment of few rows to few centers, without the screens and bounds of `loops.kmeans`: the same labels.
+"""Assignment of few rows or few columns to few centers, without the screens and bounds of `loops.kmeans`; same labels.
 
 X is read-only, C-ordered and free of NaN.
 """
@@ -6,7 +6,7 @@ X is read-only, C-ordered and free of NaN.
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.kmeans import add_residuals, add_weights, squared_distance
+from gnomon.loops.kmeans import TILE, add_residuals, add_weights, squared_distance
 from gnomon.loops.streams import fill_uniform
 
 
@@ -27,6 +27,53 @@ def assign_few(X, start, stop, centers, scale, labels, near):
         if labels[i] != label:
             labels[i] = label
             changed += 1
+    return changed
+
+
+@compiled(fastmath=True)
+def add_squares(column, center, scale, first, out):
+    """out[i] += ((column[i] − center)·scale)², or becomes it where this is the first column."""
+    if first:
+        for i in range(len(column)):
+            gap = (column[i] - center) * scale
+            out[i] = gap * gap
+    else:
+        for i in range(len(column)):
+            gap = (column[i] - center) * scale
+            out[i] += gap * gap
+
+
+@compiled
+def assign_narrow(X, start, stop, centers, scale, labels, near):
+    """The same as `assign_few` for up to three columns: row beside row, so that several go at a time.
+
+    The terms of a sum come in the order of the columns, as they do in `squared_distance` of so few.
+    """
+    d, changed = X.shape[1], 0
+    columns, distance = np.empty((d, TILE)), np.empty(TILE)
+    nearest, where = np.empty(TILE), np.empty(TILE, np.int32)
+    for first in range(start, stop, TILE):
+        last = min(first + TILE, stop)
+        rows, known = X[first:last], labels[first:last]
+        m = len(rows)
+        for j in range(d):
+            column = columns[j]
+            for i in range(m):
+                column[i] = rows[i, j]
+        for i in range(m):
+            nearest[i], where[i] = np.inf, 0
+        for c in range(len(centers)):
+            for j in range(d):
+                add_squares(columns[j, :m], centers[c, j], scale, j == 0, distance)
+            code = np.int32(c)
+            for i in range(m):
+                less = distance[i] < nearest[i]
+                nearest[i] = distance[i] if less else nearest[i]
+                where[i] = code if less else where[i]
+        near[first:last] = nearest[:m]
+        for i in range(m):
+            changed += known[i] != where[i]
+            known[i] = where[i]
     return changed
 
 

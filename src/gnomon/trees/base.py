@@ -108,7 +108,7 @@ def growth_of(model: Any, weight: Array, reps: Array, d: int) -> Growth:
         max_features=feature_count(model.max_features, d),
         max_leaf_nodes=0 if limit is None else int(limit),
         min_samples_split=max(2.0, share_or_number(model.min_samples_split, n), 2 * leaf),
-        min_samples_leaf=max(1.0, leaf) if not (reps != np.floor(reps)).any() else leaf,
+        min_samples_leaf=1.0 if leaf < 1.0 and not (reps != np.floor(reps)).any() else leaf,
         min_weight_leaf=float(model.min_weight_fraction_leaf * weight.sum()),
         min_impurity_decrease=float(model.min_impurity_decrease),
         random=getattr(model, "splitter", "best") == "random",

@@ -23,7 +23,7 @@ from gnomon.trees.sparse_columns import SparseColumns, grow_from_entries, sparse
 
 Array = np.ndarray
 
-SHORT = 1024  # rows up to which a column is sorted before another thread has heard of it
+SHORT = 1024  # rows up to which columns are sorted before another thread has heard of it
 LARGE_NODE = 16_384  # rows from which one node is worth several threads
 _NOTHING = np.zeros((1, 1))
 _NO_MASKS = np.zeros((1, 1), np.uint8)
@@ -67,6 +67,11 @@ def prepare(
         bins = find_bins(X, max_bins, categories, weight)
         codes = bin_columns(X, bins)
         return Prepared(_NOTHING, codes, bins, categories, np.arange(n, dtype=np.int32)[None])
+    if n < SHORT:
+        lines = np.ascontiguousarray(X.T, dtype=np.float64)
+        places = lines.argsort(axis=1)
+        columns = np.take_along_axis(lines, places, axis=1)
+        return Prepared(columns, np.zeros((1, 1), np.uint8), None, categories, places.astype(np.int32))
     columns, order = np.empty((d, n)), np.empty((d, n), dtype=np.int32)
 
     def sort(f: int) -> None:
@@ -74,7 +79,7 @@ def prepare(
         order[f] = np.argsort(column)
         columns[f] = column[order[f]]
 
-    list(in_order(sort, range(d), alone=n < SHORT))
+    list(in_order(sort, range(d)))
     return Prepared(columns, np.zeros((1, 1), np.uint8), None, categories, order)
 
 
@@ -146,7 +151,7 @@ def grow_rules(
 
 
 def _plain(problem: Problem) -> int:
-    if not np.array_equal(problem.weight, problem.reps):
+    if problem.weight is not problem.reps and not np.array_equal(problem.weight, problem.reps):
         return 0
     return 2 if (problem.weight == 1).all() else 1
 
