@@ -196,4 +196,4 @@ def test_a_killed_path_goes_on_from_its_last_knot(targets, tmp_path):
     assert_same_bits(
         [model.coef_, model.intercept_, model.coef_path_], [again.coef_, again.intercept_, again.coef_path_]
     )
-    assert model.n_iter_ == again.n_iter_ > 6
+    assert model.n_iter_ == again.n_iter_ >= 6  # every column enters

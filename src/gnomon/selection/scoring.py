@@ -113,9 +113,9 @@ def _crps(y: Array, forecast: Any) -> Array:
         q = np.array([np.broadcast_to(forecast.ppf(one), y.shape) for one in u])
         gap = y - q
         return 2 * np.maximum(u[:, None] * gap, (u[:, None] - 1) * gap).mean(axis=0)
-    draws = np.sort(np.asarray(forecast, dtype=float), axis=1)
+    draws = np.asarray(forecast, dtype=float)
     if draws.ndim != 2 or len(draws) != len(y):
         raise DataError("forecast must be a distribution, or draws of shape (n, m).")
-    m = draws.shape[1]
+    draws, m = np.sort(draws, axis=1), draws.shape[1]
     weight = 2 * np.arange(1, m + 1) - m - 1
     return np.abs(draws - y[:, None]).mean(axis=1) - draws @ weight / m**2

@@ -102,8 +102,6 @@ class MultinomialHMM(CountingHMM):
         return Multinomial(np.asarray(self.emissionprob_, dtype=np.float64), n=trials)
 
     def _start_emission(self, X: Array, rng: np.random.Generator) -> Multinomial:
-        if not self._is_fresh("e", "emissionprob_"):
-            return self._emission()
         totals = np.unique(X.sum(axis=1))
         trials = (
             self.n_trials
@@ -112,6 +110,8 @@ class MultinomialHMM(CountingHMM):
             if len(totals) == 1
             else None
         )
+        if not self._is_fresh("e", "emissionprob_"):
+            return Multinomial(self._emission().p, n=trials)
         return Multinomial(rng.dirichlet(np.ones(X.shape[1]), self.n_components), n=trials)
 
     def _emission_attributes(self, emission: Multinomial) -> dict[str, Any]:

@@ -232,9 +232,12 @@ def _knots(walk: _Walk, drop: bool, alpha_min: float, max_iter: int) -> Iterator
             return
         step, slope = walk.direction()
         length, leaving = walk.reach(step, slope, drop=drop)
-        if walk.alpha - length < alpha_min:
+        last = walk.alpha - length < alpha_min
+        if last:
             length, leaving = walk.alpha - alpha_min, None
         walk.move(length, step, slope, leaving)
+        if last:
+            walk.alpha = alpha_min  # what was subtracted may round to a little more, and one knot become two
         yield walk.alpha
 
 
