@@ -59,6 +59,28 @@ def public(api: str) -> str:
     return ".".join(api.split(".")[:3])
 
 
+@cache
+def homes_of_classes() -> dict[str, list[str]]:
+    """Return the families that have a class of a name."""
+    found: dict[str, list[str]] = {}
+    for family, members in families().items():
+        for name in members:
+            if name[0].isupper():
+                found.setdefault(name, []).append(family)
+    return found
+
+
+def with_links(html: str, family: str) -> str:
+    """Return the HTML of a name's page with links from the classes it speaks of: those of its own family first."""
+
+    def linked(found: re.Match[str]) -> str:
+        homes = homes_of_classes().get(found[1], [])
+        home = family if family in homes else homes[0] if len(homes) == 1 else ""
+        return f'<a href="../{home}/{found[1]}.html">{found[0]}</a>' if home else found[0]
+
+    return re.sub(r"(?<!\">)<code>(\w+)</code>(?!</a>)", linked, html)
+
+
 # Guides
 
 

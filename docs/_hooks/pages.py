@@ -16,7 +16,7 @@ import commands
 import courses
 import migrating
 import reference
-from names import families, link
+from names import families, link, with_links
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -126,6 +126,14 @@ def on_nav(nav: Any, files: Any, **_: Any) -> Any:
     for (page, index), before, after in zip(listed, [None, *pages], [*pages[1:], None], strict=False):
         page.parent, page.previous_page, page.next_page = index.parent, before, after
     return nav
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Let what a page of the API says of other classes lead to them."""
+    place = page.file.src_uri
+    return (
+        with_links(html, place.split("/")[1]) if place.startswith("api/") and place.count("/") > 1 else html
+    )
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:

@@ -188,6 +188,16 @@ def test_names_of_guides_are_those_that_their_code_uses():
     assert load("names").names_in(text + "`gnomon.svm.SVR`") == used
 
 
+def test_pages_of_names_link_the_classes_they_speak_of():
+    with_links = load("names").with_links
+    assert with_links("<p><code>KMedoids</code></p>", "cluster") == (
+        '<p><a href="../cluster/KMedoids.html"><code>KMedoids</code></a></p>'
+    )
+    assert 'href="../mixture/GaussianMixture.html"' in with_links("<code>GaussianMixture</code>", "cluster")
+    for other in ('<a href="x"><code>KMedoids</code></a>', "<code>n_init</code>", "<code>Nothing</code>"):
+        assert with_links(other, "cluster") == other
+
+
 # Lectures
 
 
