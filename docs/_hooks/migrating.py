@@ -104,7 +104,7 @@ def table(library: str, link: Any) -> str:
                 "||", r"\|\|"
             )
         )
-    return "\n".join(lines)
+    return "\n".join(['<div class="moves" markdown>', "", *lines, "", "</div>"])
 
 
 def filled(text: str, link: Any) -> str:

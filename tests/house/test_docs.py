@@ -92,7 +92,7 @@ def test_sections_of_docstrings_stand_at_the_margin():
     griffe = pytest.importorskip("griffe", reason="installed by the docs extra")
     unbroken = load("docstrings").unbroken
     package = griffe.load("gnomon", search_paths=[str(PROJECT / "src")], submodules=True)
-    for family, names in load("pages").families().items():
+    for family, names in load("names").families().items():
         for name, file in names.items():
             text = package[f"{family}.{file}.{name}"].docstring
             heads = re.findall(
@@ -126,40 +126,135 @@ def test_formulas_become_mathml():
 
 
 def test_pages_are_made_from_the_project():
-    pytest.importorskip("mkdocs", reason="installed by the docs extra")
-    pages = load("pages")
-    assert "load_old_faithful" in pages.api_page("datasets", pages.families()["datasets"])
-    assert "[`gnomon.datasets`](datasets.md)" in pages.api_index()
-    assert pages.course_page().startswith("# From course to code")
-    assert pages.link("gnomon.datasets.load_old_faithful").endswith(
-        "(api/datasets.md#gnomon.datasets.real.load_old_faithful)"
-    )
-    assert pages.link("sklearn.metrics.r2_score") == "`sklearn.metrics.r2_score`"
+    names, reference = load("names"), load("reference")
+    assert "[`load_old_faithful`](datasets/load_old_faithful.md)" in reference.family_page("datasets")
+    assert "[`gnomon.datasets`](datasets.md)" in reference.index()
+    assert names.link("gnomon.datasets.load_old_faithful").endswith("(api/datasets/load_old_faithful.md)")
+    assert names.link("gnomon.linear.Ridge.fit", "fit", "../") == "[`fit`](../api/linear/Ridge.md)"
+    assert names.link("gnomon.save") == "[`gnomon.save`](api/gnomon/save.md)"
+    assert names.link("sklearn.metrics.r2_score") == "`sklearn.metrics.r2_score`"
 
 
-def test_every_public_name_has_an_entry():
-    pytest.importorskip("mkdocs", reason="installed by the docs extra")
-    pages = load("pages")
-    assert set(pages.families()) >= {"linear", "cluster", "sequence"}
-    for family, names in pages.families().items():
-        page = pages.api_page(family, names)
+def test_every_public_name_has_a_page_that_its_family_lists():
+    reference = load("reference")
+    pages, families = reference.pages(), load("names").families()
+    assert set(families) >= {"linear", "cluster", "sequence"}
+    for family, names in families.items():
         module = importlib.import_module(f"gnomon.{family}")
         for name in module.__all__:
+            page = pages[f"{family}/{name}.md"]
             assert f"\n::: gnomon.{family}.{names[name]}.{name}\n" in page, f"gnomon.{family}.{name}"
+            assert f"[gnomon.{family}](../{family}.md)" in page
+            assert pages[f"{family}.md"].count(f"| [`{name}`]({family}/{name}.md) |") == 1
     for name, file in gnomon._FUNCTIONS.items():
-        assert f"\n::: gnomon.{file}.{name}\n" in pages.api_index()
+        assert f"\n::: gnomon.{file}.{name}\n" in pages[f"gnomon/{name}.md"]
+        assert f"[`{name}`](gnomon/{name}.md)" in pages["index.md"]
 
 
-def test_every_topic_of_the_map_stands_in_the_course_page():
-    pytest.importorskip("mkdocs", reason="installed by the docs extra")
-    pages = load("pages")
-    page = pages.course_page()
-    topics = [row["id"] for row in pages.read_table("topics.csv")]
+def test_pages_of_names_differ_by_more_than_capitals():
+    """Two files that differ by capitals alone are one file on some machines."""
+    places = [place.lower() for place in load("reference").pages()]
+    assert len(places) == len(set(places))
+
+
+def test_names_follow_one_another_as_their_families_list_them():
+    reference = load("reference")
+    listed = [place for place, _ in reference.order()]
+    assert sorted(listed) == sorted(place for place in reference.pages() if "/" in place)
+    for family in ("cluster", "plot"):
+        tables = reference.family_page(family).partition("\n## ")[2]
+        own = [place for place in listed if place.startswith(f"{family}/")]
+        assert re.findall(r"^\| \[`\w+`\]\((.*?)\)", tables, re.MULTILINE) == own
+
+
+def test_names_of_a_family_stand_by_kind():
+    groups = load("reference").groups
+    assert groups("cluster")["Models"][0] == "KMeans" and "choose_k" in groups("cluster")["Functions"]
+    assert "GridWorld" in groups("decide")["Classes"]
+    assert len(groups("plot")) > 5 and "Functions" not in groups("plot")  # too many for one table
+
+
+def test_pages_of_names_lead_to_guides_lectures_and_scenes():
+    around = "\n".join(load("reference").around("gnomon.cluster.KMeans"))
+    assert "](../../guides/choosing-k.md" in around and "#lesson=kmeans_film" in around
+    assert "](../../course-to-code/clustering-and-mixtures.md#lecture-k-means)" in around
+    assert load("reference").around("gnomon.nothing.at_all") == []
+
+
+def test_names_of_guides_are_those_that_their_code_uses():
+    code = "from gnomon import plot\nfrom gnomon.svm import SVC, convex_hull as hull\nplot.trace(SVC())\n"
+    text = f"```python\n{code}```\n"
+    used = {"gnomon.plot.trace", "gnomon.svm.SVC", "gnomon.svm.convex_hull"}
+    assert load("names").names_in(text + "`gnomon.svm.SVR`") == used
+
+
+def test_pages_of_names_link_the_classes_they_speak_of():
+    with_links = load("names").with_links
+    assert with_links("<p><code>KMedoids</code></p>", "cluster") == (
+        '<p><a href="../cluster/KMedoids.html"><code>KMedoids</code></a></p>'
+    )
+    assert 'href="../mixture/GaussianMixture.html"' in with_links("<code>GaussianMixture</code>", "cluster")
+    for other in ('<a href="x"><code>KMedoids</code></a>', "<code>n_init</code>", "<code>Nothing</code>"):
+        assert with_links(other, "cluster") == other
+
+
+# Lectures
+
+
+def test_every_topic_of_the_map_stands_in_one_lecture():
+    courses, names = load("courses"), load("names")
+    pages = courses.pages()
+    topics = [row["id"] for row in courses.read_table("topics.csv")]
     assert len(topics) == len(set(topics))
-    for row in pages.read_table("syllabus.csv"):
-        assert page.count(f'<span id="{row["id"]}">') == 1, row["id"]
-        if row["api"].split(".")[2:3] and row["api"].split(".")[1] in pages.families():
-            assert pages.link(row["api"]) in page
+    whole = "\n".join(pages.values())
+    for row in courses.read_table("syllabus.csv"):
+        assert whole.count(f'<span id="{row["id"]}">') == 1, row["id"]
+        if row["api"].split(".")[2:3] and row["api"].split(".")[1] in names.families():
+            assert names.link(row["api"], row["api"].removeprefix("gnomon."), "../") in whole
+
+
+def test_lectures_stand_in_the_order_of_the_table_and_are_short():
+    courses = load("courses")
+    rows = courses.read_table("topics.csv")
+    told = list(dict.fromkeys((row["part"], row["lecture"]) for row in rows))
+    assert [(part, name) for part, taught in courses.parts().items() for name in taught] == told
+    assert (
+        sum(1 for before, after in zip(rows, rows[1:], strict=False) if before["lecture"] != after["lecture"])
+        == len(told) - 1
+    )
+    assert (
+        len(told) > 200
+        and sorted(len(t) for taught in courses.parts().values() for t in taught.values())[-2] <= 25
+    )
+    assert list(courses.parts())[:2] == ["Regression", "Linear classifiers"]
+
+
+def test_every_lecture_can_be_linked_to():
+    courses = load("courses")
+    pages = courses.pages()
+    contents = pages["course-to-code.md"]
+    for part, lectures in courses.parts().items():
+        anchors = re.findall(r"^## .* \{#(.*)\}$", pages[courses.page_of(part)], re.MULTILINE)
+        assert len(set(anchors)) == len(anchors) == len(lectures)
+        assert all(f"]({courses.page_of(part)}#{anchor})" in contents for anchor in anchors)
+
+
+def test_lectures_show_their_guide_and_their_scene():
+    page = load("courses").part_page("Clustering and mixtures")
+    lecture = page.partition("{#lecture-k-means}")[2].partition("\n## ")[0]
+    assert "- Guides: [How many clusters?](../guides/choosing-k.md" in lecture
+    assert "#lesson=kmeans_film" in lecture and "#model=KMeans" in lecture and "[guide](../guides/" in lecture
+
+
+def test_scenes_of_the_site_are_those_of_the_lab():
+    from gnomon.lab.learners import catalog
+    from gnomon.lab.lessons import LESSONS
+
+    site = "".join(load("courses").pages().values())
+    lessons = {lesson.name for lesson in LESSONS}
+    linked = set(re.findall(r"#lesson=(\w+)", site))
+    assert linked <= lessons and len(linked) > len(lessons) / 2
+    assert set(re.findall(r"#model=(\w+)", site)) <= set(catalog())
 
 
 def test_models_that_scale_are_listed():
@@ -183,11 +278,11 @@ def test_commands_that_are_written_down_exist():
 
 def test_introductions_belong_to_families():
     pytest.importorskip("mkdocs", reason="installed by the docs extra")
-    pages = load("pages")
+    reference = load("reference")
     written = {path.stem for path in (PROJECT / "docs" / "families").glob("*.md")}
-    assert written <= set(pages.families())
-    assert "replaces" not in pages.introduction("linear")
-    assert "[`Lasso`](linear.md#gnomon.linear.lasso.sparse.Lasso)" in pages.introduction("linear")
+    assert written <= set(load("names").families())
+    assert reference.introduction("linear") and "replaces" not in reference.introduction("linear")
+    assert "[`Lasso`](linear/Lasso.md)" in reference.introduction("linear")
 
 
 @pytest.fixture
@@ -250,7 +345,7 @@ def test_the_site_fetches_nothing():
 
 def test_every_page_of_the_menu_exists_or_is_generated():
     text = (PROJECT / "mkdocs.yml").read_text().partition("\nnav:")[2]
-    generated = {"course-to-code.md", "benchmarks.md"}
+    generated = {"course-to-code.md", "benchmarks.md", "api/index.md"}
     named = {word for word in text.split() if word.endswith(".md")}
     assert named and all(page in generated or (PROJECT / "docs" / page).is_file() for page in named)
 
