@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from gnomon import threads
+from gnomon.core.callbacks import Checkpoint
 from gnomon.linear import LogisticRegression
 from gnomon.solvers import newton, row_space
+from killing import Killed
 
 KINDS = [
     "plain",
@@ -179,3 +181,23 @@ def test_tall_rows_and_maximum_likelihood_go_elsewhere():
     assert not in_row_space(LogisticRegression(C=np.inf), X, y)
     assert not in_row_space(LogisticRegression(), np.vstack([X] * 10), np.tile(y, 10))
     assert not in_row_space(LogisticRegression(l1_ratio=0.5), X, y)
+
+
+@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.parametrize("kind", ["uneven", "ten classes"])
+def test_a_killed_fit_goes_on(kind, warm, monkeypatch, tmp_path):
+    monkeypatch.setattr(row_space, "ITERATIONS", 10)
+    X, y, _ = wide(kind)
+
+    def model(*callbacks):
+        made = LogisticRegression(warm_start=warm, tol=1e-8)
+        if warm:
+            made.fit(X[::2], y[::2])
+        return made.set_callbacks(*callbacks)
+
+    whole = model(Checkpoint(tmp_path / "whole", every_seconds=0)).fit(X, y)
+    assert whole.n_iter_[0] > 2
+    with pytest.raises(KeyboardInterrupt):
+        model(Checkpoint(tmp_path / "fit", every_seconds=0), Killed(2)).fit(X, y)
+    resumed = model(Checkpoint(tmp_path / "fit", every_seconds=0)).fit(X, y)
+    assert np.array_equal(resumed.coef_, whole.coef_) and resumed.n_iter_ == whole.n_iter_

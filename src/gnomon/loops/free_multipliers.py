@@ -17,6 +17,7 @@ def finish(source, places, columns, K, known, diag, low, high, epsilon, floor, g
     Returns (violation, done). Not done: more than `most` are free or their system is singular. Writes beta and R.
     """
     n = len(R)
+    patient, most_pairs = False, 2 * n + 100  # the next turn solves better than many more pairs
     residuals(source, places, columns, K, known, diag, target, beta, R)
     best = violation(low, high, epsilon, beta, R)
     old_beta, old_R = beta.copy(), R.copy()
@@ -29,13 +30,16 @@ def finish(source, places, columns, K, known, diag, low, high, epsilon, floor, g
         residuals(source, places, columns, K, known, diag, target, beta, R)
         left = max(goal, 1e-3 * min(best, violation(low, high, epsilon, beta, R)))
         pair_steps(
-            source, places, columns, K, known, diag, low, high, epsilon, floor, left, 10 * n + 1000, beta, R
+            source, places, columns, K, known, diag, low, high, epsilon, floor, left, most_pairs, beta, R
         )
         residuals(source, places, columns, K, known, diag, target, beta, R)
         found = violation(low, high, epsilon, beta, R)
         if not found < best:
             copy_both(old_beta, old_R, beta, R)
-            return best, True
+            if patient:
+                return best, True
+            patient, most_pairs = True, 10 * n + 1000
+            continue
         best = found
         copy_both(beta, R, old_beta, old_R)
     return best, True
@@ -141,7 +145,7 @@ def solve_free(source, places, columns, K, known, diag, low, high, epsilon, most
     return True
 
 
-@compiled
+@compiled(fastmath=True)
 def factored(L, m):
     """Replace the lower half of a matrix by its Cholesky factor; False where a pivot is rounding alone."""
     for a in range(m):
@@ -160,7 +164,7 @@ def factored(L, m):
     return True
 
 
-@compiled
+@compiled(fastmath=True)
 def solved(L, m, x):
     """Replace x by the solution of L Lᵀ z = x."""
     for a in range(m):
@@ -169,7 +173,6 @@ def solved(L, m, x):
             total -= L[a, c] * x[c]
         x[a] = total / L[a, a]
     for a in range(m - 1, -1, -1):
-        total = x[a]
-        for c in range(a + 1, m):
-            total -= L[c, a] * x[c]
-        x[a] = total / L[a, a]
+        x[a] /= L[a, a]
+        for c in range(a):
+            x[c] -= L[a, c] * x[a]

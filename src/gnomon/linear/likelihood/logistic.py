@@ -79,9 +79,10 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         ``"auto"``, ``"newton-cholesky"``, ``"newton-cg"``, ``"lbfgs"``, ``"liblinear"``, ``"sag"``,
         ``"saga"`` or ``"gd"``: all reach the same optimum. ``"auto"`` takes Newton steps: by Cholesky for
         narrow data of two classes, by conjugate gradients for narrow data of several; for wide data and for
-        many rows of several classes L-BFGS, and Newton's method where that is slow; with ρ > 0 proximal Newton
-        on working sets. ``"liblinear"``, ``"sag"`` and ``"saga"`` are accepted so that code written for
-        scikit-learn runs, but those methods are not here: they mean ``"auto"``.
+        many rows of several classes L-BFGS, and Newton's method where that is slow; L-BFGS in the space of the
+        rows where these are dense and far fewer than the columns; with ρ > 0 proximal Newton on working sets.
+        ``"liblinear"``, ``"sag"`` and ``"saga"`` are accepted so that code written for scikit-learn runs, but those
+        methods are not here: they mean ``"auto"``.
     max_iter : int, default=100
     verbose : int, default=0
         Print a line after every step.
