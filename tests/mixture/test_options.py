@@ -7,7 +7,7 @@ from scipy import stats
 
 from gnomon import mixture
 from gnomon.core.errors import DataError
-from gnomon.distributions import Gaussian, Poisson
+from gnomon.distributions import Gaussian
 
 RNG = np.random.default_rng(0)
 GROUP = np.arange(60) % 2
@@ -144,7 +144,7 @@ def test_rows_above_the_limit_are_ones():
 
 
 @quiet
-def test_start_of_a_generic_mixture_and_its_prior():
+def test_start_of_a_generic_mixture():
     X = np.array([[0.0], [1.0], [10.0], [12.0]])
     start = Gaussian([[0.0], [10.0]], [[[1.0]], [[1.0]]])
     model = mixture.Mixture(
@@ -152,12 +152,6 @@ def test_start_of_a_generic_mixture_and_its_prior():
     ).fit(X)
     assert_allclose(model.weights_, [(2 + 2) / 6, 2 / 6], atol=1e-8)
     assert_allclose(np.ravel(model.components_.means), [0.5, 11.0], atol=1e-6)
-    rates = mixture.Mixture(
-        Poisson([[0.5], [11.0]]), 2, weights_init=[0.5, 0.5], prior=(3.0, 2.0), max_iter=1
-    )
-    plain = mixture.Mixture(Poisson([[0.5], [11.0]]), 2, weights_init=[0.5, 0.5], max_iter=1)
-    assert_allclose(np.ravel(plain.fit(X).components_.rate), [0.5, 11.0], atol=1e-2)
-    assert (np.ravel(rates.fit(X).components_.rate) != np.ravel(plain.components_.rate)).all()
 
 
 def test_smoothing_of_aspects_is_added_to_every_count():

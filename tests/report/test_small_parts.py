@@ -1,0 +1,73 @@
+"""Small parts of the report, each by itself: intervals of few folds, chunks of files, rules that would be too many."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from gnomon.core.errors import DataError
+from gnomon.report.entries import Entry, fold_interval
+from gnomon.report.measuring import LOOKS
+from gnomon.report.race import Race
+from gnomon.report.rules import _sets
+from gnomon.report.serving import read_chunks
+from gnomon.report.tasks import pose
+
+
+@pytest.mark.parametrize(("per_draw", "freedom"), [(None, 3), (2, 1), (1, 1), (3, 2), (9, 3)])
+def test_freedom_of_an_interval_is_that_of_one_drawing(per_draw, freedom):
+    values = np.array([0.2, 0.5, 0.4, 0.9])
+    found = fold_interval(values, 0.25, per_draw)
+    error = np.sqrt(values.var(ddof=1) * (1 / 4 + 0.25))
+    assert found.mean == pytest.approx(0.5)
+    assert found.high - found.mean == pytest.approx(stats.t(freedom).ppf(0.975) * error)
+    assert found.mean - found.low == pytest.approx(found.high - found.mean)
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+def test_tables_are_read_in_parts(tmp_path, ending):
+    frame = pl.DataFrame({"a": [1.0, float("nan"), 3.0, 4.0, 5.0], "b": list("vwxyz")})
+    path = tmp_path / f"table{ending}"
+    (frame.write_parquet if ending == ".parquet" else frame.write_ipc)(path)
+    parts = list(read_chunks(path, 2, [], []))
+    assert [len(raw) for raw, _ in parts] == [2, 2, 1]
+    assert pl.concat([raw for raw, _ in parts])["b"].to_list() == list("vwxyz")
+    assert pl.concat([read for _, read in parts])["a"].to_list() == [1.0, None, 3.0, 4.0, 5.0]
+
+
+def test_sets_that_would_be_too_many_are_not_looked_for():
+    from gnomon.association import eclat
+
+    few = [["a", "b"], ["a"], ["a", "b"]]
+    found = _sets(few, 0.5, False)
+    assert len(found) == len(eclat(few, 0.5)) == 3
+    many = [[f"i{j}" for j in range(60)]] * 5
+    assert _sets(many, 0.5, False) is None
+    assert len(_sets([["a", "b", "c"]] * 3, 0.5, True)) == 7
+
+
+def test_ratings_become_a_problem():
+    frame = pl.DataFrame(
+        {
+            "user": [f"u{i % 6}" for i in range(36)],
+            "item": [f"i{i // 6}" for i in range(36)],
+            "rating": [i % 5 + 1.0 for i in range(36)],
+        }
+    )
+    problem = pose(frame, "rating", task="recommend")
+    assert problem.target == "rating" and problem.menu == "recommend"
+    assert sorted(problem.y.tolist()) == sorted(frame["rating"].to_list())
+    with pytest.raises(DataError, match="all ratings are 3: there is nothing to predict"):
+        pose(frame.with_columns(rating=pl.lit(3.0)), "rating", task="recommend")
+
+
+def test_scores_of_looks_where_nothing_else_is_known():
+    whole, partly, broken = (Entry(name, False) for name in ("whole", "partly", "broken"))
+    whole.looks = [(rows, 0.5 + k) for k, rows in enumerate(LOOKS)]
+    partly.looks = whole.looks[:-1]
+    broken.looks, broken.failure = list(whole.looks), "it failed"
+    race = Race.__new__(Race)
+    race.entries, race.splits, race.leader, race.fitted = [whole, partly, broken], [0, 1, 2], None, {0: 1}
+    race._promote_looks()
+    assert whole.scores == [0.5 + k for k in range(len(LOOKS))] and whole.n_folds == 3
+    assert partly.scores == broken.scores == [] and race.leader is whole and race.fitted == {}
