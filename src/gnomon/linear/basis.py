@@ -224,6 +224,10 @@ def _cook(recipe: Basis | str, X: Array) -> list[Basis]:
 def finite(columns: Array) -> Array:
     """Refuse columns that left the floating-point range."""
     if not np.isfinite(columns).all():
-        j = int(np.argmin(np.isfinite(columns).all(axis=0)))
-        raise DataError(f"new column {j} overflows; divide the columns of X by their size first.")
+        raise overflow(int(np.argmin(np.isfinite(columns).all(axis=0))))
     return columns
+
+
+def overflow(column: int) -> DataError:
+    """Return the error of a new column that left the floating-point range."""
+    return DataError(f"new column {column} overflows; divide the columns of X by their size first.")

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, groupby
 from math import comb, factorial, prod
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import TransformerMixin
 
 from gnomon.core.estimator import Estimator
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.validate import Reads, check_fitted
-from gnomon.linear.basis import finite
+from gnomon.linear.basis import finite, overflow
 
 MAX_FEATURES = 10_000_000
 
@@ -60,7 +61,7 @@ class PolynomialFeatures(TransformerMixin, Estimator):
     array(['x0', 'x1', 'x0^2', 'x1^2'], dtype=object)
     """
 
-    _reads = Reads()
+    _reads = Reads(sparse=True)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "degree": [Interval(Integral, 0, None, closed="left"), "array-like"],
         "interaction_only": ["boolean"],
@@ -96,7 +97,7 @@ class PolynomialFeatures(TransformerMixin, Estimator):
         low, high = self._degrees()
         self._check(rows.n_features, high)
         terms = self._terms(rows.n_features, low, high)
-        if not terms:
+        if not terms and high == 0:
             raise ValueError(
                 "Setting degree to zero and include_bias to False would result in an empty output."
             )
@@ -111,9 +112,14 @@ class PolynomialFeatures(TransformerMixin, Estimator):
             np.add.at(row, list(term), 1)
         return powers
 
-    def transform(self, X: Any) -> Array:
-        """Return the new columns."""
-        X = self._rows(X).X
+    def transform(self, X: Any) -> Any:
+        """Return the new columns; those of sparse rows are sparse, of CSC in CSC and of all others in CSR."""
+        given, X = X, self._rows(X).X
+        if sparse.issparse(X):
+            out = _sparse_products(X.tocsc(), self._terms_, self._factors())
+            out = out if given.format == "csc" else out.tocsr()
+            matrix = sparse.csc_matrix if out.format == "csc" else sparse.csr_matrix
+            return matrix(out) if isinstance(given, sparse.spmatrix) else out
         out = np.empty((len(X), len(self._terms_)), dtype=X.dtype, order=self.order)
         for k, (factor, term) in enumerate(zip(self._factors(), self._terms_, strict=True)):
             out[:, k] = factor * _product(X[:, list(term)])
@@ -132,10 +138,12 @@ class PolynomialFeatures(TransformerMixin, Estimator):
     def _degrees(self) -> tuple[int, int]:
         if isinstance(self.degree, Integral):
             return 0, int(self.degree)
-        low, high = (int(v) for v in self.degree)
-        if not 0 <= low <= high:
-            raise ValueError(f"degree=(low, high) needs 0 <= low <= high; got {self.degree}.")
-        return low, high
+        whole = len(self.degree) == 2 and all(isinstance(v, Integral) for v in self.degree)
+        if not whole or not 0 <= self.degree[0] <= self.degree[1]:
+            raise ValueError(
+                f"degree=(low, high) needs two integers with 0 <= low <= high; got {self.degree}."
+            )
+        return int(self.degree[0]), int(self.degree[1])
 
     def _check(self, d: int, degree: int) -> None:
         if self.scaling == "quadratic-form" and (degree != 2 or not self.cross_terms):
@@ -170,6 +178,44 @@ class PolynomialFeatures(TransformerMixin, Estimator):
         if self.scaling == "quadratic-form":
             return np.where(degree == 2, ways, 1.0)
         return np.ones(len(degree))
+
+
+def _sparse_products(X: Any, terms: Sequence[tuple[int, ...]], factors: Array) -> Any:
+    """Return the products of the columns of a CSC matrix; terms that differ in their last factor are made together."""
+    X.sum_duplicates()
+    n, bias = X.shape[0], bool(terms) and not terms[0]
+    parts = [(np.arange(n), np.full(n, factors[0], dtype=X.dtype), np.array([n]))] if bias else []
+    first = int(bias)
+    for prefix, group in groupby(terms[first:], key=lambda term: term[:-1]):
+        lasts = [term[-1] for term in group]  # neighbors
+        edges = X.indptr[lasts[0] : lasts[-1] + 2]
+        entries = slice(edges[0], edges[-1])
+        rows, values = X.indices[entries], X.data[entries]
+        if prefix:
+            with np.errstate(over="ignore"):
+                values = values * _dense_product(X, prefix)[rows]
+        kept = values != 0
+        counts = np.diff(np.append(0, np.cumsum(kept))[edges - edges[0]])
+        factor = np.repeat(factors[first : first + len(lasts)], counts).astype(X.dtype)
+        parts.append((rows[kept], values[kept] * factor, counts))
+        first += len(lasts)
+    if not parts:
+        return sparse.csc_array((n, 0), dtype=X.dtype)
+    rows, values, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
+    edges = np.append(0, np.cumsum(counts, dtype=np.int64))
+    if not np.isfinite(values).all():
+        raise overflow(int(np.searchsorted(edges, np.argmin(np.isfinite(values)), side="right")) - 1)
+    return sparse.csc_array((values, rows, edges), shape=(n, len(terms)))
+
+
+def _dense_product(X: Any, term: tuple[int, ...]) -> Array:
+    """Return the product of columns of a CSC matrix as a dense vector."""
+    whole = np.ones(X.shape[0], dtype=X.dtype)
+    for j, power in Counter(term).items():
+        entries, column = slice(X.indptr[j], X.indptr[j + 1]), np.zeros_like(whole)
+        column[X.indices[entries]] = X.data[entries] ** power
+        whole *= column
+    return whole
 
 
 def _product(columns: Array) -> Array:
