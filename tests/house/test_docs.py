@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -341,6 +342,34 @@ def test_the_site_fetches_nothing():
     for file in [*HOOKS.glob("*"), PROJECT / "docs" / "style.css"]:
         if file.is_file():
             assert "cdn" not in file.read_text().lower()
+
+
+def test_the_menu_holds_families_and_parts_but_no_names():
+    """A menu of all names on the page of every name would be most of the site."""
+    pytest.importorskip("mkdocs", reason="installed by the docs extra")
+    nav = [{"Home": "index.md"}, {"From course to code": "course-to-code.md"}, {"API": "api/index.md"}]
+    menu = {
+        title: entry
+        for one in load("pages").on_config(SimpleNamespace(nav=nav)).nav
+        for title, entry in one.items()
+    }
+    assert menu["Home"] == "index.md" and menu["API"][0] == "api/index.md"
+    assert {"gnomon.cluster": "api/cluster.md"} in menu["API"] and len(menu["API"]) < 40
+    assert {"Regression": "course-to-code/regression.md"} == menu["From course to code"][1]
+    assert "not_in_nav: /api/*/" in (PROJECT / "mkdocs.yml").read_text()
+
+
+def test_pages_of_names_know_their_section_and_their_neighbors():
+    pytest.importorskip("mkdocs", reason="installed by the docs extra")
+    pages, reference = load("pages"), load("reference")
+    made = {f"api/{place}": SimpleNamespace(place=place, parent="API") for place in reference.pages()}
+    for place, _ in reference.order():
+        made[f"api/{place}"].parent = None
+    files = SimpleNamespace(get_file_from_path=lambda path: SimpleNamespace(page=made[path]))
+    pages.on_nav(None, files)
+    first, second, *_, last = [made[f"api/{place}"] for place, _ in reference.order()]
+    assert first.previous_page is None and first.next_page is second and second.previous_page is first
+    assert last.next_page is None and last.parent == "API"
 
 
 def test_every_page_of_the_menu_exists_or_is_generated():
