@@ -56,3 +56,12 @@ def test_products_that_overflow_are_told():
 def test_degrees_are_two_integers_in_order(degree):
     with pytest.raises(ValueError, match="0 <= low <= high"):
         PolynomialFeatures(degree).fit([[1.0], [2.0]])
+
+
+@pytest.mark.parametrize("options", [{}, {"interaction_only": True}])
+def test_more_columns_than_can_be_held_are_refused(options):
+    X = sparse.csr_array(([1.0], ([0], [99_999])), shape=(1, 100_000))
+    with pytest.raises(ValueError, match="columns would come out of 100000"):
+        PolynomialFeatures(2, **options).fit(X)
+    wide = PolynomialFeatures(20, interaction_only=True).fit(np.ones((1, 10)))
+    assert wide.n_output_features_ == 2**10

@@ -150,8 +150,13 @@ class PolynomialFeatures(TransformerMixin, Estimator):
             raise ValueError(f"scaling='quadratic-form' needs degree=2 and cross terms; degree is {degree}.")
         if self.scaling and self.interaction_only:
             raise ValueError("scaling goes with all powers; use interaction_only=False.")
-        count = comb(d + degree, degree) if self.cross_terms else d * degree + 1
-        if count > MAX_FEATURES and not self.interaction_only:
+        if not self.cross_terms:
+            count = d * degree + 1
+        elif self.interaction_only:
+            count = sum(comb(d, q) for q in range(min(d, degree) + 1))
+        else:
+            count = comb(d + degree, degree)
+        if count > MAX_FEATURES:
             raise ValueError(
                 f"{count} columns would come out of {d}; lower the degree or use cross_terms=False."
             )
