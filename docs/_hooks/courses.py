@@ -83,8 +83,8 @@ def index() -> str:
         "# From course to code",
         "",
         f"What five university courses teach, as {lectures} short lectures in {len(parts())} parts, each in an order "
-        f"in which it can be taught. {done} of {topics} topics are there today, each with the name that does it, a guide "
-        "and a scene of the lab where there is one, and the test that shows it.",
+        f"in which it can be taught. {done} of {topics} topics are there today, each with the name that does it, "
+        "a guide and a scene of the lab where there is one, and the test that shows it.",
     ]
     for number, (part, taught) in enumerate(parts().items(), 1):
         lines += [
