@@ -1,4 +1,4 @@
-"""From course to code: the lectures in the order they are taught, one page for every part of the courses."""
+"""From course to code: lectures in an order to teach them in, one page for every part of the courses."""
 
 from __future__ import annotations
 
@@ -82,10 +82,9 @@ def index() -> str:
         "---\ntitle: From course to code\n---\n",
         "# From course to code",
         "",
-        f"What five university courses teach, as {lectures} short lectures in {len(parts())} parts: every part in the "
-        f"order in which it is taught, from the first idea to what rests on it. {done} of {topics} topics are there "
-        "today, each with the name that does it, a guide and a scene of the lab where there is one, and the test that "
-        "shows it.",
+        f"What five university courses teach, as {lectures} short lectures in {len(parts())} parts, each in an order "
+        f"in which it can be taught. {done} of {topics} topics are there today, each with the name that does it, "
+        "a guide and a scene of the lab where there is one, and the test that shows it.",
     ]
     for number, (part, taught) in enumerate(parts().items(), 1):
         lines += [

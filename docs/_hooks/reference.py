@@ -143,7 +143,7 @@ def around(api: str) -> list[str]:
     scenes = [scene_link(*scene) for scene in scenes_of().get(api, [])]
     if scenes or watch(api):
         lines += ["- In [the lab](../../lab.md): " + ", ".join([*scenes, watch(api, "watch it learn")])]
-    return ["## Shown in", "", *lines] if lines else []
+    return ["## Shown in { data-search-exclude }", "", *lines] if lines else []
 
 
 # The order of pages
