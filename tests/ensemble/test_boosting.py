@@ -680,6 +680,8 @@ def test_categories_are_told_as_a_mask(capsys):
             HistGradientBoostingClassifier(max_iter=1, categorical_features=wrong).fit(X, y)
     with pytest.raises(DataError, match="no order"):
         HistGradientBoostingClassifier(max_iter=1, categorical_features=[0], monotonic_cst=[1, 0]).fit(X, y)
+    with pytest.raises(DataError, match="needs two classes"):
+        HistGradientBoostingClassifier(max_iter=1, monotonic_cst=[0, 1]).fit(X, X[:, 0])
     staged = list(model.staged_decision_function(X))
     np.testing.assert_allclose(staged[-1], model.decision_function(X))
 

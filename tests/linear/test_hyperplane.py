@@ -254,6 +254,14 @@ def test_reductions_reproduce_separated_classes(code):
     assert model.score(X, y) == 1.0
 
 
+@pytest.mark.parametrize("K", [2, 3, 7])
+def test_every_column_of_a_random_code_asks_something(K):
+    for seed in range(30):
+        M = code_matrix(K, "random", code_size=2.5, random_state=seed)
+        assert M.shape == (K, int(2.5 * K)) and set(M.ravel()) == {-1.0, 1.0}
+        assert (np.abs(M.sum(axis=0)) < K).all() and len(np.unique(M, axis=0)) == K
+
+
 def test_scikit_learns_reductions_take_our_learners():
     from sklearn.datasets import load_iris, make_multilabel_classification
     from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier

@@ -237,11 +237,9 @@ class Boosted(cats.ReadsCategories, Learner):
 
     def _look_ahead(self, data: TrainingData, raw: Array) -> tuple[Any, ...]:
         """Loss and derivatives of every score: what is told of this round serves the next."""
-        found = []
-        for k in range(data.objective.n_raw):
-            g, h = np.empty(len(data.y)), np.empty(len(data.y))
-            found.append((*data.objective.derivatives(data.y, raw, data.weight, k, g, h), g, h))
-        return tuple(found)
+        g, h = np.empty((2, data.objective.n_raw, len(data.y)))
+        told = data.objective.derivatives(data.y, raw, data.weight, g, h)
+        return tuple((*one, *slopes) for one, *slopes in zip(told, g, h))
 
     def _judge(self, data: TrainingData, state: BoostState) -> tuple[BoostState, Report]:
         if not all(np.isfinite(one).all() for one in state.raw):

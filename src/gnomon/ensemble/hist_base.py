@@ -21,7 +21,7 @@ from gnomon.losses.boosting import Objective
 from gnomon.trees import categories as cats
 from gnomon.trees.base import positive
 from gnomon.trees.binning import bin_columns, find_bins
-from gnomon.trees.problems import NO_LIMIT, checked_signs, signs_by_name
+from gnomon.trees.problems import NO_LIMIT, check_one_direction, checked_signs, signs_by_name
 
 Array = np.ndarray
 HEAVIEST = 1e100  # sums of weighted gradients stay far from the end of the numbers
@@ -157,6 +157,7 @@ class HistBoosted(Boosted):
 
     def _signs(self, rows: Any) -> Array | None:
         """Return the directions in which columns may move the answer."""
+        check_one_direction(self.monotonic_cst, rows)
         signs = signs_by_name(self.monotonic_cst, rows)
         if isinstance(signs, list | tuple | np.ndarray) and any(
             signs[j] for j in rows.categories if j < len(signs)

@@ -52,9 +52,11 @@ def code_matrix(
         return M
     if code != "random":
         raise ValueError(f"code must be one of {CODES} or an array; got {code!r}.{nearest(code, CODES)}")
-    width, rng = max(1, int(np.ceil(code_size * K))), generator(random_state)
+    width, rng = max(1, int(code_size * K)), generator(random_state)
     for _ in range(1000):
         M = np.where(rng.random((K, width)) > 0.5, 1.0, -1.0)
+        while K > 1 and len(same := np.flatnonzero((M == M[0]).all(axis=0))):  # columns that ask nothing
+            M[:, same] = np.where(rng.random((K, len(same))) > 0.5, 1.0, -1.0)
         if len(np.unique(M, axis=0)) == K:
             return M
     raise DataError(f"no random code of {width} columns tells {K} classes apart; raise code_size.")
@@ -112,7 +114,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, ClassifierMixin, Estimator):
     estimator : binary classifier
         With `decision_function` or `predict_proba`.
     code_size : float, default=1.5
-        Columns of a random code, per class.
+        Columns of a random code, per class, rounded down; each has both answers.
     random_state : int, optional
     n_jobs : int, optional
         Accepted for compatibility.

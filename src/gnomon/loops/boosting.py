@@ -83,24 +83,20 @@ def tops(g, h, out):
 
 
 @compiled(**ENTRY)
-def softmax_gradients(y, raw, w, k, first, last, g, h):
-    """The same for class k of a softmax; returns (loss sum, max |g|, max h). raw is (classes, n)."""
-    total = top_g = top_h = 0.0
-    n_classes = raw.shape[0]
-    for i in range(first, last):
-        top = raw[0, i]
-        for c in range(1, n_classes):
-            top = max(top, raw[c, i])
-        z = 0.0
-        for c in range(n_classes):
-            z += np.exp(raw[c, i] - top)
-        p = np.exp(raw[k, i] - top) / z
-        t = 1.0 if y[i] == k else 0.0
-        if t > 0.0:
-            total += w[i] * (np.log(z) + top - raw[k, i])
-        g[i], h[i] = w[i] * (p - t), w[i] * p * (1.0 - p)
-        top_g, top_h = max(top_g, abs(g[i])), max(top_h, h[i])
-    return total, top_g, top_h
+def softmax_gradients(y, w, first, shares, total, g, h):
+    """g and h of every class of a softmax, (classes, rows), for the rows from `first` on whose exponentials of scores
+    are `shares`; total = their sums.
+    """
+    n_classes, n = shares.shape
+    total[:] = 0.0
+    for k in range(n_classes):
+        for i in range(n):
+            total[i] += shares[k, i]
+    for k in range(n_classes):
+        for i in range(n):
+            p, weight = shares[k, i] / total[i], w[first + i]
+            t = 1.0 if y[first + i] == k else 0.0
+            g[k, first + i], h[k, first + i] = weight * (p - t), weight * p * (1.0 - p)
 
 
 @compiled(**ENTRY)

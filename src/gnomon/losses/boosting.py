@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -14,6 +15,7 @@ from gnomon.loops import boosting as loop
 from gnomon.loops.absolute import weighted_median
 
 Array = np.ndarray
+Told: TypeAlias = tuple[float, float, float]  # summed loss, max |g|, max h
 CHUNK = 65_536  # rows of a part, at most
 WHOLE = 16_384  # rows not worth cutting
 
@@ -40,6 +42,12 @@ def _tops(g: Array, h: Array) -> tuple[float, float]:
     return float(found[0]), float(found[1])
 
 
+def _of_all(parts: Sequence[Told]) -> Told:
+    """Return what is told of all rows by what is told of their parts."""
+    total, top_g, top_h = zip(*parts)
+    return float(sum(total)), max(top_g), max(top_h)
+
+
 class Objective:
     """A loss of raw scores with its derivatives; `code` names it to the compiled loop."""
 
@@ -56,18 +64,17 @@ class Objective:
         """The best constant scores, (n_raw,)."""
         return np.array([np.average(y, weights=w)])
 
-    def derivatives(
-        self, y: Array, raw: Array, w: Array, k: int, g: Array, h: Array
-    ) -> tuple[float, float, float]:
-        """Fill g and h for score k; return (summed loss, max |g|, max h)."""
-        parts = shared(lambda block: loop.gradients(self.code, y, raw[k], w, *block, g, h), chunks(len(y)))
-        total, top_g, top_h = zip(*parts)
-        return float(sum(total)), max(top_g), max(top_h)
+    def derivatives(self, y: Array, raw: Array, w: Array, g: Array, h: Array) -> list[Told]:
+        """Fill g and h, (n_raw, n) as the scores are; return what is told of every score."""
+        parts = shared(
+            lambda block: loop.gradients(self.code, y, raw[0], w, *block, g[0], h[0]), chunks(len(y))
+        )
+        return [_of_all(parts)]
 
     def loss(self, y: Array, raw: Array, w: Array) -> float:
         """Mean loss."""
-        g, h = np.empty(len(y)), np.empty(len(y))
-        return sum(self.derivatives(y, raw, w, k, g, h)[0] for k in range(self.n_raw)) / float(w.sum())
+        told = self.derivatives(y, raw, w, *np.empty((2, self.n_raw, len(y))))
+        return sum(loss for loss, _, _ in told) / float(w.sum())
 
     def leaf_value(self, residual: Array, w: Array) -> float:
         """Value of a leaf from the residuals y - raw of its rows, where Newton's step is not used."""
@@ -83,16 +90,13 @@ class SquaredError(Objective):
 
     even = True
 
-    def derivatives(
-        self, y: Array, raw: Array, w: Array, k: int, g: Array, h: Array
-    ) -> tuple[float, float, float]:
-        def one(block: tuple[int, int]) -> tuple[float, float, float]:
+    def derivatives(self, y: Array, raw: Array, w: Array, g: Array, h: Array) -> list[Told]:
+        def one(block: tuple[int, int]) -> Told:
             part = slice(*block)
-            total = loop.squared_gradients(y[part], raw[k, part], w[part], g[part], h[part])
-            return total, *_tops(g[part], h[part])
+            total = loop.squared_gradients(y[part], raw[0, part], w[part], g[0, part], h[0, part])
+            return total, *_tops(g[0, part], h[0, part])
 
-        total, top_g, top_h = zip(*shared(one, chunks(len(y))))
-        return float(sum(total)), max(top_g), max(top_h)
+        return [_of_all(shared(one, chunks(len(y))))]
 
 
 class LogLoss(Objective):
@@ -106,17 +110,14 @@ class LogLoss(Objective):
         p = min(max(p, edge), 1 - edge)
         return np.array([np.log(p / (1 - p))])
 
-    def derivatives(
-        self, y: Array, raw: Array, w: Array, k: int, g: Array, h: Array
-    ) -> tuple[float, float, float]:
-        def one(block: tuple[int, int]) -> tuple[float, float, float]:
+    def derivatives(self, y: Array, raw: Array, w: Array, g: Array, h: Array) -> list[Told]:
+        def one(block: tuple[int, int]) -> Told:
             part = slice(*block)
-            shrunk = np.exp(-np.abs(raw[k, part]))
-            rest = loop.logistic_gradients(y[part], raw[k, part], w[part], shrunk, g[part], h[part])
-            return rest + float(w[part] @ np.log(1.0 + shrunk)), *_tops(g[part], h[part])
+            shrunk = np.exp(-np.abs(raw[0, part]))
+            rest = loop.logistic_gradients(y[part], raw[0, part], w[part], shrunk, g[0, part], h[0, part])
+            return rest + float(w[part] @ np.log(1.0 + shrunk)), *_tops(g[0, part], h[0, part])
 
-        total, top_g, top_h = zip(*shared(one, chunks(len(y))))
-        return float(sum(total)), max(top_g), max(top_h)
+        return [_of_all(shared(one, chunks(len(y))))]
 
     def mean(self, raw: Array) -> Array:
         p = expit(raw[0])
@@ -136,12 +137,18 @@ class SoftmaxLoss(Objective):
         found = np.log(np.maximum(p, np.finfo(np.float64).eps))
         return found - found.mean()
 
-    def derivatives(
-        self, y: Array, raw: Array, w: Array, k: int, g: Array, h: Array
-    ) -> tuple[float, float, float]:
-        parts = shared(lambda block: loop.softmax_gradients(y, raw, w, k, *block, g, h), chunks(len(y)))
-        total, top_g, top_h = zip(*parts)
-        return float(sum(total)), max(top_g), max(top_h)
+    def derivatives(self, y: Array, raw: Array, w: Array, g: Array, h: Array) -> list[Told]:
+        def one(block: tuple[int, int]) -> list[Told]:
+            part = slice(*block)
+            shares = raw[:, part] - raw[:, part].max(axis=0)
+            labels, total = y[part].astype(np.int64), np.empty(shares.shape[1])
+            own = np.take_along_axis(shares, labels[None], axis=0)[0]
+            np.exp(shares, out=shares)
+            loop.softmax_gradients(y, w, block[0], shares, total, g, h)
+            losses = np.bincount(labels, w[part] * (np.log(total) - own), minlength=self.n_raw)
+            return [(float(losses[k]), *_tops(g[k, part], h[k, part])) for k in range(self.n_raw)]
+
+        return [_of_all(parts) for parts in zip(*shared(one, chunks(len(y))))]
 
     def mean(self, raw: Array) -> Array:
         return softmax(raw, axis=0).T
@@ -193,13 +200,11 @@ class _Signed(Objective):
     newton = False
     even = True
 
-    def derivatives(
-        self, y: Array, raw: Array, w: Array, k: int, g: Array, h: Array
-    ) -> tuple[float, float, float]:
+    def derivatives(self, y: Array, raw: Array, w: Array, g: Array, h: Array) -> list[Told]:
         r = y - raw[0]
         value, slope = self.pieces(r, w)
-        g[:], h[:] = -w * slope, w
-        return float((w * value).sum()), float(np.abs(g).max()), float(w.max())
+        g[0], h[0] = -w * slope, w
+        return [(float((w * value).sum()), float(np.abs(g).max()), float(w.max()))]
 
     def pieces(self, r: Array, w: Array) -> tuple[Array, Array]:
         """Loss and derivative as functions of the residual."""
