@@ -14,6 +14,10 @@ from gnomon.core.rows import Chunk
 from gnomon.core.threads import in_order
 from gnomon.loops import kmeans as loops
 
+LITTLE = (
+    2**18
+)  # products of rows, columns and centers that one thread has done before another has heard of them
+
 
 class LloydWork:
     """The workspace of a fit: its rows, the unit they are measured in and, in memory, bounds that outlive a step.
@@ -64,7 +68,8 @@ class LloydWork:
             work = self._observed(centers, labels)
         else:
             work = self._screened(centers, labels, kinds, known)
-        found = lloyd.add_assignments(in_order(work, blocks))
+        alone = self.X.shape[0] * self.X.shape[1] * len(centers) < LITTLE
+        found = lloyd.add_assignments(in_order(work, blocks, alone=alone))
         self.centers = centers
         found = found._replace(cost=found.cost / self.frame.scale / self.frame.scale)
         if known is None:
