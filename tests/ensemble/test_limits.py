@@ -32,6 +32,11 @@ def test_leaves_of_every_tree(name):
     assert all(counts.min() >= 16 for counts in leaves(made(name, min_samples_leaf=0.2)))
     assert all(len(counts) <= 5 for counts in leaves(made(name, max_leaf_nodes=5)))
     assert all(len(counts) == 1 for counts in leaves(made(name, min_impurity_decrease=1e9)))
+    whole, gained, pruned = (
+        np.mean([len(counts) for counts in leaves(made(name, **limit))])
+        for limit in ({}, {"min_impurity_decrease": 0.02}, {"ccp_alpha": 0.03})
+    )
+    assert gained < whole and pruned < whole
 
 
 @pytest.mark.parametrize("name", FORESTS[1::2])
