@@ -77,9 +77,20 @@ def accuracy_of(guess, data):
 
 OURS, TREES, PEER = "gnomon.ensemble", "gnomon.trees", "sklearn.ensemble"
 ROUNDS = {"max_iter": 100, "max_leaf_nodes": 31, "early_stopping": False, "random_state": 0}
-FEW_ROUNDS = {**ROUNDS, "max_iter": 20}
-LIGHT = {"n_estimators": 100, "num_leaves": 31, "verbose": -1, "n_jobs": 2}
 FOREST = {"n_estimators": 20, "random_state": 0}  # the cost grows with the number of trees, no more
+
+
+def histogram_boosting(kind, rounds):
+    """Ours and the peers' boosting of a `kind`, "Classifier" or "Regressor"."""
+    options = {**ROUNDS, "max_iter": rounds}
+    light = fitted("lightgbm", f"LGBM{kind}", n_estimators=rounds, num_leaves=31, verbose=-1, n_jobs=2)
+    name = f"HistGradientBoosting{kind}"
+    return {
+        "ours": fitted(OURS, name, **options),
+        "peers": {"scikit-learn": fitted(PEER, name, **options), "lightgbm": light},
+    }
+
+
 SHARED = {"quality": accuracy, "better": "higher", "data": classes}
 SEEDS = {**SHARED, "quality": mean_accuracy}
 
@@ -138,11 +149,7 @@ CASES = [
     ),
     Case(
         "histogram boosting, 100 x 31 leaves, d=30",
-        ours=fitted(OURS, "HistGradientBoostingClassifier", **ROUNDS),
-        peers={
-            "scikit-learn": fitted(PEER, "HistGradientBoostingClassifier", **ROUNDS),
-            "lightgbm": fitted("lightgbm", "LGBMClassifier", **LIGHT),
-        },
+        **histogram_boosting("Classifier", 100),
         sizes=[25_000, 100_000],
         goal=1.3,
         tolerance=0.003,
@@ -150,11 +157,7 @@ CASES = [
     ),
     Case(
         "histogram boosting, 20 x 31 leaves, d=30",
-        ours=fitted(OURS, "HistGradientBoostingClassifier", **FEW_ROUNDS),
-        peers={
-            "scikit-learn": fitted(PEER, "HistGradientBoostingClassifier", **FEW_ROUNDS),
-            "lightgbm": fitted("lightgbm", "LGBMClassifier", **{**LIGHT, "n_estimators": 20}),
-        },
+        **histogram_boosting("Classifier", 20),
         sizes=[1_000_000],
         goal=1.3,
         tolerance=0.003,
@@ -162,11 +165,7 @@ CASES = [
     ),
     Case(
         "histogram boosting of a number, 100 x 31 leaves, d=10",
-        ours=fitted(OURS, "HistGradientBoostingRegressor", **ROUNDS),
-        peers={
-            "scikit-learn": fitted(PEER, "HistGradientBoostingRegressor", **ROUNDS),
-            "lightgbm": fitted("lightgbm", "LGBMRegressor", **LIGHT),
-        },
+        **histogram_boosting("Regressor", 100),
         data=targets,
         sizes=[400_000],
         quality=squared_error,
@@ -176,11 +175,7 @@ CASES = [
     ),
     Case(
         "histogram boosting of ten classes, 20 x 31 leaves, d=20",
-        ours=fitted(OURS, "HistGradientBoostingClassifier", **FEW_ROUNDS),
-        peers={
-            "scikit-learn": fitted(PEER, "HistGradientBoostingClassifier", **FEW_ROUNDS),
-            "lightgbm": fitted("lightgbm", "LGBMClassifier", **{**LIGHT, "n_estimators": 20}),
-        },
+        **histogram_boosting("Classifier", 20),
         sizes=[50_000],
         goal=1.0,
         tolerance=0.005,

@@ -13,6 +13,7 @@ from gnomon.linear import (
     PoissonRegressor,
     RegularizedRegressor,
     StudentTRegression,
+    _centering,
     separability,
 )
 
@@ -83,3 +84,17 @@ def test_a_penalized_intercept_knows_where_zero_lies(d):
     slope = 1.0 / (1.0 + np.exp(-z)) - y
     np.testing.assert_allclose(X.T @ slope, -model.coef_[0], atol=1e-5)
     np.testing.assert_allclose(slope.sum(), -model.intercept_[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_ends_of_columns_are_those_of_all_chunks(place, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    at = {"first": 0, "middle": 150, "last": 299}[place]
+    X[at] = [9.0, -9.0, 9.0]
+    monkeypatch.setattr(_centering, "LARGE", 1)
+    monkeypatch.setattr(_centering, "CHUNK_BYTES", 400)
+    low, high = _centering._ends_of(PoissonRegressor()._read(X, np.ones(300)))
+    np.testing.assert_array_equal([low, high], [X.min(axis=0), X.max(axis=0)])
+    X[at, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        _centering._ends_of(PoissonRegressor()._read(X, np.ones(300)))

@@ -78,7 +78,7 @@ def test_a_start_is_the_best_constant(loss, y):
 
 
 @every
-def test_slopes_are_those_of_the_weighted_sum_and_tops_the_largest(loss, y):
+def test_slopes_and_curvatures_are_those_of_the_weighted_sum_and_tops_the_largest(loss, y):
     raw = 0.9 * np.random.default_rng(0).normal(size=(loss.n_raw, len(y)))
     g, h = np.empty((2, loss.n_raw, len(y)))
     whole = loss.loss(y, raw, WEIGHTS) * WEIGHTS.sum()
@@ -93,6 +93,10 @@ def test_slopes_are_those_of_the_weighted_sum_and_tops_the_largest(loss, y):
             moved[k, i] += 1e-6
             rise = loss.loss(y, moved, WEIGHTS) * WEIGHTS.sum() - whole
             assert rise / 1e-6 == pytest.approx(g[k, i], abs=1e-4)
+            if loss.newton:
+                above, _ = sides = np.empty((2, loss.n_raw, len(y)))
+                loss.derivatives(y, moved, WEIGHTS, *sides)
+                assert (above[k, i] - g[k, i]) / 1e-6 == pytest.approx(h[k, i], abs=1e-4)
 
 
 @pytest.mark.parametrize("q", [0.1, 0.3, 0.5, 0.6, 0.95])

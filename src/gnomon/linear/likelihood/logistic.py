@@ -237,13 +237,10 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         objective, solver = self._objective(rows), self._solver(rows)
         if solver == "sparse":
             inner = sparse_newton.step(rows, objective, state.inner, self._l1(), tol=self.tol)
-            violation, value = inner.violation, inner.value
         elif solver in ("lbfgs", "gd"):
             inner = self._descend(rows, objective, state.inner, solver)
-            violation, value = newton.violation(objective, inner.gradient), inner.value
         elif isinstance(state.inner, row_space.RowSpaceState) and not state.inner.stuck:
             inner = row_space.step(rows, rows.space, objective, state.inner, tol=self.tol)
-            violation, value = newton.violation(objective, inner.gradient), inner.value
         else:
             step = self._newton(solver)
             inner = step(rows, objective, state.inner)
@@ -251,10 +248,10 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
                 inner = step(rows, objective, inner)
                 if inner.factor is not None:
                     break  # a pass more with the same factor squares the distance
-            violation, value = newton.violation(objective, inner.gradient), inner.value
+        violation = inner.violation if solver == "sparse" else newton.violation(objective, inner.gradient)
         scale = self._C() if np.isfinite(self._C()) else 1.0
-        rounded = ROUNDED >= violation >= state.violation and value * scale >= state.objective
-        state = LogisticState(inner, False, value * scale, violation)
+        rounded = ROUNDED >= violation >= state.violation and inner.value * scale >= state.objective
+        state = LogisticState(inner, False, inner.value * scale, violation)
         runaway = not np.isfinite(self._C()) and runs_away(rows, state.theta(), state.objective)
         if runaway and separates(rows, state.theta(), self.fit_intercept):
             return state._replace(separable=True), Report(state.objective, violation, done=True)
@@ -283,7 +280,7 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         theta = state.theta()
         if theta.ndim == 2 and not np.isfinite(self._C()):
             theta = theta - theta.mean(axis=1, keepdims=True)
-        if theta.ndim == 2 and self.fit_intercept and not self.regularize_intercept:
+        if theta.ndim == 2 and self._intercept_is_free():
             theta = theta.copy()
             theta[-1] -= theta[-1].mean()
         table = np.atleast_2d(theta.T)
@@ -336,7 +333,7 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
             else Model(SoftmaxCrossEntropy(), self.fit_intercept, None, K)
         )
         ridge = np.full(rows.n_features + self.fit_intercept, (1.0 - self._ratio()) / self._C())
-        if self.fit_intercept and not self.regularize_intercept:
+        if self._intercept_is_free():
             ridge[-1] = 0.0
         return newton.Objective(model, ridge, total_weight(rows))
 
