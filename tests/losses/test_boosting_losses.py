@@ -136,3 +136,14 @@ def test_targets_outside_the_domain_are_refused():
             loss.check(np.array(bad))
     boosting.Poisson().check(np.array([0.0, 1.0]))
     boosting.Gamma().check(np.array([0.5, 1.0]))
+
+
+def test_huber_is_square_up_to_the_quantile_of_the_residuals_and_straight_beyond():
+    r = np.array([0.5, -1.0, 2.0, -3.0, 8.0])
+    value, slope = (loss := boosting.Huber(0.8)).pieces(r, np.ones(5))
+    d = loss.delta
+    assert 2.0 < d < 8.0
+    straight = [d * (8.0 - d / 2.0)]
+    square = [0.5 * one**2 if abs(one) <= d else d * (abs(one) - d / 2.0) for one in r[:4]]
+    np.testing.assert_allclose(value, square + straight)
+    np.testing.assert_allclose(slope, np.clip(r, -d, d))

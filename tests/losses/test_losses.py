@@ -240,6 +240,8 @@ def test_lp_norms_of_the_courses():
         assert L.lp_norm([3, -4, 0], p) == pytest.approx(value, abs=1e-9)
     with pytest.raises(ValueError, match="p must be"):
         L.lp_norm([1.0], -1)
+    for p in (0, 0.5, 2, np.inf):
+        assert L.lp_norm([0.0, 0.0], p) == 0.0
 
 
 @pytest.mark.parametrize("p", [0.25, 0.5, 0.75, 1.25, 3.0])
