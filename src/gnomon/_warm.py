@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -77,8 +79,17 @@ def _side_by_side(names: list[str]) -> Iterator[float]:
 
 def _there(family: str, count: int) -> float:
     """Compile in a helping process what this one would: loops for one thread and for several may differ."""
+    _stay()
     with threads(count):
         return _seconds(family)
+
+
+def _stay() -> None:
+    """Let joblib keep this process, though it grows: what is compiled is no leak, and to begin anew takes seconds."""
+    with suppress(ImportError):
+        from joblib.externals.loky import process_executor
+
+        process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
 
 
 def _seconds(family: str) -> float:

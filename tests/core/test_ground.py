@@ -1,5 +1,6 @@
 """Threads, randomness, linear algebra, compiling: what everything stands on."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -315,3 +316,30 @@ def test_dots_at_many_places():
     A, B = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
     i, j = rng.integers(7, size=70_000), rng.integers(5, size=70_000)  # more than are worked on at a time
     np.testing.assert_allclose(dots_of(A, B, i, j), (A @ B.T)[i, j], rtol=1e-12, atol=1e-14)
+
+
+def test_a_constant_is_a_number_like_any_other(monkeypatch):
+    from gnomon.loops import _compile
+    from gnomon.loops._compile import INNER, compiled
+
+    monkeypatch.setattr(_compile, "_folder", lambda file: "")  # compiled here and now
+    inner = compiled(**INNER)(lambda x, k: x + k)
+    outer = compiled(lambda x: inner(x, 1) + inner(x, 2) + inner(x, x))
+    assert outer(3) == 4 + 5 + 6
+    assert len(getattr(inner, "signatures", [0])) == 1
+
+
+def test_garbage_is_collected_again_after_a_loop_is_compiled(monkeypatch):
+    from gnomon.loops import _compile
+    from gnomon.loops._compile import compiled
+
+    monkeypatch.setattr(_compile, "_folder", lambda file: "")
+    assert gc.isenabled()
+    compiled(lambda x: np.sort(x))(np.array([2.0, 1.0]))
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        compiled(lambda x: x + 1)(2)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -7,6 +7,7 @@ no folder can be written, loops are compiled anew in every process; nothing fail
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import logging
 import os
@@ -16,9 +17,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numba
 from llvmlite import ir
@@ -28,6 +30,7 @@ from numba.extending import intrinsic
 try:  # inner classes, used for one known version alone
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
+    from numba.core.target_extension import jit_registry, target_registry
 except ImportError:  # pragma: no cover - they have moved
     JITCodeLibrary = Compiler = object
 
@@ -134,20 +137,74 @@ class _PartCode(JITCodeLibrary):  # type: ignore[misc]
         """A part has no objects of Python's to find."""
 
 
-class _PartCompiler(Compiler):  # type: ignore[misc]
+class _LoopCompiler(Compiler):  # type: ignore[misc]
+    """What a loop takes in of Numba's own functions is compiled as a part of it."""
+
+    def _compile_core(self) -> Any:
+        with _collector_off(), _parts_of_numba():
+            return super()._compile_core()
+
+
+class _PartCompiler(_LoopCompiler):
     def define_pipelines(self) -> Any:
         state = self.state
         state.library = _PartCode(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()
 
 
-PART: dict[str, Any] = {  # never called from Python, allocates nothing
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-    "_nrt": False,
-}
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """A compiler makes millions of small objects, few of them in cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@contextmanager
+def _parts_of_numba() -> Iterator[None]:
+    """Numba compiles its functions for arrays by the decorator that it has on its list."""
+    cpu = target_registry["cpu"]
+    before = jit_registry.pop(cpu)
+    jit_registry[cpu] = partial(numba.jit, pipeline_class=_PartCompiler)
+    try:
+        yield
+    finally:
+        jit_registry.pop(cpu)
+        jit_registry[cpu] = before
+
+
+def _remembered(ask: Callable[..., Any]) -> Callable[..., Any]:
+    """Type an operation on the same types once: Numba would ask dozens of rules about it at each place, many times.
+
+    What needs code compiled for it (its key is not the operator) is asked for every time.
+    """
+    known: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+
+    def get_call_type(function: Any, context: Any, arguments: Any, named: Any) -> Any:
+        if named or getattr(function.typing_key, "__module__", "") not in ("_operator", "builtins"):
+            return ask(function, context, arguments, named)
+        answers = known.setdefault(function, {})
+        if arguments not in answers:
+            answer = ask(function, context, arguments, named)
+            if function.get_impl_key(answer) is not function.typing_key:
+                return answer
+            answers[arguments] = answer
+        return answers[arguments]
+
+    return get_call_type
+
+
+LOOP: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+INNER: dict[str, Any] = {"no_cpython_wrapper": True}  # never called from Python
 if numba.__version__.startswith("0.68."):  # whose inner classes these are; others only compile longer
-    PART["pipeline_class"] = _PartCompiler  # compiled with its callers alone
+    LOOP["pipeline_class"] = _LoopCompiler
+    INNER["pipeline_class"] = _PartCompiler  # compiled with its callers alone
+    types.Function.get_call_type = _remembered(types.Function.get_call_type)
+PART: dict[str, Any] = {**INNER, "_nrt": False}  # nor does it allocate
 
 
 def _forget_what_moved(dispatcher: Any) -> None:
@@ -168,6 +225,18 @@ def _forget_what_moved(dispatcher: Any) -> None:
     cache.load_overload = load_or_forget
 
 
+def _no_literals(dispatcher: Any) -> None:
+    """Let a call with a constant use what is compiled for any number, not a version for it alone."""
+    ask = getattr(dispatcher, "get_call_template", None)
+    if ask is None:  # nothing is compiled
+        return
+
+    def call_template(arguments: Any, named: Any) -> Any:
+        return ask(tuple(map(types.unliteral, arguments)), {k: types.unliteral(v) for k, v in named.items()})
+
+    dispatcher.get_call_template = call_template
+
+
 def compiled(
     function: Callable[..., Any] | None = None, /, *, fastmath: bool | set[str] = False, **options: Any
 ) -> Any:
@@ -175,7 +244,7 @@ def compiled(
 
     ``fastmath=True`` allows sums to be reordered and contracted but keeps NaN and infinities meaningful.
     """
-    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
+    settings = {**LOOP, **options}
     if fastmath:
         settings["fastmath"] = SAFE_FASTMATH if fastmath is True else fastmath
 
@@ -184,6 +253,7 @@ def compiled(
         with _our_cache(folder):
             dispatcher = numba.njit(cache=bool(folder), **settings)(loop)
         _forget_what_moved(dispatcher)
+        _no_literals(dispatcher)
         return dispatcher
 
     return decorate if function is None else decorate(function)

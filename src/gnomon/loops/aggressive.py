@@ -6,11 +6,11 @@ X is read-only, dense (C order) or CSR. Weights, averages and the lengths of ste
 
 from math import inf
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 from gnomon.loops.stochastic import csr_row_dot, csr_row_move, row_dot, row_move
 
 
-@compiled
+@compiled(**PART)
 def aggressive_step(kind, C, z, y, norm, epsilon):
     """Length τ of a passive–aggressive step and its loss; kinds: hinge, squared hinge, zero-one, regression,
     squared.

@@ -9,7 +9,7 @@ no NaN; ``-inf`` is an impossible event.
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
 @compiled
@@ -147,7 +147,7 @@ def backward_table(A, end, B, offsets, scale, beta):
                 beta[t, i] = total
 
 
-@compiled
+@compiled(**PART)
 def log_add(values):
     """ln sum exp(values); all -inf gives -inf."""
     top = values[0]
@@ -252,7 +252,7 @@ def best_paths(log_start, log_A, log_end, log_B, offsets, path, back, score):
             best = back[t - first, best]
 
 
-@compiled
+@compiled(**PART)
 def relax(delta, M, ahead, arg):
     """ahead[j] = max_i delta[i] + M[i, j], arg[j] the lowest such i."""
     K = delta.shape[0]
@@ -268,7 +268,7 @@ def relax(delta, M, ahead, arg):
             arg[j] = i if better else arg[j]
 
 
-@compiled
+@compiled(**PART)
 def advance(log_start, log_A, log_B, first, t, delta, ahead, arg):
     """Move the Viterbi scores to row t."""
     K = delta.shape[0]
@@ -281,7 +281,7 @@ def advance(log_start, log_A, log_B, first, t, delta, ahead, arg):
         delta[j] = ahead[j] + log_B[t, j]
 
 
-@compiled
+@compiled(**PART)
 def copy_row(row, table, t):
     """table[t] = row."""
     for j in range(row.shape[0]):
@@ -337,7 +337,7 @@ def best_paths_lean(log_start, log_A, log_end, log_B, offsets, path, score):
                 path[first + t] = best
 
 
-@compiled
+@compiled(**PART)
 def draw(cumulative, u):
     """The first k with cumulative[k] > u (the last one when rounding leaves none)."""
     low, high = 0, cumulative.shape[0] - 1

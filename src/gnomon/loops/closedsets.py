@@ -5,7 +5,7 @@ Baskets hold the ranks of their frequent items, ascending; rank 0 is the rarest 
 
 import numpy as np
 
-from gnomon.loops._compile import PART, compiled
+from gnomon.loops._compile import INNER, PART, compiled
 from gnomon.loops.draws import uniform
 from gnomon.loops.setsearch import doubled, meet
 
@@ -19,7 +19,7 @@ def within(a, b):
     return True
 
 
-@compiled
+@compiled(**INNER)
 def projected(first, everything, starts, items, basket_starts, baskets, least, counts):
     """The baskets with item `first`: items frequent among them, their counts, a row of bits each.
 
@@ -69,13 +69,13 @@ def projected(first, everything, starts, items, basket_starts, baskets, least, c
     return frequent, found, bits
 
 
-@compiled
+@compiled(**INNER)
 def no_sets():
     """Room for found sets: their lengths, their ranks one after another, their counts."""
     return np.empty(1024, dtype=np.int64), np.empty(4096, dtype=np.int32), np.empty(1024, dtype=np.int64)
 
 
-@compiled
+@compiled(**INNER)
 def with_set(found, n, filled, first, ranks, inside, count):
     """Found sets and one more, item `first` and the ranks that are inside: the arrays, and where its ranks end.
 

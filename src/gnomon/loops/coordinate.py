@@ -6,10 +6,10 @@ Outputs are written in place.
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
-@compiled
+@compiled(**PART)
 def shrink(z, t, positive):
     """Soft threshold; one-sided when only positive values are allowed."""
     if z > t:
@@ -26,7 +26,7 @@ def subtract_row(g, G, j, delta):
         g[k] -= delta * G[j, k]
 
 
-@compiled
+@compiled(**PART)
 def gram_sweep(G, t, mu, positive, w, g):
     """One cyclic sweep over all coordinates; returns the largest δ² ‖x_j‖²."""
     largest = 0.0
@@ -54,7 +54,7 @@ def gram_sweeps(G, t, mu, positive, w, g, n_sweeps):
     return largest
 
 
-@compiled
+@compiled(**PART)
 def gap_between(rr, yr, t, size, top):
     """Objective, and what it is above the dual value at the best feasible multiple of the residual, for t > 0.
 

@@ -10,7 +10,7 @@ from math import exp, log, log1p
 
 import numpy as np
 
-from gnomon.loops._compile import PART, compiled
+from gnomon.loops._compile import INNER, PART, compiled
 from gnomon.loops.codes_of_dense import (
     ABSOLUTE,
     ELU,
@@ -239,7 +239,7 @@ def loss_row(code, parameter, F, t, slope):
     return total
 
 
-@compiled
+@compiled(**INNER)
 def backward(X, T, weight, plan, params, Z, H, D, E, grads, seed, row):
     """Return Σ weight·loss of a batch after `forward`; grads = Σ weight·∂loss; E holds the δ of all layers."""
     m, last = X.shape[0], plan.n_in.size - 1

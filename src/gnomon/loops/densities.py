@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
 @compiled
@@ -92,7 +92,7 @@ def count_code_columns(codes, weights, counts):
                     counts[j, code, k] += weights[i, k]
 
 
-@compiled
+@compiled(**PART)
 def _sweep(S, j):
     """Sweep the symmetric matrix S on index j in place; returns the pivot."""
     d = S.shape[0]
@@ -111,7 +111,7 @@ def _sweep(S, j):
     return pivot
 
 
-@compiled
+@compiled(**PART)
 def _sweep_observed(row, S):
     """Sweep S on the observed entries of the row; returns ln|Σ_oo|, or NaN when it is not positive definite.
 

@@ -13,7 +13,7 @@ are views of the same memory, for two columns are read at once: the passes wait 
 import numpy as np
 
 from gnomon.core.linalg import LINE
-from gnomon.loops._compile import CONTRACT, compiled, fetch
+from gnomon.loops._compile import CONTRACT, PART, compiled, fetch
 from gnomon.loops.fused import one_add, one_score
 
 SIGN, TOP, EXTRA, INVERSE, BASE, ALPHA, SLOPE = range(7)
@@ -23,7 +23,7 @@ HALF = np.uint64(32)  # bits from which on the second column of a pair lies
 LOW = np.uint64(2**32 - 1)  # the bits of the first
 
 
-@compiled
+@compiled(**PART)
 def turn(row, move):
     """Move the multiplier of a row whose score has moved; return its step along the row, and −slope·step."""
     old = row[ALPHA]
@@ -47,7 +47,7 @@ def dual_epoch_dense(X, order, table, constant, w, shift):
     return total
 
 
-@compiled
+@compiled(**PART)
 def layout(values):
     """How many values the columns of a four take the room of, and how many values and pairs a four is long."""
     room = np.uint64(16 // values.itemsize)

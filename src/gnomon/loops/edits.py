@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core.threads import in_order
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 from gnomon.loops.select import insert
 
 LONGEST = 64  # symbols of a word that fits the bits of a number
 TASK = 2**16  # pairs of words compared by a task, about
 
 
-@compiled
+@compiled(**PART)
 def edits(a, b, costs, row):
     """Cheapest way from a to b by insertions, deletions and substitutions; row is scratch of length b.size
     + 1.
@@ -35,21 +35,21 @@ def edits(a, b, costs, row):
     return row[b.size]
 
 
-@compiled
+@compiled(**PART)
 def mark(word, masks):
     """masks[c] = the places of code c in the word, as bits."""
     for i in range(word.size):
         masks[word[i]] |= np.uint64(1) << np.uint64(i)
 
 
-@compiled
+@compiled(**PART)
 def unmark(word, masks):
     """Undo `mark`."""
     for i in range(word.size):
         masks[word[i]] = np.uint64(0)
 
 
-@compiled
+@compiled(**PART)
 def bitwise(masks, m, text):
     """Edit distance of a marked word of m symbols, 1 to 64, to a text: a column of the table in two words."""
     one, score = np.uint64(1), m
@@ -72,7 +72,7 @@ def bitwise(masks, m, text):
     return score
 
 
-@compiled
+@compiled(**PART)
 def compare(word, text, masks, plain, costs, row):
     """One edit distance; `plain` where all costs are one and the word is marked."""
     if plain:

@@ -1,9 +1,9 @@
 """Treewidth by dynamic programming over sets of nodes, held as bits. Arrays in, arrays out."""
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
-@compiled
+@compiled(**PART)
 def bits(mask):
     """Number of ones."""
     count = 0
@@ -13,7 +13,7 @@ def bits(mask):
     return count
 
 
-@compiled
+@compiled(**PART)
 def degree_after(masks, subset, v):
     """Neighbors that v has once the nodes of `subset` (without v) are eliminated."""
     seen, found, waiting = 1 << v, 0, 1 << v

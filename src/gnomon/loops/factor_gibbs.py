@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
-@compiled
+@compiled(**PART)
 def place_of(arrays, row, f):
     """Where the entry of factor f that a row selects lies among all tables."""
     place = arrays.table_start[f]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
 @compiled
@@ -30,7 +30,7 @@ def count(codes, weight, families, counts):
     return missing
 
 
-@compiled
+@compiled(**PART)
 def local_loglik(columns, weight, parents, n_parents, cards, child, counts, totals):
     """N-ary log-likelihood of one family by a dense table; returns (Σ N ln N/N_row, configurations seen)."""
     size = 1

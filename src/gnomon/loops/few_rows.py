@@ -5,7 +5,7 @@ X is read-only, C-ordered, and may be float32; sums are float64. Not-a-numbers g
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 from gnomon.loops.losses import loss_bend, loss_slope, loss_value
 
 ROUNDING = 2.0**-52
@@ -54,7 +54,7 @@ def gram(X, c, H):
                 H[d, d] += c[i]
 
 
-@compiled
+@compiled(**PART)
 def factorize(H):
     """The lower half of H becomes its Cholesky factor; returns whether it has one that is more than rounding."""
     for j in range(len(H)):
@@ -72,7 +72,7 @@ def factorize(H):
     return True
 
 
-@compiled
+@compiled(**PART)
 def solve(L, b):
     """b becomes (L Lᵀ)⁻¹ b."""
     for j in range(len(b)):
@@ -172,7 +172,7 @@ def left_to_gain(gradient, ridge):
 # interior points
 
 
-@compiled
+@compiled(**PART)
 def pulls(signs, v, c):
     """c[i] = Σ over blocks of sign·v of row i."""
     n = len(c)
@@ -182,7 +182,7 @@ def pulls(signs, v, c):
             c[i] += signs[b][i] * v[b * n + i]
 
 
-@compiled
+@compiled(**PART)
 def room(s, ds, xi, dx, alpha, da, beta, costs, n):
     """Largest step, at most 1, that keeps slacks and multipliers of the rows with a cost positive."""
     most = 1.0
@@ -201,7 +201,7 @@ def room(s, ds, xi, dx, alpha, da, beta, costs, n):
     return most
 
 
-@compiled
+@compiled(**PART)
 def machine_move(X, signs, L, residual, weight, s, xi, alpha, beta, c, dt, ds, dx, da):
     """dt, ds, dx and da become the step whose goals for the products α·s and β·ξ come in ds and dx."""
     n = len(c)

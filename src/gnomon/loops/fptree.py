@@ -6,7 +6,7 @@ frequent item, so what is above a node are its more frequent items.
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import INNER, compiled
 from gnomon.loops.setsearch import search_below, with_room
 
 
@@ -63,7 +63,7 @@ def nodes_by_item(names, p):
     return starts, nodes
 
 
-@compiled
+@compiled(**INNER)
 def planes_of(weights):
     """The weights beyond one, bit by bit: planes over the paths, and how many words of each are not empty."""
     most = 0
@@ -82,7 +82,7 @@ def planes_of(weights):
     return planes, ends
 
 
-@compiled
+@compiled(**INNER)
 def paths_above(nodes, tree, least, counts):
     """The items frequent on the paths above some nodes, their counts, a row of bits each; counts is zero around."""
     names, parents, weights = tree

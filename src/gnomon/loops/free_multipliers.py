@@ -6,7 +6,7 @@ linear system; a multiplier that meets a bound on the way stays there. NaN ends 
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import INNER, PART, compiled
 from gnomon.loops.smo import pair_steps, slopes, take_row
 
 
@@ -45,21 +45,21 @@ def finish(source, places, columns, K, known, diag, low, high, epsilon, floor, g
     return best, True
 
 
-@compiled
+@compiled(**PART)
 def copy_both(beta, R, into_beta, into_R):
     """Copy both, entry by entry: Numba compiles seconds of words for a slice that is given an array."""
     for t in range(len(beta)):
         into_beta[t], into_R[t] = beta[t], R[t]
 
 
-@compiled
+@compiled(**PART)
 def violation(low, high, epsilon, beta, R):
     """By how much the best slope upward exceeds the best downward; zero where there is none."""
     top, bottom, _ = slopes(low, high, epsilon, beta, R)
     return max(0.0, top - bottom) if np.isfinite(top) and np.isfinite(bottom) else 0.0
 
 
-@compiled
+@compiled(**PART)
 def residuals(source, places, columns, K, known, diag, target, beta, R):
     """R = target − Kβ, summed anew in the order of the rows."""
     for t in range(len(R)):
@@ -74,7 +74,7 @@ def residuals(source, places, columns, K, known, diag, target, beta, R):
                 R[t] -= b * np.float64(row[t])
 
 
-@compiled
+@compiled(**INNER)
 def solve_free(source, places, columns, K, known, diag, low, high, epsilon, most, beta, R):
     """Give the free multipliers one slope, the others held; False where that is no work for this loop.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
 @compiled
@@ -26,7 +26,7 @@ def turn_plain_edges(indptr, indices, place, source):
             place[indices[e]] = p + 1
 
 
-@compiled
+@compiled(**PART)
 def balance(y, weight, leaks, damping, inflow):
     """The factor by which y must grow so that what enters the walk, `inflow`, leaves it: by jumps and leaks."""
     mass, lost = 0.0, 0.0

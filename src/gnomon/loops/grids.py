@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
-@compiled
+@compiled(**PART)
 def local_costs(labels, unary, coupling, r, c, costs):
     """costs[k] = unary cost plus the coupling to neighbors of other labels."""
     rows, columns = labels.shape

@@ -6,12 +6,12 @@ strides: one for every axis of the clique, zero where the smaller table does not
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import INNER, PART, compiled
 
 SMALL = 1e-100  # tables whose largest entry is below are scaled up
 
 
-@compiled
+@compiled(**PART)
 def advance(count, sizes, strides, first, axes, place):
     """Go to the next row of a table (all axes but the last); returns the place in the smaller table."""
     for a in range(axes - 2, -1, -1):
@@ -24,7 +24,7 @@ def advance(count, sizes, strides, first, axes, place):
     return place
 
 
-@compiled
+@compiled(**INNER)
 def shape_of(tree, c, count, sizes):
     """Fill in the sizes of a clique and set the counters to zero; returns (axes, entries)."""
     begin, axes, entries = tree.axis_start[c], tree.axis_start[c + 1] - tree.axis_start[c], 1
@@ -35,7 +35,7 @@ def shape_of(tree, c, count, sizes):
     return axes, entries
 
 
-@compiled
+@compiled(**PART)
 def multiply(tree, c, table, strides, first, small, offset, count, sizes):
     """Multiply clique c by a smaller table; returns the largest entry."""
     axes, entries = shape_of(tree, c, count, sizes)
@@ -51,7 +51,7 @@ def multiply(tree, c, table, strides, first, small, offset, count, sizes):
     return largest
 
 
-@compiled
+@compiled(**PART)
 def gather(tree, c, table, strides, first, small, offset, maximize, weight, count, sizes):
     """Add clique c, times a weight, into a smaller table, or take the maximum with it."""
     axes, entries = shape_of(tree, c, count, sizes)
@@ -68,7 +68,7 @@ def gather(tree, c, table, strides, first, small, offset, maximize, weight, coun
         place = advance(count, sizes, strides, first, axes, place)
 
 
-@compiled
+@compiled(**PART)
 def collect(tree, table, messages, maximize, count, sizes):
     """Send messages from the leaves to the roots; returns ln of the total (or of the maximum)."""
     total = 0.0
@@ -108,7 +108,7 @@ def collect(tree, table, messages, maximize, count, sizes):
     return total
 
 
-@compiled
+@compiled(**PART)
 def distribute(tree, table, messages, fresh, maximize, count, sizes):
     """Send messages from the roots to the leaves (Hugin: new separator over old, 0/0 = 0)."""
     for position in range(tree.order.shape[0]):
@@ -129,7 +129,7 @@ def distribute(tree, table, messages, fresh, maximize, count, sizes):
         multiply(tree, c, table, tree.to_own, tree.axis_start[c], fresh, begin, count, sizes)
 
 
-@compiled
+@compiled(**PART)
 def enter(tree, table, codes, count, sizes):
     """Set entries that contradict the observed codes (-1: not observed) to zero."""
     for v in range(codes.shape[0]):

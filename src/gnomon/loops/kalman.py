@@ -7,10 +7,10 @@ constant models go on with the constant gain. Small matrices are written out; no
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import INNER, PART, compiled
 
 
-@compiled
+@compiled(**INNER)
 def at(M, t):
     """M[t], or M[0] when M is constant."""
     return M[t] if M.shape[0] > 1 else M[0]
@@ -35,7 +35,7 @@ def sandwich(A, P, Q, half, out):
             out[j, i] = total
 
 
-@compiled
+@compiled(**PART)
 def factor(S, n, L):
     """Lower Cholesky factor of S[:n, :n]; pivots lost to rounding become zero columns. Returns the rank."""
     rank = 0
@@ -57,7 +57,7 @@ def factor(S, n, L):
     return rank
 
 
-@compiled
+@compiled(**PART)
 def solve_factored(L, n, b):
     """b[:n] = (L L')^-1 b; zero pivots give zero (a generalized inverse for right sides in the range)."""
     for i in range(n):
@@ -72,7 +72,7 @@ def solve_factored(L, n, b):
         b[i] = total / L[i, i] if L[i, i] > 0.0 else 0.0
 
 
-@compiled
+@compiled(**PART)
 def predict_mean(C, c, mean, out):
     """out = C mean + c."""
     for i in range(out.shape[0]):
@@ -82,7 +82,7 @@ def predict_mean(C, c, mean, out):
         out[i] = total
 
 
-@compiled
+@compiled(**PART)
 def gain_of(P, D, L, seen, q, b, gain):
     """gain[:, a] = P D' S^-1 for the q components seen, S = L L'; the others get zero. b (p,) is scratch."""
     d, p = gain.shape
@@ -117,7 +117,7 @@ def joseph(P, D, V, gain, seen, q, keep, noise, half, out):
     sandwich(keep, P, noise, half, out)
 
 
-@compiled
+@compiled(**PART)
 def observed(x, seen):
     """List the components of x that are not NaN; returns how many."""
     q = 0
@@ -128,7 +128,7 @@ def observed(x, seen):
     return q
 
 
-@compiled
+@compiled(**PART)
 def innovation(x, D, e, V, P, mean, seen, q, residual, S):
     """residual = x - D mean - e and S = D P D' + V over the q components seen."""
     d = mean.shape[0]
@@ -145,7 +145,7 @@ def innovation(x, D, e, V, P, mean, seen, q, residual, S):
             S[a, b] = total
 
 
-@compiled
+@compiled(**PART)
 def farthest(A, B):
     """Largest |A - B| relative to the largest |A|."""
     gap = 0.0
@@ -157,7 +157,7 @@ def farthest(A, B):
     return gap / size
 
 
-@compiled
+@compiled(**PART)
 def copy(A, out):
     """out = A."""
     for i in range(A.shape[0]):
@@ -165,7 +165,7 @@ def copy(A, out):
             out[i, j] = A[i, j]
 
 
-@compiled
+@compiled(**PART)
 def whiten(L, q, residual, white):
     """white = L^-1 residual; returns its squared length."""
     total = 0.0
@@ -178,7 +178,7 @@ def whiten(L, q, residual, white):
     return total
 
 
-@compiled
+@compiled(**PART)
 def log_root(L, q):
     """q/2 ln 2pi + ln|L|: what the log-density of a normal variable loses to its scale."""
     total = 0.5 * q * np.log(2.0 * np.pi)
@@ -187,7 +187,7 @@ def log_root(L, q):
     return total
 
 
-@compiled
+@compiled(**PART)
 def add_gain(gain, residual, seen, q, prior, mean):
     """mean = prior + gain residual over the q components seen."""
     for i in range(prior.shape[0]):
@@ -197,7 +197,7 @@ def add_gain(gain, residual, seen, q, prior, mean):
         mean[i] = total
 
 
-@compiled
+@compiled(**PART)
 def steady_residual(x, D, e, prior, residual):
     """residual = x - D prior - e, all components seen."""
     for a in range(x.shape[0]):
@@ -254,7 +254,7 @@ def filter_rows(tol, before, C, c, Q, D, e, V, m0, P0, X, prior, Pprior, mean, P
     return -1
 
 
-@compiled
+@compiled(**PART)
 def smoother_gain(P, C, Pnext, L, b, G):
     """G = P C' Pnext^-1; L (d, d) and b (d,) are scratch."""
     d = P.shape[0]

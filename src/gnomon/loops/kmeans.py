@@ -11,7 +11,7 @@ Distances are in units of `scale`, a power of two that brings the data near one,
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 TILE = 504  # rows screened by one product: scores stay in the cache, rows of them in different lines of it
 STRETCH = 4096  # rows looked over for those to screen
@@ -60,7 +60,7 @@ def row_norms(X, start, stop, shift, scale, norms):
         norms[i] = squared_distance(X[i], shift, scale)
 
 
-@compiled
+@compiled(**PART)
 def two_smallest(S, half, best, second, where):
     """For every column i: the two smallest half[j] − S[j, i], and where the best is."""
     m = best.size
@@ -106,7 +106,7 @@ def gather(X, rows, shift, scale, G):
             G[i, j] = (X[r, j] - shift[j]) * scale
 
 
-@compiled
+@compiled(**PART)
 def transpose(G, picked, H):
     """H[:, q] = G[picked[q]], four rows at a time."""
     q = 0
@@ -163,13 +163,13 @@ def add_weights(weight, start, stop, labels, counts):
         counts[labels[i]] += weight[i]
 
 
-@compiled
+@compiled(**PART)
 def beaten(square, low):
     """Whether a lower bound of a distance is surely above the root of `square`."""
     return low > 0.0 and square * (1.0 + 1e-12) < low * low
 
 
-@compiled
+@compiled(**PART)
 def unsettled(X, start, stop, centers, scale, labels, lower, drift, floor, sunk, upper, moved, near, rows):
     """List the rows that no bound settles, and fill near[i] with their distance² to their own center.
 
@@ -194,7 +194,7 @@ def unsettled(X, start, stop, centers, scale, labels, lower, drift, floor, sunk,
     return kept
 
 
-@compiled
+@compiled(**PART)
 def rivals(rows, lower, drift, near, g, picked):
     """List which of the rows may be nearer to a center of group g than to their own."""
     count = 0
@@ -204,7 +204,7 @@ def rivals(rows, lower, drift, near, g, picked):
     return count
 
 
-@compiled
+@compiled(**PART)
 def nearest_directly(x, centers, scale, order, bounds, best, i, limit, label, nearest):
     """Return the nearest center and its distance², directly, over the groups whose best is within `limit`."""
     for g in range(bounds.size - 1):

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
-@compiled
+@compiled(**PART)
 def _posterior_covariance(W, psi, columns, count, M, G):
     """M = I + W_oᵀ Ψ_o⁻¹ W_o becomes its Cholesky factor, G its inverse; return ln|M|."""
     K = W.shape[1]
@@ -49,7 +49,7 @@ def _posterior_covariance(W, psi, columns, count, M, G):
     return logs
 
 
-@compiled
+@compiled(**PART)
 def _observed(X, row, columns):
     """Write the observed columns of a row; return how many there are."""
     count = 0
@@ -60,7 +60,7 @@ def _observed(X, row, columns):
     return count
 
 
-@compiled
+@compiled(**PART)
 def _posterior_mean(X, row, mean, W, psi, columns, count, G, h, m):
     """m = G W_oᵀ Ψ_o⁻¹ (x − μ)_o; return (x − μ)ᵀ C_oo⁻¹ (x − μ)."""
     K = W.shape[1]

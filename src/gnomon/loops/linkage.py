@@ -6,7 +6,7 @@ heights, in the order they are found; `label_merges` turns them into the layout 
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import INNER, PART, compiled
 
 COMPLETE, AVERAGE, WEIGHTED, WARD, CENTROID, MEDIAN = range(6)
 
@@ -36,7 +36,7 @@ def prim_condensed(D, n, edges, lengths):
         current = at
 
 
-@compiled
+@compiled(**PART)
 def smallest(bits, m):
     """The first of the smallest of m numbers, none negative, given as bits: these sort like the numbers."""
     best = bits[0]
@@ -48,14 +48,14 @@ def smallest(bits, m):
     return at
 
 
-@compiled
+@compiled(**PART)
 def row_starts(m, base):
     """base[i] + j is the place of the pair (i, j), i < j, among m slots."""
     for i in range(m):
         base[i] = i * (2 * m - i - 1) // 2 - i - 1
 
 
-@compiled
+@compiled(**PART)
 def fetch(D, base, m, x, row):
     """row[k] = the distance of slots k and x."""
     for k in range(x):
@@ -65,7 +65,7 @@ def fetch(D, base, m, x, row):
         row[k] = D[base[x] + k]
 
 
-@compiled
+@compiled(**PART)
 def store(D, base, m, x, row):
     """The way back."""
     for k in range(x):
@@ -74,7 +74,7 @@ def store(D, base, m, x, row):
         D[base[x] + k] = row[k]
 
 
-@compiled
+@compiled(**PART)
 def unite(row, other, dxy, nx, ny, size, m, method):
     """Lance-Williams: row = distances to the union of x and y (squared for ward, centroid and median).
 
@@ -95,7 +95,7 @@ def unite(row, other, dxy, nx, ny, size, m, method):
             row[k] = max(a * row[k] + b * other[k] + c, 0.0)
 
 
-@compiled
+@compiled(**PART)
 def nearest_after(later, gone, x, m, part, bits):
     """The living slot after x that is nearest to it, and its distance; ties go to the lower one, none is -1.
 
@@ -111,7 +111,7 @@ def nearest_after(later, gone, x, m, part, bits):
     return (x + 1 + at, part[at]) if part[at] < np.inf else (-1, np.inf)
 
 
-@compiled
+@compiled(**PART)
 def tell_earlier(row, gone, x, stamp, neighbor, distance, seen):
     """Slots before x hear that x is their nearest, where it is."""
     for k in range(x):
@@ -119,7 +119,7 @@ def tell_earlier(row, gone, x, stamp, neighbor, distance, seen):
             distance[k], neighbor[k], seen[k] = row[k], x, stamp[x]
 
 
-@compiled
+@compiled(**INNER)
 def squeeze(D, base, m, stamp, seen, neighbor, distance, size, names, gone, place):
     """Move the living slots together, in place; returns their number."""
     living = np.flatnonzero(stamp[:m] >= 0)
@@ -185,7 +185,7 @@ def link_condensed(D, n, size, method, merges, heights):
     return True
 
 
-@compiled
+@compiled(**PART)
 def find(parent, i):
     """Root of i, with path halving."""
     while parent[i] != i:

@@ -6,7 +6,7 @@ infinite center, so that nothing is near it. Merges are written as in the conden
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 from gnomon.loops.linkage import MEDIAN, WARD, smallest
 
 STRIP = 512  # columns worked on at once
@@ -73,7 +73,7 @@ def fill_distances(T, size, x, first, last, method, here, out):
             out[k - first] *= 2.0 * size[k] * (size[x] / (size[x] + size[k]))
 
 
-@compiled
+@compiled(**PART)
 def nearest_after(T, size, x, m, method, here, part, bits):
     """The cluster after x that is nearest to it, and its distance; ties go to the lower one, none is -1.
 
@@ -98,7 +98,7 @@ def first_neighbors(T, size, begin, end, method, neighbor, distance):
         neighbor[x], distance[x] = nearest_after(T, size, x, T.shape[1], method, here, part, bits)
 
 
-@compiled
+@compiled(**PART)
 def tell_earlier(T, size, x, method, stamp, here, part, neighbor, distance, seen):
     """Clusters before x hear that x is now their nearest, where it is."""
     for first in range(0, x, STRIP):
@@ -111,7 +111,7 @@ def tell_earlier(T, size, x, method, stamp, here, part, neighbor, distance, seen
                 seen[k] = stamp[x]
 
 
-@compiled
+@compiled(**PART)
 def join(T, size, x, y, method):
     """Move the center of x to that of the union of x and y; y is no more."""
     share = 0.5 if method == MEDIAN else size[y] / (size[x] + size[y])
@@ -122,7 +122,7 @@ def join(T, size, x, y, method):
     size[y] = 1.0
 
 
-@compiled
+@compiled(**PART)
 def move_together(T, size, names, neighbor, distance, stamp, seen, m, place):
     """Close the gaps that dead clusters left; returns how many clusters live."""
     count = 0

@@ -7,7 +7,7 @@ out.
 
 from math import exp, inf, log, log1p
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 SQUARED_ERROR, ABSOLUTE, HUBER, EPSILON, SQUARED_EPSILON, PINBALL, STUDENT_T = 0, 1, 2, 3, 4, 5, 6
 ZERO_ONE, PERCEPTRON, HINGE, SQUARED_HINGE, MODIFIED_HUBER = 9, 10, 11, 12, 13
@@ -15,7 +15,7 @@ LOGISTIC, EXPONENTIAL, SQUARED_MARGIN, SIGMOID_SQUARED = 14, 15, 16, 17
 POISSON, GAMMA = 20, 21
 
 
-@compiled
+@compiled(**PART)
 def sigmoid(z):
     """1 / (1 + exp(-z)) without overflow."""
     if z >= 0.0:
@@ -24,7 +24,7 @@ def sigmoid(z):
     return e / (1.0 + e)
 
 
-@compiled
+@compiled(**PART)
 def log_one_plus_exp(z):
     """ln(1 + exp(z)) without overflow."""
     if z > 0.0:
@@ -32,7 +32,7 @@ def log_one_plus_exp(z):
     return log1p(exp(z))
 
 
-@compiled
+@compiled(**PART)
 def margin_value(code, p, q, m):
     """Loss of the margin m = y z."""
     if code == HINGE:
@@ -54,7 +54,7 @@ def margin_value(code, p, q, m):
     return 1.0 if m <= 0.0 else 0.0
 
 
-@compiled
+@compiled(**PART)
 def margin_slope(code, p, q, m):
     """Derivative of the loss in the margin; at a kink, the active side unless p says otherwise."""
     if code == HINGE:
@@ -77,7 +77,7 @@ def margin_slope(code, p, q, m):
     return 0.0
 
 
-@compiled
+@compiled(**PART)
 def margin_bend(code, p, q, m):
     """Second derivative of the loss in the margin, where it exists."""
     if code == LOGISTIC:
@@ -97,7 +97,7 @@ def margin_bend(code, p, q, m):
     return 0.0
 
 
-@compiled
+@compiled(**PART)
 def residual_value(code, p, q, r):
     """Loss of the residual r = y - z."""
     size = abs(r)
@@ -116,7 +116,7 @@ def residual_value(code, p, q, r):
     return 0.5 * (p + 1.0) * log1p(r * r / (p * q * q))
 
 
-@compiled
+@compiled(**PART)
 def residual_slope(code, p, q, r):
     """Derivative of the loss in the residual; 0 at a kink."""
     sign = 1.0 if r > 0.0 else (-1.0 if r < 0.0 else 0.0)
@@ -136,7 +136,7 @@ def residual_slope(code, p, q, r):
     return (p + 1.0) * r / (p * q * q + r * r)
 
 
-@compiled
+@compiled(**PART)
 def residual_bend(code, p, q, r):
     """Second derivative of the loss in the residual, where it exists."""
     size = abs(r)
@@ -152,7 +152,7 @@ def residual_bend(code, p, q, r):
     return 0.0
 
 
-@compiled
+@compiled(**PART)
 def loss_value(code, p, q, y, z):
     """Loss of the score z when the target is y."""
     if code >= POISSON:
@@ -164,7 +164,7 @@ def loss_value(code, p, q, y, z):
     return residual_value(code, p, q, y - z)
 
 
-@compiled
+@compiled(**PART)
 def loss_slope(code, p, q, y, z):
     """Derivative of the loss in the score z."""
     if code >= POISSON:
@@ -174,7 +174,7 @@ def loss_slope(code, p, q, y, z):
     return -residual_slope(code, p, q, y - z)
 
 
-@compiled
+@compiled(**PART)
 def loss_bend(code, p, q, y, z):
     """Second derivative of the loss in the score z."""
     if code >= POISSON:

@@ -5,7 +5,7 @@ Item i of p is bit p − 1 − i: of two sets of one size, the one that comes fi
 
 import numpy as np
 
-from gnomon.loops._compile import PART, compiled
+from gnomon.loops._compile import INNER, PART, compiled
 from gnomon.loops.draws import mix
 from gnomon.loops.setsearch import doubled, meet, ones
 
@@ -70,7 +70,7 @@ def place_of(mask, masks, table):
     return table[at]
 
 
-@compiled
+@compiled(**INNER)
 def table_of(masks, begin, end):
     """A hash table of the places of some sets."""
     size = 16
@@ -151,7 +151,7 @@ def levels_of_masks(bits, n_baskets, least, longest, limit):
     return masks[:end], counts[:end], figures[:size], end
 
 
-@compiled
+@compiled(**INNER)
 def baskets_of(mask, bits, row):
     """row = the baskets that hold all items of a set."""
     first = True

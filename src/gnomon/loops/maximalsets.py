@@ -6,7 +6,7 @@ with the first one are rows of bits ("masks"), a bit for each of them.
 
 import numpy as np
 
-from gnomon.loops._compile import PART, compiled
+from gnomon.loops._compile import INNER, PART, compiled
 from gnomon.loops.closedsets import no_sets, projected, with_set, within
 from gnomon.loops.setsearch import doubled, doubled_rows, meet, split_off
 
@@ -23,7 +23,7 @@ def has(mask, item):
     return (mask[item >> 6] >> np.uint64(item & 63)) & np.uint64(1) > 0
 
 
-@compiled
+@compiled(**INNER)
 def all_together(counts, slots, low, high, rows, least, row):
     """In how many baskets all entries low..high are, or some number below `least`; row: in which."""
     row[:], count = rows[slots[low]], counts[low]
@@ -34,7 +34,7 @@ def all_together(counts, slots, low, high, rows, least, row):
     return count
 
 
-@compiled
+@compiled(**INNER)
 def meets_any(row, bits, least):
     """Whether so many bits of a row are also set in one of some others."""
     trial = np.empty(len(row), dtype=np.uint64)
@@ -44,7 +44,7 @@ def meets_any(row, bits, least):
     return False
 
 
-@compiled
+@compiled(**INNER)
 def maximal_below(size, own, found, bits, rarer, least, limit):
     """Masks and counts of the largest sets among some items, none within another; a count of 0 where a rarer item fits.
 
@@ -141,7 +141,7 @@ def maximal_below(size, own, found, bits, rarer, least, limit):
     return masks[:n], sizes[:n]
 
 
-@compiled
+@compiled(**INNER)
 def with_first(first, whole, least):
     """The items frequent among the baskets of row `first`, their counts, and their rows over these."""
     ranks, found = np.empty(len(whole), dtype=np.int64), np.empty(len(whole), dtype=np.int64)
@@ -156,7 +156,7 @@ def with_first(first, whole, least):
     return ranks[:kept], found[:kept], bits[:kept]
 
 
-@compiled
+@compiled(**INNER)
 def all_of(size):
     """So many bits set, the rest of the last word not."""
     row = np.empty((size + 63) >> 6, dtype=np.uint64)

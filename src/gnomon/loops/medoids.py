@@ -6,7 +6,7 @@ distances T is D itself.
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 STRIP = 32
 
@@ -37,7 +37,7 @@ def removal_losses(weight, near, first, after, loss):
         loss[near[i]] += weight[i] * (after[i] - first[i])
 
 
-@compiled
+@compiled(**PART)
 def swap_gain(row, weight, near, first, after, loss, delta):
     """Return the best medoid to replace by a candidate whose distances are `row`, and the change of the
     cost.
@@ -69,7 +69,7 @@ def swap_gain(row, weight, near, first, after, loss, delta):
     return best, delta[best] + shared
 
 
-@compiled
+@compiled(**PART)
 def replace(T, medoids, place, candidate, weight, near, second, first, after, loss):
     """Put `candidate` in the place of a medoid and mend the caches; returns the new cost."""
     medoids[place] = candidate
@@ -99,7 +99,7 @@ def replace(T, medoids, place, candidate, weight, near, second, first, after, lo
     return cost
 
 
-@compiled
+@compiled(**PART)
 def rescan(T, medoids, i, mine):
     """Distance and place of the closest medoid to i other than the one at place `mine`."""
     best, at = np.inf, -1

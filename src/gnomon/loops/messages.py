@@ -7,10 +7,10 @@ step of the variable in the factor's table. Edges of a factor lie side by side.
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
-@compiled
+@compiled(**PART)
 def scale_up(message, begin, size):
     """Divide a message by its largest entry; returns that entry."""
     top = 0.0
@@ -22,7 +22,7 @@ def scale_up(message, begin, size):
     return top
 
 
-@compiled
+@compiled(**PART)
 def from_factor(graph, f, inward, target, maximize, out):
     """out = the message of factor f along edge `target`, from the messages `inward` of its other variables."""
     first, last = graph.edge_start[f], graph.edge_start[f + 1]
@@ -104,7 +104,7 @@ def send_residual(graph, inward, outward, damping, maximize, fresh, residual, ti
     return residual.max()
 
 
-@compiled
+@compiled(**PART)
 def renew(graph, edge, inward, outward, maximize, fresh, residual):
     """After the message of `edge` has changed, compute what its variable's other factors would now say."""
     v = graph.variable[edge]
@@ -121,7 +121,7 @@ def renew(graph, edge, inward, outward, maximize, fresh, residual):
                 compare(graph, other, outward, fresh, residual)
 
 
-@compiled
+@compiled(**PART)
 def compare(graph, e, outward, fresh, residual):
     """residual[e] = how much the message of an edge would change."""
     change = 0.0

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import INNER, PART, compiled
 
 
-@compiled
+@compiled(**PART)
 def segment_cost(w, s, q, i, j):
     """Squared error of sorted values i..j−1 about their mean, from prefix sums of weight, sum, square."""
     weight = w[j] - w[i]
@@ -15,7 +15,7 @@ def segment_cost(w, s, q, i, j):
     return max(0.0, q[j] - q[i] - part * part / weight)
 
 
-@compiled
+@compiled(**INNER)
 def fill_layer(w, s, q, before, now, cut):
     """now[j] = min over i ≤ j of before[i] + cost(i, j), cut[j] the smallest such i (divide and conquer)."""
     n = now.size - 1

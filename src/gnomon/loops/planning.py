@@ -96,7 +96,7 @@ def sweep_chain(indptr, indices, data, r, discount, begin, end, V, out):
         out[s] = r[s] + discount * row_product(indptr, indices, data, s, V)
 
 
-@compiled
+@compiled(**PART)
 def _sink(heap, where, priority, at, size):
     state = heap[at]
     while True:
@@ -114,7 +114,7 @@ def _sink(heap, where, priority, at, size):
     where[state] = at
 
 
-@compiled
+@compiled(**PART)
 def _rise(heap, where, priority, at):
     state = heap[at]
     while at > 0 and priority[heap[(at - 1) // 2]] < priority[state]:

@@ -6,10 +6,10 @@ entries are counted without a sign: an index that may be negative costs as much 
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
-@compiled
+@compiled(**PART)
 def sparse_dot(indices, data, begin, end, v):
     """Σ data[k] v[indices[k]] over begin ≤ k < end, in four sums that need not wait for each other."""
     a = b = c = e = 0.0
@@ -24,7 +24,7 @@ def sparse_dot(indices, data, begin, end, v):
     return (a + b) + (c + e)
 
 
-@compiled
+@compiled(**PART)
 def sparse_add(indices, data, begin, end, c, out):
     """out[indices[k]] += c data[k] over begin ≤ k < end."""
     for k in range(np.uint64(begin), np.uint64(end)):

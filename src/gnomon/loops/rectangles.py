@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
-@compiled
+@compiled(**PART)
 def box_sum(ii, top, left, height, width):
     """Sum of the pixels of a rectangle."""
     return ii[top + height, left + width] - ii[top, left + width] - ii[top + height, left] + ii[top, left]

@@ -1,11 +1,11 @@
 """The smallest of many numbers with the places they came from. Arrays in, arrays changed in place; no NaN."""
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 SHORT = 12  # entries below which a range is sorted by insertion
 
 
-@compiled
+@compiled(**PART)
 def select(keys, places, lo, hi, middle):
     """Reorder keys[lo:hi] and places with them so that none before `middle` is larger than any from it on."""
     while hi - lo > SHORT:
@@ -36,7 +36,7 @@ def select(keys, places, lo, hi, middle):
         keys[j], places[j] = key, place
 
 
-@compiled
+@compiled(**PART)
 def insert(value, label, values, labels):
     """Put a pair into lists that ascend by value, then by label; the last pair falls out."""
     at = values.size - 1

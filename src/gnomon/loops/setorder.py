@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
 @compiled
@@ -85,7 +85,7 @@ def refine(order, above, below):
         start = end
 
 
-@compiled
+@compiled(**PART)
 def equal(words, i, j):
     """Whether two keys agree in all words."""
     for w in range(len(words)):  # noqa: SIM110

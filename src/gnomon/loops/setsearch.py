@@ -6,7 +6,7 @@ tree: the index of the set it extends (-1: none), the item it adds and its count
 
 import numpy as np
 
-from gnomon.loops._compile import PART, compiled
+from gnomon.loops._compile import INNER, PART, compiled
 
 WHOLE = 4  # items in at least one basket of so many keep a bit for every basket
 
@@ -43,7 +43,7 @@ def surplus(bits, planes, ends):
     return count
 
 
-@compiled
+@compiled(**INNER)
 def doubled(values):
     """The same entries in an array twice as long."""
     longer = np.empty(2 * len(values), dtype=values.dtype)
@@ -51,7 +51,7 @@ def doubled(values):
     return longer
 
 
-@compiled
+@compiled(**INNER)
 def doubled_rows(values):
     """The same rows in a table twice as long."""
     longer = np.empty((2 * len(values), values.shape[1]), dtype=values.dtype)
@@ -76,7 +76,7 @@ def write_sets(tree, n, parent, item, count, free, n_free):
     return n + width
 
 
-@compiled
+@compiled(**INNER)
 def with_room(tree, n, more):
     """The arrays of the tree, with room for `more` sets after the first n."""
     parents, added, sizes = tree
@@ -85,7 +85,7 @@ def with_room(tree, n, more):
     return parents, added, sizes
 
 
-@compiled
+@compiled(**PART)
 def split_off(ranks, found, slots, low, high, count, free, n_free):
     """Move the items of [low, high) that every basket of the set holds into `free`; return the new end and number.
 
@@ -107,7 +107,7 @@ def split_off(ranks, found, slots, low, high, count, free, n_free):
     return kept, n_free
 
 
-@compiled
+@compiled(**INNER)
 def search_below(tree, n, first, count, projection, weights, least, longest, limit):
     """Write the set of item `first` and all frequent sets that extend it by items of a projection.
 
@@ -173,7 +173,7 @@ def search_below(tree, n, first, count, projection, weights, least, longest, lim
 # the baskets that hold an item
 
 
-@compiled
+@compiled(**INNER)
 def rows_of(first, table, frequent, places, marks):
     """A row of bits for each frequent item over the baskets of `first`; places and marks are zero before and after."""
     starts, items, basket_starts, baskets, entries = table
@@ -207,7 +207,7 @@ def rows_of(first, table, frequent, places, marks):
     return bits
 
 
-@compiled
+@compiled(**INNER)
 def counted_with(first, table, least, counts):
     """The items after `first` that are frequent among its baskets, and their counts; counts is zero around."""
     starts, items, basket_starts, baskets, entries = table
@@ -253,7 +253,7 @@ def whole_rows(table, first):
     return bits
 
 
-@compiled
+@compiled(**INNER)
 def met_with(bits, at, offset, least):
     """The items after row `at` that are frequent with it, their counts and rows."""
     rows = np.empty((len(bits) - at, bits.shape[1]), dtype=np.uint64)

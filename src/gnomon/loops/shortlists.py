@@ -7,7 +7,7 @@ last, and a bound on the error of the products tells whether anything outside co
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 from gnomon.loops.select import insert, select
 
 STRIP = 256  # products looked over at once
@@ -37,7 +37,7 @@ def shortlist(D, shift, first, keep, limit, used, keys, places):
         limit[i], used[i] = worst, count
 
 
-@compiled
+@compiled(**PART)
 def largest(keys, m):
     """The largest of the first m."""
     top = keys[0]
@@ -64,7 +64,7 @@ def decide(Q, X, norms, limit, used, places, scale, slack, floor, values, labels
         sure[i] = half < limit[i] - slack * norms[i] - floor
 
 
-@compiled
+@compiled(**PART)
 def square(x, y):
     """Σ_j (x_j − y_j)², from the first column to the last."""
     total = 0.0

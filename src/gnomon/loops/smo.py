@@ -9,7 +9,7 @@ step. Ties go to the lower index.
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 DONE, LIMIT = 0, 1
 
@@ -104,7 +104,7 @@ def slopes(low, high, epsilon, beta, R):
     return top, bottom, i
 
 
-@compiled
+@compiled(**PART)
 def move(i, j, bend, floor, top, epsilon, low, high, beta, R):
     """Move β_i up and β_j down as far as it gains and the bounds (and zero, where ε bends) allow."""
     fall = R[j] + (epsilon if beta[j] <= 0.0 else -epsilon)

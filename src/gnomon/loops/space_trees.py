@@ -8,7 +8,7 @@ Equal distances go to the lower label. A distance that is NaN counts as infinite
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 from gnomon.loops.distances import HAMMING, HAMMING_COUNT, L1, LINF, LP, NAN_EUCLIDEAN
 from gnomon.loops.select import insert, select
 
@@ -17,7 +17,7 @@ FLAT, BOXES, BALLS = range(3)  # how a tree bounds the distance to the points of
 TINY = 4e-16
 
 
-@compiled
+@compiled(**PART)
 def gap_code(gap, code, p):
     """What one column adds to a distance before its root is taken."""
     if code == SQUARES:
@@ -27,7 +27,7 @@ def gap_code(gap, code, p):
     return abs(gap)
 
 
-@compiled
+@compiled(**PART)
 def scan(q, block, code, p, out, seen):
     """out[i] = distance of q to the point block[:, i], before the root."""
     d, m = block.shape
@@ -63,7 +63,7 @@ def scan(q, block, code, p, out, seen):
         scan_present(q, block, code, out, seen)
 
 
-@compiled
+@compiled(**PART)
 def scan_present(q, block, code, out, seen):
     """As `scan`, over the columns where neither entry is missing."""
     d, m = block.shape
@@ -148,7 +148,7 @@ def enclose(X, ends, order, code, p, center, radius):
         radius[node] = reach
 
 
-@compiled
+@compiled(**PART)
 def span(x, y, code, p):
     """The distance of two points before the root."""
     total = 0.0
@@ -158,7 +158,7 @@ def span(x, y, code, p):
     return total
 
 
-@compiled
+@compiled(**PART)
 def whole(reduced, code, p):
     """The distance whose root was not taken yet."""
     if code == SQUARES:
@@ -166,7 +166,7 @@ def whole(reduced, code, p):
     return reduced ** (1.0 / p) if code == LP else reduced
 
 
-@compiled
+@compiled(**PART)
 def box_bound(q, lower, upper, code, p):
     """The distance of q to a box, before the root. Rounded like a distance, so it never exceeds one."""
     total = 0.0
@@ -178,7 +178,7 @@ def box_bound(q, lower, upper, code, p):
     return total * (1.0 - 1e-12) if code == LP else total
 
 
-@compiled
+@compiled(**PART)
 def ball_bound(q, center, radius, code, p):
     """A distance to the ball, before the root, that is not too large by rounding."""
     away = whole(span(q, center, code, p), code, p)
@@ -186,7 +186,7 @@ def ball_bound(q, center, radius, code, p):
     return gap_code(rest, code, p) * (1.0 - 1e-12) if rest > 0.0 else 0.0
 
 
-@compiled
+@compiled(**PART)
 def bound(tree, node, q, code, p):
     """How near the points of a node can be at least."""
     if tree.mode == FLAT:
@@ -244,7 +244,7 @@ def nearest_in_tree(tree, Q, code, p, values, labels):
     return looked
 
 
-@compiled
+@compiled(**PART)
 def offer(out, order, value, label):
     """Insert those of the points of a leaf that are near enough into ascending lists."""
     k = value.size

@@ -6,7 +6,7 @@ entries of its row: weights are kept as scale·w, so that the ridge shrink is on
 
 from math import sqrt
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 from gnomon.loops.losses import loss_slope, loss_value
 
 TINY = 1e-9  # the scale below which it is multiplied out
@@ -28,7 +28,7 @@ def row_add(X, i, c, w):
         w[j] += c * X[i, j]
 
 
-@compiled
+@compiled(**PART)
 def csr_row_dot(indptr, indices, data, i, w):
     """x_i · w."""
     s = 0.0
@@ -37,14 +37,14 @@ def csr_row_dot(indptr, indices, data, i, w):
     return s
 
 
-@compiled
+@compiled(**PART)
 def csr_row_add(indptr, indices, data, i, c, w):
     """w += c x_i."""
     for k in range(indptr[i], indptr[i + 1]):
         w[indices[k]] += c * data[k]
 
 
-@compiled
+@compiled(**PART)
 def row_move(X, i, c, w, averaged, steps, u):
     """w += c x_i and, for averages, u += steps c x_i: the mean of all weights is w − u/steps."""
     row_add(X, i, c, w)
@@ -52,7 +52,7 @@ def row_move(X, i, c, w, averaged, steps, u):
         row_add(X, i, steps * c, u)
 
 
-@compiled
+@compiled(**PART)
 def csr_row_move(indptr, indices, data, i, c, w, averaged, steps, u):
     """The same for CSR rows."""
     csr_row_add(indptr, indices, data, i, c, w)
@@ -72,7 +72,7 @@ def learning_rate(code, a, b, t):
     return 1.0 / (a * (b + t))
 
 
-@compiled
+@compiled(**PART)
 def clip_l1(X, i, w, scale, q, u):
     """Cumulative ℓ1 clipping of the weights that row i touches (truncated gradient)."""
     for j in range(len(w)):
@@ -80,7 +80,7 @@ def clip_l1(X, i, w, scale, q, u):
             clip_one(j, w, scale, q, u)
 
 
-@compiled
+@compiled(**PART)
 def clip_one(j, w, scale, q, u):
     """Move one weight toward zero by what it still owes."""
     z = w[j]

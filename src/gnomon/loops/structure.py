@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 LOGLIK, K2, BDEU = 0, 1, 2
 
 
-@compiled
+@compiled(**PART)
 def table_score(counts, rows, states, kind, alpha_cell, alpha_row):
     """The score of a table of counts (rows × states, flat) without its penalty.
 

@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
+from gnomon.loops._compile import PART, compiled
 
 
-@compiled
+@compiled(**PART)
 def draw(seed, state):
     """A uniform number in [0, 1) from a counter: the state moves on by one (SplitMix64)."""
     state[0] += np.uint64(1)

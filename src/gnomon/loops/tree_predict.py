@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gnomon.loops._compile import compiled
-from gnomon.loops.trees import BARE, INNER
+from gnomon.loops._compile import INNER, compiled
+from gnomon.loops.trees import BARE
 
 SMALLEST_GROUP = np.uint64(2)  # rows that are not worth a group
 NONE, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)

@@ -31,8 +31,7 @@ GINI, ENTROPY, ERROR, SQUARED, POISSON, ABSOLUTE, ENTROPIES = (
 MISSING_CODE = 255
 SMALL_NODE = 32  # below, sorting a node's codes is cheaper than clearing and reading 256 bins
 TIE = 1e-12  # gains this close, relative to the parent's impurity, are one value
-INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # never called from Python: compiles faster
-ENTRY = {"no_cfunc_wrapper": True, "_nrt": False}  # called from Python alone, allocates nothing
+ENTRY = {"_nrt": False}  # called from Python alone, allocates nothing
 
 
 class GrowRules(NamedTuple):
