@@ -155,6 +155,7 @@ def test_counted_slack_by_hand():
     m = linear(slack="l0").fit(x, y)
     assert m.coef_ == pytest.approx(4 / 3) and m.intercept_ == pytest.approx(-5)
     assert np.flatnonzero(m.slack_ > 1e-9).tolist() == [2]
+    assert m.kkt_violation_ == 0.0 and m.gap_ == 0.0 and m.primal_ == m.dual_ == pytest.approx(8 / 9)
     soft = linear(C=1).fit(x, y)
     assert soft.coef_ == pytest.approx(4 / 7) and soft.intercept_ == pytest.approx(-11 / 7)
     with pytest.raises(ValueError, match="at most 60 rows"):
@@ -304,6 +305,17 @@ def test_a_reduced_set_is_a_stationary_point_and_says_its_distance():
             ends = [gap_squared(m, small.support_vectors_ + sign * side, 0.5) for sign in (1, -1)]
             assert abs(ends[0] - ends[1]) / 2e-4 < 1e-3 * m.dual_
     assert small.n_support_.tolist() == [(small.dual_coef_ < 0).sum(), (small.dual_coef_ >= 0).sum()]
+
+
+def test_one_vector_goes_to_the_heavier_of_two_crowds():
+    m = SVC(kernel=RBF(1.0)).fit([[-0.5], [0.5], [9.0]], [1, 1, 0])
+    m.support_vectors_ = np.array([[0.0], [0.4], [0.9], [6.0], [6.9]])
+    m.dual_coef_ = np.array([[1.0, 1.0, 1.0, -3.0, -2.0]])
+    grid = np.linspace(-3.0, 10.0, 13_001)[:, None]
+    heights = np.abs(m.dual_coef_[0] @ RBF(1.0)(m.support_vectors_, grid))
+    small = m.reduce(1)
+    assert small.support_vectors_[0] == pytest.approx(grid[heights.argmax()], abs=1e-3)
+    assert np.abs(small.dual_coef_) == pytest.approx(heights.max(), abs=1e-6)
 
 
 def test_a_reduced_machine_decides_alike_on_average_over_the_old_support_vectors():
