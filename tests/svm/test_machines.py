@@ -608,6 +608,61 @@ def test_left_out_decisions_are_refits():
     )
 
 
+@pytest.mark.parametrize("C", [1.0, 30.0])
+def test_left_out_decisions_are_exact_where_no_other_row_changes_its_kind(C):
+    """Free rows and rows at their bound; the kernel's diagonal is not one, and prices differ."""
+    from gnomon.svm.certificates import Machine
+    from gnomon.svm.probabilities import left_out
+
+    X, y = cloud(50, d=2, noise=0.5)
+    kernel = 2.5 * RBF(0.8)
+    weight = np.where(y == 1, 2.0, 1.0)
+    m = SVC(kernel=kernel, C=C, tol=1e-10).fit(X, y, sample_weight=weight)
+    s = np.where(y == 1, 1.0, -1.0)
+    machine = Machine(
+        np.arange(50), s, s * m.dual_coef_full_, C * weight, m.intercept_[0], (0, 0), m.slack_, {}
+    )
+    found, met = left_out(machine, kernel(X)), set()
+    for i in range(50):
+        rest = np.delete(np.arange(50), i)
+        alone = SVC(kernel=kernel, C=C, tol=1e-10).fit(X[rest], y[rest], sample_weight=weight[rest])
+        if (alone.point_types_ == m.point_types_[rest]).all():
+            assert alone.decision_function(X[[i]])[0] == pytest.approx(found[i], abs=1e-5)
+            met.add(m.point_types_[i])
+    assert "outside" in met and len(met) >= 2
+
+
+def test_the_temperature_is_the_likeliest_and_its_probabilities_are_shares():
+    from gnomon.svm.probabilities import best_temperature
+
+    rng = np.random.default_rng(0)
+    codes, weight = rng.integers(0, 3, 80), rng.uniform(0.5, 2.0, 80)
+    scores = rng.normal(size=(80, 3)) + 1.5 * np.eye(3)[codes]
+
+    def loss(a):
+        z = a * scores
+        return weight @ (np.log(np.exp(z).sum(axis=1)) - z[np.arange(80), codes]) + 0.01 * np.log(a) ** 2
+
+    a = best_temperature(scores, codes, weight)
+    assert all(loss(a) <= loss(factor * a) for factor in (0.5, 0.999, 1.001, 2.0))
+    perfect = best_temperature(10.0 * np.eye(3)[codes], codes, weight)
+    assert 1.0 < perfect < np.exp(8)  # a little of a prior keeps it finite
+
+
+def test_nu_that_the_weights_of_classes_do_not_allow():
+    X, y = cloud(40)
+    y[:30] = 0
+    y[30:] = 1  # the smaller class is a quarter
+    NuSVC(nu=0.5).fit(X, y)
+    with pytest.raises(ValueError, match=r"nu=0.51 is above 0.5, twice the share of the smaller class"):
+        NuSVC(nu=0.51).fit(X, y)
+    with pytest.warns(UserWarning, match=r"nu=0.5 is above 0.2\d+, the largest there is"):
+        light = NuSVC(nu=0.5, class_weight={0: 1.0, 1: 0.4}).fit(X, y)
+    most = 2 * 10 * 0.4 / (30 + 10 * 0.4)
+    same = NuSVC(nu=most, class_weight={0: 1.0, 1: 0.4}).fit(X, y)
+    assert light.decision_function(X) == pytest.approx(same.decision_function(X))
+
+
 def test_sparse_rows_and_single_precision():
     X, y = cloud(60, 5)
     X = X * (X > -0.2)
