@@ -200,6 +200,77 @@ def test_a_fit_that_runs_is_asked_to_stop():
         run.clock.check()
 
 
+def a_race(monkeypatch, table=None, budget=100.0):
+    """A race of which only the test moves the clock, and an entry that learns at once."""
+    now = [0.0]
+    for module in (clock_module, measuring, after):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    problem = pose(two_moons(300) if table is None else table, "y")
+    run = race.Race(problem, 3, 1, 0, Clock(0.0, budget), None)
+    chosen = candidates("classification", ["GaussianNB"])[1]
+    return run, Entry(chosen.name, False, chosen, n_folds=3), now
+
+
+@pytest.mark.parametrize(("gone", "left"), [(30.0, 70.0), (99.0, 1.0), (99.99, 0.05), (140.0, 0.05)])
+def test_a_fit_may_take_the_time_that_is_left_and_a_moment_when_it_is_over(monkeypatch, gone, left):
+    run, entry, now = a_race(monkeypatch)
+    asked = []
+    monkeypatch.setattr(measuring, "stop_in", lambda model, seconds, stop: asked.append(seconds) or model)
+    now[0] = gone
+    run.fit(entry, np.arange(300), {})
+    run.fit(entry, np.arange(300), {}, seconds=7.0)
+    entry.baseline = True
+    run.fit(entry, np.arange(300), {})
+    assert asked == pytest.approx([left, 7.0, np.inf])
+
+
+def test_a_look_notes_the_fit_and_the_answers_to_all_rows_of_the_fold(monkeypatch):
+    monkeypatch.setattr(measuring, "LOOKS", (40, 50))
+    run, entry, now = a_race(monkeypatch, straight(300))
+    run.clock.note(entry.name, 1, 0.0)  # it is compiled
+    fit, score = run.fit, run.problem.task.score
+
+    def slow_fit(*given):
+        now[0] += 8.0
+        return fit(*given)
+
+    def slow_score(*given):
+        now[0] += 3.0
+        return score(*given)
+
+    monkeypatch.setattr(run, "fit", slow_fit)
+    run.problem = run.problem._replace(task=run.problem.task._replace(score=slow_score))
+    run.look(entry, 0)
+    assert run.clock.spent[entry.name][-1] == (40, 8.0 + 3.0 * 100 / 50)  # 50 of 100 rows were asked
+    assert [count for count, _ in entry.looks] == [40] and 0.8 < entry.looked <= 1.0
+
+
+def test_a_learning_curve_ends_with_the_scores_of_the_folds(monkeypatch):
+    run, entry, _ = a_race(monkeypatch)
+    run.measure(entry, {})
+    found = after.learning_curve(run, entry, {}, 10.0)
+    assert list(found) == [20, 50, 100, 200] and found[200] == entry.scores
+    run.clock.spent = {entry.name: [(100, 4.0)]}  # three folds of 100 rows take 12 s
+    assert after.learning_curve(run, entry, {}, 11.9) == {}
+    assert list(after.learning_curve(run, entry, {}, 12.0)) == [20, 50, 100, 200]
+
+
+@pytest.mark.parametrize("why", ["stopped", "in time", "few folds", "a baseline", "few rows"])
+def test_no_learning_curve_where_it_would_mislead(monkeypatch, why):
+    table = two_moons(297 if why == "few rows" else 300).with_row_index("t")
+    run, entry, _ = a_race(monkeypatch, table)
+    run.measure(entry, {})
+    if why == "stopped":
+        run.halt()
+    elif why == "in time":
+        run.problem = run.problem._replace(time="t")
+    elif why == "few folds":
+        entry.scores.pop()
+    elif why == "a baseline":
+        entry.baseline = True
+    assert after.learning_curve(run, entry, {}, 10.0) == {}
+
+
 def test_stopped_before_anything_is_known_it_stops():
     def stop(words, done, total):
         raise KeyboardInterrupt
