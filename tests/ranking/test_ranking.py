@@ -77,6 +77,15 @@ def test_what_a_game_adds_is_a_choice():
     assert_allclose(away.counts_.toarray(), [[0, 2.05], [1.95, 0]])
 
 
+def test_points_and_wins_count_in_any_unit():
+    plain, fractions = (MarkovRanker().fit([("a", "b", 3 * u, u)]) for u in (1, 0.1))
+    assert_allclose(fractions.counts_.toarray(), plain.counts_.toarray())
+    ring = [("a", "b", 2, 1), ("b", "c", 2, 1), ("c", "a", 2, 1), ("a", "b", 3, 1)]
+    whole, little = (MarkovRanker(score_share=False, win_weight=w).fit(ring) for w in (1.0, 0.01))
+    assert_allclose(little.transmat_.sum(axis=1), 1.0)
+    assert_allclose(little.scores_, whole.scores_)
+
+
 def test_new_teams_may_appear_later():
     games = [("b", "d", 2, 1), ("d", "c", 2, 1), ("c", "b", 0, 3), ("a", "d", 1, 1), ("b", "a", 5, 4)]
     whole, parts = MarkovRanker().fit(games), MarkovRanker().partial_fit(games[:3]).partial_fit(games[3:])

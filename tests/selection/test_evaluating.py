@@ -454,6 +454,39 @@ def test_map_of_all_models():
         model_map(seting="x")
 
 
+# probabilistic, generative, parametric, incremental, iterative, scales, sparse, missing
+KINDS = """
+    GaussianNB                 bayes         supervised    labels       p g m i t s - n
+    LinearSVC                  linear        supervised    labels       - - m - t s x -
+    LogisticRegression         linear        supervised    labels       p - m - t s x -
+    Ridge                      linear        supervised    numbers      - - m i t s x -
+    LinearRegression           linear        supervised    numbers      p - m i t s x -
+    GaussianProcessRegressor   gp            supervised    numbers      p - - i t - - -
+    KNeighborsRegressor        neighbors     supervised    numbers      - - - - t - x -
+    RandomForestClassifier     ensemble      supervised    labels       p - - - t - x n
+    DecisionTreeRegressor      trees         supervised    numbers      p - - - t - x n
+    KMeans                     cluster       unsupervised  labels       - - m i t s x -
+    SoftKMeans                 cluster       unsupervised  labels       p - m - t s - -
+    GaussianMixture            mixture       unsupervised  density      p g m i t s - n
+    VariationalAutoencoder     neural        unsupervised  density      p g m - t - - -
+    LatentDirichletAllocation  topics        unsupervised  coordinates  p g m i t s x -
+    TruncatedSVD               decomposition unsupervised  coordinates  - - m - t s x -
+    MDS                        decomposition unsupervised  coordinates  - - m - t - - -
+    TransactionEncoder         association   unsupervised  coordinates  - - m - - - - -
+    NearestNeighbors           neighbors     unsupervised  numbers      - - - - t - x -
+    GaussianHMM                sequence      sequential    states       p g m - t s - n
+    MarkovRanker               ranking       sequential    numbers      - - m i t - - -
+    QLearning                  decide        decision      numbers      - - m i t - - -
+"""
+
+
+@pytest.mark.parametrize("line", KINDS.split("\n")[1:-1], ids=lambda line: line.split()[0])
+def test_the_map_says_what_a_model_is(line):
+    name, *words, marks = line.split(None, 4)
+    row = model_map().loc[name].tolist()
+    assert row == words + [mark != "-" for mark in marks.split()]
+
+
 @pytest.mark.parametrize("labels", [[0, 1], ["a", "b"], [False, True]])
 def test_rows_never_tested_have_no_prediction(labels):
     from sklearn.model_selection import TimeSeriesSplit

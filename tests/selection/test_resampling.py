@@ -129,6 +129,24 @@ def test_bca_is_that_of_scipy():
     assert (ours.low, ours.high) == near((theirs.low, theirs.high), rel=0.02)
 
 
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_bca_shifts_its_quantiles_as_the_book_says(level):
+    """For a mean the acceleration is the skewness of the rows over 6√n."""
+    x = np.random.default_rng(0).exponential(size=40) ** 2
+    found = bootstrap("mean", x, method="bca", level=level, n_resamples=500, random_state=0)
+    a, z0 = stats.skew(x) / (6 * np.sqrt(40)), stats.norm.ppf(np.mean(found.replicates < x.mean()))
+    z = z0 + stats.norm.ppf([(1 - level) / 2, (1 + level) / 2])
+    ends = np.quantile(found.replicates, stats.norm.cdf(z0 + z / (1 - a * z)))
+    assert a > 0.05 and z0 > 0.02 and [found.low, found.high] == near(ends)
+
+
+def test_bca_counts_half_of_the_resamples_equal_to_the_estimate():
+    x = [0.0, 0.0, 1.0, 1.0]
+    found = bootstrap(np.median, x, method="bca", n_resamples=200, random_state=0)
+    assert np.mean(found.replicates == 0.5) > 0.2 and found.low == 0.0 and found.high == 1.0
+    assert bootstrap(lambda x: 1.0, x, method="bca", n_resamples=9).low == 1.0
+
+
 def test_vectors_and_pairs_of_arrays():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
