@@ -262,6 +262,56 @@ def test_divergence_is_zero_only_at_itself(name):
         assert_allclose(ratio.mean(), a.kl(b)[0], atol=6 * ratio.std() / 200)
 
 
+MODES = {
+    **FITTED,
+    "certain": Bernoulli([[0.0, 1.0]]),
+    "all_heads": Binomial(5, [[1.0, 0.0]]),
+    "multinomial_by_parts": Multinomial([[0.15, 0.3, 0.55], [1 / 3, 1 / 3, 1 / 3]], n=5),
+    "waiting_less_than_one": NegativeBinomial([[0.5, 1.0]], [[0.2, 0.3]]),
+    "skewed_beta": Beta([[1.0, 3.0]], [[2.0, 0.5]]),
+    "waiting": Gamma([[1.0, 0.5]], [[2.0, 3.0]]).replace(shape=[[1.0, 1.5]]),
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_no_point_is_likelier_than_the_mode(name):
+    family = MODES[name]
+    for k in range(family.n_components):
+        one = family.select(k)
+        best = one.log_density(one.mode())[0, 0]
+        assert np.all(one.log_density(one.sample(300, 5)) <= best + 1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(set(FITTED) - {"categorical"}))
+def test_mean_and_variance_are_those_of_draws(name):
+    family = FITTED[name].select(1)
+    x = family.sample(20000, 11)
+    error = np.sqrt(x.var(axis=0) / len(x)) + 1e-9
+    assert np.all(np.abs(x.mean(axis=0) - family.mean()[0]) < 5 * error)
+    squares = (x - x.mean(axis=0)) ** 2
+    spread = squares.std(axis=0) / np.sqrt(len(x)) + 1e-9
+    assert np.all(np.abs(squares.mean(axis=0) - family.variance()[0]) < 8 * spread)
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_entropy_in_bits(name):
+    assert_allclose(FITTED[name].entropy(2) * np.log(2), FITTED[name].entropy())
+
+
+def test_moments_of_a_t_where_they_are_none():
+    family = StudentT([[0.5, 1.0, 1.5, 2.0, 3.0]], np.ones((1, 5)), np.full((1, 5), 2.0))
+    assert_allclose(family.mean(), [[np.nan, np.nan, 1, 1, 1]])
+    assert_allclose(family.variance(), [[np.nan, np.nan, np.inf, np.inf, 12]])
+
+
+@pytest.mark.parametrize("name", sorted(set(CLOSED) - {"product", "negative_binomial"}))
+def test_divergences_of_one_and_of_many(name):
+    family = FITTED[name]
+    both = family.kl(family.select([1, 0]))
+    one, other = family.select(0), family.select(1)
+    assert_allclose(both, [one.kl(other)[0], other.kl(one)[0]], rtol=1e-9)
+
+
 def test_sure_events_are_legal():
     sure = Bernoulli([[0.0, 1.0]])
     assert_allclose(sure.log_density([[0, 1], [1, 1]]), [[0], [-np.inf]])

@@ -12,8 +12,10 @@ from gnomon.datasets import make_table
 from gnomon.linear import LinearRegression, LogisticRegression, Ridge, RidgeCV
 from gnomon.selection import (
     LockedTestSet,
+    adjust_p_values,
     audit,
     confusion_table,
+    error_interval,
     evaluate,
     model_map,
     one_standard_error,
@@ -352,6 +354,35 @@ def test_audit_by_hand():
     assert found.gaps.loc["tpr", "gap"] == near(1 / 6) and (found.gaps["p_adjusted"] > 0.5).all()
     whole = audit(y, pred, ["all"] * 10).table.iloc[0]
     assert whole["tpr"] == near(confusion_table(y, pred).rates()["tpr"])
+
+
+def test_gaps_between_groups_by_hand():
+    rng = np.random.default_rng(0)
+    y, pred, group = rng.integers(0, 2, 90), rng.integers(0, 2, 90), np.repeat(list("abc"), 30)
+    pred[:30] = 0  # nobody of the first group is selected
+    found = audit(y, pred, group, level=0.8)
+    rates = {
+        "selection_rate": pred == 1,
+        "tpr": np.where(y == 1, pred == 1, np.nan),
+        "fpr": np.where(y == 0, pred == 1, np.nan),
+        "precision": np.where(pred == 1, y == 1, np.nan),
+        "accuracy": pred == y,
+    }
+    p_values = []
+    for name, hit in rates.items():
+        groups = [hit[group == one][~np.isnan(hit[group == one].astype(float))] for one in "abc"]
+        groups = [one.astype(float) for one in groups if len(one)]
+        means = np.array([one.mean() for one in groups])
+        gap = found.gaps.loc[name]
+        assert (gap["gap"], gap["ratio"]) == near((np.ptp(means), means.min() / means.max()))
+        table = [[one.sum(), (1 - one).sum()] for one in groups]
+        p_values.append(stats.chi2_contingency(table, correction=False).pvalue)
+        assert gap["p_value"] == near(p_values[-1])
+        ends = error_interval(groups[-1].sum(), len(groups[-1]), level=0.8)
+        assert tuple(found.table.loc["c", [f"{name}_low", f"{name}_high"]]) == near(ends)
+    assert found.gaps["p_adjusted"].tolist() == near(adjust_p_values(p_values))
+    nobody = audit([0, 0], [0, 0], list("ab")).gaps
+    assert nobody["p_value"].tolist() == [1.0] * 5 and np.isnan(nobody.loc["selection_rate", "ratio"])
 
 
 def test_missing_groups_are_a_group_and_columns_are_crossed():

@@ -497,6 +497,25 @@ def test_adaptive_intervals_follow_a_series_that_changes():
     assert np.array(ends)[:, 1] == near(adaptive.high[:50]) and adaptive.low == near(-adaptive.high)
 
 
+@pytest.mark.parametrize("window", [None, 1, 7])
+def test_adaptive_intervals_are_their_definition(window):
+    rng = np.random.default_rng(0)
+    y, said = np.round(8 * rng.normal(size=(2, 60))) / 8  # sums of such numbers are exact, and some tie
+    found = AdaptiveConformal(0.5, gamma=0.5, window=window).run(y, said)
+    alpha, scores, empty = 0.5, [], 0
+    for t in range(60):
+        assert found.levels[t] == near(1 - alpha)
+        last = np.sort(scores[-window:] if window else scores)
+        k = int(np.ceil((len(last) + 1) * (1 - alpha) - 1e-9))
+        q = np.inf if k > len(last) else last[k - 1] if k >= 1 else -np.inf
+        empty += k < 1
+        assert (found.low[t], found.high[t]) == near((said[t] - q, said[t] + q))
+        assert found.covered[t] == (abs(y[t] - said[t]) <= q)
+        alpha += 0.5 * (0.5 - (not found.covered[t]))
+        scores.append(abs(y[t] - said[t]))
+    assert empty and np.isinf(found.high).any() and found.coverage == np.mean(found.covered)
+
+
 def test_adaptive_coverage_holds_for_the_worst_series():
     y = np.arange(1000.0) ** 2  # every value is a surprise
     found = AdaptiveConformal(0.8, gamma=0.05).run(y, np.zeros(1000))

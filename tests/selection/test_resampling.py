@@ -204,6 +204,23 @@ def test_bootstrap_error_is_between_and_not_fooled_by_memory():
     )
 
 
+@pytest.mark.parametrize("method", [".632+", ".632", "oob"])
+def test_the_weight_of_rows_left_out_follows_the_overfit(method):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    model = DecisionTreeClassifier(max_depth=3)
+    found = bootstrap_error(model, X, y, method=method, n_resamples=30, random_state=0)
+    said = model.fit(X, y).predict(X)
+    training, chance = np.mean(said != y), np.mean(said[:, None] != y)
+    assert (found.training, found.no_information) == near((training, chance))
+    outside = min(found.out_of_bag, chance)
+    overfit = (outside - training) / (chance - training)
+    weight = {".632+": 0.632 / (1 - 0.368 * overfit), ".632": 0.632, "oob": 1.0}[method]
+    assert 0.2 < overfit <= 1 and found.weight == near(weight)
+    last = outside if method == ".632+" else found.out_of_bag
+    assert found.error == near((1 - weight) * training + weight * last)
+
+
 def test_parts_of_a_shrunken_mean():
     """0.8 times the mean of five draws from N(2, 1), predicting a new draw: 1, 0.16, 0.128."""
 
