@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -58,8 +59,10 @@ def copied(rng: np.random.RandomState) -> np.random.RandomState:
     return twin
 
 
-def draw_seed(rng: np.random.Generator) -> int:
-    """Draw a 63-bit integer that seeds `stream`."""
+def draw_seed(rng: np.random.Generator | None) -> int:
+    """Draw a 63-bit integer that seeds `stream`; from the system's entropy where there is no generator."""
+    if rng is None:
+        return secrets.randbits(63)
     return int(rng.integers(0, 2**63 - 1))
 
 
