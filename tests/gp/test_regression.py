@@ -140,7 +140,7 @@ def test_noise_of_rows_that_come_later():
     assert grown.alpha == 1e-10  # the parameter is the user's
     for wrong, match in [
         ({"y": [1.0, np.nan]}, "NaN"),
-        ({"y": [[1.0, 2.0], [3.0, 4.0]]}, r"1 finite target"),
+        ({"y": [[1.0, 2.0], [3.0, 4.0]]}, r"1 target"),
         ({"y": [1.0, 2.0], "alpha": -0.1}, "none negative"),
         ({"y": [1.0, 2.0], "alpha": [0.1, 0.1, 0.1]}, r"3 != 2"),
     ]:
