@@ -5,7 +5,17 @@ import pytest
 
 from gnomon.core.errors import DataError, ZeroEvidenceError
 from gnomon.datasets import load_network
-from gnomon.graphical import BayesianNetwork, Factor, MarkovRandomField, read_network
+from gnomon.graphical import (
+    BayesianNetwork,
+    BayesianNetworkClassifier,
+    ChowLiuTree,
+    ExactSearch,
+    Factor,
+    LinearGaussianNetwork,
+    MarkovRandomField,
+    read_network,
+)
+from gnomon.graphical.scores import distinct
 from gnomon.graphical.separation import d_separated
 
 X = "variable x { type discrete [ 2 ] { a, b }; }\n"
@@ -185,3 +195,56 @@ def test_evidence_that_cannot_be_has_no_answer():
     field = MarkovRandomField([Factor(["a", "b"], [[1.0, 0.0], [0.0, 1.0]])])
     with pytest.raises(ZeroEvidenceError):
         field.query("a", {"b": 0}, soft_evidence={"a": [0.0, 1.0]})
+
+
+def columns(n=60):
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, n)
+    return np.column_stack([a, a ^ (rng.random(n) < 0.1), a ^ (rng.random(n) < 0.1)])
+
+
+def test_exact_search_is_refused_where_too_many_columns_hang_together(monkeypatch):
+    monkeypatch.setattr("gnomon.graphical.structure.EXACT_NODES", 2)
+    with pytest.raises(DataError, match="X has 3 features that may hang together; .* at most 2"):
+        ExactSearch("aic").fit(columns())
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: ChowLiuTree(root="z"), lambda: BayesianNetworkClassifier("tan", root="z")]
+)
+def test_a_root_is_a_column(make):
+    X = columns()
+    with pytest.raises(DataError, match="root must be a column of X; got 'z'"):
+        make().fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("root", [None, "x1", "x2"])
+def test_the_root_of_a_tree_has_no_parents_and_all_others_one(root):
+    found = ChowLiuTree(root=root).fit(columns())
+    children = [child for _, child in found.dag_]
+    assert sorted(children) == sorted({"x0", "x1", "x2"} - {root or "x0"})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"variances": {"a": -1.0}}, "variances must be at least 0; that of 'a' is -1"),
+        ({"variances": {"a": np.nan}}, "variances must be at least 0"),
+        ({"coefficients": {("b", "a"): 1.0}}, "which is no edge"),
+        ({"coefficients": {("a",): 1.0}}, "which is no edge"),
+    ],
+)
+def test_gaussian_networks_that_do_not_fit(options, message):
+    with pytest.raises(DataError, match=message):
+        LinearGaussianNetwork([("a", "b")], **options).query("b")
+
+
+@pytest.mark.parametrize("repeats", [1, 5, 40])
+def test_rows_that_repeat_are_counted_once_with_their_weight(repeats):
+    codes = np.tile(np.array([[0, 300], [1, 2], [0, 2]]), (repeats, 1))
+    weight = np.linspace(1.0, 2.0, len(codes))
+    rows, sums = distinct(codes, weight)
+    assert len(rows) == (3 if 3 * repeats >= 64 else 3 * repeats)
+    for row in np.unique(codes, axis=0):
+        mine = (codes == row).all(axis=1)
+        assert sums[(rows == row).all(axis=1)].sum() == pytest.approx(weight[mine].sum())

@@ -16,7 +16,7 @@ from gnomon.datasets import (
     make_text,
 )
 from gnomon.datasets.neural import make_copy_task
-from gnomon.datasets.sequence import make_trajectory
+from gnomon.datasets.sequence import PHONEMES, make_toy_words, make_trajectory
 
 
 def near(found, wanted, room):
@@ -78,6 +78,25 @@ def test_a_trajectory_is_seen_with_its_noise_and_begins_at_unit_speed():
     keep = [np.corrcoef(a[1:], a[:-1])[0, 1] for a in acceleration.T]
     near(keep, np.exp(-0.15), 0.03)
     near(acceleration.std(axis=0), 0.3 / np.sqrt(1 - np.exp(-0.3)), 0.06)
+
+
+def test_spoken_digits_are_chords_with_noise_and_silence_between():
+    signals, words = make_toy_words(["one", "two"], 30, rate=8000.0, random_state=0)
+    assert len(signals) == 60 and sorted(set(words)) == ["one", "two"]
+    sounds = {word: len(PHONEMES[word]) for word in ("one", "two")}
+    for signal, word in zip(signals, words):
+        assert 0.06 * 8000 - 1 <= len(signal) / sounds[word] <= 0.14 * 8000
+    near(np.std([signal[:8] for signal in signals]), 0.1, 0.02)  # a chord swells from nothing
+    first = [signal[:470] for signal, word in zip(signals, words) if word == "one"]
+    power = np.mean([np.abs(np.fft.rfft(part * np.hanning(470))) ** 2 for part in first], axis=0)
+    assert power.max() > 20 * np.median(power)
+    loud = np.concatenate(signals)
+    near(loud.var(), 0.01 + 3 * 0.5 * 0.375, 0.03)  # three tones under a window whose square has the mean 3/8
+    other = make_toy_words(["one"], 1, random_state=1)[0][0]
+    same = make_toy_words(["one"], 1, random_state=1)[0][0]
+    assert (other == same).all()
+    with pytest.raises(DataError, match="'eleven' is not one of"):
+        make_toy_words(["eleven"])
 
 
 # Pictures
