@@ -101,6 +101,32 @@ def test_the_snippet_gives_the_winner_again(tmp_path):
     np.testing.assert_array_equal(space["model"].predict(data), result.model.predict(data))
 
 
+def test_cells_that_are_missing_do_not_change_what_a_column_is(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "whole,real,truth,day,code,word,half,empty\n"
+        "1,0.5,true,2024-01-02,0123,a,1,\n"
+        ",,,,,,,\n"
+        "-3,2e3,FALSE,2024-02-03,4567,b,unknown,\n"
+        "4,,True,,8901,c,2,\n"
+    )
+    data = read_table(path)
+    kinds = [pl.Int64, pl.Float64, pl.Boolean, pl.Date, pl.String, pl.String, pl.Int64, pl.String]
+    assert data.dtypes == kinds and data["half"].to_list() == [1, None, None, 2]
+    assert data["whole"].to_list() == [1, None, -3, 4] and data["truth"].to_list() == [
+        True,
+        None,
+        False,
+        True,
+    ]
+    path.write_text("x\n1\n2\nmany\n\nfew\n4\n")
+    with pytest.raises(DataError, match=r"mixes numbers and words: row 3 has 'many', and 1 more row has"):
+        read_table(path)
+    path.write_text("x\n1\ninf\n")
+    with pytest.raises(DataError, match="row 2: 'inf' is not a finite number"):
+        read_table(path)
+
+
 def test_intervals_of_a_winner_cover_as_promised():
     result = compare(table(400), "y", models=["DecisionTreeRegressor"], repeats=1, exclude=["who", "day"])
     new = table(400, seed=1)

@@ -57,6 +57,28 @@ def test_ratings_become_a_problem():
     problem = pose(frame, "rating", task="recommend")
     assert problem.target == "rating" and problem.menu == "recommend"
     assert sorted(problem.y.tolist()) == sorted(frame["rating"].to_list())
+    assert problem.said[-2:] == [
+        "user is the user, item the item and rating the rating.",
+        "36 ratings of 6 items by 6 users: 100.00% of the table is filled.",
+    ]
+    last = pl.DataFrame({"user": ["u0", "u1", None], "item": ["i0", "i0", "i1"], "rating": [5.0, None, 2.0]})
+    again = pose(pl.concat([frame, last]), "rating", task="recommend")
+    assert again.y.tolist()[-1] == 5.0 and len(again.y) == 36
+    assert again.said[-3:-1] == [
+        "2 rows without a user, an item or a rating were left out.",
+        "1 pairs were rated again; the last rating of a pair counts.",
+    ]
+    for name in ("user", "item"):
+        with pytest.raises(
+            DataError, match=f"column '{name}' differs in every row, so no {name} has two ratings"
+        ):
+            pose(
+                frame.unique(name).with_columns(rating=pl.Series(np.arange(6.0))), "rating", task="recommend"
+            )
+    with pytest.raises(DataError, match="infinite"):
+        pose(frame.with_columns(rating=pl.lit(np.inf)), "rating", task="recommend")
+    with pytest.raises(DataError, match="must hold numbers to be the ratings"):
+        pose(frame.with_columns(rating=pl.lit("good")), "rating", task="recommend")
     with pytest.raises(DataError, match="all ratings are 3: there is nothing to predict"):
         pose(frame.with_columns(rating=pl.lit(3.0)), "rating", task="recommend")
 
