@@ -101,6 +101,42 @@ def test_the_snippet_gives_the_winner_again(tmp_path):
     np.testing.assert_array_equal(space["model"].predict(data), result.model.predict(data))
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "y", "exclude": ["y"]}, "'y' cannot be the target and excluded"),
+        ({"task": "cluster", "group": "who"}, "for tables with a --target"),
+        ({"task": "cluster", "time": "day"}, "for tables with a --target"),
+        ({}, "name the column to predict with --target, or a task"),
+        ({"task": "clustr"}, "there is no task 'clustr'. Did you mean 'cluster'"),
+        ({"target": "y", "task": "cluster"}, "has no target; leave out --target y"),
+        ({"task": "regression"}, "needs the column to predict"),
+        ({"task": "classification"}, "needs the column to predict"),
+        ({"target": "z"}, "no column 'z' to be the target"),
+        ({"target": "y", "time": "z"}, "no column 'z' to be the time"),
+        ({"task": "sequence", "sequence": "z"}, "no column 'z' to be the sequence"),
+    ],
+)
+def test_questions_that_cannot_be_posed(options, message):
+    with pytest.raises(QuestionError, match=message):
+        pose(table(), **options)
+
+
+def test_a_sequence_needs_four_parts_and_a_density_whole_rows():
+    frame = table().select("x").with_columns(part=pl.Series(np.arange(len(table())) % 4))
+    assert pose(frame, task="sequence", sequence="part").said[-1].startswith("The rows of one part form one")
+    whole = pose(frame.select("x"), task="sequence")
+    assert f"cut into {min(10, len(frame) // 5)} parts" in whole.said[0] and whole.sequence == "(part)"
+    with pytest.raises(DataError, match="fewer than four sequences"):
+        pose(frame.with_columns(pl.col("part") % 3), task="sequence", sequence="part")
+    holes = frame.select(pl.when(pl.col("part") > 0).then("x"), z=pl.col("x") * 2)
+    density = pose(holes, task="density")
+    left = int((frame["part"] == 0).sum())
+    assert density.said[0] == f"{left} rows with missing values were left out."
+    assert len(density.frame) == len(frame) - left and density.y is None
+    assert not any("left out" in one for one in pose(frame.select("x"), task="density").said)
+
+
 def test_cells_that_are_missing_do_not_change_what_a_column_is(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(
