@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from gnomon.core.errors import DataError
+from gnomon.report.contest import Comparison
 from gnomon.report.entries import Entry, fold_interval
 from gnomon.report.measuring import LOOKS
 from gnomon.report.race import Race
@@ -81,6 +82,15 @@ def test_ratings_become_a_problem():
         pose(frame.with_columns(rating=pl.lit("good")), "rating", task="recommend")
     with pytest.raises(DataError, match="all ratings are 3: there is nothing to predict"):
         pose(frame.with_columns(rating=pl.lit(3.0)), "rating", task="recommend")
+
+
+def test_models_that_cannot_be_told_from_the_best():
+    entries = [Entry(str(p), False, p_value=p) for p in (None, 0.2, None, 0.05, 0.06)]
+    result = Comparison.__new__(Comparison)
+    result.entries = [*entries, Entry("0.9", False, p_value=0.9, failure="it failed")]
+    assert result.best is entries[0] and result.ranked == entries
+    assert [entry.name for entry in result.equals()] == ["0.2", "0.06"]
+    assert [entry.name for entry in result.equals(0.01)] == ["0.2", "0.05", "0.06"]
 
 
 def test_scores_of_looks_where_nothing_else_is_known():
