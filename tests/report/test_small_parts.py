@@ -5,13 +5,17 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from gnomon.bayes import GaussianNB
 from gnomon.core.errors import DataError
+from gnomon.linear import Ridge
+from gnomon.report.columns import QuestionError
 from gnomon.report.contest import Comparison
 from gnomon.report.entries import Entry, fold_interval
 from gnomon.report.measuring import LOOKS
 from gnomon.report.race import Race
 from gnomon.report.rules import _sets
 from gnomon.report.serving import read_chunks
+from gnomon.report.single import predictions
 from gnomon.report.tasks import pose
 
 
@@ -103,3 +107,37 @@ def test_scores_of_looks_where_nothing_else_is_known():
     race._promote_looks()
     assert whole.scores == [0.5 + k for k in range(len(LOOKS))] and whole.n_folds == 3
     assert partly.scores == broken.scores == [] and race.leader is whole and race.fitted == {}
+
+
+@pytest.mark.parametrize("positive", [None, "no", "yes"])
+def test_the_positive_class_is_said_from_a_probability_on(positive):
+    X, y = np.arange(40.0)[:, None], np.where(np.arange(40) % 7 < np.arange(40) / 6, "yes", "no")
+    model = GaussianNB().fit(X, y)
+    if positive:
+        model.positive_ = positive
+    frame = pl.DataFrame({"x": X[:, 0], "predicted": np.zeros(40)})
+    P = model.predict_proba(X)[:, 0 if positive == "no" else 1]
+    for threshold in (0.2, P[11], 0.9):
+        found, said = predictions(model, frame.select("x"), threshold=threshold)
+        one, other = ("no", "yes") if positive == "no" else ("yes", "no")
+        assert found["predicted"].to_list() == np.where(P >= threshold, one, other).tolist() and said == []
+    found, _ = predictions(model, frame.select("x"), proba=True)
+    assert found["predicted"].to_list() == model.predict(X).tolist()
+    np.testing.assert_array_equal(found.select("P(no)", "P(yes)").to_numpy(), model.predict_proba(X))
+
+
+def test_predictions_that_a_model_cannot_give_are_named():
+    frame = pl.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "predicted": [0.0] * 4})
+    three = GaussianNB(var_smoothing=1e-2).fit(frame.select("x").to_numpy(), [0, 1, 2, 2])
+    line = Ridge().fit(frame.to_numpy(), [0.0, 1.0, 2.0, 3.0])
+    assert predictions(line, frame)[0].columns == ["x", "predicted", "predicted (model)"]
+    for model, options, message in (
+        (three, {"threshold": 0.5}, "parts two classes; the model has 3"),
+        (line, {"threshold": 0.5}, "Ridge has no predict_proba; leave out --threshold"),
+        (line, {"proba": True}, "leave out --proba"),
+        (line, {"interval": 0.9}, "leave out --interval"),
+    ):
+        with pytest.raises(QuestionError, match=message):
+            predictions(model, frame.select("x") if model is three else frame, **options)
+    with pytest.raises(DataError, match="fitted to 1 columns; the table has 2"):
+        predictions(three, frame)
