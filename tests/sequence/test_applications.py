@@ -144,6 +144,52 @@ def test_a_tone_lights_its_filter():
     assert F.shape == (96, 20)
 
 
+def mel(hertz):
+    return 2595 * np.log10(1 + hertz / 700)
+
+
+@pytest.mark.parametrize("scale", ["mel", "linear"])
+@pytest.mark.parametrize("log", [True, False])
+def test_features_are_triangles_of_the_spectrum_of_every_window(scale, log):
+    rate, rng = 1000.0, np.random.default_rng(0)
+    x = rng.normal(size=95) * 1e3
+    found = spectrogram_features(x, rate, window=0.03, hop=0.02, n_features=5, scale=scale, log=log)
+    ends = np.linspace(0, mel(500.0) if scale == "mel" else 500.0, 7)
+    hertz = np.arange(16) * rate / 30
+    at = mel(hertz) if scale == "mel" else hertz
+    back = 700 * (10 ** (ends / 2595) - 1) if scale == "mel" else ends
+    assert np.allclose(np.interp(back, hertz, at), ends, rtol=0.05)  # the edges are those frequencies
+    wanted = []
+    for first in range(0, 95 - 30 + 1, 20):
+        wave = x[first : first + 30] * 0.5 * (1 - np.cos(2 * np.pi * np.arange(30) / 29))
+        size = [abs(sum(wave * np.exp(-2j * np.pi * k * np.arange(30) / 30))) for k in range(16)]
+        wanted.append([np.interp(hertz, back[j : j + 3], [0, 1, 0]) @ size for j in range(5)])
+    assert_allclose(found, np.log(np.maximum(wanted, 1e-10)) if log else wanted, rtol=1e-8, atol=1e-8)
+
+
+def test_short_and_silent_sounds_have_features():
+    silent = spectrogram_features(np.zeros(40), 1000.0, n_features=3)
+    assert silent.shape == (1, 3) and (silent == np.log(1e-10)).all()
+    short = spectrogram_features(np.ones(20), 1000.0, n_features=3)
+    assert_allclose(short, spectrogram_features(np.r_[np.ones(20), np.zeros(30)], 1000.0, n_features=3))
+    assert spectrogram_features(np.ones(50), 1000.0, n_features=3).shape == (1, 3)
+    assert spectrogram_features(np.ones(60), 1000.0, n_features=3).shape == (2, 3)
+    for signal, options in (
+        ([], {}),
+        ([0.0, np.inf], {}),
+        (np.ones((60, 2)), {}),
+        (np.ones(60), {"window": 0.001}),
+        (np.ones(60), {"hop": 0.0004}),
+        (np.ones(60), {"scale": "bark"}),
+    ):
+        with pytest.raises(DataError, match="signal must|scale must be 'mel' or 'linear'"):
+            spectrogram_features(signal, 1000.0, **options)
+    assert spectrogram_features(np.ones(60), 1000.0, window=0.002, hop=0.001, n_features=1).shape == (59, 1)
+    for features, codebook in (([1.0], [[1.0]]), ([[1.0]], [1.0]), ([[1.0, 2.0]], [[1.0]])):
+        with pytest.raises(DataError, match="as many columns"):
+            quantize_frames(features, codebook)
+
+
 def test_taggers_on_the_treebank():
     sentences, tags = load_lesson("treebank").values()
     test = [["Faith", "is", "a", "fine", "invention"]]
