@@ -139,6 +139,36 @@ def test_spread_and_intervals_of_neighbors():
     assert shifted.predict([[1.0]], return_std=True)[1][0] == pytest.approx(np.sqrt(1.25), abs=1e-7)
 
 
+@pytest.mark.parametrize("weights", ["uniform", "distance", lambda d: np.exp(-d)])
+def test_intervals_are_weighted_quantiles(weights):
+    """The first value up to which the neighbors have the share (1 ∓ level) / 2 of the weight."""
+    rng = np.random.default_rng(0)
+    X, y, w, Q = (
+        rng.normal(size=(30, 1)),
+        rng.normal(size=30),
+        rng.integers(1, 4, size=30),
+        rng.normal(size=(6, 1)),
+    )
+    model = RadiusNeighborsRegressor(1.2, weights=weights).fit(X, y, sample_weight=w.astype(float))
+    for level in (0.3, 0.9):
+        low, high = model.predict_interval(Q, level)
+        for i, q in enumerate(Q):
+            d = np.abs(X - q)[:, 0]
+            near = np.flatnonzero(d <= 1.2)
+            near = near[np.argsort(y[near])]
+            votes = (
+                {"uniform": np.ones(30), "distance": 1 / d}[weights]
+                if isinstance(weights, str)
+                else weights(d)
+            )
+            share = np.cumsum(votes[near] * w[near]) / (votes[near] * w[near]).sum()
+            ends = [y[near][np.argmax(share >= s - 1e-12)] for s in ((1 - level) / 2, (1 + level) / 2)]
+            assert [low[i], high[i]] == ends
+    for level in (0.0, 1.0, -0.1, 1.1, np.nan):
+        with pytest.raises(DataError, match="must be between 0 and 1, such as 0.9"):
+            model.predict_interval(Q, level)
+
+
 def test_several_outputs():
     y = np.array([["a", "x"], ["a", "y"], ["b", "y"], ["b", "y"], ["b", "y"]])
     model = KNeighborsClassifier(3).fit(LINE, y)

@@ -322,6 +322,19 @@ def test_settings_are_kept_where_they_are_no_worse_in_all_folds(monkeypatch, fou
     assert run.fitted == {0: "after" if kept else "before"}
 
 
+@pytest.mark.parametrize(("seconds", "rows"), [(0.001, 1000), (3.0, 250), (1000.0, 125)])
+def test_rows_are_halved_until_the_first_model_fits_or_looks_are_as_large(monkeypatch, seconds, rows):
+    """Two folds and the last fit in six tenths of the time; twice the rows of the last look are the fewest."""
+    monkeypatch.setattr(measuring, "LOOKS", (40, 80))
+    run, entry, _ = a_race(monkeypatch, two_moons(1500))
+    run.clock.note(
+        entry.name, 100, seconds
+    )  # of 3 s, 500 rows take 15 s: four of them just do not end in 60 s
+    run._afford(entry)
+    assert run.rows == rows and run.most_rows == (None if rows == 1000 else rows)
+    assert all(len(train) == rows and len(test) == 500 for train, test in run.splits)
+
+
 def test_who_was_not_measured_is_told_what_a_first_look_gave(monkeypatch):
     run, entry, _ = a_race(monkeypatch)
     entry.scores = [0.7, 0.8]
