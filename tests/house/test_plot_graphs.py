@@ -936,3 +936,33 @@ def test_ratings_are_cells_with_their_numbers_and_frames_where_they_were_given()
     assert [frame.get_xy() for frame in full.patches] == [(-0.5, -0.5), (1.5, -0.5), (0.5, 0.5)]
     assert len(full.texts) == 6 and full.get_title() == "Ratings, completed"
     assert not plot.rating_matrix(R, numbers=False).texts
+
+
+def test_shares_of_components_add_up_beside_their_variances():
+    model = SimpleNamespace(
+        explained_variance_=np.array([6.0, 3.0, 1.0]), explained_variance_ratio_=np.array([0.3, 0.15, 0.05])
+    )
+    ax = plot.scree(model)
+    assert [(bar.get_x() + 0.4, bar.get_height()) for bar in ax.patches] == [(1, 6), (2, 3), (3, 1)]
+    other = ax.figure.axes[1]
+    assert_allclose(other.lines[0].get_xydata(), [[1, 0.3], [2, 0.45], [3, 0.5]])
+    assert other.get_ylabel() == "share explained" and other.get_ylim() == (0, 1.02)
+    shown = plot.scree(SimpleNamespace(explained_variance_=np.array([6.0, 3.0, 1.0]))).figure.axes[1]
+    assert_allclose(shown.lines[0].get_ydata(), [0.6, 0.9, 1.0])
+
+
+def test_labels_of_a_field_are_shown_by_their_means_with_their_energy():
+    field = SimpleNamespace(
+        segment=lambda values, means, method, random_state: SimpleNamespace(
+            labels=np.array([[0, 1], [1, 0]]), energy=2.5 if method == "icm" else 1.25
+        )
+    )
+    image, first, second = plot.segmentation(field, [[0.0, 4.0], [3.0, 1.0]], [0.5, 3.5])
+    assert_allclose(image.images[0].get_array(), [[0, 4], [3, 1]])
+    assert_allclose(first.images[0].get_array(), [[0.5, 3.5], [3.5, 0.5]])
+    assert (first.images[0].norm.vmin, first.images[0].norm.vmax) == (0.0, 4.0)
+    assert [ax.get_title() for ax in (image, first, second)] == [
+        "image",
+        "icm: energy 2.5",
+        "graph_cut: energy 1.25",
+    ]
