@@ -1,15 +1,20 @@
 """Ids, ratings, tokens and plain arrays that cannot be read are refused with the rule that they break."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
 from gnomon.core import validate
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
+from gnomon.core.facts import check_facts
 from gnomon.core.ids import coded, codes_of, column_of, pair_columns
 from gnomon.core.ratings import RatingMatrix, read_ratings
 from gnomon.core.tokens import check_sentences, read_series
+from gnomon.core.trace import Trace
+from gnomon.core.world import numbered
 
 FRAME = pd.DataFrame({"u": [1, 2], "i": [3, 4], "r": [5.0, 1.0]})
 
@@ -149,3 +154,84 @@ def test_what_is_right_is_read():
     assert validate.probabilities([[0.25, 0.75], [1.0, 0.0]]).shape == (2, 2)
     assert validate.probabilities([[0.25, 1.0], [0.75, 0.0]], axis=0)[0, 1] == 1.0
     assert validate.graph([[0.0, 1.0], [2.0, 0.0]]).toarray().tolist() == [[0, 1], [2, 0]]
+
+
+def test_parts_of_an_observation_make_one_number():
+    sizes = (2, 3, 4)
+    found = [numbered((a, b, c), sizes) for a in range(2) for b in range(3) for c in range(4)]
+    assert found == list(range(24))
+    assert numbered(np.int64(5), None) == 5
+    with pytest.raises(ValueError, match="shorter|longer"):
+        numbered((1, 2), sizes)
+
+
+def test_a_trace_has_a_certificate_only_where_one_was_given():
+    plain = Trace([3.0, 2.0], [0.1, 0.2])
+    assert (
+        plain.certificate is None and len(plain) == 2 and list(plain) == [3.0, 2.0] and plain.unit == "step"
+    )
+    told = Trace([3.0], [0.1], [0.5], {"loss": [7]}, "epoch")
+    assert told.certificate.tolist() == [0.5] and told["loss"].tolist() == [7.0] and told.unit == "epoch"
+
+
+def test_pairs_may_come_in_any_form():
+    for X in (
+        [(1, "a"), (2, "b")],
+        np.array([(1, "a"), (2, "b")], dtype=object),
+        pd.DataFrame({"u": [1, 2], "i": ["a", "b"]}),
+    ):
+        users, items = pair_columns(X)
+        assert list(users) == [1, 2] and list(items) == ["a", "b"]
+
+
+LABELS = np.array(["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"n_features_in_": -1}, "number of columns is -1"),
+        ({"n_features_in_": True}, "number of columns is True"),
+        ({"n_features_in_": 2.0}, "number of columns is 2.0"),
+        ({"n_features_in_": 2, "coef_": np.zeros((1, 3))}, "coef_ does not fit its 2 columns"),
+        ({"classes_": np.array(["a", "a"])}, "classes_ are not different labels"),
+        ({"classes_": np.array([])}, "classes_ are not different labels"),
+        ({"classes_": np.zeros((2, 1))}, "classes_ are not different labels"),
+        ({"classes_": [LABELS, np.array([1, 1])]}, "classes_ are not different labels"),
+        ({"classes_": LABELS, "n_classes_": 2}, "n_classes_ is not the number of its 3 classes"),
+        ({"classes_": LABELS, "n_classes_": 3.0}, "n_classes_ is not the number"),
+        ({"classes_": LABELS, "coef_": np.zeros((1, 2)), "n_features_in_": 2}, "coef_ does not fit its 3 classes"),
+        ({"classes_": LABELS, "coef_": np.zeros((4, 2)), "n_features_in_": 2}, "coef_ does not fit its 3 classes"),
+        (
+            {"classes_": LABELS, "coef_": np.zeros((3, 2)), "n_features_in_": 2, "intercept_": np.zeros(2)},
+            "coef_ does not fit its 3 classes",
+        ),
+        ({"startprob_": np.ones(2), "transmat_": np.ones((2, 3))}, "transmat_ does not fit its startprob_"),
+        ({"startprob_": np.ones(2), "transmat_": np.ones(2)}, "transmat_ does not fit its startprob_"),
+        ({"startprob_": np.ones((2, 1)), "transmat_": np.ones((2, 2))}, "transmat_ does not fit its startprob_"),
+        (
+            {"startprob_": np.ones(2), "transmat_": np.ones((2, 2)), "emissionprob_": np.ones((3, 4))},
+            "emissionprob_ does not fit its startprob_",
+        ),
+    ],
+)  # fmt: skip
+def test_loaded_models_that_no_fit_can_have_left(facts, message):
+    with pytest.raises(ModelFileError, match=message):
+        check_facts(SimpleNamespace(**facts))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"n_features_in_": 0},
+        {"n_features_in_": np.int64(2), "coef_": np.zeros(2)},
+        {"classes_": LABELS, "n_classes_": np.int64(3)},
+        {"classes_": LABELS, "coef_": np.zeros((3, 2)), "n_features_in_": 2, "intercept_": 0.0},
+        {"classes_": LABELS[:2], "coef_": np.zeros((1, 2)), "n_features_in_": 2, "intercept_": np.zeros(1)},
+        {"classes_": np.arange(4), "coef_": np.zeros((6, 2)), "n_features_in_": 2, "intercept_": np.zeros(6)},
+        {"startprob_": np.ones(2), "transmat_": np.ones((2, 2)), "emissionprob_": np.ones((2, 4))},
+        {"startprob_": np.ones(2), "transmat_": np.ones((3, 2, 2))},
+    ],
+)  # fmt: skip
+def test_loaded_models_that_a_fit_can_have_left(facts):
+    check_facts(SimpleNamespace(**facts))

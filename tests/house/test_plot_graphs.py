@@ -846,3 +846,123 @@ def test_factors_stand_between_their_variables_with_messages_on_the_way():
     assert message.get_text() == "(0.25, 0.75)"
     assert_allclose(message.get_position(), (0, -0.66), atol=1e-12)
     assert len(ax.lines) == 3
+
+
+def elimination(**changed):
+    factor = SimpleNamespace
+    plan = {
+        "order": ["a", "b"], "sizes": [8, 4], "scopes": [("a", "b", "c"), ("b", "c")], "cost": 12, "width": 2,
+        "fill_in": [[("b", "c")], []],
+        "_problem": factor(factors=[factor(variables=("a", "b")), factor(variables=("a", "c"))]),
+    }  # fmt: skip
+    return SimpleNamespace(**{**plan, **changed})
+
+
+def test_an_elimination_adds_dashed_edges_between_the_neighbors_of_what_is_gone():
+    from gnomon.plot.factor_graphs import draw_elimination
+
+    whole = draw_elimination(elimination(), None, None)
+    assert [bar.get_width() for bar in whole.patches] == [8, 4] and whole.yaxis_inverted()
+    assert [t.get_text() for t in whole.get_yticklabels()] == ["a: b, c", "b: c"]
+    assert whole.get_title() == "cost 12, width 2"
+    first = draw_elimination(elimination(), None, 0)
+    assert sorted(line.get_linestyle() for line in first.lines) == ["-", "-"] and len(first.patches) == 3
+    second = draw_elimination(elimination(), None, 1)
+    (line,) = second.lines
+    assert line.get_linestyle() == "--" and len(second.patches) == 2
+    assert second.get_title() == "eliminate b: table of 4 entries"
+    assert {tuple(np.round(p.center, 9)) for p in second.patches} == {
+        tuple(np.round(p, 9)) for p in line.get_xydata()
+    }
+    for step in (-1, 2):
+        with pytest.raises(ValueError, match="step must be between 0 and 1"):
+            draw_elimination(elimination(), None, step)
+
+
+def test_layers_put_nodes_below_all_their_parents_without_overlap():
+    from gnomon.plot.graphs import layers as places_of
+
+    parents = [[], [], [0, 1], [2], [0, 3]]
+    places = places_of(parents)
+    for v, own in enumerate(parents):
+        assert places[v][1] == -1.6 * max((round(-places[p][1] / 1.6) + 1 for p in own), default=0)
+    assert (
+        len(set(places)) == 5
+        and places[0][1] == places[1][1] == 0
+        and abs(places[0][0] - places[1][0]) == 2.2
+    )
+    assert places[2][0] == 0 == places[0][0] + places[1][0]
+    crossed = places_of([[], [], [1], [0]])  # children stand below their own parents
+    assert (crossed[0][0] - crossed[1][0]) * (crossed[3][0] - crossed[2][0]) > 0
+
+
+def test_plates_hold_their_members_and_what_is_observed_is_shaded():
+    spec = {
+        "nodes": {"p": "parameter", "z": "hidden", "x": "observed"}, "edges": [("p", "z"), ("z", "x")],
+        "plates": [("n", ["z", "x"])], "at": {"p": (0, 0), "z": (1, 0), "x": (2, 0)},
+    }  # fmt: skip
+    ax = plot.plates(spec)
+    box, *circles = ax.patches
+    at = {tuple(p.center): p for p in circles}
+    assert set(at) == {(0, 0), (1.6, 0), (3.2, 0)} and at[0, 0].get_radius() == 0.06
+    assert to_hex(at[1.6, 0].get_facecolor()) == "#ffffff" != to_hex(at[3.2, 0].get_facecolor())
+    assert box.get_x() == pytest.approx(1.6 - 0.42) and box.get_x() + box.get_width() == pytest.approx(
+        3.2 + 0.42
+    )
+    assert arrows(ax) == [((0, 0), (1.6, 0)), ((1.6, 0), (3.2, 0))]
+    inner = plot.plates({**spec, "plates": [("n", ["z", "x"]), ("m", ["x"])]})
+    outside, inside = inner.patches[:2]
+    assert outside.get_x() < 1.6 - 0.5 and 3.2 - 0.42 < inside.get_x() < 3.2
+    assert outside.get_x() + outside.get_width() > inside.get_x() + inside.get_width()
+    with pytest.raises(ValueError, match="names 'y' in an edge"):
+        plot.plates({"nodes": {"x": "hidden"}, "edges": [("x", "y")]})
+    with pytest.raises(ValueError, match="spec must be a dict or one of"):
+        plot.plates("mixtures")
+
+
+def test_ratings_are_cells_with_their_numbers_and_frames_where_they_were_given():
+    R = np.array([[5.0, np.nan, 1.0], [np.nan, 3.0, np.nan]])
+    ax = plot.rating_matrix(R)
+    assert_allclose(ax.images[0].get_array().filled(np.nan), R)
+    assert [(t.get_text(), t.get_position()) for t in ax.texts] == [
+        ("5", (0, 0)),
+        ("1", (2, 0)),
+        ("3", (1, 1)),
+    ]
+    assert [t.get_color() for t in ax.texts] == ["black", "white", "white"]
+    model = SimpleNamespace(predict_matrix=lambda users, items: np.full((2, 3), 2.5))
+    full = plot.rating_matrix(R, model)
+    assert_allclose(full.images[0].get_array(), np.where(np.isnan(R), 2.5, R))
+    assert [frame.get_xy() for frame in full.patches] == [(-0.5, -0.5), (1.5, -0.5), (0.5, 0.5)]
+    assert len(full.texts) == 6 and full.get_title() == "Ratings, completed"
+    assert not plot.rating_matrix(R, numbers=False).texts
+
+
+def test_shares_of_components_add_up_beside_their_variances():
+    model = SimpleNamespace(
+        explained_variance_=np.array([6.0, 3.0, 1.0]), explained_variance_ratio_=np.array([0.3, 0.15, 0.05])
+    )
+    ax = plot.scree(model)
+    assert [(bar.get_x() + 0.4, bar.get_height()) for bar in ax.patches] == [(1, 6), (2, 3), (3, 1)]
+    other = ax.figure.axes[1]
+    assert_allclose(other.lines[0].get_xydata(), [[1, 0.3], [2, 0.45], [3, 0.5]])
+    assert other.get_ylabel() == "share explained" and other.get_ylim() == (0, 1.02)
+    shown = plot.scree(SimpleNamespace(explained_variance_=np.array([6.0, 3.0, 1.0]))).figure.axes[1]
+    assert_allclose(shown.lines[0].get_ydata(), [0.6, 0.9, 1.0])
+
+
+def test_labels_of_a_field_are_shown_by_their_means_with_their_energy():
+    field = SimpleNamespace(
+        segment=lambda values, means, method, random_state: SimpleNamespace(
+            labels=np.array([[0, 1], [1, 0]]), energy=2.5 if method == "icm" else 1.25
+        )
+    )
+    image, first, second = plot.segmentation(field, [[0.0, 4.0], [3.0, 1.0]], [0.5, 3.5])
+    assert_allclose(image.images[0].get_array(), [[0, 4], [3, 1]])
+    assert_allclose(first.images[0].get_array(), [[0.5, 3.5], [3.5, 0.5]])
+    assert (first.images[0].norm.vmin, first.images[0].norm.vmax) == (0.0, 4.0)
+    assert [ax.get_title() for ax in (image, first, second)] == [
+        "image",
+        "icm: energy 2.5",
+        "graph_cut: energy 1.25",
+    ]
