@@ -234,6 +234,29 @@ def test_gaussian_with_missing_column_is_the_marginal(name):
     assert_allclose(FITTED[name].log_density(np.full((1, 2), np.nan)), [[0, 0]], atol=1e-12)
 
 
+@pytest.mark.parametrize("name", sorted(set(FITTED) - {"beta_binomial"}))
+def test_a_component_without_rows_keeps_its_parameters(name):
+    X, labels = rows_of(name, 80)
+    family, weights = FITTED[name], np.zeros((80, 2))
+    weights[:, 0] = labels == 0
+    found = family.estimate(family.statistics(X, weights))
+    alone = family.select(0).estimate(family.select(0).statistics(X[labels == 0]))
+    assert_allclose(found.select(0).log_density(X), alone.log_density(X), rtol=1e-9)
+    if not name.startswith("tied") and name not in ("fixed", "identity"):
+        assert_allclose(found.select(1).log_density(X), family.select(1).log_density(X), rtol=1e-9)
+
+
+def test_the_ends_of_an_interval_belong_to_it():
+    family = Uniform([[0.0, 1.0]], [[2.0, 5.0]])
+    rows = [[0.0, 1.0], [2.0, 5.0], [-0.1, 1.0], [2.0, 5.1], [1.0, np.nan], [3.0, np.nan]]
+    expected = np.log([1 / 8, 1 / 8, 1e-320, 1e-320, 1 / 2, 1e-320])
+    expected[expected < -700] = -np.inf
+    assert_allclose(family.log_density(rows)[:, 0], expected)
+    wider, shifted = Uniform([[-1.0, 1.0]], [[3.0, 5.0]]), Uniform([[0.1, 1.0]], [[3.0, 5.0]])
+    assert family.kl(wider)[0] == pytest.approx(np.log(2)) and family.kl(shifted)[0] == np.inf
+    assert wider.kl(family)[0] == np.inf
+
+
 @pytest.mark.parametrize("name", FITTED)
 def test_survives_pickle_and_is_immutable(name):
     family = FITTED[name]

@@ -581,6 +581,13 @@ def test_impossible_indexes_are_refused():
     broken(tree(order=lambda order: order + 1), **kd)
     broken(tree(ends=lambda ends: ends * 2), **kd)
     broken(tree(points=lambda points: points[:-1]), **kd)
+    for column in (-1, 2):
+        broken(
+            tree(split=lambda split, k=column: np.column_stack([np.full(len(split), k), split[:, 1]])), **kd
+        )
+    broken(tree(width=lambda width: width + 1), **kd)
+    broken(tree(order=lambda order: np.where(order == 0, 1, order)), **kd)
+    broken(tree(order=lambda order: order.astype(np.int32)), **kd)
     broken(tree(split=lambda split: split + 7), **kd)
     broken(tree(width=lambda width: width - 1), **kd)
     broken(lambda model: setattr(model, "targets_", model.targets_ + 5), **kd)
