@@ -23,6 +23,7 @@ from gnomon.svm.regressor import TubeRegressor
 
 AT_BOUND = 1e-10  # of the room between bounds
 EXACT = 1e-9  # of the tolerance: what is left at the end is rounding
+LOOKS = 15_000  # at variables, in pairs that are made as quickly as the free ones are solved for
 TURNS = 12  # of the exact way and some pairs, before there are many
 BEYOND = 1e14  # multipliers this much above the targets leave two digits of them
 
@@ -61,11 +62,7 @@ def solve_grouped(source: KernelRows, problem: GroupedProblem, tol: float, limit
         return problem.target - (K @ total)[problem.column]
 
     R, steps, gap, exact = slopes(), 0, np.inf, True
-    few, some, many = (
-        len(R) // 2,
-        2 * len(R) + 100,
-        200 * len(R) + 10_000,
-    )  # few are quicker than the exact way
+    few, some, many = LOOKS // len(R), 2 * len(R) + 100, 200 * len(R) + 10_000
     for turn, most in enumerate((limit, few, *[some] * TURNS, many)):
         if turn >= 2 and exact:
             exact = move_free(K, problem, low, high, beta, R)
