@@ -265,7 +265,7 @@ def test_elbow_by_hand():
 def test_references_lie_along_the_axes_of_the_data():
     """On a line at 45°, points of the box fill a square: each coordinate has the line's whole variance, L²/12."""
     x = np.linspace(0.0, 1.0, 400)
-    X = np.column_stack([x, x]) + 7.0
+    X = np.column_stack([x, x]) + [7.0, -3.0]
     gaps = {
         kind: choose_k(X, [1, 2], "gap", KMeans(n_init=1), reference=kind, random_state=0).scores
         for kind in ("box", "pca")
