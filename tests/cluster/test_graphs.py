@@ -350,6 +350,14 @@ def test_disconnected_graphs_and_bad_ones():
 
 
 @pytest.mark.parametrize("assign", ["kmeans", "discretize", "cluster_qr"])
+def test_three_blocks_of_a_graph_are_told_apart(assign):
+    truth = np.repeat([0, 1, 2], [4, 6, 9])[np.random.default_rng(0).permutation(19)]
+    K = np.where(truth[:, None] == truth, 1.0, 0.01)
+    model = SpectralClustering(3, affinity="precomputed", assign_labels=assign, random_state=0).fit(K)
+    assert adjusted_rand_score(model.labels_, truth) == 1.0
+
+
+@pytest.mark.parametrize("assign", ["kmeans", "discretize", "cluster_qr"])
 @pytest.mark.parametrize("kind", ["rbf", "nearest_neighbors"])
 def test_two_moons_are_told_apart(assign, kind):
     t = np.linspace(0, np.pi, 100)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.special import rel_entr
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
@@ -21,6 +23,7 @@ from gnomon.cluster import (
 )
 from gnomon.cluster.kernel import distances
 from gnomon.cluster.quantize import coded_bits
+from gnomon.cluster.representatives import divergence
 from gnomon.core.errors import DataError
 
 FIVE = np.array([[0.0], [1.0], [2.0], [4.0], [5.0]])
@@ -139,6 +142,15 @@ def test_representatives_never_get_worse(distance):
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
+def test_relative_entropies_to_centers():
+    """D(x‖c) = Σ x ln(x/c): zero at itself, infinite where the center has no mass."""
+    X = np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
+    centers = np.array([[0.4, 0.6, 0.0], [0.2, 0.3, 0.5]])
+    expected = rel_entr(X[:, None], centers).sum(axis=2)
+    assert expected[1, 1] == 0 and np.isinf(expected[1:, 0]).all() and expected[0].max() < np.inf
+    np.testing.assert_allclose(divergence(X, centers), expected, atol=1e-15)
+
+
 def test_l1_centers_are_medians():
     X = blobs(101, 3, 1)
     np.testing.assert_allclose(KMedians(1).fit(X).cluster_centers_[0], np.median(X, axis=0))
@@ -159,6 +171,16 @@ def test_minibatch_comes_close_to_kmeans():
     assert batch.inertia_ < 1.15 * full
     assert batch.n_steps_ >= 1
     np.testing.assert_array_equal(batch.predict(X), batch.labels_)
+
+
+def test_a_center_that_no_row_has_come_to_stays_where_it_is():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    for rows in (X, csr_array(X)):
+        model = MiniBatchKMeans(2, init=np.array([[1.0], [900.0]]), reassignment_ratio=0.0)
+        model.partial_fit(rows)
+        assert model.cluster_centers_.ravel().tolist() == [1.5, 900.0]
+        model.partial_fit(rows * 0)
+        assert model.cluster_centers_.ravel().tolist() == [0.75, 900.0]
 
 
 def test_minibatch_partial_fit_learns():
@@ -243,7 +265,7 @@ def test_elbow_by_hand():
 def test_references_lie_along_the_axes_of_the_data():
     """On a line at 45°, points of the box fill a square: each coordinate has the line's whole variance, L²/12."""
     x = np.linspace(0.0, 1.0, 400)
-    X = np.column_stack([x, x]) + 7.0
+    X = np.column_stack([x, x]) + [7.0, -3.0]
     gaps = {
         kind: choose_k(X, [1, 2], "gap", KMeans(n_init=1), reference=kind, random_state=0).scores
         for kind in ("box", "pca")
