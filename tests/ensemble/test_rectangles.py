@@ -157,7 +157,7 @@ def test_patches_that_cannot_be_learned_from_are_refused():
         model.fit(np.zeros((6, 8, 8)), [0, 1, 0, 1, 0, 1])
 
 
-@pytest.mark.parametrize("share", [0.5, 0.9, 1.0])
+@pytest.mark.parametrize("share", [1e-12, 0.5, 0.9, 1.0])
 def test_a_stage_keeps_the_share_of_objects_that_is_asked(share):
     model, X, y = small_cascade(stage_detection=share, stage_false_positive=0.01)
     first = model.survivors(X)[0]

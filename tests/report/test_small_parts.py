@@ -71,7 +71,7 @@ def test_ratings_become_a_problem():
     assert again.y.tolist()[-1] == 5.0 and len(again.y) == 36
     assert again.said[-3:-1] == [
         "2 rows without a user, an item or a rating were left out.",
-        "1 pairs were rated again; the last rating of a pair counts.",
+        "pairs rated again: 1; the last rating of each counts.",
     ]
     for name in ("user", "item"):
         with pytest.raises(
