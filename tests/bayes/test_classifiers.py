@@ -23,7 +23,7 @@ from gnomon.bayes import (
     gaussian_rule_1d,
     two_normals,
 )
-from gnomon.core.errors import DegenerateError
+from gnomon.core.errors import DataError, DegenerateError
 from gnomon.distributions import Gaussian, Poisson, Product
 
 K = np.array([[4, 2], [2, 4], [2, 3], [3, 6], [4, 4], [9, 10], [6, 8], [9, 5], [8, 7], [10, 8]], dtype=float)
@@ -164,6 +164,78 @@ def test_one_dimensional_rules():
     np.testing.assert_allclose(regions, [(0.3812080449, 2.2854586217)], atol=1e-9)
     assert error == pytest.approx(0.2266940674, abs=1e-9)
     assert gaussian_rule_1d([0, 1], [1, 0.25], [0.8, 0.2]) == ([], 0.2)
+
+
+@pytest.mark.parametrize(
+    ("means", "variances", "priors"),
+    [
+        ([0, 1], [1, 1], [0.3, 0.7]),
+        ([1, 0], [1, 1], [0.3, 0.7]),  # the second on the left
+        ([0, 0], [1, 1], [0.4, 0.6]),
+        ([0, 0], [1, 1], [0.6, 0.4]),
+        ([0, 0], [1, 4], [0.5, 0.5]),  # the outside of an interval
+        ([0, 0], [4, 1], [0.5, 0.5]),
+        ([2, -1], [1, 4], [0.5, 0.5]),
+        ([2, -1], [4, 1], [0.2, 0.8]),
+        ([0, 1], [1, 0.25], [0.8, 0.2]),
+        ([0, 1], [0.25, 1], [0.01, 0.99]),
+        ([0, 1], [1, 2], [0.0, 1.0]),
+        ([0, 1], [1, 2], [1.0, 0.0]),
+    ],
+)
+def test_regions_are_where_the_second_class_is_more_probable(means, variances, priors):
+    regions, error = gaussian_rule_1d(means, variances, priors)
+    x = np.linspace(-25, 25, 50_001)
+    first, second = (p * stats.norm.pdf(x, m, np.sqrt(v)) for p, m, v in zip(priors, means, variances))
+    inside = np.any([(low < x) & (x < high) for low, high in regions] or [x * 0 > 1], axis=0)
+    clear = np.abs(second - first) > 1e-12
+    assert (inside == (second > first))[clear].all()
+    assert all(a[1] < b[0] for a, b in zip(regions, regions[1:])) and len(regions) <= 2
+    assert error == pytest.approx(np.minimum(first, second).sum() * (x[1] - x[0]), abs=1e-5)
+    for wrong, kind in (([1, 0], DegenerateError), ([1, -1], DegenerateError), ([1, 1, 1], DataError)):
+        with pytest.raises(kind):
+            gaussian_rule_1d(means, wrong)
+
+
+def test_what_a_posterior_says_in_other_words():
+    X, y = np.array([[0.0], [1.0], [2.0], [5.0], [6.0], [9.0]]), np.repeat([3, 5, 8], 2)
+    model = GaussianNB().fit(X, y)
+    P, Q = model.predict_proba(X), [[0.5], [4.0]]
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), P)
+    np.testing.assert_allclose(model.log_odds(X), np.log(P[:, 1:] / P[:, :1]))
+    joint = model.joint_log_likelihood(Q)
+    np.testing.assert_allclose(model.predict_joint_log_proba(Q), joint)
+    np.testing.assert_allclose(model.score_samples(Q), np.log(np.exp(joint).sum(axis=1)))
+    rows, labels = QuadraticDiscriminantAnalysis(reg_param=0.1).fit(X, y).sample(3000, random_state=0)
+    assert set(labels.tolist()) == {3, 5, 8} and rows.shape == (3000, 1)
+    assert np.abs(np.bincount(labels)[[3, 5, 8]] / 3000 - 1 / 3).max() < 4 * np.sqrt(2 / 9 / 3000)
+    assert [rows[labels == k].mean() for k in (3, 5, 8)] == pytest.approx([0.5, 3.5, 7.5], abs=0.3)
+
+
+@pytest.mark.parametrize(
+    ("priors", "message"),
+    [
+        ([0.5, 0.2, 0.3], "must match number of classes"),
+        ([-0.5, 1.5], "non-negative"),
+        ([0.5, 0.6], "sum of the priors should be 1"),
+        ([0.5, 0.5 - 1e-6], "sum of the priors should be 1"),
+        ("even", "among {'uniform'} or None"),
+    ],
+)
+def test_priors_that_are_none(priors, message):
+    with pytest.raises(ValueError, match=message):
+        BayesClassifier(priors=priors).fit([[0.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1])
+
+
+def test_classes_of_partial_fit_are_told_once():
+    X, y = np.array([[0.0], [1.0], [3.0], [5.0]]), np.array([0, 0, 1, 1])
+    with pytest.raises(ValueError, match="on the first call"):
+        GaussianNB().partial_fit(X, y)
+    model = GaussianNB().partial_fit(X[:2], y[:2], classes=[0, 1])
+    with pytest.raises(ValueError, match="not the same as on last call"):
+        model.partial_fit(X[2:], y[2:], classes=[0, 1, 2])
+    model.partial_fit(X[2:], y[2:], classes=[1, 0])
+    np.testing.assert_allclose(model.theta_, GaussianNB().fit(X, y).theta_)
 
 
 @given(st.floats(-2, 2), st.floats(0.2, 4), st.floats(0.1, 0.9), st.floats(-3, 3))

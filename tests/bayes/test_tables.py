@@ -236,6 +236,16 @@ def test_samples_follow_the_table():
             r"x has no outcome 9; it has \[0, 1\]",
         ),
         (lambda: expected_risk([0.5, 0.5], [[1, 2, 3]]), "a column for each of the 2 classes"),
+        (lambda: expected_risk([0.5, 0.5], [1, 2]), "a column for each of the 2 classes"),
+        (lambda: expected_risk([0.5, 0.5], [[1, np.nan]]), "NaN"),
+        (lambda: loss_matrix("reject", 2), "cost of rejecting"),
+        (lambda: loss_matrix("zero_one"), "both with n_classes"),
+        (lambda: loss_matrix("absolute", 2), "kind must be"),
+        (lambda: bayes_rule([0.5, 0.5], [np.nan, 1.0]), "NaN"),
+        (lambda: bayes_rule([[0.5, 0.5]], [0.5, 0.5]), "one column for each"),
+        (lambda: bayes_rule([0.5, 0.5], np.ones((1, 1, 2))), "one column for each"),
+        (lambda: bayes_rule([0.5, 0.5], [[0.5, 0.5], [0.0, 0.0]]), "impossible under every hypothesis"),
+        (lambda: bayes_rule([0.0, 1.0], [1.0, 0.0]), "impossible under every hypothesis"),
         (lambda: bayes_rule([0.5, 0.5], [0.0, 0.0]), "impossible under every hypothesis"),
         (lambda: F1.parameter_count("ful"), "Did you mean 'full'"),
     ],
@@ -243,6 +253,27 @@ def test_samples_follow_the_table():
 def test_errors_name_the_rule(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_bayes_rule_row_by_row_and_in_logs():
+    prior, L = np.array([0.2, 0.3, 0.5]), np.array([[0.1, 0.2, 0.3], [1.0, 0.0, 2.0]])
+    found = bayes_rule(prior, L)
+    np.testing.assert_allclose(found.evidence, L @ prior)
+    np.testing.assert_allclose(found.posterior, L * prior / (L @ prior)[:, None])
+    logs = bayes_rule(prior, np.log(np.maximum(L, 1e-300)) - 1000.0, log=True)
+    np.testing.assert_allclose(logs.posterior, found.posterior, atol=1e-300)
+    np.testing.assert_allclose(logs.evidence, np.log(found.evidence) - 1000.0)
+
+
+def test_decisions_have_names():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    dear = [[0.0, 1.0], [1.0, 0.0], [0.2, 0.2], [9.0, 9.0]]
+    told = MinimumRiskClassifier(loss=dear, decisions=["A", "B", "ask", "never"]).fit(X, y)
+    assert told.predict([[0.0], [1.5], [3.0]]).tolist() == ["A", "ask", "B"]
+    assert MinimumRiskClassifier(loss=dear[:1]).fit(X, y).predict([[0.0], [3.0]]).tolist() == ["a", "a"]
+    plain = MinimumRiskClassifier().fit(X, y)
+    assert plain.predict([[0.0], [3.0]]).tolist() == ["a", "b"] and not hasattr(plain, "expected_loss")
+    np.testing.assert_allclose(told.expected_loss(X), told.predict_proba(X) @ np.transpose(dear))
 
 
 def test_infinite_losses_and_impossible_classes():

@@ -80,7 +80,7 @@ def test_a_pair_rated_again_counts_once():
     rows = [(u, i, float((u + i) % 5)) for u in range(6) for i in range(6)]
     table = pl.DataFrame([*rows, (0, 0, 9.0)], schema=["user", "item", "rating"], orient="row")
     result = compare(table, task="recommend", models=["MeanRecommender"], repeats=1)
-    assert "1 pairs were rated again; the last rating of a pair counts." in result.problem.said
+    assert "pairs rated again: 1; the last rating of each counts." in result.problem.said
     assert len(result.problem.y) == 36 and 9.0 in result.problem.y
 
 

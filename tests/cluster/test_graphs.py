@@ -228,6 +228,15 @@ def test_partition_matrices_by_hand():
     np.testing.assert_allclose(partition_matrix(labels, "projection"), G @ G.T)
     P = G @ G.T
     np.testing.assert_allclose(P @ P, P)
+    for G, kind, failures in (
+        ([[-1.0, 0.0], [0.0, 1.0]], "scaled", ("G has negative entries",)),
+        ([[1.0, 0.0], [0.5, 0.5]], "indicator", ("GᵀG is not diagonal",)),
+        ([[1.0, 0.0], [0.0, 0.5]], "indicator", ("G1 is not 1",)),
+        ([[2.0, -1.0], [0.0, 1.0]], "indicator", ("G has negative entries", "GᵀG is not diagonal")),
+    ):
+        found = check_partition(G, kind)
+        assert set(failures) <= set(found.failures) and not found.valid and found.labels is None
+    assert check_partition(np.eye(2) + 1e-10, "indicator").valid
     assert check_partition(np.ones((3, 2))).failures == ("GᵀG is not the identity", "GGᵀ1 is not 1")
     assert (
         "a column is empty"
@@ -323,6 +332,29 @@ def test_disconnected_graphs_and_bad_ones():
     with pytest.raises(DataError, match="negative"):
         laplacian(np.array([[0.0, -1.0], [-1.0, 0.0]]))
     assert min_cut(np.zeros((1, 1))).value == 0
+    for s, t in ((0, 0), (0, 4), (4, 0), (-1, 0), (0, -1), (0, None), (None, 0)):
+        with pytest.raises(DataError, match=r"two different nodes|both s and t"):
+            min_cut(K, s, t)
+    for capacities in (np.ones((2, 3)), np.array([[0.0, -1.0], [1.0, 0.0]])):
+        with pytest.raises(DataError, match="square matrix without negative"):
+            min_cut(capacities, 0, 1)
+    for k, sizes in ((0, None), (5, None), (2, [2, 1]), (2, [4, 0]), (2, [5, -1])):
+        with pytest.raises(DataError, match=r"n_clusters=|sizes must be positive"):
+            balanced_min_cut(K, k, sizes=sizes)
+    with pytest.raises(DataError, match="not one of auto"):
+        balanced_min_cut(K, method="fast")
+    with pytest.raises(DataError, match="up to 24 nodes"):
+        balanced_min_cut(np.ones((25, 25)), method="exact")
+    assert balanced_min_cut(K, 4).labels.tolist() == [0, 1, 2, 3] and balanced_min_cut(K, 1).value == 0
+    assert sorted(np.bincount(balanced_min_cut(K, sizes=[3, 1]).labels).tolist()) == [1, 3]
+
+
+@pytest.mark.parametrize("assign", ["kmeans", "discretize", "cluster_qr"])
+def test_three_blocks_of_a_graph_are_told_apart(assign):
+    truth = np.repeat([0, 1, 2], [4, 6, 9])[np.random.default_rng(0).permutation(19)]
+    K = np.where(truth[:, None] == truth, 1.0, 0.01)
+    model = SpectralClustering(3, affinity="precomputed", assign_labels=assign, random_state=0).fit(K)
+    assert adjusted_rand_score(model.labels_, truth) == 1.0
 
 
 @pytest.mark.parametrize("assign", ["kmeans", "discretize", "cluster_qr"])

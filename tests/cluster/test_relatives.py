@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.special import rel_entr
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
@@ -21,6 +23,7 @@ from gnomon.cluster import (
 )
 from gnomon.cluster.kernel import distances
 from gnomon.cluster.quantize import coded_bits
+from gnomon.cluster.representatives import divergence
 from gnomon.core.errors import DataError
 
 FIVE = np.array([[0.0], [1.0], [2.0], [4.0], [5.0]])
@@ -139,6 +142,15 @@ def test_representatives_never_get_worse(distance):
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
+def test_relative_entropies_to_centers():
+    """D(x‖c) = Σ x ln(x/c): zero at itself, infinite where the center has no mass."""
+    X = np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
+    centers = np.array([[0.4, 0.6, 0.0], [0.2, 0.3, 0.5]])
+    expected = rel_entr(X[:, None], centers).sum(axis=2)
+    assert expected[1, 1] == 0 and np.isinf(expected[1:, 0]).all() and expected[0].max() < np.inf
+    np.testing.assert_allclose(divergence(X, centers), expected, atol=1e-15)
+
+
 def test_l1_centers_are_medians():
     X = blobs(101, 3, 1)
     np.testing.assert_allclose(KMedians(1).fit(X).cluster_centers_[0], np.median(X, axis=0))
@@ -159,6 +171,16 @@ def test_minibatch_comes_close_to_kmeans():
     assert batch.inertia_ < 1.15 * full
     assert batch.n_steps_ >= 1
     np.testing.assert_array_equal(batch.predict(X), batch.labels_)
+
+
+def test_a_center_that_no_row_has_come_to_stays_where_it_is():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    for rows in (X, csr_array(X)):
+        model = MiniBatchKMeans(2, init=np.array([[1.0], [900.0]]), reassignment_ratio=0.0)
+        model.partial_fit(rows)
+        assert model.cluster_centers_.ravel().tolist() == [1.5, 900.0]
+        model.partial_fit(rows * 0)
+        assert model.cluster_centers_.ravel().tolist() == [0.75, 900.0]
 
 
 def test_minibatch_partial_fit_learns():
@@ -228,6 +250,86 @@ def test_mdl_by_hand():
     assert found.best_k == 3
 
 
+def test_elbow_by_hand():
+    """The depth below the chord from (1, ln J₁) to (5, ln J₅); six clusters cost nothing and are left out."""
+    found = choose_k(LINE, range(1, 7), "elbow", KMeans(algorithm="optimal_1d"))
+    J = found.costs
+    assert J == pytest.approx([154, 4, 2.5, 1, 0.5, 0])
+    chord = np.log(154) + np.log(0.5 / 154) * np.arange(5) / 4
+    np.testing.assert_allclose(
+        found.scores, [*((chord - np.log(J[:5])) / np.log(154 / 0.5)), np.nan], atol=1e-12
+    )
+    assert found.best_k == 2
+
+
+def test_references_lie_along_the_axes_of_the_data():
+    """On a line at 45°, points of the box fill a square: each coordinate has the line's whole variance, L²/12."""
+    x = np.linspace(0.0, 1.0, 400)
+    X = np.column_stack([x, x]) + [7.0, -3.0]
+    gaps = {
+        kind: choose_k(X, [1, 2], "gap", KMeans(n_init=1), reference=kind, random_state=0).scores
+        for kind in ("box", "pca")
+    }
+    assert gaps["pca"] == pytest.approx([0.0, 0.0], abs=0.06)
+    assert gaps["box"][0] == pytest.approx(0.0, abs=0.06) and gaps["box"][1] > 0.4
+    with pytest.raises(DataError, match="not 'box', 'pca' or a list"):
+        choose_k(X, [1, 2], "gap", reference="ball")
+
+
+def test_errors_of_gaps_are_over_references():
+    references = [np.linspace(0, top, 6)[:, None] for top in (6.0, 12.0, 30.0)]
+    found = choose_k(LINE, [1, 2, 3], "gap", KMeans(algorithm="optimal_1d"), reference=references)
+    single = [
+        choose_k(LINE, [1, 2, 3], "gap", KMeans(algorithm="optimal_1d"), reference=[one]).scores
+        for one in references
+    ]
+    np.testing.assert_allclose(found.scores, np.mean(single, axis=0))
+    np.testing.assert_allclose(found.errors, np.std(single, axis=0) * np.sqrt(1 + 1 / 3))
+
+
+def test_silhouettes_where_they_are_defined():
+    from sklearn.metrics import silhouette_score
+
+    found = choose_k(LINE, range(1, 7), "silhouette", KMeans(algorithm="optimal_1d"))
+    assert np.isnan(found.scores[[0, 5]]).all() and found.best_k == 2
+    assert found.scores[1] == pytest.approx(silhouette_score(LINE, [0, 0, 0, 1, 1, 1]))
+
+
+def test_stability_is_agreement_and_for_mixtures_their_score():
+    X = blobs(40, 2, 2, apart=12.0)
+    found = choose_k(X, [1, 2], "stability", n_splits=3, random_state=0)
+    assert np.isnan(found.scores[0]) and found.scores[1] == 1.0 and found.best_k == 2
+    mixture = pytest.importorskip("gnomon.mixture").GaussianMixture(random_state=0)
+    scores = choose_k(X, [1, 2], "stability", mixture, n_splits=3, random_state=0).scores
+    assert np.isnan(scores[0]) and scores[1] == pytest.approx(
+        mixture.set_params(n_components=2).fit(X).score(X), abs=0.5
+    )
+
+
+@pytest.mark.parametrize(
+    ("k_values", "method", "options", "message"),
+    [
+        ([], "gap", {}, "positive and ascending"),
+        ([2, 2], "gap", {}, "positive and ascending"),
+        ([3, 2], "gap", {}, "positive and ascending"),
+        ([0, 1], "gap", {}, "positive and ascending"),
+        ([1, 2], "gab", {}, "Did you mean 'gap'"),
+        ([1, 2], "bic", {}, "needs a mixture"),
+        ([2], "downstream", {}, "needs y"),
+        ([2], "downstream", {"y": [0, 0, 1, 1, 1, 1]}, "a classifier"),
+        (
+            [2],
+            "downstream",
+            {"y": [0, -1, 1, 1, -1, 1], "classifier": LogisticRegression()},
+            "two labeled rows",
+        ),
+    ],
+)
+def test_what_does_not_choose_is_named(k_values, method, options, message):
+    with pytest.raises(DataError, match=message):
+        choose_k(LINE, k_values, method, **options)
+
+
 @pytest.mark.parametrize("method", ["silhouette", "stability", "elbow"])
 def test_well_separated_clusters_are_counted(method):
     rng = np.random.default_rng(0)
@@ -284,6 +386,29 @@ def test_coding_twice_changes_nothing(patch):
         assert model.psnr(image) == pytest.approx(10 * np.log10(255**2 / ((image - once) ** 2).mean()))
 
 
+def test_patches_at_the_edge_repeat_it():
+    image = np.array([[1.0, 1.0, 9.0], [1.0, 1.0, 9.0], [5.0, 5.0, 7.0]])
+    model = VectorQuantizer(4, patch_shape=(2, 2)).fit(image)
+    assert sorted(model.codebook_.tolist()) == [[1] * 4, [5] * 4, [7] * 4, [9] * 4]
+    codes = model.encode(image)
+    assert codes.shape == (2, 2) and len(set(codes.ravel().tolist())) == 4
+    np.testing.assert_array_equal(model.decode(codes), image)
+    assert model.decode(codes[:1]).shape == (2, 4, 1)  # of another picture
+    assert model.decode(codes[0]).tolist() == model.codebook_[codes[0]].tolist()
+    assert model.n_units_ == 4 and model.bits(False) == 8.0 and model.bits() == 8.0 + 8 * 4 * 4
+    assert model.bits(False, True, n_units=10) == 20.0 and model.ratio_ == (8 + 128) / (8 * 4 * 4)
+    with pytest.raises(DataError, match="two or three dimensions; X has 4"):
+        VectorQuantizer(2, patch_shape=(2, 2)).fit(np.zeros((2, 2, 2, 2)))
+
+
+def test_rows_of_no_weight_are_no_codes():
+    X, w = np.array([[0.0], [1.0], [5.0]]), np.array([1.0, 2.0, 0.0])
+    model = VectorQuantizer(2).fit(X, sample_weight=w)
+    assert model.codebook_.tolist() == [[0.0], [1.0]] and model.distortion_ == 0.0
+    one = VectorQuantizer(1).fit(X, sample_weight=w)
+    assert one.codebook_[0, 0] == pytest.approx(2 / 3) and one.distortion_ == pytest.approx(2 / 3)
+
+
 def test_enough_codes_lose_nothing():
     image = np.random.default_rng(0).integers(0, 3, size=(8, 8, 3)) * 100.0
     model = VectorQuantizer(27, random_state=0).fit(image)
@@ -297,6 +422,17 @@ def test_codeword_counts():
     counts = model.transform(songs)
     np.testing.assert_array_equal(counts.sum(axis=1), 50)
     np.testing.assert_array_equal(np.bincount(model.discretize(songs[1]), minlength=6), counts[1])
+    shares = CodewordHistogram(6, normalize=True, random_state=0).fit_transform([songs[0], songs[1][:7]])
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    for wrong, message in (
+        ([], "no sequences"),
+        ([songs[0], songs[0][:, :1]], "the same columns"),
+        ([np.zeros((2, 2, 2))], "shape"),
+    ):
+        with pytest.raises(DataError, match=message):
+            CodewordHistogram(6).fit(wrong)
+    with pytest.raises(DataError, match="columns, and the codebook"):
+        model.discretize(songs[0][:, :1])
 
 
 # features
@@ -313,10 +449,13 @@ def test_features_by_hand():
     np.testing.assert_allclose(make["relative_distance"], [[0.0833333, 0.9166667], [0.6, 0.4]], atol=1e-7)
     np.testing.assert_allclose(make["indicator"], [[1, 0], [0, 1]])
     np.testing.assert_allclose(make["squared_distance"], [[1, 121], [36, 16]])
-    np.testing.assert_allclose(make["soft"].sum(axis=1), 1)
+    np.testing.assert_allclose(make["soft"], [[1, 0], [1 / (1 + np.exp(20)), 1]], atol=1e-8)
     both = ClusterFeatures(centers, append=True).fit(LINE)
     assert both.transform(query).shape == (2, 3)
     assert both.get_feature_names_out().tolist() == ["x0", "cluster0", "cluster1"]
+    np.testing.assert_array_equal(both.transform(query), [[0, 1, 0], [7, 0, 1]])
+    same = ClusterFeatures(KMeans(1), kind="relative_distance").fit(np.ones((3, 1)))
+    assert same.transform(np.ones((2, 1))).tolist() == [[1.0], [1.0]]
 
 
 def test_kernel_kmeans_has_the_same_bits_on_any_number_of_blas_threads():

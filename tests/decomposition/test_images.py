@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon import plot
 from gnomon.cluster import KMeans
@@ -131,6 +132,37 @@ def test_sparse_components():
     assert np.mean((X - back) ** 2) < 0.1
     with pytest.raises(DataError, match="U_init"):
         SparsePCA(2, U_init=np.ones((2, 2)), V_init=np.ones((2, 2))).fit(X)
+
+
+@pytest.mark.parametrize("length", [0.1, 1.0, 30.0])
+def test_one_sparse_step_by_hand(length):
+    """The loadings are soft thresholds; the code of least squares is cut to length one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 4)) * [3.0, 1.0, 0.5, 0.1] + 5.0
+    Z, u = X - X.mean(axis=0), rng.normal(size=12)
+    u *= length / np.linalg.norm(u)
+    b = u @ Z
+    v = np.sign(b) * np.maximum(np.abs(b) - 0.3 * np.abs(b).max(), 0) / (u @ u)
+    code = Z @ v / (v @ v)
+    code /= max(1.0, np.linalg.norm(code))
+    alpha = 0.3 * np.abs(b).max()
+    model = SparsePCA(1, alpha=alpha, max_iter=1, U_init=u[:, None], V_init=np.ones((1, 4)), ridge_alpha=0.5)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X)
+    sign = np.sign(v[np.abs(v).argmax()])
+    assert_allclose(model.components_, [sign * v / np.linalg.norm(v)])
+    rest = Z - np.outer(code, v)
+    assert_allclose(model.error_, [0.5 * (rest**2).sum() + alpha * np.abs(v).sum()])
+    assert_allclose(model.transform(X), Z @ model.components_.T / 1.5)
+    assert_allclose(model.inverse_transform([[2.0]]), 2 * model.components_ + X.mean(axis=0))
+
+
+def test_as_many_sparse_components_as_columns_and_none_that_pays():
+    X = np.random.default_rng(1).normal(size=(40, 6)) @ np.diag([5.0, 4, 3, 2, 1, 0.5])
+    assert SparsePCA(alpha=0.1).fit(X).n_components_ == 6
+    empty = SparsePCA(2, alpha=1e6).fit(X)
+    assert (empty.components_ == 0).all() and (empty.transform(X) == 0).all()
+    assert_allclose(empty.error_[-1], 0.5 * ((X - X.mean(axis=0)) ** 2).sum())
 
 
 def test_pictures():

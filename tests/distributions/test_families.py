@@ -234,6 +234,29 @@ def test_gaussian_with_missing_column_is_the_marginal(name):
     assert_allclose(FITTED[name].log_density(np.full((1, 2), np.nan)), [[0, 0]], atol=1e-12)
 
 
+@pytest.mark.parametrize("name", sorted(set(FITTED) - {"beta_binomial"}))
+def test_a_component_without_rows_keeps_its_parameters(name):
+    X, labels = rows_of(name, 80)
+    family, weights = FITTED[name], np.zeros((80, 2))
+    weights[:, 0] = labels == 0
+    found = family.estimate(family.statistics(X, weights))
+    alone = family.select(0).estimate(family.select(0).statistics(X[labels == 0]))
+    assert_allclose(found.select(0).log_density(X), alone.log_density(X), rtol=1e-9)
+    if not name.startswith("tied") and name not in ("fixed", "identity"):
+        assert_allclose(found.select(1).log_density(X), family.select(1).log_density(X), rtol=1e-9)
+
+
+def test_the_ends_of_an_interval_belong_to_it():
+    family = Uniform([[0.0, 1.0]], [[2.0, 5.0]])
+    rows = [[0.0, 1.0], [2.0, 5.0], [-0.1, 1.0], [2.0, 5.1], [1.0, np.nan], [3.0, np.nan]]
+    expected = np.log([1 / 8, 1 / 8, 1e-320, 1e-320, 1 / 2, 1e-320])
+    expected[expected < -700] = -np.inf
+    assert_allclose(family.log_density(rows)[:, 0], expected)
+    wider, shifted = Uniform([[-1.0, 1.0]], [[3.0, 5.0]]), Uniform([[0.1, 1.0]], [[3.0, 5.0]])
+    assert family.kl(wider)[0] == pytest.approx(np.log(2)) and family.kl(shifted)[0] == np.inf
+    assert wider.kl(family)[0] == np.inf
+
+
 @pytest.mark.parametrize("name", FITTED)
 def test_survives_pickle_and_is_immutable(name):
     family = FITTED[name]
@@ -260,6 +283,56 @@ def test_divergence_is_zero_only_at_itself(name):
         ratio = (a.log_density(x) - b.log_density(x))[:, 0]
     if np.all(np.isfinite(ratio)):
         assert_allclose(ratio.mean(), a.kl(b)[0], atol=6 * ratio.std() / 200)
+
+
+MODES = {
+    **FITTED,
+    "certain": Bernoulli([[0.0, 1.0]]),
+    "all_heads": Binomial(5, [[1.0, 0.0]]),
+    "multinomial_by_parts": Multinomial([[0.15, 0.3, 0.55], [1 / 3, 1 / 3, 1 / 3]], n=5),
+    "waiting_less_than_one": NegativeBinomial([[0.5, 1.0]], [[0.2, 0.3]]),
+    "skewed_beta": Beta([[1.0, 3.0]], [[2.0, 0.5]]),
+    "waiting": Gamma([[1.0, 0.5]], [[2.0, 3.0]]).replace(shape=[[1.0, 1.5]]),
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_no_point_is_likelier_than_the_mode(name):
+    family = MODES[name]
+    for k in range(family.n_components):
+        one = family.select(k)
+        best = one.log_density(one.mode())[0, 0]
+        assert np.all(one.log_density(one.sample(300, 5)) <= best + 1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(set(FITTED) - {"categorical"}))
+def test_mean_and_variance_are_those_of_draws(name):
+    family = FITTED[name].select(1)
+    x = family.sample(20000, 11)
+    error = np.sqrt(x.var(axis=0) / len(x)) + 1e-9
+    assert np.all(np.abs(x.mean(axis=0) - family.mean()[0]) < 5 * error)
+    squares = (x - x.mean(axis=0)) ** 2
+    spread = squares.std(axis=0) / np.sqrt(len(x)) + 1e-9
+    assert np.all(np.abs(squares.mean(axis=0) - family.variance()[0]) < 8 * spread)
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_entropy_in_bits(name):
+    assert_allclose(FITTED[name].entropy(2) * np.log(2), FITTED[name].entropy())
+
+
+def test_moments_of_a_t_where_they_are_none():
+    family = StudentT([[0.5, 1.0, 1.5, 2.0, 3.0]], np.ones((1, 5)), np.full((1, 5), 2.0))
+    assert_allclose(family.mean(), [[np.nan, np.nan, 1, 1, 1]])
+    assert_allclose(family.variance(), [[np.nan, np.nan, np.inf, np.inf, 12]])
+
+
+@pytest.mark.parametrize("name", sorted(set(CLOSED) - {"product", "negative_binomial"}))
+def test_divergences_of_one_and_of_many(name):
+    family = FITTED[name]
+    both = family.kl(family.select([1, 0]))
+    one, other = family.select(0), family.select(1)
+    assert_allclose(both, [one.kl(other)[0], other.kl(one)[0]], rtol=1e-9)
 
 
 def test_sure_events_are_legal():

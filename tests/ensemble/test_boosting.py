@@ -189,6 +189,18 @@ def test_stagewise_takes_any_loss():
         StagewiseAdditiveModel("exponential").fit(SIX, np.arange(6.0))
 
 
+def test_members_of_a_stagewise_model_ask_a_question_where_there_is_one():
+    model = StagewiseAdditiveModel("squared", n_estimators=2).fit(SIX, [3.0, 2, 4, 3, 3, 3])
+    assert [s.feature for s in model.estimators_] == [0, 0]
+    flat = StagewiseAdditiveModel("squared", n_estimators=1).fit(np.ones((4, 1)), [1.0, 2, 3, 6])
+    assert flat.estimators_[0].feature == -1 and flat.predict([[1.0]]) == pytest.approx(3.0)
+
+
+def test_a_perfect_question_gets_all_the_weight_that_doubles_can_tell():
+    model = StagewiseAdditiveModel("exponential", n_estimators=1).fit([[0.0], [1], [2]], [-1, 1, 1])
+    assert model.coefs_.tolist() == [18.0] and model.predict([[0.0], [2]]).tolist() == [-18.0, 18.0]
+
+
 # gradient boosting
 
 

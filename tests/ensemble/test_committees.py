@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.datasets import load_iris, make_classification, make_friedman1
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from gnomon.core.errors import DataError
 from gnomon.core.threads import threads
 from gnomon.ensemble import (
+    AdaBoostClassifier,
     BaggingClassifier,
     BaggingRegressor,
     ExtraTreesClassifier,
@@ -21,7 +24,7 @@ from gnomon.ensemble import (
     ensemble_experiment,
     hypothesis_space_demo,
 )
-from gnomon.ensemble.sampling import draw_counts, make_pool
+from gnomon.ensemble.sampling import content_order, draw_counts, make_pool
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 FOREST = (RandomForestClassifier, ExtraTreesClassifier)
@@ -224,6 +227,40 @@ def test_member_correlation_falls_with_max_features():
     assert found[0] < found[1]
 
 
+def test_the_order_of_rows_by_content_is_that_of_sparse_rows_and_knows_one_zero():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(40, 5)))
+    y = rng.normal(size=40)
+    order = content_order(X, y)
+    stored = sparse.csr_array(X)
+    stored.data[::3] = np.where(rng.random(len(stored.data[::3])) < 0.5, 0.0, -0.0)
+    dense = stored.toarray()
+    negative = np.where(dense == 0.0, -0.0, dense)
+    assert content_order(sparse.csr_array(X), y).tolist() == order.tolist()
+    for rows in (stored, negative):
+        assert content_order(rows, y).tolist() == content_order(dense, y).tolist()
+    shuffle = rng.permutation(40)
+    assert shuffle[content_order(X[shuffle], y[shuffle])].tolist() == order.tolist()
+
+
+def test_margins_are_positive_where_the_committee_is_right():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 0] + 0.8 * rng.normal(size=60) > 0, "yes", "no")
+    model = AdaBoostClassifier(n_estimators=9).fit(X, y)
+    margins = model.margins(X, y)
+    np.testing.assert_array_equal(margins > 0, model.predict(X) == y)
+    votes = [np.where(stump.predict(X) == y, 1.0, -1.0) for stump in model.estimators_]
+    np.testing.assert_allclose(margins, model.alphas_ @ votes / np.abs(model.alphas_).sum(), atol=1e-12)
+
+
+def test_one_fitted_model_is_a_committee():
+    X, y = np.array([[0.0], [1], [2], [3]]), np.array(["a", "a", "b", "b"])
+    alone = DecisionTreeClassifier().fit(X, y)
+    committee = VotingClassifier.from_fitted([alone])
+    assert committee.predict(X).tolist() == y.tolist() and committee.classes_.tolist() == ["a", "b"]
+
+
 def test_averaging_lowers_variance_and_keeps_bias():
     def make_data(rng):
         x = rng.uniform(0, 1, (60, 1))
@@ -235,6 +272,47 @@ def test_averaging_lowers_variance_and_keeps_bias():
     )
     assert found.variance_average < 0.7 * found.variance_single
     assert found.bias2_average < found.bias2_single + 0.02
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_bias_and_variance_of_single_models_and_averages_by_definition(bootstrap):
+    said = []
+
+    class Mean(RegressorMixin, BaseEstimator):
+        """Says the mean of its rows, times the place."""
+
+        def fit(self, X, y):
+            self.mean_ = y.mean()
+            return self
+
+        def predict(self, X):
+            said.append(self.mean_ * X[:, 0])
+            return said[-1]
+
+    drawn = []
+
+    def make_data(rng):
+        drawn.append(rng.normal(3.0, 1.0, 20))
+        return np.zeros((20, 1)), drawn[-1]
+
+    grid, truth = np.array([[1.0], [2.0], [5.0]]), np.array([3.5, 6.0, 14.0])
+    found = ensemble_experiment(
+        make_data, Mean(), grid, truth, n_repeats=6, n_models=4, bootstrap=bootstrap, random_state=0
+    )
+    assert len(drawn) == (6 if bootstrap else 24)
+    P = np.array(said).reshape(6, 4, 3)
+    one, average = P[:, 0], P.mean(axis=1)
+    for table, bias2, variance in (
+        (one, found.bias2_single, found.variance_single),
+        (average, found.bias2_average, found.variance_average),
+    ):
+        assert bias2 == pytest.approx(np.mean([(table[:, j].mean() - truth[j]) ** 2 for j in range(3)]))
+        assert variance == pytest.approx(np.mean([table[:, j].var() for j in range(3)]))
+    assert found.correlation == ensemble_correlation(P).correlation
+    if bootstrap:
+        assert len({round(value, 9) for value in P[0, :, 0]}) == 4  # members see bags of the same rows
+    else:
+        assert P[:, :, 0].ravel() == pytest.approx([y.mean() for y in drawn])
 
 
 def test_averages_leave_the_class_of_their_members():

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gnomon import load, save
+from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.datasets import make_face_patches
 from gnomon.ensemble import CascadeClassifier, HaarFeatures, ObjectDetector, integral_image
 from gnomon.ensemble.rectangles import rectangle_sum
@@ -105,3 +107,84 @@ def test_detector_finds_a_face_at_two_sizes():
             for patch in detector.plot(image).patches
         ]
         np.testing.assert_array_equal(drawn, boxes)
+
+
+def small_cascade(**options):
+    X, y = make_face_patches(120, window=8, random_state=0)
+    return CascadeClassifier(window=8, max_stages=2, max_rounds=5, **options).fit(X, y), X, y
+
+
+def test_a_saved_cascade_is_taken_up_only_with_rectangles_in_its_window(tmp_path):
+    model, X, _ = small_cascade()
+    save(model, tmp_path / "sound")
+    assert (load(tmp_path / "sound").predict(X) == model.predict(X)).all()
+    stage = model.stages_[0]
+    far, before = stage.boxes.copy(), stage.boxes.copy()
+    far[0, 0, :4] = [1, 1, 8, 1]
+    before[0, 0, 1] = -1
+    for broken in (
+        stage._replace(boxes=far),
+        stage._replace(boxes=before),
+        stage._replace(boxes=stage.boxes[:-1]),
+        stage._replace(lefts=stage.lefts[:-1]),
+        stage._replace(alphas=stage.alphas[:-1]),
+    ):
+        model.stages_ = [broken, *model.stages_[1:]]
+        save(model, tmp_path / "broken")
+        with pytest.raises(ModelFileError, match="rectangles outside of its window"):
+            load(tmp_path / "broken")
+
+
+def test_patches_that_cannot_be_learned_from_are_refused():
+    X, y = make_face_patches(20, window=8, random_state=0)
+    model = CascadeClassifier(window=8, max_stages=1)
+    hole = X.copy()
+    hole[3, 0, 0] = np.nan
+    for patches, labels, words in (
+        (X, y[:-1], "20 patches and 19 labels"),
+        (X, np.arange(20) % 3, "two classes"),
+        (X[:11], [0] + [1] * 10, "two negatives at least"),
+        (X[:, :7], y, "patches of 8 x 8 pixels"),
+        (X[:, 0], y, "patches of 8 x 8 pixels"),
+        (hole, y, "NaN or infinity"),
+        ([["a"]], [1], "patches of numbers"),
+    ):
+        with pytest.raises(DataError, match=words):
+            model.fit(patches, labels)
+    flat = model.fit(X.reshape(20, 64), y)
+    assert (flat.predict(X) == model.fit(X, y).predict(X)).all()
+    with pytest.raises(DegenerateError, match="better than chance"):
+        model.fit(np.zeros((6, 8, 8)), [0, 1, 0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("share", [1e-12, 0.5, 0.9, 1.0])
+def test_a_stage_keeps_the_share_of_objects_that_is_asked(share):
+    model, X, y = small_cascade(stage_detection=share, stage_false_positive=0.01)
+    first = model.survivors(X)[0]
+    assert model.stage_rates_[0] == pytest.approx([first[y == 1].mean(), first[y == 0].mean()])
+    assert first[y == 1].mean() >= share
+    assert model.trace_["detection"][0] == model.stage_rates_[0, 0]
+    assert np.asarray(model.trace_) == pytest.approx(np.cumprod(model.stage_rates_[:, 1]))
+
+
+def test_boxes_that_overlap_are_one_group_around_their_best():
+    class Found(ObjectDetector):
+        def __init__(self, boxes, **options):
+            super().__init__(None, **options)
+            self.boxes = np.array(boxes, dtype=float)
+
+        def merged(self):
+            return self._merge(self.boxes)
+
+    # 4 of 10 x 10: two shifted by 1 (union 110, inner 90), one shifted by 5 (150, 50), one far away
+    boxes = [[0, 0, 10, 1.0], [1, 0, 10, 3.0], [6, 0, 10, 2.0], [50, 50, 10, 0.5]]
+    places, scores = Found(boxes, min_neighbors=1).merged()
+    assert places.tolist() == [[0.5, 0, 10, 10], [6, 0, 10, 10], [50, 50, 10, 10]] and scores.tolist() == [
+        3,
+        2,
+        0.5,
+    ]
+    places, scores = Found(boxes, min_neighbors=2).merged()
+    assert places.tolist() == [[0.5, 0, 10, 10]] and scores.tolist() == [3.0]
+    nothing = Found(boxes, min_neighbors=3).merged()
+    assert nothing[0].shape == (0, 4) and nothing[1].shape == (0,)

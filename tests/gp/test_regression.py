@@ -1,5 +1,7 @@
 """Gaussian process regression: the numbers of the books, refits, slopes, bounds."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,8 @@ from gnomon import load, save
 from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.gp import GaussianProcessRegressor
 from gnomon.gp.ascent import begin, climb
-from gnomon.gp.work import prepared
+from gnomon.gp.inducing import choose
+from gnomon.gp.work import chosen_rows, chosen_targets, prepared
 from gnomon.kernels import (
     RBF,
     ConstantKernel,
@@ -137,7 +140,7 @@ def test_noise_of_rows_that_come_later():
     assert grown.alpha == 1e-10  # the parameter is the user's
     for wrong, match in [
         ({"y": [1.0, np.nan]}, "NaN"),
-        ({"y": [[1.0, 2.0], [3.0, 4.0]]}, r"1 finite target"),
+        ({"y": [[1.0, 2.0], [3.0, 4.0]]}, r"1 target"),
         ({"y": [1.0, 2.0], "alpha": -0.1}, "none negative"),
         ({"y": [1.0, 2.0], "alpha": [0.1, 0.1, 0.1]}, r"3 != 2"),
     ]:
@@ -419,6 +422,49 @@ def test_inducing_points_of_a_very_smooth_kernel(small_sample):
     assert len(model.inducing_points_) < 100  # the others would be nothing but rounding
     lost = exact.log_marginal_likelihood_value_ - model.log_marginal_likelihood_value_
     assert -1e-3 < lost < 0.5
+
+
+@pytest.mark.filterwarnings("ignore:.*close to the specified upper bound")
+def test_inducing_points_are_chosen_again_for_the_kernel_found_where_that_gains():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 1, (150, 2))
+    y = np.sin(9 * X[:, 1]) + 0.05 * rng.normal(size=150)
+    k = RBF([0.3, 3.0], length_scale_bounds=(1e-2, 1e2)) + WhiteKernel(
+        0.01
+    )  # it looks along the wrong column
+    model = GaussianProcessRegressor(k, inducing=6).fit(X, y)
+    first = choose(model._read(X, y), k, 6)
+    assert not np.array_equal(first, model.inducing_points_)
+    assert (np.diff(model.trace_.objective) >= -1e-9).all() and model.converged_
+    kept = GaussianProcessRegressor(k, inducing=first).fit(X, y)
+    np.testing.assert_array_equal(kept.inducing_points_, first)
+    assert model.log_marginal_likelihood_value_ > kept.log_marginal_likelihood_value_ + 1.0
+
+
+def test_chosen_rows_of_a_later_chunk_are_counted_from_its_start():
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20.0)
+    chosen = np.array([1, 5, 12, 13, 19])
+    found = [
+        [part(SimpleNamespace(X=X[a:b], y=y[a:b], start=a), chosen) for a, b in ((0, 6), (6, 12), (12, 20))]
+        for part in (chosen_rows, chosen_targets)
+    ]
+    np.testing.assert_array_equal(np.concatenate(found[0]), X[chosen])
+    np.testing.assert_array_equal(np.concatenate(found[1]), y[chosen])
+
+
+def test_more_rows_keep_what_was_added_to_the_diagonal_and_must_be_finite():
+    X = np.linspace(0, 1, 30)[:, None]
+    model = GaussianProcessRegressor(RBF(10.0), alpha=0.0, optimizer=None).fit(X, X[:, 0])
+    jitter = model.jitter_
+    assert jitter > 0  # the rows are nearly one
+    model.partial_fit([[50.0]], [0.0])
+    assert model.jitter_ == jitter
+    several = GaussianProcessRegressor(RBF(1.0), alpha=0.1).fit(X, np.hstack([X, X]))
+    with pytest.raises(DataError, match=r"2 target\(s\) for each of the 1 rows"):
+        several.partial_fit([[3.0]], [[1.0, 2.0, 3.0]])
+    for wrong in ([[1.0, np.nan]], [[np.inf, 1.0]]):
+        with pytest.raises(ValueError, match="y contains"):
+            several.partial_fit([[3.0]], wrong)
 
 
 # Errors and files

@@ -406,3 +406,9 @@ def test_precomputed_and_base():
     assert isinstance(RBF(), Kernel) and RBF().is_stationary() and not Linear().is_stationary()
     assert (RBF() + Matern()).is_stationary() and not (RBF() + Linear()).is_stationary()
     assert Sigmoid().is_psd is None and (Sigmoid() + RBF()).is_psd is None and (RBF() * Linear()).is_psd
+
+
+def test_no_noise_and_no_height_are_kernels_too():
+    for kind, name in ((WhiteKernel, "noise_level"), (ConstantKernel, "constant_value")):
+        for value, valid in ((0.0, True), (2.0, True), (-1.0, False)):
+            assert kind(**{name: value}).is_psd is valid

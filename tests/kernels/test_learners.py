@@ -237,6 +237,34 @@ def test_ridge_without_penalty_and_with_a_bad_kernel():
         KernelRidge([0.1, 0.2, 0.3]).fit(X, y)
 
 
+def test_rows_left_out_of_a_singular_matrix_with_a_penalty_are_refits():
+    X, y = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 1.0], [1.0, 3.0]]), np.array([1.0, 2.0, 0.0, 4.0])
+    m = KernelRidge([0.5, 1e-3]).fit(X, np.column_stack([y, y]))  # the rank is two of four
+    for t, alpha in enumerate((0.5, 1e-3)):
+        refits = [
+            y[i] - KernelRidge(alpha).fit(np.delete(X, i, 0), np.delete(y, i)).predict(X[[i]])[0]
+            for i in range(4)
+        ]
+        assert m.loo_residuals_[:, t] == pytest.approx(np.array(refits))
+
+
+def test_the_penalty_with_the_least_weighted_error_of_rows_left_out_is_taken():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(14, 2))
+    y = X[:, 0] + 0.8 * rng.normal(size=14)
+    weight = np.r_[np.full(6, 0.25), np.full(6, 0.5), 3.0, 0.0]  # most are light, one counts for nothing
+    best = KernelRidge("loo", kernel="rbf", gamma=0.7).fit(X, y, weight)
+    some = weight > 0
+
+    def error(alpha):
+        m = KernelRidge(alpha, kernel="rbf", gamma=0.7).fit(X, y, weight)
+        return (weight * m.loo_residuals_**2)[some].sum()
+
+    assert all(
+        error(best.alpha_) <= error(alpha) * (1 + 1e-9) for alpha in np.logspace(-10, 4, 57) * weight.mean()
+    )
+
+
 def test_ridge_of_a_singular_matrix_is_least_squares():
     rng = np.random.default_rng(3)
     X, Y, w = rng.normal(size=(12, 2)), rng.normal(size=(12, 2)), rng.uniform(0.5, 2.0, 12)

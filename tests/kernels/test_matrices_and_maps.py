@@ -24,6 +24,7 @@ from gnomon.kernels import (
     kernel_alignment,
     nearest_psd,
 )
+from gnomon.kernels.tiles import squared_distances
 
 
 def rows(n=20, d=3, seed=0):
@@ -187,3 +188,17 @@ def test_features_of_rows_far_away_vanish(size):
     features = TruncatedRBFMap(max_degree=3).fit(X).transform(X)
     np.testing.assert_array_equal(features[:2], TruncatedRBFMap(max_degree=3).fit(X[:2]).transform(X[:2]))
     assert not features[2].any()
+
+
+def test_few_rows_have_the_distances_of_many():
+    rng = np.random.default_rng(0)
+    A, B, scale = (
+        1e6 + rng.normal(size=(300, 4)),
+        1e6 + rng.normal(size=(500, 4)),
+        np.array([1.0, 2.0, 0.5, 3.0]),
+    )
+    many = squared_distances(A, B, False, scale)
+    slow = np.array([[sum(((a - b) / scale) ** 2) for b in B[:20]] for a in A[:3]])
+    assert squared_distances(A[:3], B[:20], False, scale) == pytest.approx(slow, rel=1e-14)
+    assert squared_distances(A[:3], B, False, scale) == pytest.approx(many[:3], rel=1e-6)
+    assert squared_distances(A[:1], np.array([[1e300, 0.0, 0.0, 0.0]]), False) == np.inf

@@ -1,15 +1,20 @@
 """Forms, numbers, pictures and the widget, piece by piece."""
 
 import json
+from numbers import Integral, Real
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from gnomon.cluster import KMeans
-from gnomon.core.parameters import InvalidParameterError
+from gnomon.core.parameters import Interval, InvalidParameterError, StrOptions
 from gnomon.ensemble import RandomForestClassifier
-from gnomon.lab import forms, learners, panels, widget
+from gnomon.lab import forms, learners, panels, runs, widget
 from gnomon.lab.material import RefusedError, gather, sliders, view
+from gnomon.lab.scene_graphs import structure_panels
+from gnomon.lab.scene_trees import tree_panels
 from gnomon.lab.scenes import frame, sentence
 from gnomon.linear import LinearRegression, LogisticRegression
 from gnomon.mixture import GaussianMixture
@@ -212,3 +217,140 @@ def test_topics_have_the_words_of_the_sample():
 
 def test_a_deprecated_setting_is_not_asked_for():
     assert "penalty" not in {field["name"] for field in forms.form(LogisticRegression)}
+
+
+class Toy:
+    """A learner for forms.
+
+    Parameters
+    ----------
+    size, depth : int
+        How large.
+    path : str
+        Hidden.
+    rule : {"a", "b"}
+        What to do
+        in the end.
+    sizes : tuple
+        Layers.
+
+    Notes
+    -----
+    size : not this one
+    """
+
+    _parameter_constraints = {
+        "size": [Interval(Integral, 1, None, closed="left")],
+        "depth": [Interval(Real, 0, 1, closed="right"), None],
+        "rule": [StrOptions({"b", "a"}), None],
+        "flag": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        size=20_000,
+        depth=None,
+        path="x",
+        rule="a",
+        sizes=(2, 3),
+        flag=True,
+        random_state=None,
+        old="deprecated",
+    ):
+        pass
+
+
+def test_a_form_by_hand():
+    shown = {f.pop("name"): f for f in forms.form(Toy)}
+    assert list(shown) == ["size", "depth", "rule", "sizes", "flag", "random_state"]
+    assert shown["size"] == {
+        "value": 20_000, "default": 20_000, "about": "int. How large.", "kind": "number", "whole": True, "none": False,
+        "low": 1.0, "high": None, "open": [False, True], "options": [],
+    }  # fmt: skip
+    depth = shown["depth"]
+    assert (depth["kind"], depth["whole"], depth["none"], depth["open"]) == (
+        "number",
+        False,
+        True,
+        [True, False],
+    )
+    assert (depth["low"], depth["high"], depth["about"]) == (0.0, 1.0, "int. How large.")
+    assert (
+        shown["rule"]["kind"] == "choice" and shown["rule"]["options"] == ["a", "b"] and shown["rule"]["none"]
+    )
+    assert shown["rule"]["about"] == '{"a", "b"}. What to do in the end.'
+    assert (
+        shown["sizes"]["kind"] == "text" and shown["flag"]["kind"] == "tick" and shown["flag"]["about"] == ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "read"),
+    [
+        ("size", 10_000, 10_000),
+        ("size", 20_000, 20_000),  # its default
+        ("size", 10_001, "size is 10001; the lab goes up to 10000"),
+        ("size", -10_001, "size is 10001"),
+        ("size", True, True),
+        ("random_state", 2**31, 2**31),
+        ("sizes", "(1000, 1000)", (1000, 1000)),
+        ("sizes", "(1000, 0, 1000)", (1000, 0, 1000)),
+        ("sizes", "(1000, 1001)", "multiplies to 1001000"),
+        ("sizes", [4, [5, 6]], (4, [5, 6])),
+        ("sizes", [1] * 20, (1,) * 20),
+        ("sizes", [1] * 21, "must be a number, a word"),
+        ("sizes", {"a": 1}, "must be a number, a word"),
+        ("sizes", "__import__('os')", "__import__('os')"),
+        ("rule", "x" * 200, "x" * 200),
+        ("rule", "x" * 201, "longer than 200 characters"),
+        ("rule", "(1, 2)", "(1, 2)"),  # a word to choose, no text to read
+        ("path", "x", "no setting 'path'"),
+    ],
+)
+def test_settings_within_the_limits_of_the_lab(name, value, read):
+    try:
+        found = forms.read_settings(Toy, {name: value})[name]
+    except RefusedError as error:
+        assert isinstance(read, str) and read in str(error)
+    else:
+        assert found == read and type(found) is type(read)
+    with pytest.raises(RefusedError, match="names with values"):
+        forms.read_settings(Toy, [name])
+
+
+def test_edges_of_a_search_are_those_of_its_table_or_of_its_parents():
+    def edges(**learned):
+        panel = structure_panels(SimpleNamespace(**learned), None)
+        return [(e["from"], e["to"]) for e in panel[0]["edges"]], panel[0]["directed"] if panel else None
+
+    both = np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])
+    assert edges(adjacency_=both) == ([(0, 1), (1, 0), (1, 2), (2, 1)], False)
+    assert edges(adjacency_=csr_array(np.triu(both))) == ([(0, 1), (1, 2)], True)
+    assert edges(parents_={"a": [], "b": ["a", "z"], "c": ["b", "a"]}) == ([(0, 1), (1, 2), (0, 2)], True)
+    assert structure_panels(SimpleNamespace(), None) == []
+
+
+def test_leaves_of_a_tree_share_the_width_and_its_levels_the_height():
+    X = np.arange(8.0)[:, None]
+    model = DecisionTreeClassifier().fit(X, [0, 0, 0, 1, 0, 0, 1, 1])
+    (panel,) = tree_panels(model, SimpleNamespace(names=["age"]))
+    tree, nodes = model.tree_, {node["id"]: node for node in panel["nodes"]}
+    leaves = [node for node in nodes.values() if node["leaf"]]
+    assert len(nodes) == tree.node_count and len(panel["edges"]) == tree.node_count - 1
+    across = sorted(node["x"] for node in leaves)
+    assert across == pytest.approx((np.arange(len(leaves)) + 0.5) / len(leaves), abs=1e-4)
+    for place, node in nodes.items():
+        level = int(tree.depth[place])
+        assert node["y"] == pytest.approx(1 - (level + 0.5) / (tree.max_depth + 1), abs=1e-4)
+        assert node["code"] == tree.value[place, 0].argmax()
+        below = [nodes[child]["x"] for child in tree.children(place)]
+        assert node["leaf"] == (not below) and (not below or below[0] < node["x"] < below[1])
+        if below:
+            assert node["name"] == f"age ≤ {tree.threshold[place]:.3g}"
+    ends = {(panel["nodes"][e["from"]]["id"], panel["nodes"][e["to"]]["id"]) for e in panel["edges"]}
+    assert ends == {(node, child) for node in nodes for child in tree.children(node)}
+    assert tree_panels(model, SimpleNamespace(names=[]))[0]["nodes"][0]["name"].startswith("x0 ≤")
+
+
+def test_pictures_come_less_often_the_longer_a_run_is():
+    assert [runs.stride(s) for s in (0, 99, 100, 199, 200, 399, 400, 800)] == [1, 1, 2, 2, 4, 4, 8, 16]

@@ -291,3 +291,45 @@ def test_covariance_of_exact_data_keeps_its_digits():
     model = BayesianRidge(fit_intercept=False).fit(X, X @ rng.normal(size=10))
     exact = np.linalg.inv(model.lambda_ * np.eye(10) + model.alpha_ * X.T @ X)
     np.testing.assert_allclose(model.sigma_, exact, rtol=1e-6, atol=1e-6 * exact.max())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_are_log_evidence_and_log_hyperpriors(seed):
+    X, y = seeded(seed)
+    prior = {"alpha_1": 0.7, "alpha_2": 0.3, "lambda_1": 1.1, "lambda_2": 0.4}
+    model = BayesianRidge(
+        **prior, alpha_init=2.0, lambda_init=0.5, fit_intercept=False, compute_score=True, tol=1e-13
+    ).fit(X, y)
+    for score, a, lam in ((model.scores_[0], 2.0, 0.5), (model.scores_[-1], model.alpha_, model.lambda_)):
+        hyper = 0.7 * np.log(a) - 0.3 * a + 1.1 * np.log(lam) - 0.4 * lam
+        assert score == pytest.approx(log_evidence(X, y, lam, 1.0 / a) + hyper, rel=1e-10)
+    # the fixed point is a maximum: no other precision scores more
+    best = model.scores_[-1]
+    for factor in (0.99, 1.01):
+        a, lam = model.alpha_, model.lambda_ * factor
+        hyper = 0.7 * np.log(a) - 0.3 * a + 1.1 * np.log(lam) - 0.4 * lam
+        assert log_evidence(X, y, lam, 1.0 / a) + hyper < best
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 4), (5, 9)])
+def test_covariance_is_the_inverse_of_both_precisions(n, d):
+    X, y = seeded(1, n, d)
+    model = BayesianRidge(alpha_init=1.0, lambda_init=1.0).fit(X, y)
+    Z = X - X.mean(axis=0)
+    exact = np.linalg.inv(model.lambda_ * np.eye(d) + model.alpha_ * Z.T @ Z)
+    np.testing.assert_allclose(model.sigma_, exact, rtol=1e-8, atol=1e-10 * exact.max())
+    _, std = model.predict(X[:3], return_std=True)
+    np.testing.assert_allclose(std**2, 1 / model.alpha_ + np.diag(Z[:3] @ exact @ Z[:3].T))
+
+
+def test_silent_data_leave_no_covariance():
+    X = np.repeat([[1.0], [-1.0]], 4, axis=0)
+    model = BayesianRidge(**PLAIN).fit(X, [1.0, -1, 1, -1, 1, -1, 1, -1])
+    assert model.lambda_ == np.inf and not model.sigma_.any() and not model.coef_.any()
+    assert model.predict([[5.0]], return_std=True)[1] == pytest.approx(1 / np.sqrt(model.alpha_))
+
+
+@pytest.mark.parametrize(("lam", "s2"), [(0.0, 1.0), (1.0, 0.0), ([1.0, -1.0], 1.0)])
+def test_evidence_needs_positive_precision_and_variance(lam, s2):
+    with pytest.raises(ValueError, match="must be positive"):
+        log_evidence(ONES, YB, lam, s2)

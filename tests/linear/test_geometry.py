@@ -172,3 +172,14 @@ def test_penalty_scales():
         convert_penalty(1.0, "halfsum", "sum", 3)
     with pytest.raises(ValueError, match="positive sigma2"):
         convert_penalty(1.0, "map", "sum", 3)
+
+
+@pytest.mark.parametrize("dof", [0.1, 1.0, 2.5, 3.0])
+def test_the_penalty_of_given_degrees_of_freedom(dof):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 3)) * [5.0, 1.0, 0.1]
+    values = np.linalg.eigvalsh((X - X.mean(axis=0)).T @ (X - X.mean(axis=0)))
+    alpha = alpha_for_dof(X, dof)
+    assert (values / (values + alpha)).sum() == pytest.approx(dof) and (alpha == 0.0) == (dof == 3.0)
+    raw = np.linalg.eigvalsh(X.T @ X)
+    assert (raw / (raw + alpha_for_dof(X, dof, fit_intercept=False))).sum() == pytest.approx(dof)

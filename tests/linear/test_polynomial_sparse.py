@@ -65,3 +65,19 @@ def test_more_columns_than_can_be_held_are_refused(options):
         PolynomialFeatures(2, **options).fit(X)
     wide = PolynomialFeatures(20, interaction_only=True).fit(np.ones((1, 10)))
     assert wide.n_output_features_ == 2**10
+
+
+@pytest.mark.parametrize("options", [*OPTIONS, {"degree": 5, "order": "F"}], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_column_is_the_product_of_its_factors(options, dtype):
+    X = np.random.default_rng(0).normal(size=(20, 4)).astype(dtype)
+    model = PolynomialFeatures(**options)
+    found = model.fit_transform(X)
+    plain = np.array([[np.prod(row[None] ** power, dtype=dtype) for power in model.powers_] for row in X])
+    if model.scaling is None:
+        factor = 1.0
+    else:
+        ones = np.ones((1, 4))
+        factor = model.transform(ones)
+    assert found.dtype == dtype
+    assert found == pytest.approx(plain * factor, rel=1e-5 if dtype == np.float32 else 1e-13)

@@ -244,3 +244,12 @@ def test_what_the_penalty_leaves_out_is_exactly_zero(fit_intercept):
     y = X[:, :4] @ [4.0, -3.0, 2.0, 1.0] + 0.1 * rng.normal(size=120)
     model = QuantileRegressor(quantile=0.6, alpha=0.1, fit_intercept=fit_intercept).fit(X, y)
     assert (model.coef_[:4] != 0.0).all() and (model.coef_[4:] == 0.0).all()
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.02])
+def test_a_fit_of_quantiles_ends_with_the_first_step_that_closes_the_gap(alpha):
+    X, y = seeded(0)
+    model = QuantileRegressor(quantile=0.3, alpha=alpha).fit(X, y)
+    gaps = model.trace_.certificate
+    assert gaps[-1] <= 1e-10 and (gaps[:-1] > 1e-10 * model.trace_.objective[-1]).all()
+    assert model.n_iter_ == len(gaps) <= 12

@@ -1,11 +1,14 @@
 """Linear machines against the numbers of the courses, their optimality conditions and scikit-learn."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.errors import InfeasibleError
 from gnomon.linear import LinearSVC, LinearSVR, NotSeparableError
@@ -533,3 +536,18 @@ def test_regression_does_not_look_at_rows_of_weight_zero(loss, far):
         np.vstack([X, [[far, far]]]), np.append(y, far), sample_weight=np.append(np.ones(30), 0.0)
     )
     np.testing.assert_allclose(beside.coef_, alone.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 1000])
+def test_the_certificate_of_several_machines_is_that_of_the_worst(steps):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4))
+    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] ** 2, [-0.5, 0.5])
+    options = {"loss": "hinge", "max_iter": steps, "tol": 1e-10}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        whole = LinearSVC(**options).fit(X, y)
+        alone = [LinearSVC(**options).fit(X, y == k) for k in range(3)]
+    worst = [model.trace_.certificate[-1] for model in alone]
+    assert whole.trace_.certificate[-1] == pytest.approx(max(worst), rel=1e-6, abs=1e-12)
+    assert whole.trace_.objective[-1] == pytest.approx(sum(model.trace_.objective[-1] for model in alone))

@@ -1,5 +1,7 @@
 """The losses of boosted trees are those of linear models: the same slopes, in the units that trees use."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -147,3 +149,72 @@ def test_huber_is_square_up_to_the_quantile_of_the_residuals_and_straight_beyond
     square = [0.5 * one**2 if abs(one) <= d else d * (abs(one) - d / 2.0) for one in r[:4]]
     np.testing.assert_allclose(value, square + straight)
     np.testing.assert_allclose(slope, np.clip(r, -d, d))
+
+
+def test_starts_of_one_class_alone_are_far_but_finite():
+    ones, tiny = np.ones(4), np.finfo(float).eps
+    far = np.log((1 - tiny) / tiny)
+    np.testing.assert_allclose(boosting.LogLoss().start(ones, ones), [far], rtol=1e-12)
+    np.testing.assert_allclose(boosting.LogLoss().start(0 * ones, ones), [-far], rtol=1e-12)
+    half = 0.5 * np.log((1 - 1e-15) / 1e-15)
+    np.testing.assert_allclose(boosting.Exponential().start(ones, ones), [half], rtol=1e-4)
+    np.testing.assert_allclose(boosting.Exponential().start(-ones, ones), [-half], rtol=1e-4)
+    start = boosting.SoftmaxLoss(3).start(np.array([0.0, 2.0, 2.0, 0.0]), ones)
+    assert start.sum() == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(start[0] - start[1:], [np.log(0.5 / tiny), 0.0], atol=1e-12)
+
+
+def test_a_leaf_of_hubers_loss_is_its_median_and_the_mean_of_what_is_left_cut_at_the_kink():
+    loss, w = boosting.Huber(0.5), np.array([1.0, 2.0, 1.0, 1.0])
+    assert loss.start(np.array([1.0, 5.0, 2.0, 9.0]), w) == [5.0]
+    loss.pieces(np.array([-2.0, 2.0]), np.ones(2))  # the kink is at 2
+    # residuals less their median 5: -4, 0, -3, 4; cut at 2: -2, 0 (twice), -2, 2
+    assert loss.leaf_value(np.array([1.0, 5.0, 2.0, 9.0]), w) == pytest.approx(5.0 - 2.0 / 5.0)
+
+
+@pytest.mark.parametrize(
+    ("loss", "kind", "facts"),
+    [
+        ("quantile", boosting.Quantile, {"q": 0.2, "scale": 1.0}),
+        ("absolute_error", boosting.Quantile, {"q": 0.5, "scale": 2.0}),
+        ("huber", boosting.Huber, {"alpha": 0.2}),
+        ("squared_error", boosting.SquaredError, {}),
+        ("poisson", boosting.Poisson, {}),
+        ("gamma", boosting.Gamma, {}),
+    ],
+)
+@pytest.mark.parametrize("word", ["quantile", "alpha"])
+def test_the_names_of_losses(loss, kind, facts, word):
+    """Both words for the share of a quantile are known; Huber's is `alpha`."""
+    model = (
+        SimpleNamespace(loss=loss, alpha=0.2)
+        if loss == "huber"
+        else SimpleNamespace(loss=loss, **{word: 0.2})
+    )
+    found = boosting.objective_of(model, 0)
+    assert type(found) is kind and vars(found).items() >= facts.items()
+
+
+def test_the_number_of_classes_chooses_the_loss():
+    log = SimpleNamespace(loss="log_loss")
+    assert [type(boosting.objective_of(log, k)) for k in (1, 2, 3)] == [
+        boosting.LogLoss,
+        boosting.LogLoss,
+        boosting.SoftmaxLoss,
+    ]
+    assert boosting.objective_of(log, 5).n_raw == 5
+    exponential = SimpleNamespace(loss="exponential")
+    assert type(boosting.objective_of(exponential, 2)) is boosting.Exponential
+    for k in (1, 3):
+        with pytest.raises(DataError, match=f"two classes; y has {k}"):
+            boosting.objective_of(exponential, k)
+
+
+def test_many_rows_are_cut_into_even_parts_that_miss_none():
+    for n in (1, 16_384, 16_385, 262_145, 1_000_003):
+        parts = boosting.chunks(n)
+        assert parts[0][0] == 0 and parts[-1][1] == n
+        assert all(a[1] == b[0] for a, b in zip(parts, parts[1:]))
+        sizes = [hi - lo for lo, hi in parts]
+        assert max(sizes) - min(sizes) <= 1 and max(sizes) <= boosting.CHUNK
+        assert len(parts) == 1 if n <= boosting.WHOLE else len(parts) >= 4

@@ -256,3 +256,115 @@ def test_scalar_prox_is_the_best_of_a_grid(p):
             assert worth <= best.min() + 1e-12
             assert -found == pytest.approx(grid[best.argmin()], abs=1e-4)
     assert L.Lp(1.0, p=p).prox([0.0], 2.0)[0] == 0.0
+
+
+E, LN3 = np.e, np.log(3.0)
+ENDS = [  # loss, target, least slope, its conjugate, largest slope, its conjugate
+    (L.Perceptron(), 1, -1, 0, 0, 0),
+    (L.Hinge(), 1, -1, -1, 0, 0),
+    (L.SquaredHinge(), 1, None, None, 0, 0),
+    (L.ModifiedHuber(), 1, -4, 0, 0, 0),
+    (L.Logistic(), 1, -1, 0, 0, 0),
+    (L.Logistic(base=E**2), 1, -0.5, 0, 0, 0),
+    (L.Exponential(), 1, None, None, 0, 0),
+    (L.Absolute(), 0, -1, 0, 1, 0),
+    (L.Huber(2.0), 0, -2, 2, 2, 2),
+    (L.EpsilonInsensitive(0.3), 0, -1, 0.3, 1, 0.3),
+    (L.Pinball(0.75), 0, -0.75, 0, 0.25, 0),
+    (L.Poisson(), 3, -3, 3 - 3 * LN3, None, None),
+    (L.Gamma(), 3, None, None, 1, LN3 + 1),
+]
+
+
+@pytest.mark.parametrize(("loss", "y", "low", "at_low", "high", "at_high"), ENDS, ids=lambda v: repr(v)[:20])
+def test_conjugates_end_where_slopes_end(loss, y, low, at_low, high, at_high):
+    """The ends still belong to the domain, with the limit of a z - loss; beyond them the conjugate is infinite."""
+    for end, value, out in ((low, at_low, -1e-6), (high, at_high, 1e-6)):
+        if end is not None:
+            assert float(loss.conjugate(y, end)) == pytest.approx(value, abs=1e-12)
+            assert float(loss.conjugate(y, end + out)) == np.inf
+            assert np.isfinite(loss.conjugate(y, end - out))
+
+
+@pytest.mark.parametrize("loss", [one for one in EVERY if np.isfinite(one.lipschitz)], ids=repr)
+def test_lipschitz_is_the_least_bound_of_the_curvature(loss):
+    bends = np.abs(loss.curvature(np.ones(200_001), np.linspace(-10.0, 12.0, 200_001)))
+    assert bends.max() == pytest.approx(loss.lipschitz, rel=1e-4)
+
+
+def test_the_log_losses_of_counts_are_zero_at_their_best_score_and_know_zero_counts():
+    for loss in COUNTS:
+        y = np.array([1.0, 2.0, 7.0])
+        np.testing.assert_allclose(loss.value(y, np.log(y)), 0.0, atol=1e-14)
+    np.testing.assert_allclose(L.Poisson().value([0.0], [0.5]), np.exp(0.5))
+    assert float(L.Poisson().conjugate(0.0, 1.0)) == pytest.approx(-1.0)  # sup z - e^z at z = 0
+
+
+@pytest.mark.parametrize("kind", L.MulticlassHinge.KINDS)
+def test_slopes_of_the_multiclass_hinge_are_those_of_its_value(kind):
+    rng = np.random.default_rng(0)
+    for margin in (1.0, 2.5):
+        loss, y = L.MulticlassHinge(kind, margin=margin), rng.integers(0, 4, size=30)
+        scores = 2 * rng.normal(size=(30, 4))
+        gradient = loss.gradient(y, scores)
+        for k in range(4):
+            side = 1e-6 * np.eye(4)[k]
+            numeric = (loss.value(y, scores + side) - loss.value(y, scores - side)) / 2e-6
+            np.testing.assert_allclose(gradient[:, k], numeric, atol=1e-6)
+    at_margin = np.array([[1.0, 0.0, -1.0]])
+    assert not L.MulticlassHinge(kind).gradient([0], at_margin).any()
+    np.testing.assert_array_equal(L.MulticlassHinge(kind).gradient([0], [[1.0, 0.5, -1.0]]), [[-1, 1, 0]])
+
+
+def test_parameters_outside_their_range_are_refused():
+    for make in (
+        lambda: L.Huber(0.0),
+        lambda: L.StudentT(df=0.0),
+        lambda: L.StudentT(scale=-1.0),
+        lambda: L.EpsilonInsensitive(-0.1),
+        lambda: L.SquaredEpsilonInsensitive(-0.1),
+        lambda: L.Pinball(0.0),
+        lambda: L.Pinball(1.0),
+        lambda: L.Hinge(kink="activ"),
+        lambda: L.MulticlassHinge("weston"),
+        lambda: L.Lp(1.0, p=-0.5),
+        lambda: L.Lp(1.0, p=np.nan),
+        lambda: L.lp_norm([1.0], np.nan),
+    ):
+        with pytest.raises(ValueError, match="must be"):
+            make()
+    assert L.EpsilonInsensitive(0.0).value(0.0, [-2.0]) == 2.0
+
+
+def test_what_is_not_convex_says_that_it_has_no_conjugate():
+    for one, arguments in ((L.SigmoidSquared(), (1, 0.0)), (L.StudentT(), (0.0, 0.0)), (L.Lp(p=0.5), (0.0,))):
+        assert not one.is_convex
+        with pytest.raises(NotImplementedError, match=f"{type(one).__name__} has no conjugate"):
+            one.conjugate(*arguments)
+    assert L.Lp(p=1).is_convex and L.Lp(p=np.inf).is_convex and not L.Lp(p=0).is_convex
+
+
+def test_losses_name_the_parameters_that_make_them():
+    assert repr(L.Huber(1.5)).startswith("Huber(delta=1.5")
+    assert repr(L.Pinball(0.25)).startswith("Pinball(tau=0.25")
+    assert L.Hinge().kink == (1.0,) and L.Absolute().kink == (0.0,)
+    assert L.EpsilonInsensitive(0.3).kink == (-0.3, 0.3) and L.SquaredEpsilonInsensitive(0.3).is_smooth
+
+
+def test_the_ball_of_the_largest_magnitude_takes_all_within_it():
+    """The proximal step of t max|w| is what is left beyond the nearest point with sum |u| <= t."""
+    penalty = L.Lp(1.0, p=np.inf)
+    np.testing.assert_array_equal(penalty.prox([0.5, -0.25, 0.25], 1.0), np.zeros(3))
+    np.testing.assert_array_equal(penalty.prox([3.0, -1.0], 0.0), [3.0, -1.0])
+    np.testing.assert_allclose(penalty.prox([3.0, -3.0, 1.0], 2.0), [2.0, -2.0, 1.0])
+
+
+def test_a_group_without_size_stays_at_zero():
+    rows = L.GroupL2(1.0)
+    np.testing.assert_array_equal(rows.prox([[0.0, 0.0], [3.0, 4.0]], 5.0), np.zeros((2, 2)))
+    np.testing.assert_array_equal(rows.prox([[0.0, 0.0], [3.0, 4.0]], 0.0), [[0.0, 0.0], [3.0, 4.0]])
+
+
+def test_below_one_a_tie_gives_zero():
+    assert L.Lp(1.0, p=0).prox([2.0, -2.0, 2.1], 2.0).tolist() == [0.0, 0.0, 2.1]
+    assert L.Lp(2.0, p=2).prox([5.0]).tolist() == [1.0]

@@ -24,6 +24,7 @@ from gnomon.neighbors import (
     bayes_error_bounds,
     suggest_k,
 )
+from gnomon.neighbors.kernel_weights import candidate_gammas
 
 LINE = [[0.0], [1.0], [2.0], [3.0], [10.0]]
 LABELS, TARGETS = [0, 0, 1, 1, 1], [0.0, 1.0, 4.0, 9.0, 100.0]
@@ -136,6 +137,36 @@ def test_spread_and_intervals_of_neighbors():
     assert [end.tolist() for end in model.predict_interval([[1.0]], 0.5)] == [[1.0], [3.0]]
     shifted = KNeighborsRegressor(4).fit([[0.0], [1.0], [2.0], [3.0]], np.array([1.0, 2.0, 3.0, 4.0]) + 1e8)
     assert shifted.predict([[1.0]], return_std=True)[1][0] == pytest.approx(np.sqrt(1.25), abs=1e-7)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance", lambda d: np.exp(-d)])
+def test_intervals_are_weighted_quantiles(weights):
+    """The first value up to which the neighbors have the share (1 ∓ level) / 2 of the weight."""
+    rng = np.random.default_rng(0)
+    X, y, w, Q = (
+        rng.normal(size=(30, 1)),
+        rng.normal(size=30),
+        rng.integers(1, 4, size=30),
+        rng.normal(size=(6, 1)),
+    )
+    model = RadiusNeighborsRegressor(1.2, weights=weights).fit(X, y, sample_weight=w.astype(float))
+    for level in (0.3, 0.9):
+        low, high = model.predict_interval(Q, level)
+        for i, q in enumerate(Q):
+            d = np.abs(X - q)[:, 0]
+            near = np.flatnonzero(d <= 1.2)
+            near = near[np.argsort(y[near])]
+            votes = (
+                {"uniform": np.ones(30), "distance": 1 / d}[weights]
+                if isinstance(weights, str)
+                else weights(d)
+            )
+            share = np.cumsum(votes[near] * w[near]) / (votes[near] * w[near]).sum()
+            ends = [y[near][np.argmax(share >= s - 1e-12)] for s in ((1 - level) / 2, (1 + level) / 2)]
+            assert [low[i], high[i]] == ends
+    for level in (0.0, 1.0, -0.1, 1.1, np.nan):
+        with pytest.raises(DataError, match="must be between 0 and 1, such as 0.9"):
+            model.predict_interval(Q, level)
 
 
 def test_several_outputs():
@@ -312,6 +343,65 @@ def test_width_by_leaving_out():
     assert 0.3 < model.gamma_ < 100
 
 
+def fitted_twice(cls, X, y, w, *options, **more):
+    """Fit with weights, and to rows that are there as often."""
+    once = cls(*options, **more).fit(X, y, sample_weight=w.astype(float))
+    return once, cls(*options, **more).fit(np.repeat(X, w, axis=0), np.repeat(y, w, axis=0))
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_weights_of_kernel_means_are_copies(degree):
+    rng = np.random.default_rng(0)
+    X, y, w = rng.normal(size=(15, 1)), rng.normal(size=(15, 2)), rng.integers(0, 3, size=15)
+    one, other = fitted_twice(KernelRegressor, X, y, w, 2.0, degree=degree)
+    assert one.df_ == pytest.approx(other.df_)
+    np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-9)
+    np.testing.assert_allclose(np.repeat(one.loo_predict(), w[w > 0], axis=0), other.loo_predict(), rtol=1e-9)
+    one, other = fitted_twice(KernelRegressor, X, y, w, "loo", degree=degree)
+    few = slice(None, 15 if degree else None)  # a line through one row in reach is anybody's
+    np.testing.assert_allclose(one.loo_path_[few], other.loo_path_[few], rtol=1e-6)
+    one, other = fitted_twice(SoftNeighborsClassifier, X, y[:, 0] > 0, w, "loo")
+    np.testing.assert_allclose(one.loo_path_, other.loo_path_, rtol=1e-9)
+    one, other = fitted_twice(SoftNeighborsClassifier, X, y[:, 0] > 0, w, 2.0)
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(one.class_share_, other.class_share_)
+
+
+def test_the_grid_of_widths_depends_on_neither_order_nor_copies():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(1100, 1)), rng.normal(0, 0.01, size=(1100, 1))]
+    grid = candidate_gammas(X)
+    assert grid.tobytes() == candidate_gammas(rng.permutation(np.r_[X, X[:700]])).tobytes()
+    np.testing.assert_allclose(
+        candidate_gammas(X[:3] * 0 + [[0.0], [3.0], [5.0]]), np.logspace(-4, 4, 33) / 4
+    )
+    np.testing.assert_array_equal(candidate_gammas(np.zeros((3, 1))), np.logspace(-4, 4, 33))
+
+
+def test_spread_around_a_kernel_mean():
+    X, y, Q = [[0.0], [1.0], [2.0]], np.array([[0.0, 5.0], [1.0, 5.0], [4.0, 9.0]]), [[1.5], [0.2]]
+    for normalize in (True, False):
+        model = KernelRegressor(1.0, normalize=normalize).fit(X, y)
+        mean, spread = model.predict(Q, return_std=True)
+        S = model.smoother_matrix(Q)
+        p = S / S.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(mean, S @ y)
+        np.testing.assert_allclose(spread**2, [p[i] @ (y - mean[i]) ** 2 for i in range(2)])
+    one = KernelRegressor(1.0).fit(X, y[:, 0])
+    assert one.predict(Q, return_std=True)[1].shape == (2,)
+
+
+def test_what_no_width_can_do_is_said():
+    with pytest.raises(DataError, match="no plain sum"):
+        KernelRegressor(1.0, normalize=False, degree=1).fit(LINE, TARGETS)
+    for X, weight in (([[0.0]], [1.0]), ([[0.0], [1.0]], [1.0, 0.0]), ([[0.0], [1.0]], [0.5, 0.5])):
+        with pytest.raises(DataError, match="two rows"):
+            KernelRegressor("loo").fit(X, np.arange(len(X)), sample_weight=weight)
+    far = [[0.0], [1.0], [1e9]]
+    with pytest.raises(DataError, match="no width of the grid reaches"):
+        KernelRegressor("loo", kernel="tophat").fit(far, [0.0, 1.0, 2.0])
+
+
 def test_compact_kernels_end():
     for kernel, weight in [("tophat", 1.0), ("epanechnikov", 0.75), ("tricube", (1 - 0.125) ** 3)]:
         plain = KernelRegressor(1.0, kernel=kernel, normalize=False).fit([[0.0]], [2.0])
@@ -338,6 +428,68 @@ def test_one_far_point_stands_out():
     assert not hasattr(new, "fit_predict") and not hasattr(model, "predict")
     share = LocalOutlierFactor(n_neighbors=10, contamination=0.1).fit_predict(X)
     assert (share == -1).sum() == 6
+
+
+def local_factors(X, Q, k, own):
+    """Breunig et al. by loops; with `own` the queries are the rows and none is its own neighbor."""
+
+    def near(q, skip=None):
+        rest = [j for j in range(len(X)) if j != skip]
+        return sorted(rest, key=lambda j: (np.linalg.norm(X[j] - q), j))[:k]
+
+    def density(q, skip=None):
+        gaps = [max(reach[j], np.linalg.norm(X[j] - q)) for j in near(q, skip)]
+        return 1 / (np.mean(gaps) + 1e-10)
+
+    reach = [np.linalg.norm(X[near(x, i)[-1]] - x) for i, x in enumerate(X)]
+    known = [density(x, i) for i, x in enumerate(X)]
+    found = []
+    for i, q in enumerate(Q):
+        skip = i if own else None
+        found.append(np.mean([known[j] for j in near(q, skip)]) / density(q, skip))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("k", [1, 3, 11])
+def test_factors_are_their_definition(k):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 2))
+    X[5] = X[4]  # a row twice
+    X[0] = [6.0, 6.0]
+    Q = np.r_[X[:2], rng.normal(0, 3, size=(5, 2))]
+    for metric in ("minkowski", "manhattan"):
+        model = LocalOutlierFactor(k, metric=metric, novelty=True).fit(X)
+        if metric == "minkowski":
+            np.testing.assert_allclose(-model.negative_outlier_factor_, local_factors(X, X, k, True))
+            np.testing.assert_allclose(-model.score_samples(Q), local_factors(X, Q, k, False))
+        np.testing.assert_allclose(model.decision_function(Q), model.score_samples(Q) + 1.5)
+        assert model.predict(Q).tolist() == np.where(model.score_samples(Q) < -1.5, -1, 1).tolist()
+
+
+def test_a_share_of_outliers_sets_the_threshold():
+    X = np.random.default_rng(0).normal(size=(41, 2))
+    model = LocalOutlierFactor(5, contamination=0.25)
+    labels, factors = model.fit_predict(X), model.negative_outlier_factor_
+    assert model.offset_ == np.sort(factors)[10]  # a quarter of the way: ten are below it
+    assert (labels == -1).sum() == 10 and factors[labels == -1].max() < factors[labels == 1].min()
+
+
+def test_too_many_neighbors_and_equal_rows_are_said():
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    with pytest.warns(UserWarning, match="greater than the total number of samples"):
+        most = LocalOutlierFactor(7).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = LocalOutlierFactor(6).fit(X)
+    assert most.n_neighbors_ == again.n_neighbors_ == 5
+    same = np.r_[np.zeros((4, 1)), [[1.0]]]
+    with pytest.warns(UserWarning, match="Duplicate values"):
+        LocalOutlierFactor(2).fit(same)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LocalOutlierFactor(2, novelty=True).fit(same)
+    with pytest.raises(ValueError, match="a row is not its own neighbor"):
+        LocalOutlierFactor(1).fit(X[:1])
 
 
 @pytest.mark.parity
@@ -429,6 +581,13 @@ def test_impossible_indexes_are_refused():
     broken(tree(order=lambda order: order + 1), **kd)
     broken(tree(ends=lambda ends: ends * 2), **kd)
     broken(tree(points=lambda points: points[:-1]), **kd)
+    for column in (-1, 2):
+        broken(
+            tree(split=lambda split, k=column: np.column_stack([np.full(len(split), k), split[:, 1]])), **kd
+        )
+    broken(tree(width=lambda width: width + 1), **kd)
+    broken(tree(order=lambda order: np.where(order == 0, 1, order)), **kd)
+    broken(tree(order=lambda order: order.astype(np.int32)), **kd)
     broken(tree(split=lambda split: split + 7), **kd)
     broken(tree(width=lambda width: width - 1), **kd)
     broken(lambda model: setattr(model, "targets_", model.targets_ + 5), **kd)

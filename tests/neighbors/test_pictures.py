@@ -81,3 +81,18 @@ def test_other_models_draw_themselves():
     assert KNeighborsRegressor(3).fit(x, np.sin(x[:, 0])).plot(x, np.sin(x[:, 0])).lines
     assert LocalOutlierFactor(5).fit(X).plot(X).collections
     assert KNeighborsClassifier(3).fit(X, y).plot(X, y).images
+
+
+def test_rings_of_outliers_are_as_wide_as_their_factors():
+    X, _ = plane()
+    X[0], X[1] = [8.0, 8.0], [40.0, 40.0]
+    model = LocalOutlierFactor(5).fit(X)
+    points, rings = model.plot(X).collections
+    factor = -model.negative_outlier_factor_
+    np.testing.assert_array_equal(points.get_offsets(), X)
+    np.testing.assert_allclose(rings.get_sizes(), 200 * np.clip(factor - 1, 0, 4))
+    edges = rings.get_edgecolors()
+    alike = (edges[:, None] == edges).all(axis=2)
+    out = factor > 1.5
+    assert rings.get_sizes()[1] == 800 and out.sum() >= 2
+    assert (alike == (out[:, None] == out)).all()

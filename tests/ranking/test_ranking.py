@@ -32,6 +32,7 @@ def test_one_game():
     assert_allclose(ranker.scores_, [0.875, 0.125])
 
 
+@pytest.mark.filterwarnings("error")
 def test_draws_and_zero_zero():
     ranker = MarkovRanker().fit(GAMES)
     assert_allclose(ranker.counts_.toarray()[0], [2.8, 0.5, 0.5, 0.2])
@@ -75,6 +76,15 @@ def test_what_a_game_adds_is_a_choice():
     assert_allclose(wins.counts_.toarray(), [[0.5, 0.5]] * 2)
     away = MarkovRanker(self_transitions=False).fit(both)
     assert_allclose(away.counts_.toarray(), [[0, 2.05], [1.95, 0]])
+
+
+def test_points_and_wins_count_in_any_unit():
+    plain, fractions = (MarkovRanker().fit([("a", "b", 3 * u, u)]) for u in (1, 0.1))
+    assert_allclose(fractions.counts_.toarray(), plain.counts_.toarray())
+    ring = [("a", "b", 2, 1), ("b", "c", 2, 1), ("c", "a", 2, 1), ("a", "b", 3, 1)]
+    whole, little = (MarkovRanker(score_share=False, win_weight=w).fit(ring) for w in (1.0, 0.01))
+    assert_allclose(little.transmat_.sum(axis=1), 1.0)
+    assert_allclose(little.scores_, whole.scores_)
 
 
 def test_new_teams_may_appear_later():
@@ -127,6 +137,14 @@ def test_disconnected_schedule():
 def test_a_damping_near_one_tends_to_no_damping():
     plain, damped = MarkovRanker().fit(GAMES), MarkovRanker(damping=1.0 - 1e-7).fit(GAMES)
     assert_allclose(damped.scores_, plain.scores_, atol=1e-6)
+
+
+def test_a_damped_walk_along_a_chain_takes_all_the_sweeps_that_it_needs():
+    games = [(i, i + 1, *((3, 1) if i % 3 else (1, 3))) for i in range(30)]
+    model = MarkovRanker(damping=0.999).fit(games)
+    P = model.transmat_.toarray()
+    wanted = np.linalg.solve(np.eye(31) - 0.999 * P.T, np.full(31, 0.001 / 31))
+    assert_allclose(model.scores_, wanted, rtol=1e-8)
 
 
 def test_published_lists():
@@ -209,6 +227,15 @@ def test_pagerank_limits():
     assert_allclose(pagerank(S, damping=0.9999, max_iter=10**6), S.sum(0) / S.sum(), atol=1e-4)
     with pytest.raises(DataError, match="'uniform'"):
         pagerank(A, dangling="unifrom")
+
+
+@pytest.mark.parametrize("dangling", ["uniform", "personalization", "self"])
+def test_jumps_may_leave_nodes_out(dangling):
+    A, v = links(), np.array([0.0, 3.0, 0.0, 1.0])
+    A[2, 0] = 0
+    lost = {"uniform": np.full(4, 0.25), "personalization": v / 4, "self": np.eye(4)[2]}[dangling]
+    found = pagerank(A, personalization=v, dangling=dangling)
+    assert_allclose(found, dense_pagerank(A, 0.85, v / 4, lost), atol=1e-9)
 
 
 @pytest.mark.parametrize("bad", [[1.0, 2.0, 3.0], [0.0] * 4, [1.0, -1.0, 1.0, 1.0], [1.0, np.nan, 1.0, 1.0]])
@@ -306,6 +333,16 @@ def test_unreachable_points_get_the_class_frequencies():
     with pytest.warns(UserWarning, match="2 points have no path"):
         model = RandomWalkClassifier(width=1.0).fit(X, [0, 0, 1, -1, -1])
     assert_allclose(model.label_distributions_[3:], [[2 / 3, 1 / 3]] * 2)
+
+
+def test_points_of_no_weight_hear_points_without_a_path_too():
+    """Nobody hears a label two islands away: the islanders get the class frequencies, and so does who hears them."""
+    X = np.array([0.0, 0.1, 0.2, 1e6, 1e6 + 0.1, 1e6 + 0.2]).reshape(-1, 1)
+    with pytest.warns(UserWarning, match="2 points have no path"):
+        model = RandomWalkClassifier(width=1.0).fit(
+            X, [0, 0, 1, -1, -1, -1], sample_weight=[1.0, 2.0, 1.0, 1.0, 1.0, 0.0]
+        )
+    assert_allclose(model.label_distributions_[3:], [[0.75, 0.25]] * 3)
 
 
 def test_sparse_neighbors_agree_with_all():

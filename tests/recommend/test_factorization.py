@@ -425,6 +425,27 @@ def test_hybrid_predicts_newcomers_from_features():
         model.predict([(0, 99)], item_features={99: [1.0]})
 
 
+def test_draws_of_gibbs_are_from_their_conditionals():
+    """What a draw of noise and precision was divided by is a gamma variable, whose mean is known."""
+    Y = low_rank(30, 20, rank=2, noise=0.5, density=0.8, seed=1)
+    users, items = np.nonzero(~np.isnan(Y))
+    y, n = Y[users, items], len(users)
+    model = BayesianMatrixFactorization(2, random_state=0, n_burn=20, n_samples=60)
+    model.fit(RatingMatrix.from_dense(Y))
+    U, V = model.user_samples_, model.item_samples_
+    said = np.array([np.einsum("ik,ik->i", one[users], other[items]) for one, other in zip(U, V)])
+    squares = ((y - said) ** 2).sum(axis=1)
+    trace = model.trace_
+    np.testing.assert_allclose(trace.objective[20:], np.sqrt(squares / n))
+    np.testing.assert_allclose(np.array(trace["noise_variance"])[20:], model.noise_samples_)
+    sizes = (U**2).sum(axis=(1, 2)) + (V**2).sum(axis=(1, 2))
+    noise = (0.5 * y.var() + 0.5 * squares) / model.noise_samples_
+    precision = (np.sqrt((y**2).mean() / 2) + 0.5 * sizes) * np.array(trace["prior_precision"])[20:]
+    for drawn, shape in ((noise, 2 + n / 2), (precision, 1 + (30 + 20) * 2 / 2)):
+        assert abs(drawn.mean() - shape) < 4 * np.sqrt(shape / 60)
+        assert 0.5 < drawn.var() / shape < 1.8
+
+
 def test_intervals_of_gibbs_cover():
     Y = low_rank(40, 30, rank=2, noise=0.5, density=0.7, seed=1)
     train, test = RatingMatrix.from_dense(Y).split(0.3, random_state=0)
@@ -495,6 +516,55 @@ def test_reasons_add_up_to_the_score():
     assert set(ids) == {0, 1, 2, 3, 5} and (np.diff(parts) <= 0).all()
     assert parts.sum() == pytest.approx(model.predict([(0, 4)])[0], rel=1e-4)
     assert len(model.explain("new", 4)[0]) == 0
+    assert [part.tolist() for part in model.explain(0, 4, N=2)] == [ids[:2].tolist(), parts[:2].tolist()]
+
+
+@pytest.mark.parametrize("biases", [False, True])
+@pytest.mark.parametrize("scaling", ["row", "rating"])
+def test_a_reason_is_what_a_rating_adds(scaling, biases):
+    """The items held fixed, a vector is linear in its ratings less their offsets: without the offsets of a user."""
+    model = MatrixFactorization(2, regularization=0.5, regularization_scaling=scaling, biases=biases)
+    model.set_params(random_state=0, iterations=20).fit(R56)
+    V, rated = model.item_factors_, R56[0]
+    ids, parts = model.explain(0, 4, N=99)
+    offset = model.global_mean_ + model.user_bias_[0] if biases else 0.0
+    seen = V[ids]
+    rest = rated[ids] - offset - (model.item_bias_[ids] if biases else 0.0)
+    ridge = 0.5 * (len(ids) if scaling == "rating" else 1)
+    for place, part in enumerate(parts):
+        alone = rest * (np.arange(len(ids)) == place)
+        vector = np.linalg.solve(seen.T @ seen + ridge * np.eye(2), seen.T @ alone)
+        assert part == pytest.approx(V[4] @ vector)
+
+
+def test_the_passes_of_few_blocks_are_steps_in_some_order_of_the_diagonals(monkeypatch):
+    """Sixteen ratings in sixteen blocks: the seed decides the order of the four diagonals, and nothing else."""
+    from itertools import permutations
+
+    from gnomon.recommend import passes
+
+    monkeypatch.setattr(passes, "GRID_RATINGS", 16)
+    rng = np.random.default_rng(0)
+    Y, first = rng.normal(3, 1, (4, 4)), (rng.normal(size=(4, 2)), rng.normal(size=(4, 2)))
+    settings = {"solver": "sgd", "learning_rate": 0.1, "regularization": 0.2, "iterations": 1, "init": first}
+    found = []
+    for seed in range(8):
+        model = MatrixFactorization(2, random_state=seed, **settings).fit(RatingMatrix.from_dense(Y))
+        found.append(model.user_factors_ @ model.item_factors_.T)
+    ways = []
+    for order in permutations(range(4)):
+        U, V = first[0].copy(), first[1].copy()
+        for shift in order:
+            for a in range(4):
+                i = (a + shift) % 4
+                error = Y[a, i] - U[a] @ V[i]
+                U[a], V[i] = (
+                    U[a] + 0.1 * (error * V[i] - 0.2 * U[a]),
+                    V[i] + 0.1 * (error * U[a] - 0.2 * V[i]),
+                )
+        ways.append(U @ V.T)
+    taken = [[np.allclose(one, way, rtol=1e-5) for way in ways].index(True) for one in found]
+    assert len(set(taken)) > 2
 
 
 def test_cold_start_answers_and_who_gave_them():

@@ -318,8 +318,9 @@ def test_ids_of_a_matrix_are_those_of_implicit():
     assert model.recommend(0, N=3)[0].dtype == model.similar_users([0, 1])[0].dtype == np.int32
     model.partial_fit_items([25, 20], sp.csr_array(np.eye(2, 30)))
     assert model.items_.dtype == np.int32 and model.items_[-2:].tolist() == [20, 25]
-    model.partial_fit_items([2**40], sp.csr_array(np.eye(1, 30)))
-    assert model.items_[-1] == 2**40
+    for name in (2**31 - 1, 2**31, 2**40):
+        model.partial_fit_items([name], sp.csr_array(np.eye(1, 30)))
+        assert model.items_[-1] == name
     model.fit([(1, 2), (2, 2)], [1, 1])
     assert model.items_.dtype == np.int64
 

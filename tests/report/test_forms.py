@@ -114,14 +114,21 @@ def test_dates_give_days_and_the_parts_that_differ():
     assert encoder.transform(days.to_frame()).tolist() == [[19723, 1, 0], [19731, 2, 0], [19727, 1.5, 1]]
 
 
-def test_texts_are_bags_of_their_frequent_words():
-    texts = pl.Series("t", ["good good film", "bad film", None, "good plot"])
-    bag = Bag.learned(texts)
-    assert bag.words == ["film", "good"]
-    rare = np.log(5 / 3) + 1
-    first = np.array([rare, (1 + np.log(2)) * rare])
-    np.testing.assert_allclose(bag.matrix(texts)[0], first / np.linalg.norm(first))
-    assert bag.matrix(texts)[1:].tolist() == [[1, 0], [0, 0], [0, 1]]
+def test_texts_without_a_word_that_comes_twice_have_no_columns():
+    for texts in (["alpha", "beta", None], ["12 34", "a", ""]):
+        bag = Bag.learned(pl.Series("note", texts))
+        assert bag.words == [] and bag.matrix(pl.Series("note", ["alpha alpha", None])).shape == (2, 0)
+
+
+def test_words_are_weighted_by_how_often_and_how_rarely_they_come():
+    bag = Bag.learned(pl.Series("note", ["red red red blue", "red", "blue green green", "blue", None]))
+    assert bag.words == ["blue", "red"]  # green stands in one text only
+    np.testing.assert_allclose(bag.weights, np.log(6 / np.array([4, 3])) + 1)
+    found = bag.matrix(pl.Series("note", ["Red red red, blue!", "nothing", None]))
+    raw = np.array([1.0, 1 + np.log(3)]) * bag.weights
+    np.testing.assert_allclose(found, [raw / np.linalg.norm(raw), [0, 0], [0, 0]])
+    many = pl.Series("note", ["aa bb cc", "aa bb cc", "aa bb", "aa"])
+    assert Bag.learned(many, most=2).words == ["aa", "bb"]
 
 
 def test_every_column_has_a_sentence_that_is_true():

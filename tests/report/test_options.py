@@ -101,6 +101,68 @@ def test_the_snippet_gives_the_winner_again(tmp_path):
     np.testing.assert_array_equal(space["model"].predict(data), result.model.predict(data))
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "y", "exclude": ["y"]}, "'y' cannot be the target and excluded"),
+        ({"task": "cluster", "group": "who"}, "for tables with a --target"),
+        ({"task": "cluster", "time": "day"}, "for tables with a --target"),
+        ({}, "name the column to predict with --target, or a task"),
+        ({"task": "clustr"}, "there is no task 'clustr'. Did you mean 'cluster'"),
+        ({"target": "y", "task": "cluster"}, "has no target; leave out --target y"),
+        ({"task": "regression"}, "needs the column to predict"),
+        ({"task": "classification"}, "needs the column to predict"),
+        ({"target": "z"}, "no column 'z' to be the target"),
+        ({"target": "y", "time": "z"}, "no column 'z' to be the time"),
+        ({"task": "sequence", "sequence": "z"}, "no column 'z' to be the sequence"),
+    ],
+)
+def test_questions_that_cannot_be_posed(options, message):
+    with pytest.raises(QuestionError, match=message):
+        pose(table(), **options)
+
+
+def test_a_sequence_needs_four_parts_and_a_density_whole_rows():
+    frame = table().select("x").with_columns(part=pl.Series(np.arange(len(table())) % 4))
+    assert pose(frame, task="sequence", sequence="part").said[-1].startswith("The rows of one part form one")
+    whole = pose(frame.select("x"), task="sequence")
+    assert f"cut into {min(10, len(frame) // 5)} parts" in whole.said[0] and whole.sequence == "(part)"
+    with pytest.raises(DataError, match="fewer than four sequences"):
+        pose(frame.with_columns(pl.col("part") % 3), task="sequence", sequence="part")
+    holes = frame.select(pl.when(pl.col("part") > 0).then("x"), z=pl.col("x") * 2)
+    density = pose(holes, task="density")
+    left = int((frame["part"] == 0).sum())
+    assert density.said[0] == f"{left} rows with missing values were left out."
+    assert len(density.frame) == len(frame) - left and density.y is None
+    assert not any("left out" in one for one in pose(frame.select("x"), task="density").said)
+
+
+def test_cells_that_are_missing_do_not_change_what_a_column_is(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "whole,real,truth,day,code,word,half,empty\n"
+        "1,0.5,true,2024-01-02,0123,a,1,\n"
+        ",,,,,,,\n"
+        "-3,2e3,FALSE,2024-02-03,4567,b,unknown,\n"
+        "4,,True,,8901,c,2,\n"
+    )
+    data = read_table(path)
+    kinds = [pl.Int64, pl.Float64, pl.Boolean, pl.Date, pl.String, pl.String, pl.Int64, pl.String]
+    assert data.dtypes == kinds and data["half"].to_list() == [1, None, None, 2]
+    assert data["whole"].to_list() == [1, None, -3, 4] and data["truth"].to_list() == [
+        True,
+        None,
+        False,
+        True,
+    ]
+    path.write_text("x\n1\n2\nmany\n\nfew\n4\n")
+    with pytest.raises(DataError, match=r"mixes numbers and words: row 3 has 'many', and 1 more row has"):
+        read_table(path)
+    path.write_text("x\n1\ninf\n")
+    with pytest.raises(DataError, match="row 2: 'inf' is not a finite number"):
+        read_table(path)
+
+
 def test_intervals_of_a_winner_cover_as_promised():
     result = compare(table(400), "y", models=["DecisionTreeRegressor"], repeats=1, exclude=["who", "day"])
     new = table(400, seed=1)

@@ -200,6 +200,185 @@ def test_a_fit_that_runs_is_asked_to_stop():
         run.clock.check()
 
 
+def a_race(monkeypatch, table=None, budget=100.0):
+    """A race of which only the test moves the clock, and an entry that learns at once."""
+    now = [0.0]
+    for module in (clock_module, measuring, after):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    problem = pose(two_moons(300) if table is None else table, "y")
+    run = race.Race(problem, 3, 1, 0, Clock(0.0, budget), None)
+    chosen = candidates("classification", ["GaussianNB"])[1]
+    return run, Entry(chosen.name, False, chosen, n_folds=3), now
+
+
+@pytest.mark.parametrize(("gone", "left"), [(30.0, 70.0), (99.0, 1.0), (99.99, 0.05), (140.0, 0.05)])
+def test_a_fit_may_take_the_time_that_is_left_and_a_moment_when_it_is_over(monkeypatch, gone, left):
+    run, entry, now = a_race(monkeypatch)
+    asked = []
+    monkeypatch.setattr(measuring, "stop_in", lambda model, seconds, stop: asked.append(seconds) or model)
+    now[0] = gone
+    run.fit(entry, np.arange(300), {})
+    run.fit(entry, np.arange(300), {}, seconds=7.0)
+    entry.baseline = True
+    run.fit(entry, np.arange(300), {})
+    assert asked == pytest.approx([left, 7.0, np.inf])
+
+
+def test_a_look_notes_the_fit_and_the_answers_to_all_rows_of_the_fold(monkeypatch):
+    monkeypatch.setattr(measuring, "LOOKS", (40, 50))
+    run, entry, now = a_race(monkeypatch, straight(300))
+    run.clock.note(entry.name, 1, 0.0)  # it is compiled
+    fit, score = run.fit, run.problem.task.score
+
+    def slow_fit(*given):
+        now[0] += 8.0
+        return fit(*given)
+
+    def slow_score(*given):
+        now[0] += 3.0
+        return score(*given)
+
+    monkeypatch.setattr(run, "fit", slow_fit)
+    run.problem = run.problem._replace(task=run.problem.task._replace(score=slow_score))
+    run.look(entry, 0)
+    assert run.clock.spent[entry.name][-1] == (40, 8.0 + 3.0 * 100 / 50)  # 50 of 100 rows were asked
+    assert [count for count, _ in entry.looks] == [40] and 0.8 < entry.looked <= 1.0
+
+
+def test_few_rows_are_drawn_with_a_row_of_every_class(monkeypatch):
+    table = two_moons(300).with_columns(y=pl.Series(["a"] * 296 + ["b", "c"] * 2))
+    run, _, _ = a_race(monkeypatch, table)
+    rows = np.arange(50, 300)
+    for count in (1, 10, 249):
+        kept = run.some(rows, count)
+        assert count <= len(kept) <= count + 2 and (np.diff(kept) > 0).all() and kept.min() >= 50
+        assert set(run.problem.y[kept]) == {"a", "b", "c"}
+        assert kept.tolist() == run.some(rows, count).tolist()
+    assert 100 < run.some(rows, 100).mean() < 250  # drawn from everywhere
+    assert run.some(rows, 250) is rows and run.some(rows, 1000) is rows
+    run.problem = run.problem._replace(time="a")
+    assert run.some(rows, 10).tolist() == list(range(290, 300))  # the latest
+    run.problem = run.problem._replace(time=None, group=np.repeat(np.arange(30), 10))
+    assert run.some(rows, 10).tolist() == list(range(50, 60))
+
+
+def test_a_calibration_needs_three_rows_of_every_class_in_every_fold(monkeypatch):
+    for rare, can in ((3, False), (4, False), (5, True), (150, True)):  # three folds take two of five
+        table = two_moons(300).with_columns(y=pl.Series(["a"] * (300 - rare) + ["b"] * rare))
+        run, _, _ = a_race(monkeypatch, table)
+        assert run.can_calibrate() == can
+
+
+def test_the_leader_has_the_better_mean_of_the_folds_that_both_have(monkeypatch):
+    run, entry, _ = a_race(monkeypatch)
+    run.clock.note("GaussianNB", 150, 4.0)
+    entry.scores = [0.7, 0.7, 0.1]
+    run._maybe_leads(entry, {0: "a", 2: "c"})
+    assert run.leader is entry and run.clock.reserve == 3.0 + 3.0 + 2 * 8.0  # the page, the looks, two fits
+    other = Entry("GaussianNB", True, scores=[0.7, 0.6])
+    run._maybe_leads(other, {0: "d"})
+    assert run.leader is entry and run.fitted == {0: "a", 2: "c"}
+    run._maybe_leads(entry, {1: "b"})
+    assert run.fitted == {0: "a", 1: "b", 2: "c"}
+    other.scores[1] = 0.8
+    run._maybe_leads(other, {0: "d"})
+    assert run.leader is other and run.fitted == {0: "d"} and run.clock.reserve == 6.0
+
+
+def test_two_folds_are_tried_in_any_time_and_more_where_they_end_in_time(monkeypatch):
+    run, entry, now = a_race(monkeypatch)
+    run.clock.note(entry.name, 200, 30.0)
+    with threads(1):
+        entry.scores = [0.5, 0.5]
+        found = []
+        for seconds in (69.0, 71.0):
+            now[0] = seconds
+            found.append(run._in_time(entry, 3))
+        assert found == [True, False] and run._in_time(Entry("GaussianNB", False, scores=[0.5]), 3)
+    now[0] = 101.0
+    assert run._in_time(Entry("always", True), 3)
+    with pytest.raises(OutOfTimeError):
+        run._in_time(entry, 3)
+
+
+@pytest.mark.parametrize(
+    ("found", "kept"),
+    [([0.8, 0.8, 0.8], True), ([0.7, 0.7, 0.7], True), ([0.9, 0.8, 0.3], False), ([0.9, 0.9], False)],
+)
+def test_settings_are_kept_where_they_are_no_worse_in_all_folds(monkeypatch, found, kept):
+    run, entry, _ = a_race(monkeypatch)
+    entry.scores, entry.seconds, run.leader, run.fitted = [0.7, 0.7, 0.7], 1.0, entry, {0: "before"}
+
+    def measure(better, settings):
+        assert settings is None
+        better.scores, better.seconds, better.chosen = list(found), 5.0, [{"k": 1}] * 3
+        run.leader, run.fitted = better, {0: "after"}
+
+    monkeypatch.setattr(run, "measure", measure)
+    run._tune(entry)
+    assert entry.searched and entry.tuned == kept and entry.seconds == 6.0 and run.leader is entry
+    one, other = (found, [0.7, 0.7, 0.7]) if kept else ([0.7, 0.7, 0.7], found)
+    assert (entry.scores, entry.not_kept) == (one, other) and len(entry.chosen) == 3 * kept
+    assert run.fitted == {0: "after" if kept else "before"}
+
+
+@pytest.mark.parametrize(("seconds", "rows"), [(0.001, 1000), (3.0, 250), (1000.0, 125)])
+def test_rows_are_halved_until_the_first_model_fits_or_looks_are_as_large(monkeypatch, seconds, rows):
+    """Two folds and the last fit in six tenths of the time; twice the rows of the last look are the fewest."""
+    monkeypatch.setattr(measuring, "LOOKS", (40, 80))
+    run, entry, _ = a_race(monkeypatch, two_moons(1500))
+    run.clock.note(
+        entry.name, 100, seconds
+    )  # of 3 s, 500 rows take 15 s: four of them just do not end in 60 s
+    run._afford(entry)
+    assert run.rows == rows and run.most_rows == (None if rows == 1000 else rows)
+    assert all(len(train) == rows and len(test) == 500 for train, test in run.splits)
+
+
+def test_who_was_not_measured_is_told_what_a_first_look_gave(monkeypatch):
+    run, entry, _ = a_race(monkeypatch)
+    entry.scores = [0.7, 0.8]
+    looked = Entry("looked", False, looks=[(40, 0.5), (80, 0.625)], scores=[0.5])
+    failed, nothing = Entry("failed", False, failure="it fell"), Entry("nothing", False)
+    run.entries = [entry, looked, failed, nothing]
+    run._close()
+    assert [e.failure for e in run.entries] == [
+        "",
+        "not done within the time budget; accuracy 0.625 at a first look with 80 rows",
+        "it fell",
+        "not done within the time budget",
+    ]
+    run.entries = [failed, Entry("new", False)]
+    with pytest.raises(race.NothingFinishedError, match=r"failed: it fell; new: not done within the time"):
+        run._close()
+
+
+def test_a_learning_curve_ends_with_the_scores_of_the_folds(monkeypatch):
+    run, entry, _ = a_race(monkeypatch)
+    run.measure(entry, {})
+    found = after.learning_curve(run, entry, {}, 10.0)
+    assert list(found) == [20, 50, 100, 200] and found[200] == entry.scores
+    run.clock.spent = {entry.name: [(100, 4.0)]}  # three folds of 100 rows take 12 s
+    assert after.learning_curve(run, entry, {}, 11.9) == {}
+    assert list(after.learning_curve(run, entry, {}, 12.0)) == [20, 50, 100, 200]
+
+
+@pytest.mark.parametrize("why", ["stopped", "in time", "few folds", "a baseline", "few rows"])
+def test_no_learning_curve_where_it_would_mislead(monkeypatch, why):
+    table = two_moons(297 if why == "few rows" else 300).with_row_index("t")
+    run, entry, _ = a_race(monkeypatch, table)
+    run.measure(entry, {})
+    if why == "stopped":
+        run.halt()
+    elif why == "in time":
+        run.problem = run.problem._replace(time="t")
+    elif why == "few folds":
+        entry.scores.pop()
+    elif why == "a baseline":
+        entry.baseline = True
+    assert after.learning_curve(run, entry, {}, 10.0) == {}
+
+
 def test_stopped_before_anything_is_known_it_stops():
     def stop(words, done, total):
         raise KeyboardInterrupt

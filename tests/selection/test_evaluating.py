@@ -12,8 +12,10 @@ from gnomon.datasets import make_table
 from gnomon.linear import LinearRegression, LogisticRegression, Ridge, RidgeCV
 from gnomon.selection import (
     LockedTestSet,
+    adjust_p_values,
     audit,
     confusion_table,
+    error_interval,
     evaluate,
     model_map,
     one_standard_error,
@@ -354,6 +356,35 @@ def test_audit_by_hand():
     assert whole["tpr"] == near(confusion_table(y, pred).rates()["tpr"])
 
 
+def test_gaps_between_groups_by_hand():
+    rng = np.random.default_rng(0)
+    y, pred, group = rng.integers(0, 2, 90), rng.integers(0, 2, 90), np.repeat(list("abc"), 30)
+    pred[:30] = 0  # nobody of the first group is selected
+    found = audit(y, pred, group, level=0.8)
+    rates = {
+        "selection_rate": pred == 1,
+        "tpr": np.where(y == 1, pred == 1, np.nan),
+        "fpr": np.where(y == 0, pred == 1, np.nan),
+        "precision": np.where(pred == 1, y == 1, np.nan),
+        "accuracy": pred == y,
+    }
+    p_values = []
+    for name, hit in rates.items():
+        groups = [hit[group == one][~np.isnan(hit[group == one].astype(float))] for one in "abc"]
+        groups = [one.astype(float) for one in groups if len(one)]
+        means = np.array([one.mean() for one in groups])
+        gap = found.gaps.loc[name]
+        assert (gap["gap"], gap["ratio"]) == near((np.ptp(means), means.min() / means.max()))
+        table = [[one.sum(), (1 - one).sum()] for one in groups]
+        p_values.append(stats.chi2_contingency(table, correction=False).pvalue)
+        assert gap["p_value"] == near(p_values[-1])
+        ends = error_interval(groups[-1].sum(), len(groups[-1]), level=0.8)
+        assert tuple(found.table.loc["c", [f"{name}_low", f"{name}_high"]]) == near(ends)
+    assert found.gaps["p_adjusted"].tolist() == near(adjust_p_values(p_values))
+    nobody = audit([0, 0], [0, 0], list("ab")).gaps
+    assert nobody["p_value"].tolist() == [1.0] * 5 and np.isnan(nobody.loc["selection_rate", "ratio"])
+
+
 def test_missing_groups_are_a_group_and_columns_are_crossed():
     import pandas as pd
 
@@ -452,6 +483,39 @@ def test_map_of_all_models():
     assert 0 < len(some) < len(table) and (some["setting"] == "unsupervised").all()
     with pytest.raises(DataError, match="Did you mean 'setting'"):
         model_map(seting="x")
+
+
+# probabilistic, generative, parametric, incremental, iterative, scales, sparse, missing
+KINDS = """
+    GaussianNB                 bayes         supervised    labels       p g m i t s - n
+    LinearSVC                  linear        supervised    labels       - - m - t s x -
+    LogisticRegression         linear        supervised    labels       p - m - t s x -
+    Ridge                      linear        supervised    numbers      - - m i t s x -
+    LinearRegression           linear        supervised    numbers      p - m i t s x -
+    GaussianProcessRegressor   gp            supervised    numbers      p - - i t - - -
+    KNeighborsRegressor        neighbors     supervised    numbers      - - - - t - x -
+    RandomForestClassifier     ensemble      supervised    labels       p - - - t - x n
+    DecisionTreeRegressor      trees         supervised    numbers      p - - - t - x n
+    KMeans                     cluster       unsupervised  labels       - - m i t s x -
+    SoftKMeans                 cluster       unsupervised  labels       p - m - t s - -
+    GaussianMixture            mixture       unsupervised  density      p g m i t s - n
+    VariationalAutoencoder     neural        unsupervised  density      p g m - t - - -
+    LatentDirichletAllocation  topics        unsupervised  coordinates  p g m i t s x -
+    TruncatedSVD               decomposition unsupervised  coordinates  - - m - t s x -
+    MDS                        decomposition unsupervised  coordinates  - - m - t - - -
+    TransactionEncoder         association   unsupervised  coordinates  - - m - - - - -
+    NearestNeighbors           neighbors     unsupervised  numbers      - - - - t - x -
+    GaussianHMM                sequence      sequential    states       p g m - t s - n
+    MarkovRanker               ranking       sequential    numbers      - - m i t - - -
+    QLearning                  decide        decision      numbers      - - m i t - - -
+"""
+
+
+@pytest.mark.parametrize("line", KINDS.split("\n")[1:-1], ids=lambda line: line.split()[0])
+def test_the_map_says_what_a_model_is(line):
+    name, *words, marks = line.split(None, 4)
+    row = model_map().loc[name].tolist()
+    assert row == words + [mark != "-" for mark in marks.split()]
 
 
 @pytest.mark.parametrize("labels", [[0, 1], ["a", "b"], [False, True]])

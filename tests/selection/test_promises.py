@@ -9,9 +9,9 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import RepeatedKFold, ShuffleSplit
 
-from gnomon import threads
+from gnomon import load, save, threads
 from gnomon.bayes import GaussianNB
-from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.linear import LinearRegression, LogisticRegression
 from gnomon.selection import (
     AdaptiveConformal,
@@ -76,8 +76,9 @@ def test_weights_of_rows_are_repetitions():
     assert (
         one.ece == near(other.ece) and one.brier == near(other.brier) and one.squared == near(other.squared)
     )
-    mapped = calibrate(P, LABEL, sample_weight=w)(P)
-    assert mapped == near(calibrate(np.repeat(P, w), np.repeat(LABEL, w))(P))
+    for method in ("isotonic", "sigmoid", "beta", "temperature"):
+        mapped = calibrate(P, LABEL, method=method, sample_weight=w)(P)
+        assert mapped == near(calibrate(np.repeat(P, w), np.repeat(LABEL, w), method=method)(P), abs=1e-5)
 
 
 @pytest.mark.parity
@@ -152,6 +153,40 @@ def test_beta_map_of_scores_that_point_the_wrong_way_is_the_base_rate():
         (a + da, b + db, c + dc) for da in (-0.1, 0, 0.1) for db in (-0.1, 0, 0.1) for dc in (-0.1, 0, 0.1)
     ]
     assert all(loss(a, b, c) <= loss(*other) + 1e-9 for other in grid if other[0] >= 0 and other[1] >= 0)
+
+
+def test_beta_map_of_the_other_class_is_its_mirror():
+    """With p for 1 − p and the classes exchanged, a and b change places; one of them may have no use."""
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 300)
+    flat = (rng.random(300) < np.where(p > 0.5, 0.7, p)).astype(int)
+    for y in (flat, (rng.random(300) < p**2).astype(int)):
+        one, other = calibrate(p, y, method="beta"), calibrate(1 - p, 1 - y, method="beta")
+        a, b, c = one.parameters
+        assert other.parameters == near([b, a, -c], abs=1e-6) and max(a, b) > 0.1
+        assert other(1 - p) == near(1 - one(p), abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["isotonic", "sigmoid", "beta", "temperature"])
+def test_maps_of_what_is_certain_are_the_limits_of_what_is_not(method):
+    p = np.array([0.0, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.0])
+    mapped = calibrate(p, [0, 0, 1, 0, 1, 0, 1, 1], method=method)
+    assert np.isfinite(mapped.parameters).all() and (np.diff(mapped(p)) >= 0).all()
+    assert mapped([0.0, 1.0]) == near(mapped([1e-12, 1 - 1e-12]), abs=1e-4)
+    assert mapped([0.0, 1.0]) == near([0.0, 1.0], abs=0.2) and 0 <= mapped(0.0) < mapped(1.0) <= 1
+
+
+@pytest.mark.parametrize("scores", [P + 0.9, P - 0.9, 3 * P - 1])
+def test_scores_are_probabilities_only_where_all_of_them_can_be(scores):
+    mapped = calibrate(scores, LABEL, method="sigmoid")
+    far = calibrate(scores + 10, LABEL, method="sigmoid")
+    assert not mapped.probabilities and mapped(scores) == near(far(scores + 10), abs=1e-6)
+    assert calibrate(P, LABEL, method="sigmoid").probabilities
+
+
+def test_a_certain_forecast_that_fails_costs_much_but_not_everything():
+    found = calibration([1, 0, 1, 0], [1.0, 0.0, 0.0, 1.0])
+    assert found.log_loss == near(-np.log(1e-12) / 2, rel=1e-4) and found.brier == 0.5
 
 
 @pytest.mark.parametrize(
@@ -462,6 +497,25 @@ def test_adaptive_intervals_follow_a_series_that_changes():
     assert np.array(ends)[:, 1] == near(adaptive.high[:50]) and adaptive.low == near(-adaptive.high)
 
 
+@pytest.mark.parametrize("window", [None, 1, 7])
+def test_adaptive_intervals_are_their_definition(window):
+    rng = np.random.default_rng(0)
+    y, said = np.round(8 * rng.normal(size=(2, 60))) / 8  # sums of such numbers are exact, and some tie
+    found = AdaptiveConformal(0.5, gamma=0.5, window=window).run(y, said)
+    alpha, scores, empty = 0.5, [], 0
+    for t in range(60):
+        assert found.levels[t] == near(1 - alpha)
+        last = np.sort(scores[-window:] if window else scores)
+        k = int(np.ceil((len(last) + 1) * (1 - alpha) - 1e-9))
+        q = np.inf if k > len(last) else last[k - 1] if k >= 1 else -np.inf
+        empty += k < 1
+        assert (found.low[t], found.high[t]) == near((said[t] - q, said[t] + q))
+        assert found.covered[t] == (abs(y[t] - said[t]) <= q)
+        alpha += 0.5 * (0.5 - (not found.covered[t]))
+        scores.append(abs(y[t] - said[t]))
+    assert empty and np.isinf(found.high).any() and found.coverage == np.mean(found.covered)
+
+
 def test_adaptive_coverage_holds_for_the_worst_series():
     y = np.arange(1000.0) ** 2  # every value is a surprise
     found = AdaptiveConformal(0.8, gamma=0.05).run(y, np.zeros(1000))
@@ -507,3 +561,40 @@ def test_calibration_needs_two_rows_of_every_class():
         CalibratedClassifier(GaussianNB()).fit(X, [0, 0, 0, 0, 1, 1, 1, 1, 7])
     model = CalibratedClassifier(GaussianNB(), cv=3).fit(X[:4], [0, 0, 1, 1])  # two folds, as rows allow
     assert model.predict_proba(X[:4]).shape == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        ("isotonic", {"knots": np.empty(0), "values": np.empty(0)}),
+        ("isotonic", {"knots": np.zeros(3), "values": np.zeros(2)}),
+        ("isotonic", {"parameters": np.zeros(1)}),
+        ("isotonic", {"method": "linear"}),
+        ("sigmoid", {"parameters": np.zeros(3)}),
+        ("sigmoid", {"parameters": np.zeros((2, 1))}),
+        ("sigmoid", {"parameters": np.array(["a", "b"])}),
+        ("sigmoid", {"knots": np.zeros(1)}),
+        ("beta", {"parameters": np.zeros(2)}),
+        ("temperature", {"parameters": np.zeros(2)}),
+    ],
+)
+def test_maps_of_a_spoiled_file_are_refused(method, change, tmp_path):
+    X, y = three_classes(60)
+    model = CalibratedClassifier(GaussianNB(), method=method).fit(X, y > 0)
+    save(model, tmp_path / "model")
+    assert load(tmp_path / "model").predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+    model.maps_ = [one._replace(**change) for one in model.maps_]
+    save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="numbers of a calibration do not fit"):
+        load(tmp_path / "model")
+
+
+def test_sets_of_a_spoiled_file_are_refused(tmp_path):
+    X, y = three_classes(60)
+    model = ConformalClassifier(GaussianNB(), random_state=0).fit(X, y)
+    save(model, tmp_path / "model")
+    assert (load(tmp_path / "model").predict_set(X) == model.predict_set(X)).all()
+    model.classes_ = model.classes_[:-1]
+    save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="another number of classes"):
+        load(tmp_path / "model")

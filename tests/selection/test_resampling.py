@@ -129,6 +129,24 @@ def test_bca_is_that_of_scipy():
     assert (ours.low, ours.high) == near((theirs.low, theirs.high), rel=0.02)
 
 
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_bca_shifts_its_quantiles_as_the_book_says(level):
+    """For a mean the acceleration is the skewness of the rows over 6√n."""
+    x = np.random.default_rng(0).exponential(size=40) ** 2
+    found = bootstrap("mean", x, method="bca", level=level, n_resamples=500, random_state=0)
+    a, z0 = stats.skew(x) / (6 * np.sqrt(40)), stats.norm.ppf(np.mean(found.replicates < x.mean()))
+    z = z0 + stats.norm.ppf([(1 - level) / 2, (1 + level) / 2])
+    ends = np.quantile(found.replicates, stats.norm.cdf(z0 + z / (1 - a * z)))
+    assert a > 0.05 and z0 > 0.02 and [found.low, found.high] == near(ends)
+
+
+def test_bca_counts_half_of_the_resamples_equal_to_the_estimate():
+    x = [0.0, 0.0, 1.0, 1.0]
+    found = bootstrap(np.median, x, method="bca", n_resamples=200, random_state=0)
+    assert np.mean(found.replicates == 0.5) > 0.2 and found.low == 0.0 and found.high == 1.0
+    assert bootstrap(lambda x: 1.0, x, method="bca", n_resamples=9).low == 1.0
+
+
 def test_vectors_and_pairs_of_arrays():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
@@ -184,6 +202,23 @@ def test_bootstrap_error_is_between_and_not_fooled_by_memory():
     assert bootstrap_error(LinearRegression(), X, X @ [1, 2, 3, 4.0], random_state=0).error == near(
         0, abs=1e-9
     )
+
+
+@pytest.mark.parametrize("method", [".632+", ".632", "oob"])
+def test_the_weight_of_rows_left_out_follows_the_overfit(method):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    model = DecisionTreeClassifier(max_depth=3)
+    found = bootstrap_error(model, X, y, method=method, n_resamples=30, random_state=0)
+    said = model.fit(X, y).predict(X)
+    training, chance = np.mean(said != y), np.mean(said[:, None] != y)
+    assert (found.training, found.no_information) == near((training, chance))
+    outside = min(found.out_of_bag, chance)
+    overfit = (outside - training) / (chance - training)
+    weight = {".632+": 0.632 / (1 - 0.368 * overfit), ".632": 0.632, "oob": 1.0}[method]
+    assert 0.2 < overfit <= 1 and found.weight == near(weight)
+    last = outside if method == ".632+" else found.out_of_bag
+    assert found.error == near((1 - weight) * training + weight * last)
 
 
 def test_parts_of_a_shrunken_mean():

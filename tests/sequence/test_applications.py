@@ -23,6 +23,7 @@ from gnomon.sequence import (
     spectrogram_features,
     tracking_model,
 )
+from gnomon.sequence.tagging import token_features
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*did not converge")
 
@@ -144,6 +145,52 @@ def test_a_tone_lights_its_filter():
     assert F.shape == (96, 20)
 
 
+def mel(hertz):
+    return 2595 * np.log10(1 + hertz / 700)
+
+
+@pytest.mark.parametrize("scale", ["mel", "linear"])
+@pytest.mark.parametrize("log", [True, False])
+def test_features_are_triangles_of_the_spectrum_of_every_window(scale, log):
+    rate, rng = 1000.0, np.random.default_rng(0)
+    x = rng.normal(size=95) * 1e3
+    found = spectrogram_features(x, rate, window=0.03, hop=0.02, n_features=5, scale=scale, log=log)
+    ends = np.linspace(0, mel(500.0) if scale == "mel" else 500.0, 7)
+    hertz = np.arange(16) * rate / 30
+    at = mel(hertz) if scale == "mel" else hertz
+    back = 700 * (10 ** (ends / 2595) - 1) if scale == "mel" else ends
+    assert np.allclose(np.interp(back, hertz, at), ends, rtol=0.05)  # the edges are those frequencies
+    wanted = []
+    for first in range(0, 95 - 30 + 1, 20):
+        wave = x[first : first + 30] * 0.5 * (1 - np.cos(2 * np.pi * np.arange(30) / 29))
+        size = [abs(sum(wave * np.exp(-2j * np.pi * k * np.arange(30) / 30))) for k in range(16)]
+        wanted.append([np.interp(hertz, back[j : j + 3], [0, 1, 0]) @ size for j in range(5)])
+    assert_allclose(found, np.log(np.maximum(wanted, 1e-10)) if log else wanted, rtol=1e-8, atol=1e-8)
+
+
+def test_short_and_silent_sounds_have_features():
+    silent = spectrogram_features(np.zeros(40), 1000.0, n_features=3)
+    assert silent.shape == (1, 3) and (silent == np.log(1e-10)).all()
+    short = spectrogram_features(np.ones(20), 1000.0, n_features=3)
+    assert_allclose(short, spectrogram_features(np.r_[np.ones(20), np.zeros(30)], 1000.0, n_features=3))
+    assert spectrogram_features(np.ones(50), 1000.0, n_features=3).shape == (1, 3)
+    assert spectrogram_features(np.ones(60), 1000.0, n_features=3).shape == (2, 3)
+    for signal, options in (
+        ([], {}),
+        ([0.0, np.inf], {}),
+        (np.ones((60, 2)), {}),
+        (np.ones(60), {"window": 0.001}),
+        (np.ones(60), {"hop": 0.0004}),
+        (np.ones(60), {"scale": "bark"}),
+    ):
+        with pytest.raises(DataError, match="signal must|scale must be 'mel' or 'linear'"):
+            spectrogram_features(signal, 1000.0, **options)
+    assert spectrogram_features(np.ones(60), 1000.0, window=0.002, hop=0.001, n_features=1).shape == (59, 1)
+    for features, codebook in (([1.0], [[1.0]]), ([[1.0]], [1.0]), ([[1.0, 2.0]], [[1.0]])):
+        with pytest.raises(DataError, match="as many columns"):
+            quantize_frames(features, codebook)
+
+
 def test_taggers_on_the_treebank():
     sentences, tags = load_lesson("treebank").values()
     test = [["Faith", "is", "a", "fine", "invention"]]
@@ -153,6 +200,80 @@ def test_taggers_on_the_treebank():
         assert model.score(sentences, tags) > 0.95
     unknown = HMMTagger().fit(sentences, tags).predict([["The", "creation", "is", "a", "fine", "notion"]])
     assert unknown.tolist() == [["D", "N", "V", "D", "A", "N"]]
+
+
+TAGGED = (
+    [["The", "dog", "barks"], ["a", "cat", "sings", "loudly"], ["dogs", "sing"], ["it"]],
+    [["D", "N", "V"], ["D", "N", "V", "A"], ["N", "V"], ["N"]],
+)
+
+
+def test_the_tags_are_the_best_of_all_and_endings_speak_for_unknown_words():
+    """An unknown word has the tags of the different known words with its longest known ending of three letters."""
+    from itertools import product
+
+    model = HMMTagger(smoothing=0.5).fit(*TAGGED)
+    assert model.tags_.tolist() == ["A", "D", "N", "V"] and model.tag_counts_.tolist() == [1, 2, 4, 3]
+    known = {(w, s) for words, tags in zip(*TAGGED) for w, s in zip(words, tags)}
+
+    def chance(word, k):
+        if word in model.words_:
+            return model.emissionprob_[k, model.words_.tolist().index(word)]
+        for size in (3, 2, 1, 0):
+            alike = [
+                s
+                for w, s in known
+                if size <= len(word) and w.lower().endswith(word.lower()[len(word) - size :])
+            ]
+            if alike:
+                count = np.array([alike.count(s) for s in model.tags_])
+                return (count[k] + 0.1) / (len(alike) + 0.4) / model.tag_counts_[k]
+
+    for sentence in (["The", "cogs", "PARKS"], ["my", "xyz", "madly"], ["cat"], ["s", "dog", "bings"]):
+        best, found = -np.inf, None
+        for tags in product(range(4), repeat=len(sentence)):
+            p = model.startprob_[tags[0]] * np.prod([chance(w, k) for w, k in zip(sentence, tags)])
+            p *= np.prod([model.transmat_[a, b] for a, b in zip(tags, tags[1:])])
+            if p > best * (1 + 1e-12):
+                best, found = p, [model.tags_[k] for k in tags]
+        assert model.predict([sentence]).tolist() == [found]
+
+
+def test_what_can_be_seen_of_a_word():
+    rows = token_features(["Mr.", "Smith", "x7"])
+    assert rows[0] == {
+        "word": "mr.", "suffix2": "r.", "suffix3": "mr.", "prefix": "mr", "capital": True, "digit": False,
+        "first": True, "last": False, "before": "<s>", "after": "smith",
+    }  # fmt: skip
+    assert rows[2] == {
+        "word": "x7", "suffix2": "x7", "suffix3": "x7", "prefix": "x7", "capital": False, "digit": True,
+        "first": False, "last": True, "before": "smith", "after": "</s>",
+    }  # fmt: skip
+    alone = token_features(["It"])[0]
+    assert alone["first"] and alone["last"] and alone["before"] == "<s>" and alone["after"] == "</s>"
+
+
+def test_words_by_themselves_are_a_penalized_softmax():
+    model = TokenClassifier(alpha=0.3).fit(*TAGGED)
+    names = list(model.vocabulary_)
+    assert names == sorted(names) and "word=dog" in names and "first" in names
+    rows = [row for sentence in TAGGED[0] for row in token_features(sentence)]
+    F = np.zeros((len(rows), len(names)))
+    for i, row in enumerate(rows):
+        for key, value in row.items():
+            F[i, names.index(f"{key}={value}" if isinstance(value, str) else key)] = value is not False
+    truth = np.array([tag for tags in TAGGED[1] for tag in tags])[:, None] == model.classes_
+    scores = np.exp(F @ model.coef_)
+    P = scores / scores.sum(axis=1, keepdims=True)
+    slope = F.T @ (P - truth) + 0.3 * model.coef_
+    assert np.abs(slope).max() < 1e-3
+    assert model.predict(TAGGED[0]).tolist() == TAGGED[1] and model.score(*TAGGED) == 1.0
+    assert model.score([["it", "dog"]], [["N", "V"]]) == 0.5
+    for X, y in (([["a", "b"]], [["D"]]), ([["a"]], [["D"], ["N"]])):
+        with pytest.raises(DataError, match="as many tags as it has words"):
+            model.fit(X, y)
+    with pytest.raises(DataError, match="no words"):
+        model.fit([[], []], [[], []])
 
 
 def test_classifier_of_sequences():

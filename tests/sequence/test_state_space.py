@@ -108,6 +108,43 @@ def test_tracking_model():
     assert_allclose(np.diag(ahead.covariances[0]), 1.7387487703)
 
 
+@pytest.mark.parametrize("order", [2, 3])
+def test_tracks_of_one_to_three_axes(order):
+    """A target of constant acceleration (or velocity) is predicted exactly; positions are what is measured."""
+    for axes in (1, 2, 3):
+        model = tracking_model(0.5, order=order, n_axes=axes, process_noise=2.0, measurement_noise=3.0)
+        start = np.arange(1.0, axes * order + 1)
+        state = start.reshape(axes, order)
+        speed, more = state[:, 1], state[:, 2] if order == 3 else np.zeros(axes)
+        wanted = [state[:, 0] + 0.5 * speed + 0.125 * more, speed + 0.5 * more, more][:order]
+        assert_allclose(model.transition_matrices @ start, np.transpose(wanted).ravel())
+        assert_allclose(model.observation_matrices @ start, state[:, 0])
+        assert_allclose(model.transition_covariance, 2 * np.eye(axes * order))
+        assert_allclose(model.observation_covariance, 3 * np.eye(axes))
+    for wrong in ({"dt": 0.0}, {"dt": 1.0, "order": 1}, {"dt": 1.0, "order": 4}, {"dt": 1.0, "n_axes": 0}):
+        with pytest.raises(DataError, match="dt must be above 0, order 2 or 3"):
+            tracking_model(**wrong)
+    with pytest.raises(DataError, match="dt must be above 0; got 0"):
+        discretize([[0.0]], [1.0], 1.0, 0.0)
+
+
+@pytest.mark.parametrize("bad", [[[0.5, 0.5]], [0.0, 0.0], [0.5, -0.1], [0.5, np.nan]])
+def test_weights_that_cannot_be_drawn_by(bad):
+    with pytest.raises(DataError, match="not negative and not all zero"):
+        resample(bad)
+    with pytest.raises(DataError, match="Did you mean 'systematic'"):
+        resample([1.0], "systematc")
+
+
+def test_resampling_by_given_numbers():
+    w = [1.0, 2.0, 3.0, 4.0]
+    assert resample(w, "stratified", u=[0.0, 0.9, 0.1, 0.99]).tolist() == [0, 2, 2, 3]
+    assert resample(w, "multinomial", u=[0.95, 0.05, 0.25, 0.65]).tolist() == [0, 1, 3, 3]
+    # Whole parts of 4 w / 10 are 0, 0, 1, 1; the rest is shared by .4, .8, .2 and .6.
+    assert resample(w, "residual", u=[0.1, 0.9, 0.5, 0.5]).tolist() == [0, 2, 3, 3]
+    assert resample([1.0, 1.0], "residual").tolist() == [0, 1]
+
+
 def test_discretize():
     Phi, Q = discretize([[0, 1], [0, 0]], [0, 1], q=0.3, dt=0.7)
     assert_allclose(Phi, [[1, 0.7], [0, 1]])

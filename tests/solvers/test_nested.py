@@ -6,6 +6,7 @@ import pytest
 from gnomon import threads
 from gnomon.core.rows import MemoryRows
 from gnomon.linear import LogisticRegression
+from gnomon.linear.likelihood._solvers import NestedLBFGS, NewtonCG
 from gnomon.losses.scores import SoftmaxCrossEntropy
 from gnomon.solvers import nested, newton
 from gnomon.solvers.terms import Model
@@ -32,7 +33,7 @@ def data(kind="plain", n=33_000, d=6, k=4):
 def test_ends_at_the_optimum_of_newton(kind, intercept):
     X, y, weight = data(kind)
     model = LogisticRegression(fit_intercept=intercept)
-    assert model._solver(model._read(X, y, weight)) == "nested"
+    assert isinstance(model._solver(model._read(X, y, weight)), NestedLBFGS)
     model.fit(X, y, weight)
     truth = LogisticRegression(fit_intercept=intercept, solver="newton-cg", tol=1e-9).fit(X, y, weight)
     assert model.converged_ and model.gradient_norm_ <= 1e-4
@@ -97,4 +98,4 @@ def test_few_rows_and_wide_rows_go_elsewhere():
     X, y, _ = data(n=500)
     for rows in (X, np.hstack([X] * 100)):
         model = LogisticRegression()
-        assert model._solver(model._read(rows, y)) == "newton-cg"
+        assert isinstance(model._solver(model._read(rows, y)), NewtonCG)

@@ -6,6 +6,7 @@ import pytest
 from gnomon import threads
 from gnomon.core.callbacks import Checkpoint
 from gnomon.linear import LogisticRegression
+from gnomon.linear.likelihood._solvers import RowSpaceLBFGS
 from gnomon.solvers import newton, row_space
 from killing import Killed
 
@@ -48,7 +49,7 @@ def newton_of(X, y, weight=None, **options):
 
 
 def in_row_space(model, X, y, weight=None):
-    return hasattr(model._prepare(model._read(X, y, weight)), "space")
+    return isinstance(model._solver(model._read(X, y, weight)), RowSpaceLBFGS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -111,9 +112,9 @@ def test_a_warm_start_begins_where_it_was_told(kind, options):
     rng = np.random.default_rng(1)
     model.coef_ = model.coef_ + rng.normal(scale=0.01, size=model.coef_.shape)
     model.intercept_ = model.intercept_ + (0.1 if model.fit_intercept else 0.0)
-    work = model._prepare(model._read(X, y, weight))
-    state = model._first_state(work, 0, 0)
-    found = newton.evaluate(work, model._objective(work), state.theta())
+    solver = model._prepare(model._read(X, y, weight))
+    state = model._first_state(solver, 0, 0)
+    found = newton.evaluate(solver.rows, solver.objective, state.theta())
     np.testing.assert_allclose(state.inner.value, found.value, rtol=1e-9)
     model.set_params(C=0.1).fit(X, y, weight)
     truth = newton_of(X, y, weight, C=0.1, **options)

@@ -69,3 +69,9 @@ def test_the_rate_falls_when_patience_ends():
 def test_rates_that_are_none_are_named(make):
     with pytest.raises(ValueError, match="must be above 0|needs"):
         make()
+
+
+def test_a_rate_that_does_not_fall_may_have_a_floor():
+    stays = schedules.Exponential(0.5, 1.0, floor=0.1)
+    assert [stays(k) for k in (0, 7)] == [0.5, 0.5]
+    assert schedules.Exponential(0.5, 2.0)(3) == 4.0  # without a floor it may even rise

@@ -5,8 +5,8 @@ import pytest
 from sklearn import svm as peer
 
 from gnomon.core.threads import threads
-from gnomon.solvers.pairs import FEW
-from gnomon.svm import SVC, SVR
+from gnomon.solvers.pairs import FEW, at_one_slope, equal_slopes
+from gnomon.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 
 def cloud(n, d=3, classes=2, seed=0):
@@ -80,3 +80,33 @@ def test_one_thread_and_two_give_the_same_bits():
             found.append(SVC().fit(X, y))
     assert np.array_equal(found[0].dual_coef_, found[1].dual_coef_)
     assert np.array_equal(found[0].intercept_, found[1].intercept_)
+
+
+def test_steps_of_two_groups_keep_both_sums_and_end_at_one_slope_each():
+    K = np.array([[2.0, 1.0, 0.5, 0.0], [1.0, 3.0, 0.0, 0.5], [0.5, 0.0, 2.0, 1.0], [0.0, 0.5, 1.0, 4.0]])
+    slope, groups = np.array([1.0, -1.0, 0.5, 2.0]), np.repeat(np.eye(2), 2, axis=0)
+    step = equal_slopes(K, slope, groups)
+    assert groups.T @ step == pytest.approx([0.0, 0.0], abs=1e-14)
+    left = slope - K @ step
+    assert left[0] == pytest.approx(left[1]) and left[2] == pytest.approx(left[3])
+    assert abs(left[0] - left[2]) > 0.1  # the groups have slopes of their own
+
+
+def test_a_multiplier_that_meets_its_bound_stays_there():
+    b, up = np.array([0.5, 0.5, 0.5]), np.array([0.6, 1.0, 1.0])
+    found = at_one_slope(np.eye(3), b, np.array([1.0, 0.0, -0.2]), np.zeros(3), up, np.ones((3, 1)))
+    assert found == pytest.approx([0.6, 0.55, 0.35])  # 0.1 less for two, whose slopes differed by 0.2
+
+
+@pytest.mark.parametrize("model", [NuSVC(nu=0.3, gamma=0.7), NuSVR(nu=0.4, gamma=0.7, C=100.0)], ids=type)
+def test_shares_end_at_rounding(model):
+    X, y = cloud(200)
+    model.fit(X, y if isinstance(model, NuSVC) else np.sin(2 * X[:, 0]) + X[:, 1])
+    assert model.kkt_violation_ <= 1e-11
+
+
+def test_one_class_stops_where_rounding_does():
+    X, _ = cloud(200)
+    model = OneClassSVM(gamma=0.7, nu=0.3).fit(X)
+    assert model.kkt_violation_ <= 1e-12
+    assert model.n_pair_steps_[0] < 500

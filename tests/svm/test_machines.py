@@ -155,6 +155,7 @@ def test_counted_slack_by_hand():
     m = linear(slack="l0").fit(x, y)
     assert m.coef_ == pytest.approx(4 / 3) and m.intercept_ == pytest.approx(-5)
     assert np.flatnonzero(m.slack_ > 1e-9).tolist() == [2]
+    assert m.kkt_violation_ == 0.0 and m.gap_ == 0.0 and m.primal_ == m.dual_ == pytest.approx(8 / 9)
     soft = linear(C=1).fit(x, y)
     assert soft.coef_ == pytest.approx(4 / 7) and soft.intercept_ == pytest.approx(-11 / 7)
     with pytest.raises(ValueError, match="at most 60 rows"):
@@ -283,6 +284,49 @@ def test_reduced_set_by_hand():
         m.reduce(0)
 
 
+def gap_squared(m, Z, gamma):
+    """‖w − its projection on the span of φ(Z)‖², straight from the definition."""
+    kernel, c = RBF(np.sqrt(0.5 / gamma)), m.dual_coef_[0]
+    cross = kernel(Z, m.support_vectors_) @ c
+    return c @ kernel(m.support_vectors_) @ c - cross @ np.linalg.solve(kernel(Z), cross)
+
+
+def test_a_reduced_set_is_a_stationary_point_and_says_its_distance():
+    X, y = cloud(60, d=2)
+    m = SVC(gamma=0.5, C=2.0).fit(X, y)
+    small = m.reduce(4, max_iter=500)
+    error = gap_squared(m, small.support_vectors_, 0.5)
+    assert small.reduction_error_ == pytest.approx(error) == pytest.approx(small.reduction_error_path_[-1])
+    assert len(small.reduction_error_path_) == 4
+    for i in range(4):
+        for j in range(2):
+            side = np.zeros((4, 2))
+            side[i, j] = 1e-4
+            ends = [gap_squared(m, small.support_vectors_ + sign * side, 0.5) for sign in (1, -1)]
+            assert abs(ends[0] - ends[1]) / 2e-4 < 1e-3 * m.dual_
+    assert small.n_support_.tolist() == [(small.dual_coef_ < 0).sum(), (small.dual_coef_ >= 0).sum()]
+
+
+def test_one_vector_goes_to_the_heavier_of_two_crowds():
+    m = SVC(kernel=RBF(1.0)).fit([[-0.5], [0.5], [9.0]], [1, 1, 0])
+    m.support_vectors_ = np.array([[0.0], [0.4], [0.9], [6.0], [6.9]])
+    m.dual_coef_ = np.array([[1.0, 1.0, 1.0, -3.0, -2.0]])
+    grid = np.linspace(-3.0, 10.0, 13_001)[:, None]
+    heights = np.abs(m.dual_coef_[0] @ RBF(1.0)(m.support_vectors_, grid))
+    small = m.reduce(1)
+    assert small.support_vectors_[0] == pytest.approx(grid[heights.argmax()], abs=1e-3)
+    assert np.abs(small.dual_coef_) == pytest.approx(heights.max(), abs=1e-6)
+
+
+def test_a_reduced_machine_decides_alike_on_average_over_the_old_support_vectors():
+    X, y = cloud(60, d=2)
+    for options in ({"gamma": 0.5}, {"kernel": "poly", "coef0": 1.0, "degree": 2}):
+        m = SVC(**options).fit(X, y)
+        old = m.support_vectors_
+        small = m.reduce(2)
+        assert small.decision_function(old).mean() == pytest.approx(m.decision_function(old).mean())
+
+
 def test_hulls():
     assert convex_hull([[0.0, 0], [2, 0], [1, 0], [2, 2], [1, 1], [0, 2], [0, 0]]).tolist() == [0, 1, 3, 5]
     cube = np.array(np.meshgrid([0, 1], [0, 1], [0, 1])).reshape(3, -1).T.astype(float)
@@ -369,6 +413,73 @@ def test_report_of_conditions():
     wrong.intercept_ = wrong.intercept_ + 0.1
     assert wrong.kkt_report(D6, Y6).violations.max() == pytest.approx(0.1)
     assert m.geometric_margins(D6, Y6)[1] == pytest.approx(m.margin_)
+
+
+@pytest.mark.parametrize("shift", [-0.25, 0.0, 0.25])
+@pytest.mark.parametrize("slack", ["l1", "l2"])
+def test_violations_are_distances_from_the_conditions(slack, shift):
+    X, y = cloud()
+    m = SVC(gamma=0.4, slack=slack, C=2.0, class_weight={0: 1.0, 1: 3.0}).fit(X, y)
+    m.intercept_ = m.intercept_ + shift
+    report = m.kkt_report(X, y)
+    margins = np.where(y == 1, 1.0, -1.0) * m.decision_function(X)
+    price = 2.0 * np.where(y == 1, 3.0, 1.0)
+    for i, (kind, a) in enumerate(zip(m.point_types_, m.dual_coef_full_)):
+        if slack == "l2":
+            wrong = abs(max(0.0, 1.0 - margins[i]) - a / (2.0 * price[i]))
+        elif a == 0.0:
+            assert kind == "outside"
+            wrong = max(0.0, 1.0 - margins[i])
+        elif a > price[i] * (1 - 1e-6):
+            assert kind == "margin_error"
+            wrong = max(0.0, margins[i] - 1.0)
+        else:
+            assert kind == "on_margin"
+            wrong = abs(1.0 - margins[i])
+        assert report.violations[i] == pytest.approx(wrong, abs=1e-12)
+    assert report.margins == pytest.approx(margins) and report.slack == pytest.approx(
+        np.maximum(0, 1 - margins)
+    )
+    assert report.gap == m.gap_
+    first = str(report).splitlines()[1].split()
+    assert (
+        first[0] == "0"
+        and float(first[2]) == pytest.approx(margins[0], rel=1e-5)
+        and first[4] in m.point_types_
+    )
+
+
+def test_questions_to_the_wrong_machine_or_rows_are_refused():
+    three = linear().fit(*THREE)
+    for ask in (
+        lambda: three.kkt_report(*THREE),
+        lambda: three.geometric_margins(*THREE),
+        lambda: three.reduce(1),
+        lambda: three.boundary_polynomial(),
+        lambda: linear().path(*THREE, [1.0]),
+    ):
+        with pytest.raises(DataError, match="for a machine of two classes"):
+            ask()
+    two = linear().fit(D6, Y6)
+    with pytest.raises(DataError, match="must hold the 6 rows of the fit; it has 5"):
+        two.kkt_report(D6[:5], Y6[:5])
+    with pytest.raises(DataError, match=r"\[7\], which the machine has not seen"):
+        two.geometric_margins(D6, [0, 0, 0, 1, 1, 7])
+    for Cs in ([1.0, 0.0], [[1.0]], 2.0):
+        with pytest.raises(DataError, match="vector of positive prices"):
+            two.path(D6, Y6, Cs)
+
+
+def test_the_path_counts_what_its_machines_do():
+    X, y = cloud()
+    path = SVC(gamma=0.5).path(X, y, [0.01, 1.0, 100.0])
+    for k, (C, m) in enumerate(zip(path.Cs, path.models, strict=True)):
+        assert m.C == C and path.margins[k] == m.margin_
+        assert path.slack_sums[k] == pytest.approx(m.slack_.sum())
+        assert path.training_errors[k] == round(60 * (1 - m.score(X, y))) and path.n_support[k] == len(
+            m.support_
+        )
+    assert (np.diff(path.margins) <= 0).all() and (np.diff(path.slack_sums) <= 1e-9).all()
 
 
 def test_scaling_moves_the_hard_margin():
@@ -495,6 +606,61 @@ def test_left_out_decisions_are_refits():
     assert np.abs(found - exact).mean() < 0.1 and found[m.dual_coef_full_ == 0] == pytest.approx(
         exact[m.dual_coef_full_ == 0], abs=1e-6
     )
+
+
+@pytest.mark.parametrize("C", [1.0, 30.0])
+def test_left_out_decisions_are_exact_where_no_other_row_changes_its_kind(C):
+    """Free rows and rows at their bound; the kernel's diagonal is not one, and prices differ."""
+    from gnomon.svm.certificates import Machine
+    from gnomon.svm.probabilities import left_out
+
+    X, y = cloud(50, d=2, noise=0.5)
+    kernel = 2.5 * RBF(0.8)
+    weight = np.where(y == 1, 2.0, 1.0)
+    m = SVC(kernel=kernel, C=C, tol=1e-10).fit(X, y, sample_weight=weight)
+    s = np.where(y == 1, 1.0, -1.0)
+    machine = Machine(
+        np.arange(50), s, s * m.dual_coef_full_, C * weight, m.intercept_[0], (0, 0), m.slack_, {}
+    )
+    found, met = left_out(machine, kernel(X)), set()
+    for i in range(50):
+        rest = np.delete(np.arange(50), i)
+        alone = SVC(kernel=kernel, C=C, tol=1e-10).fit(X[rest], y[rest], sample_weight=weight[rest])
+        if (alone.point_types_ == m.point_types_[rest]).all():
+            assert alone.decision_function(X[[i]])[0] == pytest.approx(found[i], abs=1e-5)
+            met.add(m.point_types_[i])
+    assert "outside" in met and len(met) >= 2
+
+
+def test_the_temperature_is_the_likeliest_and_its_probabilities_are_shares():
+    from gnomon.svm.probabilities import best_temperature
+
+    rng = np.random.default_rng(0)
+    codes, weight = rng.integers(0, 3, 80), rng.uniform(0.5, 2.0, 80)
+    scores = rng.normal(size=(80, 3)) + 1.5 * np.eye(3)[codes]
+
+    def loss(a):
+        z = a * scores
+        return weight @ (np.log(np.exp(z).sum(axis=1)) - z[np.arange(80), codes]) + 0.01 * np.log(a) ** 2
+
+    a = best_temperature(scores, codes, weight)
+    assert all(loss(a) <= loss(factor * a) for factor in (0.5, 0.999, 1.001, 2.0))
+    perfect = best_temperature(10.0 * np.eye(3)[codes], codes, weight)
+    assert 1.0 < perfect < np.exp(8)  # a little of a prior keeps it finite
+
+
+def test_nu_that_the_weights_of_classes_do_not_allow():
+    X, y = cloud(40)
+    y[:30] = 0
+    y[30:] = 1  # the smaller class is a quarter
+    NuSVC(nu=0.5).fit(X, y)
+    with pytest.raises(ValueError, match=r"nu=0.51 is above 0.5, twice the share of the smaller class"):
+        NuSVC(nu=0.51).fit(X, y)
+    with pytest.warns(UserWarning, match=r"nu=0.5 is above 0.2\d+, the largest there is"):
+        light = NuSVC(nu=0.5, class_weight={0: 1.0, 1: 0.4}).fit(X, y)
+    most = 2 * 10 * 0.4 / (30 + 10 * 0.4)
+    same = NuSVC(nu=most, class_weight={0: 1.0, 1: 0.4}).fit(X, y)
+    assert light.decision_function(X) == pytest.approx(same.decision_function(X))
 
 
 def test_sparse_rows_and_single_precision():

@@ -96,6 +96,15 @@ def test_a_term_that_all_classes_share_speaks_for_none():
     }
 
 
+def test_of_two_classes_the_other_counts_whole():
+    class Two:
+        classes_ = np.array(["a", "b"])
+        feature_log_prob_ = np.array([[-1.0, -3.0], [-0.1, -2.5]])
+
+    found = top_terms(Two(), CountVectorizer().fit(["axe bee"]))
+    assert found == {"a": ["bee", "axe"], "b": ["axe", "bee"]}  # 0.9 and 0.5 less than in the other class
+
+
 def test_terms_of_linear_models_are_those_of_the_largest_weights():
     two = document_filter(LogisticRegression()).fit(TEXTS, ["animals", "animals", "plants"])
     found = top_terms(two, n=2)

@@ -373,8 +373,10 @@ def test_the_ends_of_what_is_proved():
     assert vc_bound(epsilon=1 / 8, delta=1 / 100, d=2, kind="lower").value == pytest.approx(7 * np.log(100))
     assert vc_bound(epsilon=0.1, delta=0.01, d=1, kind="lower").value == pytest.approx(9 * np.log(100))
     with pytest.raises(DataError, match="at least 1"):
-        vc_bound(epsilon=0.1, delta=0.01, d=0, kind="lower")
-    for epsilon, delta in ((0.0, 0.01), (0.1, 0.0), (0.126, 0.01), (0.1, 0.011)):
+        vc_bound(epsilon=0.1, delta=0.01, d=[2, 0], kind="lower")
+    with pytest.raises(DataError, match="proved for"):
+        vc_bound(epsilon=0.1, delta=[0.01, 0.02], d=2, kind="lower")
+    for epsilon, delta in ((0.0, 0.01), (0.1, 0.0), (0.126, 0.01), (0.1, 0.011), ([0.1, 0.2], 0.01)):
         with pytest.raises(DataError, match="proved for"):
             vc_bound(epsilon=epsilon, delta=delta, d=2, kind="lower")
     for d in (-1, np.nan):

@@ -99,6 +99,15 @@ def test_sine_shatters_six_points():
         sine.dichotomies([1.0, 2.0, 3.0, 4.0, 5.0])
 
 
+def test_the_ends_of_the_points_that_sines_label():
+    sine, x = Sine(), 10.0 ** -np.arange(1, 9)
+    for labels in np.random.default_rng(0).integers(0, 2, (20, 8)):
+        assert sine.predict(sine.realize(x, labels), x).tolist() == labels.tolist()
+    for points in ([1.0], [1e-9], [0.0, 0.1], [-0.1], [0.2], [0.1, 0.011]):
+        with pytest.raises(DataError, match="known for the points 0.1"):
+            sine.dichotomies(points)
+
+
 def test_discs():
     three, four = points("x", 3), points("x", 4)
     assert Discs().shatters(three) and Discs().vc_dimension == 3

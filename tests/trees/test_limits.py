@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor, prune
 
 
@@ -70,3 +71,88 @@ def test_absolute_errors_do_not_depend_on_the_size_of_weights(times):
     )
     np.testing.assert_array_equal(one.tree_.feature, other.tree_.feature)
     np.testing.assert_array_equal(one.tree_.threshold, other.tree_.threshold)
+
+
+@pytest.mark.parametrize(
+    ("asked", "columns", "looks"),
+    [("sqrt", 3, 1), ("sqrt", 9, 3), ("log2", 1, 1), ("log2", 8, 3), (0.1, 5, 1), (0.5, 5, 2), (4, 5, 4), (None, 5, 5)],
+)  # fmt: skip
+def test_a_split_looks_at_one_column_at_least(asked, columns, looks):
+    X = np.random.default_rng(0).normal(size=(20, columns))
+    model = DecisionTreeClassifier(max_features=asked, random_state=0).fit(X, X[:, 0] > 0)
+    assert model.max_features_ == looks
+
+
+def test_targets_of_a_leaf_are_those_of_its_rows_in_any_order():
+    rng = np.random.default_rng(0)
+    X = rng.permutation(60)[:, None].astype(float)
+    y = X[:, 0] ** 2 + rng.normal(size=60)
+    model = DecisionTreeRegressor(max_leaf_nodes=5).fit(X, y)
+    leaf = model.apply(X)
+    low, high = model.predict_interval(X, 0.5)
+    for t in np.unique(leaf):
+        quarters = np.quantile(y[leaf == t], [0.25, 0.75])
+        np.testing.assert_allclose(low[leaf == t], quarters[0])
+        np.testing.assert_allclose(high[leaf == t], quarters[1])
+        spread = model.predict_distribution(X[leaf == t][:1])
+        assert spread.std() == pytest.approx(y[leaf == t].std()) and spread.mean() == pytest.approx(
+            y[leaf == t].mean()
+        )
+
+
+PARTS = {
+    "numbers": DecisionTreeRegressor(min_samples_leaf=3),
+    "classes": DecisionTreeClassifier(criterion="entropy", random_state=0),
+    "categories": DecisionTreeRegressor(categorical_features=[3], min_samples_leaf=4),
+    "few columns": DecisionTreeClassifier(max_features=2, random_state=1),
+    "random cuts": DecisionTreeRegressor(splitter="random", random_state=2, max_depth=6),
+    "least gain": DecisionTreeRegressor(min_impurity_decrease=0.05),
+    "bins": DecisionTreeRegressor(max_bins=20, min_samples_leaf=5),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_tree_grown_by_parts_is_the_tree_grown_whole(name, monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 5))
+    X[:, 3] = rng.integers(0, 6, size=400)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = np.nan_to_num(X[:, 0] + (X[:, 3] == 2) * 2.0) + 0.3 * rng.normal(size=400)
+    y = (y > 0.5).astype(int) if isinstance(PARTS[name], DecisionTreeClassifier) else y
+    whole = clone(PARTS[name]).fit(X, y)
+    monkeypatch.setattr("gnomon.trees.growing.LARGE_NODE", 40)
+    parts = clone(PARTS[name]).fit(X, y)
+    assert whole.tree_.node_count > 5
+    for field, a, b in zip(whole.tree_._fields, whole.tree_, parts.tree_, strict=True):
+        if a.dtype.kind == "f":
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12, err_msg=field)
+        else:
+            np.testing.assert_array_equal(a, b, err_msg=field)
+
+
+def test_walks_that_cannot_end_are_refused():
+    """A branch may name its own node: a category that no row has had ends there. Earlier nodes are a circle."""
+    X = np.array([[0.0], [0], [1], [1], [3], [3]])  # the column has no 2
+    model = DecisionTreeClassifier(split="multiway", categorical_features=[0]).fit(X, [0, 0, 1, 1, 0, 1])
+    tree = model.tree_
+    assert 0 in tree.branches and model.predict_proba([[2.0]])[0] == pytest.approx([0.5, 0.5])
+    tree._check_loaded()
+    last = len(tree.branches) - 1
+    for name, change in (
+        ("branches", np.where(tree.branches > 0, tree.node_count, 0)),
+        ("branches", np.full(last + 1, -1)),
+        ("branches", tree.branches[:last]),
+        ("branch_count", tree.branch_count - 100),
+        ("branch_start", tree.branch_start[:-1]),
+    ):
+        with pytest.raises(ModelFileError, match="nowhere|fit each other"):
+            tree._replace(**{name: change.astype(np.int32)})._check_loaded()
+    plain = DecisionTreeClassifier().fit(X, [0, 0, 1, 1, 0, 0]).tree_
+    plain._check_loaded()
+    for name, change in (
+        ("children_right", np.where(plain.children_right > 0, 0, -1)),
+        ("children_right", np.where(plain.children_right > 0, plain.node_count, -1)),
+        ("children_left", np.where(plain.children_left > 0, plain.children_left + 1, -1)),
+    ):
+        with pytest.raises(ModelFileError, match="nowhere"):
+            plain._replace(**{name: change.astype(np.int32)})._check_loaded()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import sparse
 
 from gnomon.cluster import lloyd
 from gnomon.cluster.frame import frame_of
+from gnomon.cluster.seeding import Sample, sample_of
 from gnomon.core.linalg import Array
 from gnomon.core.rows import Chunk
 from gnomon.core.threads import in_order
@@ -45,6 +47,11 @@ class LloydWork:
                 )
             )
         self.centers: Array | None = None
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The rows that starts are drawn from."""
+        return sample_of(self.rows, self.frame)
 
     def assign(
         self,

@@ -266,6 +266,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
 
     def _fill_empty(self, work: LloydWork, state: KMeansState) -> KMeansState:
         """Apply the rule for clusters without rows."""
+        if state.counts.ndim == 1 and state.counts.all():
+            return state
         empty = np.flatnonzero(column(state.counts).max(axis=1) <= 0)
         if not len(empty):
             return state
@@ -291,9 +293,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
         if self.algorithm == "optimal_1d":
             return self._optimum(rows)
         if isinstance(self.init, str):
-            sample = seeding.sample_of(rows, frame)
             options = {"trials": self.n_local_trials} if self.init == "k-means++" else {}
-            return seeding.STARTS[self.init](sample, self.n_clusters, rng, **options)
+            return seeding.STARTS[self.init](work.sample, self.n_clusters, rng, **options)
         if callable(self.init):
             if not rows.in_memory:
                 raise DataError(

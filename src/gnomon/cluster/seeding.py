@@ -7,6 +7,7 @@ of weight two written twice, then give the same start for the same seed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,7 +130,7 @@ class Closest:
             )
             return potential
 
-        return trial, sum(in_order(work, self.blocks))
+        return trial, self._sum(work)
 
     def _try_sparse(self, seeds: Array) -> tuple[Array, Array]:
         s, square = self.sample, self.sample.frame.scale**2
@@ -164,7 +165,11 @@ class Closest:
             )
             return buckets
 
-        self.buckets = sum(in_order(work, self.blocks))
+        self.buckets = self._sum(work)
+
+    def _sum(self, work: Callable[[tuple[int, int]], Array]) -> Any:
+        """Return what the blocks add up to; a single one is not worth a look at the threads."""
+        return work(self.blocks[0]) if len(self.blocks) == 1 else sum(in_order(work, self.blocks))
 
     def draw(self, u: Array) -> Array:
         """Draw rows in proportion to weight times squared distance; u is uniform."""

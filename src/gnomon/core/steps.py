@@ -267,7 +267,7 @@ class Learner(Convergence, CallbackSupportMixin, Estimator):  # type: ignore[mis
     def _first_state(self, work: Any, seed: int, index: int) -> Any:
         if getattr(self, "warm_start", False) and self.__sklearn_is_fitted__():
             return self._state()
-        return self._start(work, stream(seed, index))
+        return self._start(work, stream(seed, index) if self._draws else None)
 
     def _reconstruction(self, run: Run, data: Data) -> dict[str, Any]:
         """Return what scikit-learn's callbacks need to make a fitted copy."""
@@ -283,7 +283,7 @@ class Learner(Convergence, CallbackSupportMixin, Estimator):  # type: ignore[mis
         given = self._seed()
         if not self._draws and (given is None or (type(given) is int and given >= 0)):
             return 0
-        return draw_seed(generator(given))
+        return draw_seed(None if given is None else generator(given))
 
     def _threads(self) -> Any:
         jobs = getattr(self, "n_jobs", None)

@@ -195,8 +195,9 @@ def merged(found: Outcomes, S: int, A: int) -> tuple[Any, Array, Array, Array]:
     """Return rows, what their entries pay, the chance of an end in (S, A) and what it pays; outcomes that agree
     are added.
     """
-    if len(found.chances) and (found.next_states.min() < 0 or found.next_states.max() >= S):
-        raise DataError(f"an outcome leads to state {found.next_states.max()}, and there are {S} states.")
+    outside = found.next_states[(found.next_states < 0) | (found.next_states >= S)]
+    if len(outside):
+        raise DataError(f"an outcome leads to state {outside[0]}, and there are {S} states.")
     on = ~found.ends & (found.chances != 0)
     shape = (S * A, S)
     places = (found.rows[on], found.next_states[on])

@@ -199,7 +199,8 @@ class MDP(Sources, Questions, Moving):
         sums = np.asarray(rows.sum(axis=1)).reshape(S, A) + ends
         last = np.asarray(sorted(terminal), dtype=np.int64)
         if len(last) and (last[0] < 0 or last[-1] >= S):
-            raise DataError(f"terminal names state {last[-1]}, and there are {S} states.")
+            wrong = last[0] if last[0] < 0 else last[-1]
+            raise DataError(f"terminal names state {wrong}, and there are {S} states.")
         checked = allowed.copy()
         checked[last] = False
         off = np.argwhere(checked & ~(np.abs(sums - 1.0) <= 1e-8))

@@ -98,7 +98,8 @@ class Gaussian(Geometry):
             K, d = out["means"].shape
             shape = {3: (K, d, d), 2: (d, d) if kind == "tied" else (K, d), 1: (K,), 0: ()}[AXES[kind]]
             try:
-                out["covariances"] = np.array(np.broadcast_to(out["covariances"], shape))
+                if out["covariances"].shape != shape:
+                    out["covariances"] = np.array(np.broadcast_to(out["covariances"], shape))
             except ValueError:
                 raise DataError(
                     f"covariances of type {kind!r} must have shape {shape} for means of shape {(K, d)}; "
@@ -158,8 +159,11 @@ class Gaussian(Geometry):
                 raise DegenerateError(f"variance of column {j} is zero in component {k}; {self._cure()}")
             return np.sqrt(variance)
         matrices = self.covariances[None] if self.covariance_type == "tied" else self.covariances
-        found = [cholesky(C, what=f"covariance of component {k}")[0] for k, C in enumerate(matrices)]
-        return np.broadcast_to(np.stack(found), (self.n_components, *matrices.shape[1:]))
+        found = np.array(
+            [cholesky(C, what=f"covariance of component {k}")[0] for k, C in enumerate(matrices)]
+        )
+        found.flags.writeable = False
+        return np.broadcast_to(found, (self.n_components, *found.shape[1:])) if len(found) == 1 else found
 
     def _cure(self) -> str:
         return (

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaln, digamma, gammaln, polygamma, xlog1py, xlogy
 
 from gnomon.core.errors import DataError, DegenerateError
-from gnomon.distributions.base import Array, Family, as_rows, in_base
+from gnomon.distributions.base import Array, Family, as_rows, in_base, keep_where_empty
 from gnomon.distributions.columns import require_counts
 from gnomon.distributions.kept_rows import KeptRows, keep
 
@@ -60,7 +60,10 @@ class NegativeBinomial(Family):
             raise DataError("NegativeBinomial has no conjugate prior here; use prior=None.")
         r = statistics.each(_best_successes)
         mean = statistics.each(lambda x, w: w @ x / w.sum())
-        return self.replace(r=r, p=r / (r + mean))
+        empty = np.isnan(r)
+        return self.replace(
+            r=keep_where_empty(r, self.r, empty, "r"), p=keep_where_empty(r / (r + mean), self.p, empty, "p")
+        )
 
     def _draw(self, labels: Array, rng: np.random.Generator) -> Array:
         return rng.negative_binomial(self.r[labels], self.p[labels])

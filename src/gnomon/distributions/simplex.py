@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaln, polygamma
 
 from gnomon.core.errors import DataError, DegenerateError
-from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base
+from gnomon.distributions.base import Array, Family, as_rows, as_weights, in_base, keep_where_empty
 
 
 def inverse_digamma(y: Array) -> Array:
@@ -22,7 +22,13 @@ def inverse_digamma(y: Array) -> Array:
 
 
 def dirichlet_from_mean_logs(logs: Array) -> Array:
-    """Solve ψ(α_v) − ψ(Σα) = mean ln p_v on the last axis: fixed-point steps, then Newton's method."""
+    """Solve ψ(α_v) − ψ(Σα) = mean ln p_v on the last axis: fixed-point steps, then Newton's method; NaN of NaN."""
+    known = ~np.isnan(logs).any(axis=-1)
+    if not known.all():  # no weight, no mean
+        found = np.full(logs.shape, np.nan)
+        if known.any():
+            found[known] = dirichlet_from_mean_logs(logs[known])
+        return found
     alpha = np.ones_like(logs)
     for _ in range(20):
         alpha = inverse_digamma(digamma(alpha.sum(axis=-1, keepdims=True)) + logs)
@@ -110,7 +116,11 @@ class Dirichlet(Family):
     def estimate(self, statistics: MeanLogs, prior: Any = None) -> Self:
         if prior is not None:
             raise DataError("Dirichlet has no conjugate prior here; use prior=None.")
-        return self.replace(alpha=dirichlet_from_mean_logs(statistics.logs / statistics.weight[:, None]))
+        empty = np.broadcast_to(statistics.weight[:, None] <= 0, statistics.logs.shape)
+        logs = statistics.logs / np.where(empty, np.nan, statistics.weight[:, None])
+        return self.replace(
+            alpha=keep_where_empty(dirichlet_from_mean_logs(logs), self.alpha, empty, "alpha")
+        )
 
     def _draw(self, labels: Array, rng: np.random.Generator) -> Array:
         draws = rng.standard_gamma(self.alpha[labels])

@@ -298,7 +298,7 @@ class CascadeClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     def _threshold(self, sorted_scores: Array) -> float:
         """Return the largest score that keeps the asked share of the positives."""
         lost = int(np.floor((1 - self.stage_detection) * len(sorted_scores) + 1e-9))
-        return float(min(sorted_scores[lost], 0.0)) - 1e-12
+        return float(min(sorted_scores[min(lost, len(sorted_scores) - 1)], 0.0)) - 1e-12
 
     def _mine(self, stages: tuple[Stage, ...], backgrounds: list[Array], wanted: int, rng: Any) -> Array:
         """Return windows of the backgrounds that pass every stage, as many as are wanted and found."""

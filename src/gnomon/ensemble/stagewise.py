@@ -155,8 +155,8 @@ class StagewiseAdditiveModel(RegressorMixin, Learner):
         if self.line_search == "exact" and self.loss == "exponential" and signs:
             w = weight * np.exp(-t * values)
             wrong = float(w[h != t].sum() / w.sum())
-            if wrong <= 0.0 or wrong >= 1.0:
-                return np.sign(0.5 - wrong) * 18.0  # as sure as double precision lets the loss be
+            if wrong <= 0.0:  # more than half is never wrong: a stump answers as the heavier side does
+                return 18.0  # as sure as double precision lets the loss be
             return 0.5 * float(np.log((1 - wrong) / wrong))
         if self.line_search == "exact" and self.loss == "absolute":
             moves = h != 0  # Σ w|t - f - αh| is least at a median of (t - f)/h with weights w|h|

@@ -307,9 +307,9 @@ class GaussianProcessRegressor(Queries, RegressorMixin, GaussianProcess):  # typ
         self._exact_only("partial_fit")
         rows = self._read(X, y, reset=False).X
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        if targets.shape != (len(rows), len(self.y_mean_)) or not np.isfinite(targets).all():
+        if targets.shape != (len(rows), len(self.y_mean_)):
             raise DataError(
-                f"y must hold {len(self.y_mean_)} finite target(s) for each of the {len(rows)} rows of X, as in the "
+                f"y must hold {len(self.y_mean_)} target(s) for each of the {len(rows)} rows of X, as in the "
                 f"fit; its shape is {np.shape(y)}."
             )
         noise = variances(self.alpha if alpha is None else alpha, len(rows))

@@ -238,7 +238,7 @@ class Factor:
     def permute(self, variables: Sequence[str]) -> Factor:
         """Return the factor with its axes in another order."""
         axes = self._axes(variables)
-        if len(axes) != self.table.ndim:
+        if sorted(axes) != list(range(self.table.ndim)):
             raise DataError(f"permute needs each of {list(self.variables)} once; got {list(variables)}.")
         return self._kept(axes, self.table.transpose(axes))
 

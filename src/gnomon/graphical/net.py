@@ -164,14 +164,8 @@ def build(
 ) -> Net:
     """Return a network from names, with every rule checked."""
     variables, parents = graph_of(edges, nodes, states, tables)
-    index = {name: v for v, name in enumerate(variables)}
     dags.topological_order(parents, variables)
     given, found = dict(tables or {}), dict(states or {})
-    for name in given:
-        if name not in index:
-            raise DataError(
-                f"tables has an entry for {name!r}, which is no variable.{nearest(name, variables)}"
-            )
     own, arrays = [], []
     for v, name in enumerate(variables):
         if name not in given:

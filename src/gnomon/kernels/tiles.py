@@ -22,6 +22,7 @@ ROWS, COLUMNS = 256, 1024  # of a tile
 BLOCK = 64  # of a tile that is mirrored at a time
 SMALL = 2**18  # entries up to which one tile is all
 CANCELLED = 4e-10  # of the squared norms: below this a squared distance keeps fewer than six digits
+FEW = 2**13  # differences that are squared and summed as quickly as products are made
 LARGE = 1e307  # squared norms from here on overflow in sums
 
 Tile = Callable[[Any, Any, bool], Array]
@@ -115,8 +116,14 @@ def squared_distances(A: Any, B: Any, same: bool, scale: Any = 1.0) -> Array:
 
     Dense rows are shifted to the mean of B first. Where the product form still cancels, the differences are
     squared and summed one by one; so are they all where squared norms overflow, and distances that overflow
-    are infinite.
+    are infinite. So are those of few rows, for which that is quicker.
     """
+    if (
+        not same
+        and A.shape[0] * B.shape[0] * B.shape[1] <= FEW
+        and not (sparse.issparse(A) or sparse.issparse(B))
+    ):
+        return _one_by_one(A, B, scale)
     with np.errstate(over="ignore", invalid="ignore"):
         near, other = _shifted(A, B, same, np.asarray(scale, dtype=np.float64))
         a = square_norms(near)
@@ -135,6 +142,15 @@ def squared_distances(A: Any, B: Any, same: bool, scale: Any = 1.0) -> Array:
             _mend(D, A, B, a, b, scale, near_rows)
     if same:
         np.fill_diagonal(D, 0.0)
+    return D
+
+
+def _one_by_one(A: Array, B: Array, scale: Any) -> Array:
+    """Return squared distances of dense rows as sums of squared differences."""
+    with np.errstate(over="ignore"):
+        gap = wide(A)[:, None, :] - wide(B)
+        gap /= scale
+        D: Array = np.einsum("ijk,ijk->ij", gap, gap)
     return D
 
 

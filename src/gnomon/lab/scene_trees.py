@@ -54,9 +54,9 @@ def tree_panels(model: Any, material: Material) -> list[Panel]:
 def _spread(tree: Any, node: int, low: float, high: float, places: dict[int, float]) -> None:
     places[node] = (low + high) / 2
     below = tree.children(node)
-    total = sum(_leaves(tree, child) for child in below)
+    each = (high - low) / max(1, sum(_leaves(tree, child) for child in below))  # leaves are equally wide
     for child in below:
-        width = (high - low) * _leaves(tree, child) / total
+        width = each * _leaves(tree, child)
         _spread(tree, child, low, low + width, places)
         low += width
 

@@ -121,8 +121,10 @@ class PolynomialFeatures(TransformerMixin, Estimator):
             matrix = sparse.csc_matrix if out.format == "csc" else sparse.csr_matrix
             return matrix(out) if isinstance(given, sparse.spmatrix) else out
         out = np.empty((len(X), len(self._terms_)), dtype=X.dtype, order=self.order)
-        for k, (factor, term) in enumerate(zip(self._factors(), self._terms_, strict=True)):
-            out[:, k] = factor * _product(X[:, list(term)])
+        with np.errstate(over="ignore"):
+            _fill_products(X, self._terms_, out)
+            if self.scaling is not None:
+                np.multiply(out, self._factors(), out=out, casting="same_kind")
         return finite(out)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -185,6 +187,24 @@ class PolynomialFeatures(TransformerMixin, Estimator):
         return np.ones(len(degree))
 
 
+def _fill_products(X: Array, terms: Sequence[tuple[int, ...]], out: Array) -> None:
+    """Write the product of every term to its column; terms that differ in their last factor are made together."""
+    first = int(bool(terms) and not terms[0])
+    out[:, :first] = 1.0
+    known: dict[tuple[int, ...], Array] = {}  # products by their factors
+    for prefix, group in groupby(terms[first:], key=lambda term: term[:-1]):
+        made = list(group)
+        end, lasts = first + len(made), slice(made[0][-1], made[-1][-1] + 1)  # neighbors
+        if not prefix:
+            out[:, first:end] = X[:, lasts]
+        else:
+            column = known.get(prefix)
+            column = X[:, list(prefix)].prod(axis=1) if column is None else column
+            np.multiply(column[:, None], X[:, lasts], out=out[:, first:end])
+        known.update(zip(made, out[:, first:end].T, strict=True))
+        first = end
+
+
 def _sparse_products(X: Any, terms: Sequence[tuple[int, ...]], factors: Array) -> Any:
     """Return the products of the columns of a CSC matrix; terms that differ in their last factor are made together."""
     X.sum_duplicates()
@@ -221,11 +241,6 @@ def _dense_product(X: Any, term: tuple[int, ...]) -> Array:
         column[X.indices[entries]] = X.data[entries] ** power
         whole *= column
     return whole
-
-
-def _product(columns: Array) -> Array:
-    with np.errstate(over="ignore"):
-        return columns.prod(axis=1)
 
 
 def _orders(term: tuple[int, ...]) -> float:

@@ -141,7 +141,7 @@ class _LoopCompiler(Compiler):  # type: ignore[misc]
     """What a loop takes in of Numba's own functions is compiled as a part of it."""
 
     def _compile_core(self) -> Any:
-        with _collector_off(), _parts_of_numba():
+        with _collector_off(), _parts_of_numba(), _memory_of_types():
             return super()._compile_core()
 
 
@@ -198,12 +198,23 @@ def _remembered(ask: Callable[..., Any]) -> Callable[..., Any]:
     return get_call_type
 
 
+@contextmanager
+def _memory_of_types() -> Iterator[None]:
+    """Only loops of ours are typed with it: Numba compiles one function at a time."""
+    before = types.Function.get_call_type
+    types.Function.get_call_type = _typed_once
+    try:
+        yield
+    finally:
+        types.Function.get_call_type = before
+
+
+_typed_once = _remembered(types.Function.get_call_type)
 LOOP: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 INNER: dict[str, Any] = {"no_cpython_wrapper": True}  # never called from Python
 if numba.__version__.startswith("0.68."):  # whose inner classes these are; others only compile longer
     LOOP["pipeline_class"] = _LoopCompiler
     INNER["pipeline_class"] = _PartCompiler  # compiled with its callers alone
-    types.Function.get_call_type = _remembered(types.Function.get_call_type)
 PART: dict[str, Any] = {**INNER, "_nrt": False}  # nor does it allocate
 
 

@@ -128,44 +128,47 @@ def grouped_steps(K, column, group, diag, low, high, floor, tol, max_steps, beta
     """
     n = len(R)
     steps = 0
+    step, i, j = 0.0, np.int64(0), np.int64(0)
+    top, bottom, rows = np.empty(2), np.empty(2), np.empty(2, np.int64)
     while True:
-        top = np.full(2, -np.inf)
-        bottom = np.full(2, np.inf)
-        rows = np.full(2, -1)
+        top[:], bottom[:], rows[:] = -np.inf, np.inf, -1
+        first, second = K[column[i]], K[column[j]]
         for v in range(n):
+            r = R[v]
+            if step != 0.0:
+                r -= step * (np.float64(first[column[v]]) - np.float64(second[column[v]]))
+                R[v] = r
             g = group[v]
-            if beta[v] < high[v] and R[v] > top[g]:
-                top[g] = R[v]
+            if r > top[g] and beta[v] < high[v]:
+                top[g] = r
                 rows[g] = v
-            if beta[v] > low[v] and R[v] < bottom[g]:
-                bottom[g] = R[v]
-        gap = np.array([top[0] - bottom[0], top[1] - bottom[1]])
-        g = 0 if gap[0] >= gap[1] else 1
-        if not gap[g] > tol:
-            return DONE, steps, gap[g]
+            if r < bottom[g] and beta[v] > low[v]:
+                bottom[g] = r
+        g = 0 if top[0] - bottom[0] >= top[1] - bottom[1] else 1
+        gap = top[g] - bottom[g]
+        if not gap > tol:
+            return DONE, steps, gap
         if steps >= max_steps:
-            return LIMIT, steps, gap[g]
+            return LIMIT, steps, gap
         i = rows[g]
         first = K[column[i]]
-        j, best = -1, -1.0
+        own = diag[column[i]]
+        j, best = np.int64(-1), -1.0
         for v in range(n):
             if group[v] == g and beta[v] > low[v]:
                 gain = top[g] - R[v]
                 if gain > 0.0:
-                    bend = diag[column[i]] + diag[column[v]] - 2.0 * np.float64(first[column[v]])
+                    bend = own + diag[column[v]] - 2.0 * np.float64(first[column[v]])
                     if not bend > floor:
                         bend = floor
                     if gain * gain > best * bend:
                         best = gain * gain / bend
                         j = v
         if j < 0:
-            return DONE, steps, gap[g]
-        second = K[column[j]]
-        bend = diag[column[i]] + diag[column[j]] - 2.0 * np.float64(first[column[j]])
+            return DONE, steps, gap
+        bend = own + diag[column[j]] - 2.0 * np.float64(first[column[j]])
         step = move(i, j, bend, floor, top[g], 0.0, low, high, beta, R)
         steps += 1
-        for v in range(n):
-            R[v] -= step * (np.float64(first[column[v]]) - np.float64(second[column[v]]))
 
 
 @compiled

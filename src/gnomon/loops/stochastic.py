@@ -6,6 +6,8 @@ entries of its row: weights are kept as scale·w, so that the ridge shrink is on
 
 from math import sqrt
 
+import numpy as np
+
 from gnomon.loops._compile import PART, compiled
 from gnomon.loops.losses import loss_slope, loss_value
 
@@ -32,16 +34,16 @@ def row_add(X, i, c, w):
 def csr_row_dot(indptr, indices, data, i, w):
     """x_i · w."""
     s = 0.0
-    for k in range(indptr[i], indptr[i + 1]):
-        s += data[k] * w[indices[k]]
+    for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):  # unsigned: no look for negative places
+        s += data[k] * w[np.uint64(indices[k])]
     return s
 
 
 @compiled(**PART)
 def csr_row_add(indptr, indices, data, i, c, w):
     """w += c x_i."""
-    for k in range(indptr[i], indptr[i + 1]):
-        w[indices[k]] += c * data[k]
+    for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+        w[np.uint64(indices[k])] += c * data[k]
 
 
 @compiled(**PART)

@@ -166,6 +166,8 @@ class BaseMixture(DensityMixin, Learner):
 
     def _penalty(self, state: MixtureState) -> float:
         """Log density of the priors, without their constants and without emptied components."""
+        if getattr(self, "weight_concentration", None) is None:
+            return self._log_prior(state.family)
         used = state.weights > 0
         exponents = (self._concentration() - 1.0)[used]
         return float(exponents @ np.log(state.weights[used])) + self._log_prior(state.family)

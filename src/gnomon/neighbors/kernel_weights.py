@@ -58,9 +58,10 @@ def in_blocks(function: Callable[[slice], Any], n: int, width: int) -> Iterator[
 
 
 def candidate_gammas(X: Array, metric: str = "euclidean") -> Array:
-    """Return a grid of widths around the scale at which rows have neighbors."""
-    some = X[:: max(1, len(X) // 500)]
-    squares = squared_distances(some, X, metric)
+    """Return a grid of widths around the scale at which rows have neighbors; order and repetition change nothing."""
+    rows = np.unique(X, axis=0)
+    some = rows[:: max(1, len(rows) // 500)]
+    squares = squared_distances(some, rows, metric)
     squares = np.where(squares > 0, squares, np.inf)
     nearest_ones = squares.min(axis=1)
     scale = (

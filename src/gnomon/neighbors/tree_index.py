@@ -112,7 +112,7 @@ def _ends(n: int, nodes: int) -> Array:
 def plant(X: Array, metric: Metric, mode: int, leaf_size: int) -> Tree:
     """Build a tree over prepared rows."""
     n, d = X.shape
-    levels = max(0, int(np.floor(np.log2(max(1.0, n / max(1, leaf_size))))))
+    levels = int(np.log2(max(1.0, n / max(1, leaf_size))))
     nodes = 2 ** (min(levels, int(np.log2(n))) + 1) - 1
     ends, order = np.empty((nodes, 2), dtype=np.int64), np.arange(n)
     lower, upper, split = np.zeros((nodes, d)), np.zeros((nodes, d)), np.zeros((max(1, nodes // 2), 2))

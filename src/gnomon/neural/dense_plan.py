@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,7 @@ class Stack(NamedTuple):
         many = [self.pieces if name == "maxout" else 1 for name in self.activations] + [1]
         return [(a, b * p) for a, b, p in zip(self.sizes, self.sizes[1:], many)]
 
+    @lru_cache(maxsize=32)  # noqa: B019 - a stack is a few words
     def plan(self) -> Any:
         """Return what the loops need to know."""
         from gnomon.loops.dense import Plan

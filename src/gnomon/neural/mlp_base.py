@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from numbers import Integral, Real
 from types import SimpleNamespace
@@ -15,7 +14,7 @@ from sklearn.model_selection import train_test_split
 from gnomon.core.errors import DataError, DivergenceError
 from gnomon.core.linalg import Array
 from gnomon.core.promises import Promises
-from gnomon.core.randomness import generator
+from gnomon.core.randomness import copied, generator
 from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Learner, Report
 from gnomon.core.tables import is_table
@@ -116,7 +115,7 @@ class DenseLearner(FittedDense, Learner):
 
     def _step(self, work: MLPWork, state: MLPState) -> tuple[MLPState, Report]:
         if self.early_stopping and state.held is None and self.solver != "lbfgs":
-            draws = copy.deepcopy(state.draws)
+            draws = copied(state.draws)
             order, held = self._split(work, draws)
             state = state._replace(draws=draws, order=order, held=held)
         if self.solver == "lbfgs":
@@ -140,19 +139,23 @@ class DenseLearner(FittedDense, Learner):
 
     def _epoch(self, work: MLPWork, state: MLPState) -> tuple[MLPState, float]:
         """One pass over the rows in batches; a table on disk comes in parts, each shuffled by itself."""
-        draws, rule, engine = copy.deepcopy(state.draws), self._rule(), self._engine()
+        draws, rule, engine = state.draws, self._rule(), self._engine()
+        dropout = any(work.stack.dropout)
         memory, rows_seen, order = Memory(state.params, state.first, state.second, state.step), 0, state.order
         found, masses, rates = [], [], np.empty(0)
         for X, T, weight in work.parts():
             n = X.shape[0] if state.order is None else len(state.order)
             batch = min(200, n) if self.batch_size == "auto" else min(int(self.batch_size), n)
             order = state.order
-            if self.shuffle and batch < n:  # a single batch has no order
+            shuffle = self.shuffle and batch < n  # a single batch has no order
+            if (shuffle or dropout) and draws is state.draws:
+                draws = copied(draws)
+            if shuffle:
                 places = np.arange(n)
                 draws.shuffle(places)
                 order = places if order is None else order[places]
             rates = self._rates(state._replace(step=memory.step), -(-n // batch))
-            seed = int(draws.randint(2**31 - 1)) if any(work.stack.dropout) else 0
+            seed = int(draws.randint(2**31 - 1)) if dropout else 0
             memory, one = engine(work.stack, rule, memory, X, T, weight, order, batch, rates, seed)
             found.append(one)
             masses.append(float(weight.sum() if order is None else weight[order].sum()))
@@ -365,7 +368,7 @@ class DenseLearner(FittedDense, Learner):
 
     def _state(self) -> MLPState:
         """Go on from the weights of the earlier fit, with a new optimizer."""
-        draws = copy.deepcopy(self.optimizer_.draws)
+        draws = copied(self.optimizer_.draws)
         state = blank(self._fitted_stack(), self._params(), draws, float(self.learning_rate_init))
         return state._replace(
             losses=np.array(self.loss_curve_, dtype=float),

@@ -97,6 +97,8 @@ def images(
 def _leveled(image: np.ndarray, signed: bool, stack: np.ndarray, each: bool) -> np.ndarray:
     """An image with levels from −1 (or 0) to 1."""
     among = image if each else stack
+    if np.isnan(among).all():  # a place that stays empty
+        return image
     if signed:
         return image / max(float(np.nanmax(np.abs(among))), 1e-300)
     low, high = float(np.nanmin(among)), float(np.nanmax(among))

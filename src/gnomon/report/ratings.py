@@ -98,7 +98,7 @@ def pose_ratings(frame: Any, target: str | None) -> tuple[Any, Any, list[Column]
         said.append(f"{len(frame) - len(whole)} rows without a user, an item or a rating were left out.")
     once = whole.unique([user, item], keep="last", maintain_order=True)
     if len(once) < len(whole):
-        said.append(f"{len(whole) - len(once)} pairs were rated again; the last rating of a pair counts.")
+        said.append(f"pairs rated again: {len(whole) - len(once)}; the last rating of each counts.")
     y = once[rating].cast(float).to_numpy()
     if not np.isfinite(y).all():
         raise DataError(f"column {rating!r} has a rating that is infinite. Mend it.")

@@ -354,4 +354,4 @@ def _ticked(frame: Any) -> list[list[str]]:
 
 
 def _distinct(baskets: list[Any]) -> int:
-    return len(set().union(*map(set, baskets))) if baskets else 0
+    return len(set().union(*baskets))

@@ -114,4 +114,4 @@ def _output(cls: type, kind: str | None, family: str) -> str:
         return "states"
     if hasattr(cls, "predict_proba") or hasattr(cls, "score_samples"):
         return "density"
-    return "coordinates" if hasattr(cls, "transform") else "numbers"
+    return "coordinates" if hasattr(cls, "fit_transform") else "numbers"

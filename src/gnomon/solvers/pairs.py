@@ -12,11 +12,12 @@ before the end.
 
 from __future__ import annotations
 
-import warnings
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from gnomon.core.linalg import Array
 from gnomon.core.threads import shared
@@ -26,6 +27,7 @@ from gnomon.solvers.kernel_rows import WORKING_SET, KernelRows, RowCache
 
 EXACT_WORK = 2 * 10**9  # cubes of free multipliers: how much solving for them together may cost
 NO_LIMIT = 10**7  # steps where none are given: more would not end
+EPS = float(np.finfo(np.float64).eps)
 FEW = 96  # free multipliers: so many a plain loop solves for as fast as LAPACK
 GOAL = 0.5  # of the tolerance: where pairs stop, so that rounding of the rows leaves no violation above it
 HAIR = 1e-13  # of the room of a multiplier: nearer to a bound it is at it, and rounding alone keeps it off
@@ -63,8 +65,8 @@ class PairProblem:
         self.low, self.high, self.epsilon, self.ridge = low, high, float(epsilon), ridge
         self.tol, self.shrinking, self.max_steps = tol, shrinking, max_steps
         self.diagonal = source.diagonal[rows] + (0.0 if ridge is None else ridge)
-        size = float(np.abs(self.diagonal).max(initial=0.0)) or 1.0
-        self.floor = size * (1e-6 if source.dtype == np.float32 else 1e-12)
+        self.size = float(np.abs(self.diagonal).max(initial=0.0))
+        self.floor = (self.size or 1.0) * (1e-6 if source.dtype == np.float32 else 1e-12)
         self.cache: RowCache | None = None
         self.active: Array = np.arange(len(rows))
 
@@ -116,7 +118,7 @@ class PairProblem:
 
     def _rounding(self, beta: Array) -> float:
         """Return how far off R may be for its rounding alone: no violation below is seen."""
-        return 1e-15 * float(np.abs(self.diagonal).max(initial=0.0)) * float(np.abs(beta).sum())
+        return 1e-15 * self.size * float(np.abs(beta).sum())
 
     def _leave(self, now: Pairs) -> Pairs:
         """Give the memory of the rows back where the problem is solved."""
@@ -126,7 +128,7 @@ class PairProblem:
 
     def _violation(self, beta: Array, R: Array) -> float:
         top, bottom, _ = smo.slopes(self.low, self.high, self.epsilon, beta, R)
-        return max(0.0, float(top - bottom)) if np.isfinite(top) and np.isfinite(bottom) else 0.0
+        return max(0.0, top - bottom) if math.isfinite(top) and math.isfinite(bottom) else 0.0
 
     def _activate_all(self) -> None:
         """Look at all rows again; what was computed for some of their columns is of no use."""
@@ -219,7 +221,7 @@ class PairProblem:
         """Solve for the free multipliers together, and let pairs mend what that moves, until rounding is left."""
         unit = self._unit()
         single = self.source.dtype == np.float32
-        goal, work = (1e-7 if single else 1e-12) * unit, 0
+        goal, work = max((1e-7 if single else 1e-12) * unit, self._rounding(beta)), 0
         if self.cache is not None and self.cache.whole and not single and len(beta) <= WORKING_SET:
             beta, R = beta.copy(), R.copy()
             _, done = finish(
@@ -253,9 +255,8 @@ class PairProblem:
         hair = HAIR * np.minimum(self.high - self.low, float(np.abs(beta).max(initial=0.0)))
         rested = beta.copy()
         for place in (self.low, self.high, np.zeros(len(beta))) if self.epsilon else (self.low, self.high):
-            near = np.abs(rested - place) <= hair
-            rested[near] = place[near]
-        if np.array_equal(rested, beta) or not len(self._free(rested)):
+            np.copyto(rested, place, where=np.abs(rested - place) <= hair)
+        if (rested == beta).all() or not len(self._free(rested)):
             return beta, R
         moved = R - self._product(rested - beta)
         fine = max(self._violation(beta, R), 1e-12 * self._unit(), self._rounding(beta))
@@ -285,21 +286,7 @@ class PairProblem:
         slope = R[free] - self.epsilon * sign
         up = np.where(sign < 0, 0.0, self.high[free]) if self.epsilon else self.high[free]
         down = np.where(sign > 0, 0.0, self.low[free]) if self.epsilon else self.low[free]
-        left, work = np.arange(len(free)), 0
-        while len(left) and work <= EXACT_WORK:
-            work += len(left) ** 3
-            step = equal_slopes(K[np.ix_(left, left)], slope[left])
-            edge = np.where(step > 0, up[left], down[left])
-            share = np.divide(edge - b[left], step, out=np.full(len(left), np.inf), where=step != 0)
-            first = int(np.argmin(share))
-            part = min(1.0, float(share[first]))
-            b[left] += part * step
-            slope -= K[:, left] @ (part * step)
-            if part == 1.0:
-                break
-            b[left[first]] = edge[first]
-            left = np.delete(left, first)
-        beta[free] = np.clip(b, down, up)
+        beta[free] = at_one_slope(K, b, slope, down, up, np.ones((len(free), 1)))
         return beta
 
 
@@ -345,40 +332,66 @@ def largest(values: Array, count: int) -> Array:
     return np.concatenate([above, np.flatnonzero(values == edge)[: count - len(above)]])
 
 
-def equal_slopes(K: Array, slope: Array) -> Array:
-    """Return the step with Σ step = 0 after which slope − K·step is the same everywhere; of many, a short one."""
-    n = len(K)
+def at_one_slope(K: Array, b: Array, slope: Array, down: Array, up: Array, groups: Array) -> Array:
+    """Return multipliers with one slope in each group; those that meet a bound on the way stay there.
+
+    `groups` has one column a group, with ones at its members; the sum of each stays.
+    """
+    b, slope = b.copy(), slope.copy()
+    left, work = np.arange(len(b)), 0
+    while len(left) and work <= EXACT_WORK:
+        work += len(left) ** 3
+        whole = len(left) == len(b)
+        step = equal_slopes(K if whole else K[np.ix_(left, left)], slope[left], groups[left])
+        edge = np.where(step > 0, up[left], down[left])
+        share = np.divide(edge - b[left], step, out=np.full(len(left), np.inf), where=step != 0)
+        first = int(np.argmin(share))
+        part = min(1.0, float(share[first]))
+        b[left] += part * step
+        if part == 1.0:
+            break
+        slope -= (K if whole else K[:, left]) @ (part * step)
+        b[left[first]] = edge[first]
+        left = np.delete(left, first)
+    return np.clip(b, down, up)
+
+
+def equal_slopes(K: Array, slope: Array, groups: Array) -> Array:
+    """Return the step that keeps the sum of each group, after which slope − K·step is the same everywhere in it.
+
+    Of many such steps, a short one.
+    """
+    n, groups = len(K), groups[:, groups.any(axis=0)]
+    m = n + groups.shape[1]
     size = float(np.trace(K)) / n or 1.0
-    system = np.zeros((n + 1, n + 1))
-    system[:n, :n], system[:n, n], system[n, :n] = K / size, 1.0, 1.0
-    right = np.append(slope / size, 0.0)
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter(
-                "error", linalg.LinAlgWarning
-            )  # rows that repeat: of many answers the short one
-            found = linalg.solve(system, right, assume_a="sym", check_finite=False)
-        if np.isfinite(found).all() and np.abs(system @ found - right).max() <= 1e-6 * max(
-            1e-300, np.abs(right).max()
-        ):
+    system, right = np.zeros((m, m)), np.zeros(m)
+    system[:n, :n], system[:n, n:], system[n:, :n] = K / size, groups, groups.T
+    right[:n] = slope / size
+    factor, pivots, found, info = lapack.dsysv(system, right, lwork=64 * m)
+    found = found.reshape(m)
+    if info == 0:
+        share, _ = lapack.dsycon(factor, pivots, np.abs(system).sum(axis=0).max())
+        close = np.abs(system @ found - right).max() <= 1e-6 * max(1e-300, np.abs(right).max())  # no NaN is
+        if close and share >= EPS:  # else rows repeat: of many answers the short one
             return found[:n]
-    except (linalg.LinAlgError, linalg.LinAlgWarning, ValueError):
-        pass
     return linalg.lstsq(system, right, cond=1e-13 if n <= 200 else 1e-12, lapack_driver="gelsd")[0][:n]
 
 
 def optimum(beta: Array, R: Array, low: Array, high: Array, epsilon: float) -> dict[str, Any]:
     """Return the intercept, its interval and the violation, from R = t − f without intercept."""
     bottom, top, _ = smo.slopes(low, high, float(epsilon), beta, R)
-    inside = (beta > low) & (beta < high) & ((beta != 0) | (epsilon == 0))
-    if inside.any():
-        middle = float((R - epsilon * np.sign(beta) if epsilon else R)[inside].mean())
+    inside = (beta > low) & (beta < high)
+    if epsilon:
+        inside &= beta != 0
+    free = (R - epsilon * np.sign(beta) if epsilon else R)[inside]
+    if len(free):
+        middle = float(free.sum() / len(free))
         return {"intercept": middle, "interval": (middle, middle), "violation": max(0.0, bottom - top)}
-    if np.isinf(bottom) and np.isinf(top):
+    if math.isinf(bottom) and math.isinf(top):
         bottom = top = 0.0
-    low_, high_ = (bottom if np.isfinite(bottom) else top), (top if np.isfinite(top) else bottom)
+    low_, high_ = (bottom if math.isfinite(bottom) else top), (top if math.isfinite(top) else bottom)
     return {
         "intercept": 0.5 * (low_ + high_),
         "interval": (min(bottom, top), max(bottom, top)),
-        "violation": max(0.0, bottom - top) if np.isfinite(bottom) and np.isfinite(top) else 0.0,
+        "violation": max(0.0, bottom - top) if math.isfinite(bottom) and math.isfinite(top) else 0.0,
     }

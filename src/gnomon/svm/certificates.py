@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ def certify(
     """Return a machine with its intercept, slacks, primal and dual value from the residuals y − f of its rows."""
     beta = now.beta
     low, high = np.where(sign > 0, 0.0, -cost), np.where(sign > 0, cost, 0.0)
-    squared = ridge is not None
+    squared, unbounded = ridge is not None, bool(np.isinf(cost).all())
     if counted:
         kept = np.abs(beta) > 0
         ends = optimum(beta[kept], now.R[kept], low[kept], high[kept], 0.0) if kept.any() else _nothing(sign)
@@ -56,11 +57,11 @@ def certify(
     if squared:
         dual -= 0.5 * float(ridge @ beta**2)  # type: ignore[operator]
         primal = 0.5 * square + float((0.5 / ridge) @ slack**2)  # type: ignore[operator]
-    elif np.isinf(cost).all() or counted:
+    elif unbounded or counted:
         primal = 0.5 * square
     else:
         primal = 0.5 * square + float(cost @ slack)
-    if np.isinf(cost).all() and not squared and not counted:
+    if unbounded and not squared and not counted:
         slack = np.zeros_like(slack)
     if budget is not None:
         primal = dual = 0.5 * square
@@ -73,7 +74,7 @@ def certify(
         "dual_": dual,
         "gap_": max(0.0, primal - dual) if primal - dual > -1e-9 * max(1.0, abs(primal)) else primal - dual,
         "kkt_violation_": float(now.violation if counted else ends["violation"]),
-        "margin_": 1.0 / float(np.sqrt(square)) if square > 0 else np.inf,
+        "margin_": 1.0 / math.sqrt(square) if square > 0 else np.inf,
     }
     return Machine(rows, sign, beta, cost, b, ends["interval"], slack, certificate)
 

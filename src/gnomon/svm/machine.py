@@ -68,6 +68,7 @@ class KernelMachine(TakesKernel, Learner):
 
     _by_matrices: ClassVar[bool] = True
     _stop: ClassVar[str] = "self"
+    _draws: ClassVar[bool] = False
     _reads: ClassVar[Reads] = Reads(sparse=True, y="class")
     _centers_linear: ClassVar[bool] = True  # rows of a linear kernel may be shifted: Σβ = 0
 

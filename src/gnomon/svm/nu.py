@@ -11,16 +11,20 @@ from gnomon.core.errors import DataError, InfeasibleError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval, StrOptions
 from gnomon.core.steps import Report
+from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import warn
 from gnomon.loops import smo
 from gnomon.solvers.kernel_rows import KernelRows
-from gnomon.solvers.pairs import NO_LIMIT, Pairs
+from gnomon.solvers.pairs import EXACT_WORK, NO_LIMIT, Pairs, at_one_slope
 from gnomon.svm.certificates import Machine
 from gnomon.svm.machine import COMMON, MachineState, Work
 from gnomon.svm.pairwise import PairwiseClassifier
 from gnomon.svm.regressor import TubeRegressor
 
 AT_BOUND = 1e-10  # of the room between bounds
+EXACT = 1e-9  # of the tolerance: what is left at the end is rounding
+LOOKS = 15_000  # at variables, in pairs that are made as quickly as the free ones are solved for
+TURNS = 12  # of the exact way and some pairs, before there are many
 BEYOND = 1e14  # multipliers this much above the targets leave two digits of them
 
 
@@ -50,33 +54,46 @@ def solve_grouped(source: KernelRows, problem: GroupedProblem, tol: float, limit
     low = np.where(problem.sign > 0, 0.0, -problem.cost)
     high = np.where(problem.sign > 0, problem.cost, 0.0)
     beta = problem.sign * problem.first
-    size = float(np.abs(np.diagonal(K)).max(initial=0.0)) or 1.0
+    diagonal = np.diagonal(K).copy()
+    floor = 1e-12 * (float(np.abs(diagonal).max(initial=0.0)) or 1.0)
 
     def slopes() -> Array:
         total = np.bincount(problem.column, beta, minlength=len(rows))
         return problem.target - (K @ total)[problem.column]
 
-    R, steps, gap = slopes(), 0, np.inf
-    for goal in (tol, 1e-4 * tol, 1e-8 * tol, 1e-9 * tol):
-        room = min(limit - steps, 200 * len(R) + 10_000) if goal < tol else limit - steps
+    R, steps, gap, exact = slopes(), 0, np.inf, True
+    few, some, many = LOOKS // len(R), 2 * len(R) + 100, 200 * len(R) + 10_000
+    for turn, most in enumerate((limit, few, *[some] * TURNS, many)):
+        if turn >= 2 and exact:
+            exact = move_free(K, problem, low, high, beta, R)
+            R = slopes()
         _, made, gap = smo.grouped_steps(
-            K,
-            problem.column,
-            problem.group,
-            np.diagonal(K).copy(),
-            low,
-            high,
-            1e-12 * size,
-            goal,
-            room,
-            beta,
-            R,
-        )
+            K, problem.column, problem.group, diagonal, low, high, floor, tol if turn == 0 else EXACT * tol,
+            min(limit - steps, most), beta, R,
+        )  # fmt: skip
         steps += made
-        R = slopes()
-        if steps >= limit:
+        R = slopes() if made else R
+        if steps >= limit or gap <= EXACT * tol:
             break
     return Pairs(beta, R, steps, max(0.0, float(gap)) if np.isfinite(gap) else 0.0, True)
+
+
+def move_free(K: Array, problem: GroupedProblem, low: Array, high: Array, beta: Array, R: Array) -> bool:
+    """Solve for the variables between their bounds together, the others held; writes beta.
+
+    False where there are none or too many, or where a kernel that is not positive makes that a step upward.
+    """
+    free = np.flatnonzero((beta > low) & (beta < high))
+    if not 0 < len(free) ** 3 <= EXACT_WORK:
+        return False
+    at = problem.column[free]
+    groups = np.equal.outer(problem.group[free], np.arange(2)).astype(np.float64)
+    with one_blas_thread():
+        found = at_one_slope(K[np.ix_(at, at)], beta[free], R[free], low[free], high[free], groups)
+    if not (found - beta[free]) @ R[free] > 0.0:
+        return False
+    beta[free] = found
+    return True
 
 
 def group_level(beta: Array, R: Array, low: Array, high: Array, mine: Array) -> float:

@@ -70,10 +70,10 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
             return [(np.arange(len(codes)), np.where(codes == 1, 1.0, -1.0))]
         if self.multi_class == "ovr":
             return [(np.arange(len(codes)), np.where(codes == k, 1.0, -1.0)) for k in range(count)]
-        tasks = []
+        tasks, member = [], [codes == k for k in range(count)]
         for a, b in combinations(range(count), 2):
-            rows = np.flatnonzero((codes == a) | (codes == b))
-            tasks.append((rows, np.where(codes[rows] == a, 1.0, -1.0)))
+            rows = (member[a] | member[b]).nonzero()[0]
+            tasks.append((rows, np.where(member[a][rows], 1.0, -1.0)))
         return tasks
 
     # prediction

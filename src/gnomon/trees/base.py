@@ -268,7 +268,8 @@ class TreeModel(cats.ReadsCategories, Unseeded):
         return prepared, problem, growth
 
     def _grown(self, rows: Any) -> Tree:
-        return self._shared(grow_tree(*self._grower(rows), generator(self.random_state)), rows)
+        rng = None if self.random_state is None else generator(self.random_state)
+        return self._shared(grow_tree(*self._grower(rows), rng), rows)
 
     def _pruned(self, tree: Tree) -> Tree:
         return pruning.prune_tree(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree

@@ -70,7 +70,7 @@ def prepare(
     if n < SHORT:
         lines = np.ascontiguousarray(X.T, dtype=np.float64)
         places = lines.argsort(axis=1)
-        columns = np.take_along_axis(lines, places, axis=1)
+        columns = lines.ravel()[places + n * np.arange(d)[:, None]]
         return Prepared(columns, np.zeros((1, 1), np.uint8), None, categories, places.astype(np.int32))
     columns, order = np.empty((d, n)), np.empty((d, n), dtype=np.int32)
 
@@ -167,11 +167,10 @@ def grow_subtree(data: GrowData, rules: GrowRules, order: Array, side: Array, lo
     ints, floats = np.zeros((room, loop.N_INT), np.int64), np.zeros((room, N_FLOAT))
     values, work = np.zeros((room, rules.n_stats)), _search_room(data, rules, n)
     masks = None if work[0] is None else np.zeros((room, len(work[0])), np.uint8)
-    ints[0, [loop.LO, loop.HI, loop.DEPTH]], ints[0, loop.KEY] = (
-        (lo, hi, depth),
-        np.uint64(key).view(np.int64),
-    )
-    ints[0, [loop.LEFT, loop.RIGHT]] = -1
+    first = ints[0]
+    first[loop.LO], first[loop.HI], first[loop.DEPTH] = lo, hi, depth
+    first[loop.LEFT] = first[loop.RIGHT] = -1
+    first[loop.KEY] = np.uint64(key).view(np.int64)
     count = loop.grow(*data, rules, order, side, ints, floats, values, masks, np.empty(room, np.int64),
                       *_spare(data, order, n), np.zeros((2, rules.n_stats + 2)), *work)  # fmt: skip
     return ints[:count], floats[:count], values[:count], _NO_MASKS if masks is None else masks[:count]

@@ -317,7 +317,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeModel):
         X, y, _ = positive(rows)
         leaf = tree.apply(X)
         order = np.argsort(leaf, kind="stable")
-        starts = np.searchsorted(leaf[order], np.arange(tree.node_count + 1))
+        starts = np.append(0, np.bincount(leaf, minlength=tree.node_count).cumsum())
         return {**super()._facts(tree, rows), "leaf_targets_": (y[order], starts), "_flat_": y.ndim == 1}
 
     def predict(self, X: Any) -> Array:

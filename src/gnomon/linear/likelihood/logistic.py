@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.core.errors import DivergenceError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Hidden, Interval, StrOptions
 from gnomon.core.steps import Learner, Report
@@ -19,17 +18,16 @@ from gnomon.linear._centering import CentersColumns
 from gnomon.linear._rows import check_classes, weigh_classes
 from gnomon.linear._rules import JOBS, SEED, warn_of_ratio
 from gnomon.linear.hyperplane import LinearClassifierMixin, SparseCoefficients
+from gnomon.linear.likelihood import _solvers as solvers
 from gnomon.linear.likelihood._separation import runs_away, separates
 from gnomon.linear.likelihood._wald import WaldSummary, wald_table
 from gnomon.losses.margin import Logistic
 from gnomon.losses.scores import SoftmaxCrossEntropy
-from gnomon.solvers import descent, lbfgs, nested, newton, row_space, sparse_newton
+from gnomon.solvers import descent, nested, newton, row_space
 from gnomon.solvers.terms import Model
 
 NARROW = 600  # parameters up to which the Hessian is factorized
-LONG_ROWS = 2**23  # bytes of rows of more columns that are one piece of work: slopes of so many cost to merge
 ROUNDED = 1e-10  # certificate from which a step without gain is the last: the rest is rounding
-WORTH = 2e-7  # share of the objective that is still worth a step of L-BFGS
 
 
 class PerfectSeparationWarning(ConvergenceWarning):
@@ -203,52 +201,17 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         return self.fit_intercept and not self.regularize_intercept
 
     def _prepare(self, rows):
-        if self._solver(rows) != "wide":
-            return rows
-        long = rows.in_chunks_of(LONG_ROWS, least=8)
-        if row_space.is_worthwhile(rows, objective := self._objective(rows)):
-            long.space = row_space.space_of(rows, objective)
-        return long
+        return self._solver(rows)
 
-    def _start(self, rows, rng):
-        D = rows.n_features + self.fit_intercept
-        theta = np.zeros(D) if len(rows.classes) == 2 else np.zeros((D, len(rows.classes)))
-        return self._begin(rows, theta, fresh=True)
+    def _start(self, solver, rng):
+        return self._begin(solver, self._zeros(solver.rows), fresh=True)
 
-    def _begin(self, rows, theta, *, fresh):
-        objective, solver = self._objective(rows), self._solver(rows)
-        if solver == "sparse":
-            return LogisticState(sparse_newton.start(rows, objective, theta, self._l1()))
-        if solver in ("lbfgs", "gd"):
-            return LogisticState(descent.at(self._function(rows, objective), theta))
-        if solver == "wide":
-            space = getattr(rows, "space", None)
-            if space is not None:
-                return LogisticState(row_space.start(rows, space, objective, theta))
-            return LogisticState(lbfgs.start(rows, objective, theta))
-        if solver == "nested":
-            return LogisticState(nested.start(rows, objective, theta, fresh=fresh))
-        step = self._newton(solver)
-        if fresh:
-            theta = newton.sampled_start(rows, objective, theta, step)
-        return LogisticState(newton.newton_start(rows, objective, theta, curved=solver == "newton-cholesky"))
+    def _begin(self, solver, theta, *, fresh):
+        return LogisticState(solver.begin(theta, fresh=fresh))
 
-    def _step(self, rows, state):
-        objective, solver = self._objective(rows), self._solver(rows)
-        if solver == "sparse":
-            inner = sparse_newton.step(rows, objective, state.inner, self._l1(), tol=self.tol)
-        elif solver in ("lbfgs", "gd"):
-            inner = self._descend(rows, objective, state.inner, solver)
-        elif isinstance(state.inner, row_space.RowSpaceState) and not state.inner.stuck:
-            inner = row_space.step(rows, rows.space, objective, state.inner, tol=self.tol)
-        else:
-            step = self._newton(solver)
-            inner = step(rows, objective, state.inner)
-            while newton.violation(objective, inner.gradient) <= self.tol and _pays(rows, inner):
-                inner = step(rows, objective, inner)
-                if inner.factor is not None:
-                    break  # a pass more with the same factor squares the distance
-        violation = inner.violation if solver == "sparse" else newton.violation(objective, inner.gradient)
+    def _step(self, solver, state):
+        rows, inner = solver.rows, solver.step(state.inner)
+        violation = solver.violation(inner)
         scale = self._C() if np.isfinite(self._C()) else 1.0
         rounded = ROUNDED >= violation >= state.violation and inner.value * scale >= state.objective
         state = LogisticState(inner, False, inner.value * scale, violation)
@@ -257,7 +220,8 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
             return state._replace(separable=True), Report(state.objective, violation, done=True)
         return state, Report(state.objective, violation, stalled=rounded)
 
-    def _finish(self, rows, state):
+    def _finish(self, solver, state):
+        rows = solver.rows
         if np.isfinite(self._C()) or not rows.in_memory:
             return state
         theta = state.theta()
@@ -271,7 +235,7 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
                 PerfectSeparationWarning,
             )
         elif theta.ndim == 1:
-            hessian = newton.evaluate(rows, self._objective(rows), theta, curved=True).hessian
+            hessian = newton.evaluate(rows, solver.objective, theta, curved=True).hessian
             with np.errstate(invalid="ignore"):
                 state = state._replace(errors=np.sqrt(np.diag(np.linalg.pinv(hessian))))
         return state
@@ -298,16 +262,25 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
     def _state(self):
         raise NotImplementedError  # the loop asks `_first_state`
 
-    def _first_state(self, rows, seed, index):
-        if self.warm_start and hasattr(self, "coef_") and self.coef_.shape[1] == rows.n_features:
-            table = np.column_stack([self.coef_, self.intercept_]) if self.fit_intercept else self.coef_
-            outputs = 1 if len(rows.classes) == 2 else len(rows.classes)
-            if len(table) == outputs:
-                theta = np.asarray(table, dtype=float).T
-                return self._begin(
-                    rows, np.ascontiguousarray(theta[:, 0] if outputs == 1 else theta), fresh=False
-                )
-        return super()._first_state(rows, seed, index) if not self.warm_start else self._start(rows, None)
+    def _first_state(self, solver, seed, index):
+        if not self.warm_start:
+            return super()._first_state(solver, seed, index)
+        theta = self._zeros(solver.rows)
+        known = self._known() if hasattr(self, "coef_") else None
+        if known is None or known.shape != theta.shape:
+            return self._start(solver, None)
+        return self._begin(solver, known, fresh=False)
+
+    def _zeros(self, rows):
+        """Return parameters, intercept last; a column for every class where there are more than two."""
+        D = rows.n_features + self.fit_intercept
+        return np.zeros(D) if len(rows.classes) == 2 else np.zeros((D, len(rows.classes)))
+
+    def _known(self):
+        """Return the parameters of the fit before."""
+        table = np.column_stack([self.coef_, self.intercept_]) if self.fit_intercept else self.coef_
+        theta = np.asarray(table, dtype=float).T
+        return np.ascontiguousarray(theta[:, 0] if len(table) == 1 else theta)
 
     # -- what is minimized, and how --------------------------------------------------------------------------
 
@@ -338,45 +311,31 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         return newton.Objective(model, ridge, total_weight(rows))
 
     def _solver(self, rows):
+        """Return the solver that is asked for, or the best for these rows."""
+        given = rows, self._objective(rows), self.tol
         if self._l1() > 0.0:
             if self.solver in ("newton-cholesky", "newton-cg", "lbfgs", "sag", "gd"):
                 raise ValueError(
                     f"solver={self.solver!r} takes no l1_ratio; use solver='auto', 'saga' or 'liblinear'."
                 )
-            return "sparse"
-        if self.solver in ("newton-cg", "lbfgs", "gd"):
-            return self.solver
-        if self.solver == "newton-cholesky" and len(rows.classes) == 2:
-            return self.solver
+            return solvers.ProximalNewton(*given, self._l1())
+        binary = len(rows.classes) == 2
+        if self.solver == "gd":
+            scale = given[1].weight if self.reduction == "mean" else 1.0
+            return solvers.GradientDescent(*given, self.learning_rate, scale)
+        if self.solver == "lbfgs":
+            return solvers.PlainLBFGS(*given)
+        if self.solver == "newton-cg":
+            return solvers.NewtonCG(*given)
+        if self.solver == "newton-cholesky" and binary:
+            return solvers.Newton(*given)
         if rows.n_features > NARROW:
-            return "wide"
-        if len(rows.classes) == 2:
-            return "newton-cholesky"
-        return "nested" if nested.is_worthwhile(rows, self._objective(rows)) else "newton-cg"
-
-    def _newton(self, solver):
-        if solver == "newton-cholesky":
-            return newton.newton_step
-        step, tol = newton.newton_cg_step if solver == "newton-cg" else lbfgs.step, self.tol
-        return lambda rows, objective, state: step(rows, objective, state, tol=tol)
-
-    def _function(self, rows, objective):
-        return lambda theta: newton.evaluate(rows, objective, theta)
-
-    def _descend(self, rows, objective, state, solver):
-        function = self._function(rows, objective)
-        if solver == "lbfgs":
-            if newton.violation(objective, state.gradient) <= self.tol:
-                return state  # a warm start: a first step, without memory, is rough
-            return descent.lbfgs_step(function, state, descent.Options())
-        rate = self.learning_rate
-        rate = rate if callable(rate) else descent.Constant(rate)
-        scale = objective.weight if self.reduction == "mean" else 1.0
-        eta = rate(state.k) / scale
-        new = descent.gradient_step(function, state, descent.Options(rate=lambda k: eta))
-        if not np.isfinite(new.value) or new.value > 1e8 * max(1.0, state.value):
-            raise DivergenceError("gradient descent runs away; lower learning_rate, or scale the columns.")
-        return new
+            few = row_space.is_worthwhile(rows, given[1])
+            return solvers.RowSpaceLBFGS(*given) if few else solvers.WideLBFGS(*given)
+        if binary:
+            return solvers.Newton(*given)
+        many = nested.is_worthwhile(rows, given[1])
+        return solvers.NestedLBFGS(*given) if many else solvers.NewtonCG(*given)
 
     # -- prediction ------------------------------------------------------------------------------------------
 
@@ -401,10 +360,3 @@ class LogisticRegression(SparseCoefficients, LinearClassifierMixin, CentersColum
         ``print`` it, or take ``.to_frame()``.
         """
         return wald_table(self, level)
-
-
-def _pays(rows, inner) -> bool:
-    """Tell whether a point that is good enough for the certificate should be bettered by cheap steps."""
-    if isinstance(inner, lbfgs.LbfgsState):
-        return inner.decrement() > WORTH * abs(inner.value)
-    return inner.factor is not None and rows.n_rows * rows.n_features >= newton.LARGE

@@ -4,7 +4,8 @@ partial_fit.
 
 from __future__ import annotations
 
-from functools import cached_property
+import math
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -160,7 +161,7 @@ def _shaped(value, shape, name):
 
 def refuse_divergence(loss: float) -> None:
     """Raise where the loss of a pass is no finite number."""
-    if not np.isfinite(loss):
+    if not math.isfinite(loss):
         raise DivergenceError(
             "the loss left the finite numbers; lower the learning rate, or scale the columns."
         )
@@ -212,7 +213,7 @@ def canonical(rows: MemoryRows) -> MemoryRows:
     A stochastic learner that shuffles these sees the same for a row of weight two as for the row twice.
     """
     X, y = prepare_rows(rows.X), np.asarray(rows.y, dtype=np.float64)
-    probe = stream(1, 0).normal(size=rows.n_features + 1)
+    probe = _probe(rows.n_features + 1)
     key = np.empty(rows.n_rows)
     if sparse.issparse(X):
         products.csr_dot(*parts(X), probe[:-1], key)
@@ -234,6 +235,12 @@ def canonical(rows: MemoryRows) -> MemoryRows:
     )
     found.origin, found.n_given = first, rows.n_rows
     return found
+
+
+@lru_cache(maxsize=4)
+def _probe(size: int) -> Array:
+    """Return random numbers, always the same."""
+    return stream(1, 0).normal(size=size)
 
 
 def _tables(X: Any, y: Array, some: Array) -> Array:

@@ -1,0 +1,118 @@
+"""Characters stand where the numbers are: dots of a plot, ends of intervals; settings are as they are written."""
+
+import numpy as np
+import pytest
+import typer
+
+from gnomon.cli.app import _left as left
+from gnomon.cli.app import check_folder, listed, parse
+from gnomon.cli.screen import exit_code
+from gnomon.cli.showing import intervals
+from gnomon.cli.watching import COLORS, _groups, dots
+
+BITS = {
+    (0, 0): 1,
+    (1, 0): 2,
+    (2, 0): 4,
+    (3, 0): 64,
+    (0, 1): 8,
+    (1, 1): 16,
+    (2, 1): 32,
+    (3, 1): 128,
+}  # braille
+
+
+def pixels(lines):
+    """Places (column, row from below) of the dots in lines of braille."""
+    found = set()
+    for i, line in enumerate(reversed([line.plain for line in lines])):
+        for j, letter in enumerate(line):
+            code = 0 if letter == " " else ord(letter) - 0x2800
+            found |= {
+                (2 * j + across, 4 * i + 3 - down) for (down, across), bit in BITS.items() if code & bit
+            }
+    return found
+
+
+def test_dots_are_where_the_points_are():
+    points = np.random.default_rng(0).normal(size=(40, 2)) * [3.0, 0.1] + [5.0, -2.0]
+    lines = dots(points, np.zeros(40, dtype=int), 20, 6)
+    assert len(lines) == 6 and all(len(line.plain) == 20 for line in lines)
+    unit = (points - points.min(axis=0)) / np.ptp(points, axis=0)
+    assert pixels(lines) == {(round(a * 39), round(b * 23)) for a, b in unit}
+
+
+def test_dots_of_one_column_and_of_one_point():
+    assert pixels(dots(np.array([[1.0], [2.0], [5.0]]), np.zeros(3, dtype=int), 4, 2)) == {
+        (0, 0),
+        (2, 0),
+        (7, 0),
+    }
+    assert pixels(dots(np.array([[3.0, 3.0]]), np.zeros(1, dtype=int), 4, 2)) == {(0, 0)}
+
+
+def test_dots_have_the_colors_of_their_groups():
+    points = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+    groups = np.array([0, 1, len(COLORS) + 2])
+    lines = dots(points, groups, 3, 3)
+    seen = [str(line.spans[0].style) for line in reversed(lines)]
+    assert seen == [COLORS[0], COLORS[1], COLORS[2]]
+
+
+def test_rows_are_grouped_by_class_or_by_the_fifth_of_their_prediction():
+    class Says:
+        def __init__(self, values):
+            self.values = np.asarray(values)
+
+        def predict(self, X):
+            return self.values
+
+    assert _groups(Says(["b", "a", "b"]), np.zeros((3, 1))).tolist() == [1, 0, 1]
+    assert _groups(Says([0.5, 0.1, 0.5]), np.zeros((3, 1))).tolist() == [1, 0, 1]
+    assert _groups(Says(np.arange(20.0)), np.zeros((20, 1))).tolist() == np.repeat(range(5), 4).tolist()
+    assert _groups(object(), np.zeros((3, 1))).tolist() == [0, 0, 0]
+
+
+def test_intervals_share_one_scale():
+    ends = [(-2.0, 3.0, 0.5), (0.0, 8.0, 6.0), (1.0, 1.0, 1.0)]
+    for line, (low, high, mean) in zip(intervals(ends, 31), ends):
+        start, stop, dot = (round((value + 2.0) * 3) for value in (low, high, mean))
+        assert line[dot] == "●" and len(line) == stop + 1
+        if low < high:
+            assert line[start] == "├" and line[stop] == "┤" and set(line[:start]) <= {" "}
+            assert all(line[k] == "─" for k in range(start + 1, stop) if k != dot)
+    assert intervals([(4.0, 4.0, 4.0)], 5) == ["●"]
+
+
+def test_settings_are_literals_or_words():
+    assert parse(None) == {} and parse(["a=[1, 2]", "b=x=y", "c="]) == {"a": [1, 2], "b": "x=y", "c": ""}
+    with pytest.raises(typer.BadParameter, match="not of the form name=value"):
+        parse(["C"])
+    assert listed(None) is None and listed("a, b,,c ") == ["a", "b", "c"] and listed("") == []
+
+
+def test_time_that_is_left_is_never_less_than_a_little(monkeypatch):
+    from gnomon.cli import app
+
+    monkeypatch.setattr(app, "monotonic", lambda: 103.0)
+    assert left(60.0, 100.0) == 57.0
+    assert left(app.LEAST_TIME + 2.0, 100.0) == app.LEAST_TIME
+    assert left(app.LEAST_TIME / 2, 100.0) == app.LEAST_TIME / 2
+
+
+def test_files_that_cannot_be_written_are_refused_first(tmp_path):
+    check_folder(None)
+    check_folder(tmp_path / "new.csv")
+    for out, words in ((tmp_path / "no" / "x.csv", "there is no folder"), (tmp_path, "is a folder")):
+        with pytest.raises(typer.BadParameter, match=words):
+            check_folder(out)
+
+
+def test_errors_have_the_exit_code_of_their_kind():
+    from gnomon.core.errors import DataError
+    from gnomon.report.columns import QuestionError
+
+    codes = [
+        exit_code(error) for error in (QuestionError("?"), OSError("?"), DataError("?"), ValueError("?"))
+    ]
+    assert codes == [2, 2, 3, 3] and exit_code(KeyError("?")) is None
