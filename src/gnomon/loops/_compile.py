@@ -209,12 +209,12 @@ def _memory_of_types() -> Iterator[None]:
         types.Function.get_call_type = before
 
 
-_typed_once = _remembered(types.Function.get_call_type)
 LOOP: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 INNER: dict[str, Any] = {"no_cpython_wrapper": True}  # never called from Python
 if numba.__version__.startswith("0.68."):  # whose inner classes these are; others only compile longer
     LOOP["pipeline_class"] = _LoopCompiler
     INNER["pipeline_class"] = _PartCompiler  # compiled with its callers alone
+    _typed_once = _remembered(types.Function.get_call_type)
 PART: dict[str, Any] = {**INNER, "_nrt": False}  # nor does it allocate
 
 
