@@ -16,9 +16,7 @@ from gnomon.core.rows import Chunk
 from gnomon.core.threads import in_order
 from gnomon.loops import kmeans as loops
 
-LITTLE = (
-    2**18
-)  # products of rows, columns and centers that one thread has done before another has heard of them
+LITTLE = 2**18  # products of rows, columns and centers that one thread does before another hears of them
 
 
 class LloydWork:
