@@ -106,7 +106,7 @@ class DenseLearner(FittedDense, Learner):
         return rows.weight
 
     def _start(self, work: MLPWork, rng: Any) -> MLPState:
-        draws = self._draws(rng)
+        draws = self._own_draws(rng)
         coefs, intercepts = starts.starting_weights(work.stack, self.init, self.init_scale, draws)
         return self._fresh(work, dense_plan.flat(coefs, intercepts, work.T.dtype), draws)
 
@@ -284,7 +284,7 @@ class DenseLearner(FittedDense, Learner):
 
     # starting
 
-    def _draws(self, rng: Any) -> np.random.RandomState:
+    def _own_draws(self, rng: Any) -> np.random.RandomState:
         """Return scikit-learn's generator for the seed given, so that both draw the same weights."""
         if isinstance(self.random_state, Integral):
             return np.random.RandomState(int(self.random_state))
