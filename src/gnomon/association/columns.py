@@ -17,7 +17,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray, ExtensionDtype, register_extension_dtype, take
 from pandas.api.indexers import check_array_indexer
 
-from gnomon.association.found import collector_paused
+from gnomon.core.collector import collector_paused
 from gnomon.core.linalg import Array
 
 

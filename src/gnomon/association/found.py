@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -134,18 +132,6 @@ def frame_of(found: Iterable[Found], baskets: Baskets | Table, named: bool, **at
 def _columns() -> Any:
     """Return the names of the columns; making them takes as long as a small frame does."""
     return import_pandas().Index(["support", "itemsets", "count"])
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Make many objects that hold no cycles without the collector looking through them again and again."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 def without_lineage(found: Iterable[Found], baskets: Baskets, hierarchy: Any) -> list[Found]:

@@ -7,7 +7,6 @@ no folder can be written, loops are compiled anew in every process; nothing fail
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import logging
 import os
@@ -26,6 +25,8 @@ import numba
 from llvmlite import ir
 from numba.core import cgutils, config, types
 from numba.extending import intrinsic
+
+from gnomon.core.collector import collector_paused
 
 try:  # inner classes, used for one known version alone
     from numba.core.codegen import JITCodeLibrary
@@ -141,7 +142,7 @@ class _LoopCompiler(Compiler):  # type: ignore[misc]
     """What a loop takes in of Numba's own functions is compiled as a part of it."""
 
     def _compile_core(self) -> Any:
-        with _collector_off(), _parts_of_numba(), _memory_of_types():
+        with collector_paused(), _parts_of_numba(), _memory_of_types():
             return super()._compile_core()
 
 
@@ -150,18 +151,6 @@ class _PartCompiler(_LoopCompiler):
         state = self.state
         state.library = _PartCode(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()
-
-
-@contextmanager
-def _collector_off() -> Iterator[None]:
-    """A compiler makes millions of small objects, few of them in cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 @contextmanager

@@ -112,7 +112,7 @@ def cut_feature(rows, f, lo, hi, limits, rules, key, tie, work):
 def search(rows, lo, hi, limits, rules, key, tie, work):
     """Best cut over features in random order, into work.best; returns its feature, or -1."""
     features, swaps = work.features, work.swaps
-    best_f, tried, at, draw = np.int64(-1), 0, np.int64(0), key  # literals would be compiled for once more
+    best_f, tried, at, draw = -1, 0, 0, key
     while at < features.size and tried < rules.max_features:
         swaps[at] = at
         if rules.max_features < features.size:

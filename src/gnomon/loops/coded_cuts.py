@@ -125,7 +125,7 @@ def best_cut(codes, start, step, order, lo, hi, weights, moments, sums, present,
     known = n - gap
     if gap:
         present[known] = -1
-        scan(present, known, sums, total, np.int64(0), least, tie, cut)
+        scan(present, known, sums, total, 0, least, tie, cut)
     scan(present, known - 1, sums, total, np.int64(gap), least, tie, cut)
     if gap:
         present[known] = MISSING_CODE

@@ -98,7 +98,7 @@ def best_of_classes(codes, start, step, order, lo, hi, weights, classes, sums, p
     known = n - gap
     if gap:
         present[known] = -1
-        scan_classes(present, known, sums, total, np.int64(0), least, tie, left, cut)
+        scan_classes(present, known, sums, total, 0, least, tie, left, cut)
     scan_classes(present, known - 1, sums, total, np.int64(gap), least, tie, left, cut)
     if gap:
         present[known] = MISSING_CODE
@@ -125,19 +125,19 @@ def random_of_classes(own, n, limits, base, key, weights, classes, total, least,
     low, high, gap = extremes(own, n)
     if high < 0 or (low == high and not gap):
         return False
-    border, pick, none = low, np.inf, np.int64(0)  # literals would have the callees compiled once more
+    border, pick = low, np.inf
     if low < high:
         a, b = limits[base + 2 * low], limits[base + 2 * high + 1]
         pick = a + uniform(key) * (b - a)
         border = border_of(limits, base, low, high, pick)
     for k in range(left.size):
         left[k] = 0.0
-    sum_classes(own, n, none, border, weights, classes, left)
-    judge_classes(left, total, border, none, none, least, tie, cut)
+    sum_classes(own, n, 0, border, weights, classes, left)
+    judge_classes(left, total, border, 0, 0, least, tie, cut)
     if not gap:
         cut[SIDE] = 2.0 * cut[WEIGHT] > total[0]
     elif low < high:
-        sum_classes(own, n, np.int64(MISSING_CODE), np.int64(MISSING_CODE), weights, classes, left)
-        judge_classes(left, total, border, none, none + 1, least, tie, cut)
+        sum_classes(own, n, MISSING_CODE, MISSING_CODE, weights, classes, left)
+        judge_classes(left, total, border, 0, 1, least, tie, cut)
     cut[NEXT] = max(pick, limits[base + 2 * border + 1])
     return True

@@ -81,7 +81,7 @@ def solve_free(source, places, columns, K, known, diag, low, high, epsilon, most
     Writes beta; R is not brought up to date.
     """
     free = np.empty(most, np.int64)
-    m = np.int64(0)  # no literal, for which the parts would be compiled again
+    m = 0
     for t in range(len(beta)):
         if low[t] < beta[t] < high[t] and (epsilon == 0.0 or beta[t] != 0.0):
             if m == most:

@@ -118,7 +118,7 @@ def mark_sides(columns, codes, order, ints, floats, masks, node, side):
     f, missing_left, categorical = ints[FEATURE], ints[MISSING_LEFT], ints[MASK] == 1
     threshold, code, left = floats[THRESHOLD], ints[CODE], 0
     for k in range(ints[LO], ints[HI]):
-        go, known, i, c = missing_left == 1, False, 0, np.int64(0)
+        go, known, i, c = missing_left == 1, False, 0, 0
         if columns is not None:
             i, x = order[f, k], columns[f, k]
             known = x == x
@@ -241,8 +241,8 @@ def measure_node(order, labels, target, wr, rules, ints, floats, total, value):
 def grow(columns, codes, limits, kinds, labels, target, wr, rules, order, side, ints, floats, values, masks, frontier,
          spare, spare_x, total, best_mask, groups, ranked, marks, notes, power, keys, features):  # fmt: skip
     """Grow the subtree below node 0, one line per node; returns the number of nodes. See `loops.search` on None."""
-    best_first, none, one = rules.max_leaf_nodes > 0, np.int64(0), np.int64(1)  # literals: compiled anew
-    node, first, n_nodes, n_leaves, waiting = -one, none, one, one, none
+    best_first = rules.max_leaf_nodes > 0
+    node, first, n_nodes, n_leaves, waiting = -1, 0, 1, 1, 0
     while True:
         for child in range(first, n_nodes):
             floats[child, LOWER], floats[child, UPPER] = -np.inf, np.inf
@@ -256,7 +256,7 @@ def grow(columns, codes, limits, kinds, labels, target, wr, rules, order, side, 
             if ints[child, MASK] > 0:
                 search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints[child],
                             floats[child], total[child - first], values[child], np.uint64(ints[child, KEY]),
-                            none, kinds.shape[0], masks, child, best_mask, groups, ranked, marks, notes, power,
+                            0, kinds.shape[0], masks, child, best_mask, groups, ranked, marks, notes, power,
                             keys, features)  # fmt: skip
                 if floats[child, GAIN] + 1e-15 < rules.min_decrease:
                     ints[child, FEATURE] = -1
@@ -270,7 +270,7 @@ def grow(columns, codes, limits, kinds, labels, target, wr, rules, order, side, 
         waiting -= 1
         frontier[at] = frontier[waiting]
         n_left = mark_sides(columns, codes, order, ints[node], floats[node], masks, node, side)
-        partition(order, columns, none, order.shape[0], ints[node, LO], ints[node, HI], n_left, side, spare,
+        partition(order, columns, 0, order.shape[0], ints[node, LO], ints[node, HI], n_left, side, spare,
                   spare_x)  # fmt: skip
         first = n_nodes
         ints[node, LEFT], ints[node, RIGHT], ints[node, CREATED] = first, first + 1, n_leaves

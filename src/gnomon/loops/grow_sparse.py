@@ -123,7 +123,7 @@ def search_lines(lines, place, node, kinds, labels, target, wr, rules, ints, flo
     if draws:
         for at in range(begin, end):
             lines.line_of[lists[at, 0]] = at
-    tried, met, drawn, draw = 0, np.int64(0), 0, key
+    tried, met, drawn, draw = 0, 0, 0, key
     while tried < rules.max_features and met < end - begin:
         line = begin + met
         if draws:
@@ -242,8 +242,8 @@ def part_lists(lines, place, node, first, used, side):
 def grow_entries(lines, n_lists, kinds, labels, target, wr, rules, order, side, ints, floats, values, frontier, total,
                  groups, marks, notes):  # fmt: skip
     """Grow the tree below node 0, whose list has `n_lists` lines; returns the number of nodes."""
-    best_first, one, place = rules.max_leaf_nodes > 0, np.int64(1), np.int64(0)
-    node, first, n_nodes, n_leaves, waiting, used = -one, np.int64(0), one, one, np.int64(0), n_lists
+    best_first, place = rules.max_leaf_nodes > 0, 0
+    node, first, n_nodes, n_leaves, waiting, used = -1, 0, 1, 1, 0, n_lists
     while True:
         for child in range(first, n_nodes):
             floats[child, LOWER], floats[child, UPPER] = -np.inf, np.inf

@@ -5,8 +5,6 @@ They are compiled when the first large node is met: small data do not pay for th
 
 from __future__ import annotations
 
-import numpy as np
-
 from gnomon.loops._compile import compiled
 from gnomon.loops.grow import child_key, mark_sides, measure_node, partition
 from gnomon.loops.search import search_node
@@ -24,14 +22,14 @@ def search_part(columns, codes, limits, kinds, labels, target, wr, rules, order,
                 key, first, last, masks, best_mask, groups, ranked, marks, notes, power, keys, features):  # fmt: skip
     """Best split of a node over the features first..last-1, into its record."""
     search_node(columns, codes, limits, kinds, labels, target, wr, rules, order, ints, floats, total, value, key,
-                first, last, masks, np.int64(0), best_mask, groups, ranked, marks, notes, power, keys,
+                first, last, masks, 0, best_mask, groups, ranked, marks, notes, power, keys,
                 features)  # fmt: skip
 
 
 @compiled(**ENTRY)
 def mark(columns, codes, order, ints, floats, masks, side):
     """side[i] = 1 for the rows that go left; returns how many."""
-    return mark_sides(columns, codes, order, ints, floats, masks, np.int64(0), side)
+    return mark_sides(columns, codes, order, ints, floats, masks, 0, side)
 
 
 @compiled(**ENTRY)
@@ -43,4 +41,4 @@ def part_lines(order, columns, first, last, lo, hi, n_left, side, spare, spare_x
 @compiled(**ENTRY)
 def keys_of_children(key):
     """The random keys of the left and the right child."""
-    return child_key(key, np.int64(0)), child_key(key, np.int64(1))
+    return child_key(key, 0), child_key(key, 1)

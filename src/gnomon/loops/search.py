@@ -93,7 +93,7 @@ def best_cut(rules, kinds, n_groups, center, key, f, total, parent, floats, tie,
     gap, categorical = missing[0] > 0.0, kinds[0] > 0
     if n_groups == 0 or (n_groups == 1 and not gap):
         return False
-    begin, end, pick, lefts = np.int64(0), n_groups, np.nan, groups
+    begin, end, pick, lefts = 0, n_groups, np.nan, groups
     if ranked is not None and categorical:
         end, lefts = arrange_categories(classify, m, n_groups, groups, ranked, power), ranked
     if not categorical:

@@ -31,7 +31,7 @@ def pair_steps(source, places, columns, K, known, diag, low, high, epsilon, floo
         if not known[i]:
             take_row(source, places, columns, diag, i, K, known)
         first = K[i]
-        j, best = np.int64(-1), -1.0  # no literal, for which `move` would be compiled again
+        j, best = -1, -1.0
         own = diag[i]
         for t in range(n):
             if beta[t] > low[t]:
@@ -128,7 +128,7 @@ def grouped_steps(K, column, group, diag, low, high, floor, tol, max_steps, beta
     """
     n = len(R)
     steps = 0
-    step, i, j = 0.0, np.int64(0), np.int64(0)
+    step, i, j = 0.0, 0, 0
     top, bottom, rows = np.empty(2), np.empty(2), np.empty(2, np.int64)
     while True:
         top[:], bottom[:], rows[:] = -np.inf, np.inf, -1
