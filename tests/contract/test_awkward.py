@@ -259,6 +259,23 @@ def test_bad_rows_at_predict_are_refused(subject, name):
             getattr(model, method)(X)
 
 
+@pytest.mark.parametrize("subject", [one for one in MATRIX if not one.takes_infinity], ids=repr)
+def test_infinite_entries_of_a_large_matrix_are_refused(subject, monkeypatch):
+    """A large matrix is not looked through at the door but chunk by chunk, also where entries may be missing."""
+    monkeypatch.setattr("gnomon.core.array_checks.LARGE", 1)
+    data = subject.rows()
+    X = np.array(data.X, dtype=float)
+    model = subject.fit(data._replace(X=X))
+    spoiled = X.copy()
+    spoiled[-1, -1] = np.inf
+    with pytest.raises((ValueError, TypeError), match="inf"):
+        subject.fit(data._replace(X=spoiled))
+    for method in ("predict", "transform", "score_samples"):
+        if hasattr(model, method):
+            with pytest.raises((ValueError, TypeError), match="inf"):
+                getattr(model, method)(spoiled)
+
+
 SQUARES = (
     "BayesianGaussianMixture", "BayesianLogisticRegression", "ClassicalMDS", "FactorAnalysis", "GaussianMixture",
     "GaussianNB", "LinearDiscriminantAnalysis", "ProbabilisticPCA", "QuadraticDiscriminantAnalysis", "SoftKMeans",

@@ -33,23 +33,26 @@ def class_weights(chunk: Chunk, n_classes: int) -> Array:
     return np.bincount(chunk.y, weights=chunk.weight, minlength=n_classes)
 
 
+def holes(chunk: Chunk) -> int:
+    """Partial sum of the number of missing entries; nothing is counted where there is none."""
+    return int(np.isnan(chunk.X).sum()) if np.isnan(chunk.X.sum(dtype=np.float64)) else 0
+
+
 def class_sums(chunk: Chunk, family: Family, n_classes: int) -> ClassSums:
     """Return the statistics of a family for every class."""
+    if isinstance(family, Gaussian) and (family._is_diagonal or not holes(chunk)):
+        return normal_sums(chunk, family.covariance_type, n_classes)
     weight = class_weights(chunk, n_classes)
-    if isinstance(family, Gaussian) and (family._is_diagonal or not np.isnan(chunk.X).any()):
-        return ClassSums(weight, gaussian_moments(chunk, family.covariance_type, weight))
     member = np.zeros((len(chunk.weight), n_classes))
     member[np.arange(len(member)), chunk.y] = chunk.weight
     return ClassSums(weight, family.statistics(chunk.X, member))
 
 
-def gaussian_moments(chunk: Chunk, kind: str, weight: Array) -> Any:
-    """Return the moments of every class for a kind of covariance."""
-    if kind == "tied":
-        return tied_moments(chunk, weight)
-    if kind in ("full", "fixed"):
-        return full_moments(chunk, weight)
-    return diagonal_moments(chunk, weight)
+def normal_sums(chunk: Chunk, kind: str, n_classes: int) -> ClassSums:
+    """Return the moments of every class for a kind of covariance; a diagonal one alone passes over missing entries."""
+    weight = class_weights(chunk, n_classes)
+    moments = {"tied": tied_moments, "full": full_moments, "fixed": full_moments}.get(kind, diagonal_moments)
+    return ClassSums(weight, moments(chunk, weight))
 
 
 def diagonal_moments(chunk: Chunk, weight: Array) -> DiagonalMoments:

@@ -36,11 +36,13 @@ def normalized(joint: Array, prior: Array, *, logs: bool = True) -> Array:
     """
 
     def normalize(rows: slice) -> None:
-        lost = ~np.isfinite(joint[rows].max(axis=1))
+        sums = log_sum_exp(joint[rows])
+        lost = ~np.isfinite(sums)
         if lost.any():
             with np.errstate(divide="ignore"):
                 joint[rows][lost] = np.log(prior)
-        joint[rows] -= log_sum_exp(joint[rows])[:, None]
+            sums[lost] = log_sum_exp(joint[rows][lost])
+        joint[rows] -= sums[:, None]
         if not logs:
             np.exp(joint[rows], out=joint[rows])
 
@@ -110,6 +112,13 @@ def class_priors(weight: Array, priors: Any = None) -> Array:
     return probabilities(given.copy(), name="priors")
 
 
+def finite(sums: ClassSums) -> ClassSums:
+    """Return the sums, or refuse rows whose squares overflow."""
+    if hasattr(sums.statistics, "scatter") and not np.isfinite(sums.statistics.scatter).all():
+        raise DataError("X has entries so large that their squares overflow; scale the columns.")
+    return sums
+
+
 class FamilyPosterior(ClassPosterior):
     """What every classifier with a stack of distributions has."""
 
@@ -153,10 +162,7 @@ class FamilyClassifier(FamilyPosterior, Additive):
         return self._family().estimate(sums.statistics)
 
     def _statistics(self, rows: Any) -> ClassSums:
-        sums = total(class_sums, rows.in_chunks_of(CHUNK_BYTES), self._family(), len(rows.classes))
-        if hasattr(sums.statistics, "scatter") and not np.isfinite(sums.statistics.scatter).all():
-            raise DataError("X has entries so large that their squares overflow; scale the columns.")
-        return sums
+        return finite(total(class_sums, rows.in_chunks_of(CHUNK_BYTES), self._family(), len(rows.classes)))
 
     def _estimate(self, sums: ClassSums, *covariances: Any) -> dict[str, Any]:
         family = self._estimated(sums, *covariances)

@@ -8,23 +8,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from gnomon.bayes.class_moments import ClassSums, class_sums
-from gnomon.bayes.classifier import CHUNK_BYTES, FamilyClassifier
+from gnomon.bayes.class_moments import ClassSums, class_sums, holes, normal_sums
+from gnomon.bayes.classifier import CHUNK_BYTES, FamilyClassifier, finite
 from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
-from gnomon.core.sums import Chunk, total
+from gnomon.core.sums import total
 from gnomon.core.validate import warn
 from gnomon.distributions.normal import Gaussian
 
 SHARE = Interval(Real, 0, 1, closed="both")
 STEPS = 1000  # of EM at most
 SETTLED = 1e-9  # largest change of a mean or covariance, in deviations of its columns
-
-
-def holes(chunk: Chunk) -> int:
-    """Partial sum of the number of missing entries; nothing is counted where there is none."""
-    return int(np.isnan(chunk.X).sum()) if np.isnan(chunk.X.sum(dtype=np.float64)) else 0
 
 
 def ledoit_wolf(X: Array) -> Array:
@@ -47,9 +42,10 @@ class NormalClasses(FamilyClassifier):
         return {"sums_": sums, **self._estimate(sums, matrices)}, None
 
     def _statistics(self, rows: Any) -> ClassSums:
-        if total(holes, rows):
-            return self._completed(rows)
-        return super()._statistics(rows)
+        family = self._family()
+        sums = total(normal_sums, rows.in_chunks_of(CHUNK_BYTES), family.covariance_type, len(rows.classes))
+        doubtful = family._is_diagonal or np.isnan(sums.statistics.mean).any()
+        return self._completed(rows) if doubtful and total(holes, rows) else finite(sums)
 
     def _add(self, rows: Any) -> Any:
         if self._made_elsewhere():

@@ -13,6 +13,8 @@ from gnomon.core.rows import is_finite
 if TYPE_CHECKING:
     from gnomon.core.validate import Reads
 
+LARGE = 2**20  # entries; so many are looked at chunk by chunk, just before their first use
+
 
 def is_plain(estimator: Any, X: Any, reads: Reads, reset: bool) -> bool:
     """Tell whether X is a matrix of floats that needs no more than a look at its entries."""
@@ -23,9 +25,7 @@ def is_plain(estimator: Any, X: Any, reads: Reads, reset: bool) -> bool:
             return False
     elif hasattr(estimator, "feature_names_in_") or X.shape[1] != getattr(estimator, "n_features_in_", -1):
         return False
-    if reads.nan:
-        return is_finite(X) or not np.isinf(X).any()
-    return is_large(X, reads) or is_finite(X)
+    return is_large(X, reads) or is_finite(X) or (reads.nan and not np.isinf(X).any())
 
 
 def is_plain_target(y: Any, n: int, reads: Reads) -> bool:
@@ -40,7 +40,7 @@ def _is_float_matrix(X: Any, reads: Reads) -> bool:
 
 def is_large(X: Any, reads: Reads) -> bool:
     """Tell whether X is a matrix of floats so large that its entries are looked at chunk by chunk."""
-    return _is_float_matrix(X, reads) and X.size >= 2**20
+    return _is_float_matrix(X, reads) and X.size >= LARGE
 
 
 def canonical_csr(X: Any) -> Any:

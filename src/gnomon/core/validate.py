@@ -70,7 +70,7 @@ def read(
     """Return the rows of X, y and weights, checked; `estimator` is only asked, never changed."""
     if is_table(X) or is_dask(X):
         return _read_elsewhere(estimator, X, y, sample_weight, reads, reset, classes, lengths)
-    check = _checker(estimator) if not reads.nan and is_large(X, reads) else None
+    check = _checker(estimator, reads.nan) if is_large(X, reads) else None
     X, y, names = _arrays(estimator, X, y, reads, reset)
     if reads.positive:
         refuse_negative(X, type(estimator).__name__)
@@ -95,7 +95,7 @@ def _arrays(estimator: Any, X: Any, y: Any, reads: Reads, reset: bool) -> tuple[
     options: dict[str, Any] = {
         "accept_sparse": "csr" if reads.sparse else False,
         "dtype": list(reads.dtypes),
-        "ensure_all_finite": "allow-nan" if reads.nan else not is_large(X, reads),
+        "ensure_all_finite": False if is_large(X, reads) else "allow-nan" if reads.nan else True,
         "ensure_min_samples": reads.min_rows if reset else 1,
         "reset": reset,
     }
@@ -144,13 +144,13 @@ def _missing(name: str) -> str:
     )
 
 
-def _checker(estimator: Any) -> Any:
-    """Return the function that raises scikit-learn's error for entries that are not finite."""
+def _checker(estimator: Any, nan: bool) -> Any:
+    """Return the function that raises scikit-learn's error for entries that are not finite; NaN may pass."""
     name = type(estimator).__name__
 
     def check(X: Any) -> None:
         with _own_words(name):
-            assert_all_finite(X, estimator_name=name, input_name="X")
+            assert_all_finite(X, allow_nan=nan, estimator_name=name, input_name="X")
 
     return check
 

@@ -70,6 +70,7 @@ class TruncatedRBFMap(NamedColumns):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Note the columns; `y` is ignored."""
         rows = self._read(X)
+        _ = rows.X  # looked through
         self._check_count(rows.n_features)
         self._adopt({"powers_": exponents(rows.n_features, range(int(self.max_degree) + 1))}, rows)
         return self

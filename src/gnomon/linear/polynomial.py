@@ -94,6 +94,7 @@ class PolynomialFeatures(TransformerMixin, Estimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Note the columns; `y` is ignored."""
         rows = self._read(X)
+        _ = rows.X  # looked through
         low, high = self._degrees()
         self._check(rows.n_features, high)
         terms = self._terms(rows.n_features, low, high)
