@@ -91,7 +91,7 @@ def test_gap_counts_what_an_infeasible_dual_point_may_lose():
     """One row x = 1, y = 1, τ = ½, b = 2 and d = ¼: loss ½ exceeds rd = −¼ by ¾, and Aᵀd·b = ½ is no bound."""
     program = Program(np.ones((1, 1)), np.ones(1), np.full(1, 0.5), np.ones(1), 1, None)
     state = Interior(
-        np.full(1, 0.75), np.full(1, 0.25), np.ones(1), np.ones(1), np.ones(1), program, np.ones(1)
+        np.full(1, 0.75), np.full(1, 0.25), np.ones(1), np.ones(1), np.ones(1), program, np.ones(1), 0.0, 0.0
     )
     assert certificate(state, np.full(1, 2.0)) == (0.75, 0.5)
 

@@ -57,6 +57,8 @@ class Interior(NamedTuple):
     beta: Array  # (p,)
     program: Program  # it follows from the rows, so no checkpoint holds it
     best: Array  # coefficients to be kept
+    value: float  # what `beta` costs
+    least: float  # what `best` costs
 
 
 def interior_start(program: Program) -> Interior:
@@ -69,12 +71,13 @@ def interior_start(program: Program) -> Interior:
     r = A @ beta - y
     margin = 1e-3 * max(float(np.abs(r).mean()), 1e-10)
     z = np.maximum(r, 0.0) + margin
-    return Interior(low.copy(), cap - low, z, z - r, beta, program, beta)
+    value = primal_value(program, beta)
+    return Interior(low.copy(), cap - low, z, z - r, beta, program, beta, value, value)
 
 
 def interior_step(s: Interior) -> Interior:
     """Mehrotra's predictor and corrector: one factorization, two solves."""
-    x, slack, z, w, beta, program, best = s
+    x, slack, z, w, beta, program, best, _, least = s
     A = program.A
     q = 1.0 / (z / x + w / slack)
     solve = _normal_solver(A, q)
@@ -94,9 +97,10 @@ def interior_step(s: Interior) -> Interior:
     dw = (mu - dw_first) / slack - w + w / slack * dx
     fp, fd = _reach(x, dx, slack), _dual_reach(z, dz, w, dw)
     beta = beta - fd * dbeta
-    if not primal_value(program, beta) > primal_value(program, best):
-        best = beta
-    return Interior(x + fp * dx, slack - fp * dx, z + fd * dz, w + fd * dw, beta, program, best)
+    value = primal_value(program, beta)
+    if not value > least:
+        best, least = beta, value
+    return Interior(x + fp * dx, slack - fp * dx, z + fd * dz, w + fd * dw, beta, program, best, value, least)
 
 
 def _normal_solver(A: Array, q: Array) -> Any:
@@ -131,8 +135,12 @@ def _dual_reach(z: Array, dz: Array, w: Array, dw: Array) -> float:
 
 def primal_value(program: Program, beta: Array) -> float:
     """Σ of the check losses of every row of the program."""
-    r = program.y - program.A @ beta
-    return float(np.sum(np.where(r > 0, (program.cap - program.low) * r, -program.low * r)))
+    return check_losses(program, program.y - program.A @ beta)
+
+
+def check_losses(program: Program, r: Array) -> float:
+    """Σ of the check losses of residuals: each costs (cap − low) r above zero, −low r below."""
+    return float((program.cap - program.low) @ np.maximum(r, 0.0) - program.low @ np.minimum(r, 0.0))
 
 
 def certificate(s: Interior, beta: Array) -> tuple[float, float]:
@@ -141,7 +149,8 @@ def certificate(s: Interior, beta: Array) -> tuple[float, float]:
     With r = y − A beta the dual value yᵀd is rᵀd + betaᵀAᵀd; the losses exceed rᵀd row by row.
     """
     d = s.x - s.program.low
-    gap = primal_value(s.program, beta) - float((s.program.y - s.program.A @ beta) @ d)
+    r = s.program.y - s.program.A @ beta
+    gap = check_losses(s.program, r) - float(r @ d)
     return abs(gap), float(np.abs(beta) @ np.abs(s.program.A.T @ d))
 
 
@@ -161,7 +170,7 @@ def crossover(s: Interior) -> Array:
     vertex = linalg.lstsq(A[chosen], y[chosen], lapack_driver="gelsy")[0]
     if s.program.units.basis.shape == (p, p):  # rows of the penalty say that a coefficient is zero
         vertex[rows[chosen[rows[chosen] >= s.program.count]] - s.program.count] = 0.0
-    better = primal_value(s.program, vertex) <= primal_value(s.program, s.best) * (1 + 1e-12) + 1e-300
+    better = primal_value(s.program, vertex) <= s.least * (1 + 1e-12) + 1e-300
     return vertex if better else s.best
 
 

@@ -120,19 +120,20 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
     def _step(self, work: Any, state: Interior) -> tuple[Interior, Report]:
         unit = state.program.units.size / float(state.program.cap[: state.program.count].sum())
         if not len(state.z):
-            return state, Report(primal_value(state.program, state.best) * unit, 0.0, done=True)
+            return state, Report(state.least * unit, 0.0, done=True)
         with np.errstate(all="ignore"):
             new = interior_step(state)
         stuck = not np.isfinite(new.beta).all() or not (new.x > 0).all() or not (new.slack > 0).all()
         state = state if stuck else new
         gap, lost = certificate(state, state.beta)
         size = float(state.program.cap @ np.abs(state.program.y))
-        end = stuck or gap <= max(1e-11 * primal_value(state.program, state.beta), 1e-300, 1e-13 * size)
+        end = stuck or gap <= max(1e-11 * state.value, 1e-300, 1e-13 * size)
         if end:
-            state = state._replace(best=crossover(state))
+            best = crossover(state)
+            state = state._replace(best=best, least=primal_value(state.program, best))
             gap, lost = certificate(state, state.best)
         report = Report(
-            primal_value(state.program, state.best) * unit,
+            state.least * unit,
             (gap + lost) * unit,
             done=end and gap + lost <= NEAR * size,
             stalled=end,
@@ -187,7 +188,8 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
         if self.fit_intercept and len(best):
             y = (rows.y - units.center) / units.size
             best = units.basis[-1] * weighted_quantile(y, rows.weight, self._check_loss()[0])
-        return Interior(*np.zeros((4, 0)), best, program, best)
+        least = primal_value(program, best)
+        return Interior(*np.zeros((4, 0)), best, program, best, least, least)
 
 
 class LaplaceRegression(QuantileRegressor):
