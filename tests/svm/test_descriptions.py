@@ -32,9 +32,9 @@ def test_a_machine_of_all_classes_describes_itself(kind, classes):
     n, at = len(X), np.arange(len(X))
     w = np.where(at % 10 == 0, 0.0, 1.0 + at % 3)
     factor = np.array([1.0, 2.0, 1.0][:classes])
-    model = SVC(
-        kernel=RBF(1.0), multi_class=kind, C=0.5, class_weight=dict(enumerate(factor)), tol=1e-6
-    ).fit(X, y, sample_weight=w)
+    model = SVC(kernel=RBF(1.0), multi_class=kind, C=0.5, class_weight=dict(enumerate(factor)), tol=1e-6).fit(
+        X, y, sample_weight=w
+    )
     used, dual = model.support_, model.dual_coef_
     assert (w[used] > 0).all() and (np.diff(y[used]) >= 0).all() and len(used) < (w > 0).sum()
     assert model.n_support_.tolist() == np.bincount(y[used]).tolist()
@@ -60,7 +60,7 @@ def test_a_machine_of_all_classes_describes_itself(kind, classes):
     assert model.gap_ == model.primal_ - model.dual_ and abs(model.gap_) < 1e-6 * model.primal_
     own = dual[y[used], np.arange(len(used))]
     most = price[used] * (1.0 if kind == "crammer_singer" else classes - 1.0)
-    assert (own > 0).all() and (own <= most * (1 + 1e-12)).all()
+    assert (own > -1e-12).all() and (own <= most * (1 + 1e-12)).all()
     assert model.n_pair_steps_.shape == (1,) and model.n_pair_steps_[0] > 1
 
 
@@ -69,7 +69,9 @@ def test_a_machine_of_all_classes_describes_itself(kind, classes):
 def test_a_machine_of_shares_is_the_machine_of_one_price(kernel, nu):
     """The decision of `NuSVC` is that of `SVC` whose price is the largest multiplier by its weight."""
     X, y = cloud()
-    X = X + 3.0  # the intercept of a linear kernel is shifted back
+    if kernel == "linear":
+        y = (X[:, 0] + 0.5 * X[:, 2] > 0).astype(int)
+        X = X + 3.0  # the intercept of a linear kernel is shifted back
     w = 1.0 + np.arange(60) % 4
     model = NuSVC(nu=nu, kernel=kernel, gamma=0.3).fit(X, y, sample_weight=w)
     C = (model.dual_coef_full_ / w).max()
@@ -95,9 +97,13 @@ def test_a_found_tube_is_the_tube_of_its_width(kernel):
     twin = SVR(C=0.6, epsilon=model.epsilon_, kernel=kernel, gamma=0.3, tol=1e-9).fit(
         X + 2.0, y, sample_weight=w
     )
-    assert model.epsilon_ > 0.05 and model.support_.tolist() == twin.support_.tolist()
+    assert model.epsilon_ > 0.05
     assert_allclose(model.predict(X + 2.0), twin.predict(X + 2.0), atol=1e-6)
-    assert_allclose(model.dual_coef_, twin.dual_coef_, atol=1e-5)
+    full = np.zeros((2, 60))
+    for one, machine in zip(full, (model, twin), strict=True):
+        one[machine.support_] = machine.dual_coef_[0]
+    if kernel == "rbf":  # with as few columns as a line has, multipliers are not unique
+        assert_allclose(*full, atol=1e-5)
     assert_allclose(model.intercept_, twin.intercept_, atol=1e-5)
     assert np.abs(model.dual_coef_).sum() == pytest.approx(0.37 * 0.6 * w.sum())
     outside = w[np.abs(y - model.predict(X + 2.0)) > model.epsilon_ + 1e-6].sum()
@@ -161,7 +167,9 @@ def test_votes_by_hand():
     found = np.random.default_rng(0).normal(size=(30, 6)).round(1)
     found[::5, 2] = 0.0
     for decisions, count in ((found[:, :3], 3), (found, 4)):
-        for row, cast, both in zip(decisions, votes(decisions, count), votes_and_confidence(decisions, count)):
+        for row, cast, both in zip(
+            decisions, votes(decisions, count), votes_and_confidence(decisions, count)
+        ):
             total, first, sums = np.zeros(count), np.zeros(count), np.zeros(count)
             for value, (a, b) in zip(row, combinations(range(count), 2), strict=True):
                 total[a if value > 0 else b] += 1
@@ -183,7 +191,9 @@ def test_decisions_of_pairs_in_both_shapes():
     for k in range(3):  # one machine a class
         alone = SVC(gamma=0.3, tol=1e-9).fit(IRIS, KIND == k)
         assert_allclose(rest.decision_function(IRIS)[:, k], alone.decision_function(IRIS), atol=1e-6)
-        assert rest.primal_[k] == pytest.approx(alone.primal_) and rest.margin_[k] == pytest.approx(alone.margin_)
+        assert rest.primal_[k] == pytest.approx(alone.primal_) and rest.margin_[k] == pytest.approx(
+            alone.margin_
+        )
     assert rest.predict(IRIS).tolist() == rest.decision_function(IRIS).argmax(axis=1).tolist()
 
 
