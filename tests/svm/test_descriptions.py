@@ -314,3 +314,39 @@ def test_points_a_hair_inside_an_edge_are_no_corners():
     assert convex_hull([[0.0, 0.0], [2.0, 2.0], [1.0, 1.0]]).tolist() == [0, 1]
     line = np.array([[0.0, 0, 0], [1, 1, 1], [2, 2, 2]])
     assert convex_hull(line).tolist() == [0, 2]
+
+
+def test_a_machine_of_shares_without_a_margin_keeps_its_multipliers():
+    """Rows that are all the same: the margin is zero, and nothing is divided by it."""
+    model = NuSVC(nu=1.0, kernel="linear").fit(np.ones((4, 1)), [0, 0, 1, 1])
+    assert_allclose(model.dual_coef_full_, 1.0)
+    assert_allclose(model.decision_function([[1.0], [5.0]]), 0.0, atol=1e-12)
+    assert_allclose(model.slack_, 1.0)
+
+
+@pytest.mark.parametrize("far", [0, 7])
+def test_prices_that_hide_the_targets_are_refused(far):
+    X, y, w = np.ones((8, 1)), np.arange(8.0), np.ones(8)
+    w[far] = 1e15
+    with pytest.raises(DataError, match="C times sample_weight is as large as 1e[+]15"):
+        NuSVR(kernel="rbf").fit(X + y[:, None], y, sample_weight=w)
+    w[far] = 1e13
+    NuSVR(kernel="rbf").fit(X + y[:, None], y, sample_weight=w)
+    X[far] = 1e8  # now the kernel is large, not the weight
+    with pytest.raises(DataError, match="C times sample_weight"):
+        NuSVR(kernel="linear").fit(X, y)
+
+
+def test_the_search_for_a_vector_climbs_in_every_column():
+    """Two points sum up to more in their middle than the heavy point far away; one column never moves."""
+    model = SVC(kernel=RBF(1.0)).fit([[-0.5, 0.0], [0.5, 0.0], [9.0, 0.0]], [1, 1, 0])
+    model.support_vectors_ = np.array([[0.0, 0.0], [1.6, 0.0], [50.0, 0.0]])
+    model.dual_coef_ = np.array([[1.0, 1.0, -1.35]])
+    small = model.reduce(1)
+    assert_allclose(small.support_vectors_, [[0.8, 0.0]], atol=1e-4)
+    assert small.dual_coef_[0] == pytest.approx([2 * np.exp(-0.32)])
+
+
+def test_weights_of_columns_before_a_fit():
+    with pytest.raises(AttributeError, match="'SVC' object has no attribute 'coef_' before it is fitted"):
+        SVC(kernel="linear").coef_
