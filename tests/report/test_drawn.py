@@ -1,5 +1,6 @@
 """Pictures and sentences of a report: what is drawn where and in which color, what is said, and when something else."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,8 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from gnomon.plot import style
-from gnomon.report import drawings, pictures, words
+from gnomon.report import drawings, markup, page, pictures, words
+from gnomon.report.columns import CATEGORY, NUMBER, OUT, Column
 from gnomon.report.contest import Comparison
 from gnomon.report.entries import Entry
 from gnomon.report.looks import Decision, Dependence, Group
@@ -74,7 +76,7 @@ def test_a_picture_is_an_element_of_the_page():
     assert text == pictures.svg(lambda ax: ax.set_xlabel("hello"), "what <is> drawn", (3.0, 2.0))
     wide = pictures.svg(lambda ax: None, "")
     assert "max-width: 614px" in wide and 'viewBox="0 0 460.8 259.2"' in wide
-    for name in pictures.re.findall(r' id="([^"]*)"', text):
+    for name in re.findall(r' id="([^"]*)"', text):
         assert f"#{name}" in text  # other names are left out: a page has each once
     with pytest.raises(ValueError, match="without a size"):
         pictures._for_page("<svg></svg>", "")
@@ -538,3 +540,92 @@ def test_a_comparison_as_plain_values():
     assert {"gnomon", "Python", "numpy", "polars"} <= set(found["versions"])
     result.problem.task.sign = 1
     assert result.to_dict()["better"] == "higher"
+
+
+# The page
+
+
+def column(name, kind, done="done", missing=0, distinct=2):
+    return Column(name, kind, missing, distinct, done)
+
+
+def test_the_head_of_the_page_counts_the_columns_in_use():
+    result = made(
+        [entry("M", 1.0, n_folds=1, scores=[1]), entry("N", 2.0, n_folds=1, scores=[1])], source="/a/b/t.csv",
+        interrupted=False, too_large={}, time_budget=None,
+    )  # fmt: skip
+    result.problem.columns = [column("a", NUMBER), column("b", OUT), column("c", CATEGORY)]
+    head = page._header(result)
+    assert "gnomon compare · t.csv · 100 rows, 2 columns used · 20" in head
+    assert "<h1>M predicts y best: RMSE 1.00 ± 0.50.</h1>" in head
+    assert '<p class="lead">Better than every other model tried.</p>' in head
+    result.source = ""
+    assert "gnomon compare · a table · " in page._header(result)
+
+
+def test_tables_of_the_page():
+    found = markup.table(
+        "c", ["m", "x", "y", "z"], [["a", "1", "2", "<3"], ["b", "4", "5", "6"]], numeric=2, best=True
+    )
+    assert found == (
+        '<div class="scroll"><table><caption>c</caption><thead><tr><th scope="col">m</th><th scope="col" class="n">x'
+        '</th><th scope="col" class="n">y</th><th scope="col">z</th></tr></thead><tbody><tr class="best">'
+        '<th scope="row">a</th><td class="n">1</td><td class="n">2</td><td>&lt;3</td></tr>'
+        '<tr><th scope="row">b</th><td class="n">4</td><td class="n">5</td><td>6</td></tr></tbody></table></div>'
+    )
+    assert '<tr class="best">' not in markup.table("c", ["m"], [["a"]])
+    assert page.figure("") == page.pair(page.figure("")) == "" and page.figure("p", "c", "wide") == (
+        '<figure class="wide">p<figcaption>c</figcaption></figure>'
+    )
+    assert page.pair(page.figure("p")) == '<div class="pair"><figure>p</figure></div>'
+
+
+def test_rows_of_the_ranking_and_other_metrics():
+    one = entry(
+        "M", 1.0, seconds=1.25, chosen=[{"k": 1}, {"k": 2}, {"k": 2}, {"k": 1}], beside={"mae": [1.0, 2.0]}
+    )
+    other = entry("N", 2.0, p_value=0.25, seconds=0.04, chosen=[{}], beside={"r2": [0.5]})
+    result = made([one, other, Entry("L", False, failure="too slow")])
+    found = page._ranking(result)
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", found)
+    assert cells[5:] == [
+        "M",
+        "1.00 ± 0.50",
+        "best",
+        "1.2 s",
+        "k=1",
+        "N",
+        "2.00 ± 0.50",
+        "0.250",
+        "0.0 s",
+        "defaults",
+    ]
+    assert found.count('class="n"') == 9 and found.count('class="best"') == 1
+    beside = page._beside(result)
+    assert re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", beside) == [
+        "model", "mae", "r2", "M", "1.50", "–", "N", "–", "0.500",
+    ]  # fmt: skip
+    assert beside.count('class="n"') == 6 and page._beside(made([entry("M", 1.0)])) == ""
+    assert page._left_out(result) == "<h3>Not in the ranking</h3><ul><li>L: too slow</li></ul>"
+    assert page._left_out(made([one])) == ""
+    result.problem.columns = [column("a", NUMBER, "standardized", 3, 7)]
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", page._columns(result))
+    assert (
+        cells[5:] == ["a", "7", "3", "number", "standardized"]
+        and page._columns(result).count('class="n"') == 4
+    )
+
+
+def test_details_of_a_model_are_drawn_once(monkeypatch):
+    monkeypatch.setattr(page.pictures, "close_up", lambda result, entry: f"close {entry.name}")
+    monkeypatch.setattr(page.pictures, "trace", lambda entry: f"trace {entry.name}")
+    best = entry("M", 1.0, scores=[-1.0, -0.5], warned=["a", "b", "c", "d"])
+    other = entry("N", 2.0, scores=[-2.0])
+    result = made([best, other])
+    first, second = page._details(result, best), page._details(result, other)
+    assert "<p>Folds: 1.00, 0.500.</p>" in first and "figure" not in first
+    assert (
+        re.findall(r"Warned: (\w)", first) == ["a", "b", "c"]
+        and '<span class="soft">1.00 ± 0.50</span>' in first
+    )
+    assert "<figure>close N</figure><figure>trace N</figure>" in second and "Warned" not in second
