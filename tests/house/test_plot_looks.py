@@ -14,8 +14,10 @@ from numpy.testing import assert_allclose
 from gnomon import plot
 from gnomon.plot import style
 from gnomon.plot import trees as tree_pictures
+from gnomon.plot.cluster import choose_k as drawn_k
 from gnomon.plot.evaluation import intervals
 from gnomon.plot.sequence import markov_chain, ranking_table, walk_labels
+from gnomon.plot.theory import shatter_panels
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = (X[:, 0] + 0.3 * X[:, 1] > 0).astype(int)
@@ -182,7 +184,7 @@ def test_clusters_and_their_steps():
     for k, dots in enumerate(ax.collections):
         assert_allclose(dots.get_offsets(), np.column_stack([steps + (2 * k - 1) * 0.25, halves[:, k]]))
         assert dots.get_zorder() == 3
-    ax = plot.choose_k(choose_k(X, [1, 2, 3], "mdl", random_state=0))
+    ax = drawn_k(choose_k(X, [1, 2, 3], "mdl", random_state=0))
     assert line_look(ax.lines[0]) == wanted(0, marker="o") and line_look(ax.lines[1]) == wanted(
         QUIET, dashes="--"
     )
@@ -277,7 +279,9 @@ def test_the_graph_of_a_chain():
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j and M[i, j] > 0.005]
     assert [arrow.get_linewidth() for arrow in ax.patches] == pytest.approx([0.5 + 4 * M[p] for p in pairs])
     assert all((a.shrinkA, a.shrinkB, a.get_mutation_scale()) == (18, 18, 14) for a in ax.patches)
-    assert [line_look(line) for line in ax.lines] == [wanted(k, marker="o", dot=30) for k in range(3)]
+    assert [line_look(line) for line in ax.lines] == [
+        wanted(k, dashes="None", marker="o", dot=30) for k in range(3)
+    ]
     angle = np.pi / 2 - 2 * np.pi * np.arange(3) / 3
     place = np.column_stack([np.cos(angle), np.sin(angle)])
     said = {text.get_text(): text for text in ax.texts}
@@ -331,7 +335,7 @@ def test_a_plane_through_three_columns():
 def test_panels_of_all_labelings():
     from gnomon.theory import Intervals
 
-    grid = plot.shatter_panels(Intervals(), [0.0, 1.0, 2.0])
+    grid = shatter_panels(Intervals(), [0.0, 1.0, 2.0])
     assert grid.shape == (1, 8) and size(grid[0, 0]) == pytest.approx((12.8, 1.7))
     for k, ax in enumerate(grid.ravel()):
         labels = (k >> np.arange(3)) & 1
