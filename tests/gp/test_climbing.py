@@ -9,11 +9,11 @@ from scipy import optimize
 from scipy.special import expit, log_expit
 
 from gnomon import load, save
-from gnomon.core.errors import DegenerateError, ModelFileError
-from gnomon.gp import GaussianProcessClassifier
+from gnomon.core.errors import DataError, DegenerateError, ModelFileError
+from gnomon.gp import GaussianProcessClassifier, GaussianProcessRegressor
 from gnomon.gp.ascent import begin, climb, slope
 from gnomon.gp.laplace import averaged_sigmoid
-from gnomon.kernels import RBF, ConstantKernel
+from gnomon.kernels import RBF, ConstantKernel, FunctionKernel, WhiteKernel
 
 RNG = np.random.default_rng(0)
 X = np.repeat([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]], 12, axis=0) + RNG.normal(size=(36, 2))
@@ -238,3 +238,51 @@ def test_latent_functions_of_a_file_have_to_fit_their_rows(part, tmp_path):
     save(model, tmp_path / "m")
     with pytest.raises(ModelFileError, match="do not fit its rows"):
         load(tmp_path / "m")
+
+
+# Questions and things
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.7), RBF(0.7) + WhiteKernel(0.4)], ids=["plain", "noisy"])
+@pytest.mark.parametrize("alpha", [1e-6, 0.5])
+def test_each_question_takes_the_answers_before_it_into_account(kernel, alpha):
+    """Doubt does not depend on what is answered: the same as fits to the rows asked before, whatever they said."""
+    rng = np.random.default_rng(4)
+    rows, pool = rng.uniform(-3, 3, (4, 1)), rng.uniform(-3, 3, (14, 1))
+    model = GaussianProcessRegressor(kernel, alpha=alpha, optimizer=None).fit(rows, np.sin(rows[:, 0]))
+    chosen = []
+    for _ in range(9):
+        known = np.vstack([rows, pool[chosen]])
+        told = GaussianProcessRegressor(kernel, alpha=alpha, optimizer=None).fit(known, np.zeros(len(known)))
+        doubt = told.predict(pool, return_std=True)[1] ** 2
+        doubt[chosen] = -1.0
+        chosen.append(int(doubt.argmax()))
+    assert model.next_query(pool, 9).tolist() == chosen
+    assert model.next_query(pool).tolist() == chosen[:1]
+
+
+def test_things_need_one_target_each():
+    kernel = FunctionKernel(lambda a, b: float(len(set(a) & set(b))), vectorized=False) + ConstantKernel(1.0)
+    words = ["abc", "abd", "xyz", "xyw"]
+    model = GaussianProcessClassifier(kernel, optimizer=None).fit(words, [0, 0, 1, 1])
+    assert model.predict(["ab", "xy"]).tolist() == [0, 1]
+    twin = GaussianProcessRegressor(kernel, alpha=0.1, optimizer=None).fit(words, [0.0, 0.0, 1.0, 1.0])
+    assert twin.predict(["ab"])[0] < 0.3 < 0.7 < twin.predict(["xy"])[0]
+    for cls in (GaussianProcessClassifier, GaussianProcessRegressor):
+        for y in ([0, 1, 1], [0, 1, 1, 0, 1]):
+            with pytest.raises(DataError, match="one target for each of the 4 items"):
+                cls(kernel, optimizer=None).fit(words, y)
+
+
+def test_noise_of_many_rows():
+    from gnomon.gp.exact import noise_of
+
+    rows = np.random.default_rng(0).normal(size=(150, 2))
+    assert_allclose(noise_of(RBF(1.0) + WhiteKernel(0.3), rows), 0.3)
+    assert_allclose(noise_of(RBF(1.0), rows), 0.0, atol=1e-12)
+
+
+def test_equal_rows_that_differ_in_one_target_contradict_each_other():
+    X2, Y2 = np.array([[0.0], [1.0], [0.0]]), np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 3.0]])
+    with pytest.raises(DegenerateError, match="duplicate rows 0 and 2 with different y"):
+        GaussianProcessRegressor(RBF(1.0), alpha=0.0, optimizer=None).fit(X2, Y2)
