@@ -286,3 +286,14 @@ def test_equal_rows_that_differ_in_one_target_contradict_each_other():
     X2, Y2 = np.array([[0.0], [1.0], [0.0]]), np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 3.0]])
     with pytest.raises(DegenerateError, match="duplicate rows 0 and 2 with different y"):
         GaussianProcessRegressor(RBF(1.0), alpha=0.0, optimizer=None).fit(X2, Y2)
+
+
+def test_roots_of_singular_covariances():
+    from gnomon.gp.exact import root
+
+    for C, wanted in (
+        (np.diag([4.0, -1e-3]), np.diag([4.0, 0.0])),
+        (np.diag([4.0, 9.0]), np.diag([4.0, 9.0])),
+    ):
+        found, _ = root(C)
+        assert_allclose(found @ found.T, wanted, atol=1e-9)
