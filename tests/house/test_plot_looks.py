@@ -341,7 +341,118 @@ def test_panels_of_all_labelings():
         labels = (k >> np.arange(3)) & 1
         crossed = k == 5  # the outer two without the middle one
         assert len(ax.lines) == 2 + 2 * crossed and len(ax.collections) == (0 if crossed else 1)
+        if crossed:
+            assert_allclose(
+                [line.get_xydata() for line in ax.lines[:2]], [[[0, 0], [1, 1]], [[0, 1], [1, 0]]]
+            )
         for label, dots in enumerate(ax.lines[-2:]):
             assert_allclose(dots.get_xdata(), np.flatnonzero(labels == label))
             assert line_look(dots) == wanted(1 - label, dashes="None", marker="os"[label], dot=5)
         assert ax.get_xlim() == pytest.approx((-0.6, 2.6)) and ax.get_ylim() == (-1, 1)
+
+
+@pytest.mark.parametrize("unit", [0.01, 3.0])
+def test_the_plane_of_columns_reaches_beyond_what_is_fitted(unit):
+    drawn = []
+    space = SimpleNamespace(
+        plot_surface=lambda *grid, **look: drawn.append((np.array(grid), look)),
+        plot=lambda *_, **__: None,
+        legend=lambda **_: None,
+    )
+    columns, y = np.eye(3)[:, :2], unit * np.array([1.0, 2.0, 5.0])
+    plot.projection(columns, y, space)
+    ((grid, look),) = drawn
+    low, high = -0.2 * max(2 * unit, 1.0), 1.4 * max(2 * unit, 1.0)
+    assert_allclose(grid[0], [[low, low], [high, high]])
+    assert_allclose(grid[1], [[low, high], [low, high]])
+    assert_allclose(grid[2], 0.0, atol=1e-12)
+    assert look == {"alpha": 0.2, "color": QUIET}
+
+
+def test_chances_of_an_action_are_as_wide_as_their_arrows():
+    from gnomon.decide import MDP
+    from gnomon.plot.decide import mdp_graph
+
+    moves = [[[0.1, 0.9, 0.0]], [[0.0, 0.5, 0.5]], [[1.0, 0.0, 0.0]]]
+    ax = mdp_graph(MDP(moves, [[1.0], [2.0], [3.0]], layout="sas"))
+    angle = np.pi / 2 - 2 * np.pi * np.arange(3) / 3
+    place = np.column_stack([np.cos(angle), np.sin(angle)])
+    arrows = [text for text in ax.texts if text.arrow_patch is not None]
+    chances = [(0, 0, 0.1), (0, 1, 0.9), (1, 1, 0.5), (1, 2, 0.5), (2, 0, 1.0)]
+    words = [text for text in ax.texts if " / " in text.get_text()]
+    for (s, t, chance), arrow, word in zip(chances, arrows, words, strict=True):
+        dot = 1.45 * place[s]
+        assert arrow.arrow_patch.get_linewidth() == pytest.approx(0.4 + 2 * chance)
+        assert arrow.arrow_patch.shrinkB == 14
+        assert_allclose([arrow.xy, arrow.get_position()], [place[t], dot], atol=1e-12)
+        assert word.get_text() == f"{chance:.2g} / {s + 1}" and word.get_fontsize() == 7
+        assert_allclose(word.get_position(), 0.55 * dot + 0.45 * place[t], atol=1e-12)
+    dots = [line for line in ax.lines if line.get_markersize() == 6 and len(line.get_xdata()) == 1]
+    assert_allclose([line.get_xydata()[0] for line in dots], 1.45 * place, atol=1e-12)
+    states = [line for line in ax.lines if line.get_markersize() == 28]
+    assert len(states) == 3 and {line.get_zorder() for line in states} == {4}
+    names = [text for text in ax.texts if text.get_text() == "0" and text.get_fontsize() == 8]
+    assert_allclose([text.get_position() for text in names], 1.54 * place, atol=1e-12)
+    assert ax.get_xlim() == ax.get_ylim() == (-1.7, 1.7)
+
+
+def test_beliefs_of_three_components_are_drawn_from_two():
+    C = np.array([[2.0, 0.3, 0.9], [0.3, 1.0, -0.8], [0.9, -0.8, 3.0]])
+    model = SimpleNamespace(posterior=lambda X: (np.array([[1.0, 2.0, 7.0]]), C[None]))
+    ax = plot.embedding(model, np.zeros((1, 4)), kind="belief", level=0.9)
+    (ellipse,) = ax.patches
+    values, vectors = np.linalg.eigh(C[:2, :2])
+    radius = np.sqrt(-2 * np.log(0.1))
+    assert tuple(ellipse.center) == (1.0, 2.0)
+    assert (ellipse.width, ellipse.height) == pytest.approx(tuple(2 * radius * np.sqrt(values[::-1])))
+    assert np.tan(np.radians(ellipse.angle)) == pytest.approx(vectors[1, 1] / vectors[0, 1])
+    assert ellipse.get_alpha() == 0.15 and ellipse.get_linewidth() == 0
+    assert ax.collections[0].get_sizes().tolist() == [12]
+    assert_allclose(ax.collections[0].get_offsets(), [[1.0, 2.0]])
+
+
+def test_words_of_topics_and_of_a_document():
+    model = SimpleNamespace(components_=np.array([[1.0, 5.0, 4.0, 0.0], [6.0, 0.0, 1.0, 3.0]]))
+    ax = plot.topics(model, list("abcd"), n=3)
+    assert size(ax) == pytest.approx((4.9, 1.9)) and ax.get_xlim() == pytest.approx((-0.1, 3.2))
+    assert {bar.get_height() for bar in ax.patches} == {0.85} and ax.yaxis_inverted()
+    assert ax.patches[0].get_facecolor() == to_rgba(style.color(0), 0.45)
+    assert [text.get_position()[0] for text in ax.texts] == pytest.approx([0.03] * 3 + [1.63] * 3)
+    names = ["w" * 10] * 7
+    told = SimpleNamespace(
+        components_=np.ones((2, 7)),
+        assign=lambda row: (None, np.arange(7), np.tile([[0.2, 0.8], [0.9, 0.1]], (4, 1))[:7])
+    )  # fmt: skip
+    ax = plot.topics(told, names, document=np.array([1, 1, 3, 1, 1, 1, 1]))
+    wide = [0.022 * (len(text.get_text()) + 2) for text in ax.texts]
+    x, y, places = 0.0, 0.0, []
+    for step in wide:
+        places.append((x, y))
+        x, y = (0.0, y - 1.0) if x + step > 0.9 else (x + step, y)
+    assert_allclose([text.get_position() for text in ax.texts], places)
+    assert (
+        ax.texts[2].get_text() == "w" * 10 + " ×3" and ax.get_ylim() == (y - 1, 1) and ax.get_xlim() == (0, 1)
+    )
+    assert [to_rgba(text.get_color()) for text in ax.texts[:2]] == [
+        to_rgba(style.color(1)),
+        to_rgba(style.color(0)),
+    ]
+    assert size(ax) == (7, 2.5) and not ax.axison
+
+
+def test_neighbors_without_and_with_answers():
+    from gnomon.neighbors import NearestNeighbors
+
+    model = NearestNeighbors(n_neighbors=2).fit(X)
+    for y, dot in ((None, 20), (X[:, 0], 24), (Y, 24)):
+        ax = plot.neighbors(model, X[:1] + 0.1, X, y)
+        points = ax.collections[:-1]
+        assert_allclose(
+            np.vstack([p.get_offsets() for p in points]),
+            X if y is None or y.dtype.kind == "f" else np.vstack([X[Y == 0], X[Y == 1]]),
+        )
+        assert {s for p in points for s in p.get_sizes()} == {dot} and {p.get_zorder() for p in points} == {2}
+        star = ax.collections[-1]
+        assert star.get_sizes().tolist() == [120] and star.get_zorder() == 4
+        assert_allclose(star.get_offsets(), X[:1] + 0.1)
+        assert [line_look(line) for line in ax.lines] == [wanted(QUIET, 0.9)] * 2 and size(ax) == (5.5, 4.5)
