@@ -377,7 +377,7 @@ def test_chances_of_an_action_are_as_wide_as_their_arrows():
     ax = mdp_graph(MDP(moves, [[1.0], [2.0], [3.0]], layout="sas"))
     angle = np.pi / 2 - 2 * np.pi * np.arange(3) / 3
     place = np.column_stack([np.cos(angle), np.sin(angle)])
-    arrows = [text for text in ax.texts if text.arrow_patch is not None]
+    arrows = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
     chances = [(0, 0, 0.1), (0, 1, 0.9), (1, 1, 0.5), (1, 2, 0.5), (2, 0, 1.0)]
     words = [text for text in ax.texts if " / " in text.get_text()]
     for (s, t, chance), arrow, word in zip(chances, arrows, words, strict=True):
