@@ -260,3 +260,15 @@ def test_similarities_of_graphs_by_hand(include_self):
     for kind, wanted in (("nearest_neighbors", (to + to.T) / 2), ("mutual_neighbors", np.minimum(to, to.T))):
         found = cluster.affinity(rows, kind, n_neighbors=2, include_self=include_self)
         assert_allclose(found.toarray(), wanted)
+
+
+def test_rows_of_no_weight_are_no_start_of_a_cluster():
+    """A far row of no weight would be drawn first by its distance alone, and part nothing."""
+    rows = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [300.0]])
+    weight = np.array([1.0, 1, 1, 1, 1, 1, 0])
+    for seed in range(10):
+        model = cluster.KernelKMeans(2, kernel="linear", n_init=1, random_state=seed).fit(
+            rows, sample_weight=weight
+        )
+        assert len(set(model.labels_[:3])) == len(set(model.labels_[3:6])) == 1
+        assert model.labels_[0] != model.labels_[3] and model.energy_ == pytest.approx(4 * 0.01)
