@@ -172,10 +172,44 @@ def test_units_keep_powers_of_differences_in_the_numbers(p, width):
         assert unit == 1.0
     else:
         top = width * unit
-        assert 1e-300 < top**p < 1e300 and (p == 2 or top**p > 1e100)
+        assert 0.5 <= top < 1.0 if p == 2 else 1e100 < top**p < 1e300
     metric = resolve("minkowski", p, None, X)
     sums = np.abs((X[1] - X[0]) * metric.unit) ** p
     assert metric.finish(np.array([sums.sum()]), 2)[0] == pytest.approx(width, rel=1e-12)
     reach = metric.reach(width, 2)
     assert sums.sum() <= reach <= sums.sum() * (1 + 1e-10)
     assert unit_of(X, np.inf) == unit_of(X, 1) == 1.0 and unit_of(np.ones((3, 2)), p) == 1.0
+
+
+def test_error_curves_need_some_k():
+    from gnomon.neighbors import KNeighborsClassifier
+
+    model = KNeighborsClassifier(3).fit(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1])
+    with pytest.raises(DataError, match="k_values is empty"):
+        model.loo_error_curve([])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"near": 0}, {"far": 0}, {"near": 10**6}, {"far": 10**6}, {"point": 50}, {"items": np.array([0, 1])},
+        {"items": np.array([], dtype=np.int64)},
+    ],
+    ids=range(7),
+)  # fmt: skip
+def test_branches_of_a_vantage_point_tree_lead_on(change):
+    from gnomon.core.errors import ModelFileError
+    from gnomon.neighbors import NearestNeighbors
+
+    index = NearestNeighbors(metric="edit", algorithm="vp_tree").fit([f"word {i}" for i in range(50)]).index_
+    index.check()
+    root = index.nodes[0]
+    index.nodes[0] = root._replace(**change)
+    with pytest.raises(ModelFileError, match="points beyond its rows"):
+        index.check()
+    index.nodes[0] = root
+    leaf = next(k for k, node in enumerate(index.nodes) if node.point < 0)
+    for items in ([50], [-1]):
+        index.nodes[leaf] = index.nodes[leaf]._replace(items=np.array(items))
+        with pytest.raises(ModelFileError, match="points beyond its rows"):
+            index.check()
