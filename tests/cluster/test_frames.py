@@ -30,6 +30,8 @@ def test_the_unit_of_a_chunk_is_its_farthest_entry(unit, factor):
     assert is_unit_of(dense.scale, max(np.abs(X - shift).max(), np.abs(centers - shift).max()))
     assert is_unit_of(thin.scale, max(np.abs(X).max(), np.abs(centers).max()))  # it is not shifted
     assert dense.variance == thin.variance == 0.0
+    middle = chunk_frame(np.tile(shift, (3, 1)), centers)  # rows between the centers
+    assert is_unit_of(middle.scale, np.abs(centers - shift).max())
 
 
 def test_a_chunk_of_zeros_or_beyond_the_numbers_has_the_unit_one():
