@@ -511,3 +511,44 @@ def test_predictions_do_not_take_a_name_twice():
         predictions(named, pl.DataFrame({"b": [3.0]}), proba=True)
     with pytest.raises(QuestionError, match="has no predict_interval; leave out --interval"):
         predictions(named, pl.DataFrame({"b": [3.0]}), interval=0.9)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (r":math:`\alpha\lVert w\rVert_1`", "α‖w‖_1"),
+        (r":math:`\frac{a+b}{2}` of ``x``", "(a+b)/2 of x"),
+        (r":math:`\tfrac12`", "1/2"),
+        (r":math:`\frac ab`", "a/b"),
+        (r":math:`\frac{ab}{c}`", "ab/c"),
+        (r":math:`x^2 + x^{10} + x^{ab}`", "x² + x¹⁰ + x^(ab)"),
+        (r":math:`w^\top x_{ij} + x_{k}`", "wᵀ x_(ij) + x_k"),
+        (r":math:`\sqrt{n}`", "√(n)"),
+        (r":math:`\binom{n}{k}`", "C(n, k)"),
+        (r":math:`\sqrt{\frac{a}{b}}`", "√(a/b)"),
+        (r":class:`~gnomon.A` and :func:`f`", "gnomon.A and f"),
+        (r":math:`\hat y \le \bar y`", "y\u0302 ≤ y\u0304"),
+    ],
+    ids=range(12),
+)
+def test_formulas_in_characters(written, said):
+    from gnomon.report.plain import plain
+
+    assert plain(written) == said
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([1.0, np.inf, 2.0], "'y' is infinite in row 2"),
+        ([1.0, 2.0, -np.inf], "'y' is infinite in row 3"),
+        ([1.0, -2e150, 1e10], "'y' is -2e.150 in row 2, too large to be squared"),
+    ],
+    ids=range(3),
+)
+def test_targets_that_cannot_be_squared_are_named(values, words):
+    from gnomon.report.targets import numbers
+
+    with pytest.raises(DataError, match=words):
+        numbers(pl.Series("y", values))
+    assert numbers(pl.Series("y", [1, -2, 3])).tolist() == [1.0, -2.0, 3.0]
