@@ -195,3 +195,18 @@ def test_ends_of_a_mean_with_many_resamples_at_the_estimate():
     z = z0 + stats.norm.ppf([0.025, 0.975])
     ends = np.quantile(found.replicates, stats.norm.cdf(z0 + z / (1 - a * z)))
     assert same > 0.02 and abs(z0) > 0.02 and a > 0.05 and [found.low, found.high] == pytest.approx(ends)
+
+
+def test_ends_do_not_depend_on_the_unit_and_need_no_acceleration():
+    x = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 3.0, 4.0, 10.0])
+    options = {"method": "bca", "n_resamples": 499, "random_state": 0}
+    whole, small = (bootstrap(lambda rows: rows.mean(), unit * x, **options) for unit in (1.0, 1e-3))
+    assert (1e3 * small.low, 1e3 * small.high) == pytest.approx((whole.low, whole.high))
+    middle = bootstrap(
+        np.median, x, **options
+    )  # the same median whichever row is left out: nothing accelerates
+    below = np.mean(middle.replicates < 1.0) + 0.5 * np.mean(middle.replicates == 1.0)
+    z = 2 * stats.norm.ppf(below) + stats.norm.ppf([0.025, 0.975])
+    assert [middle.low, middle.high] == pytest.approx(
+        np.quantile(middle.replicates, stats.norm.cdf(z)).tolist()
+    )
