@@ -200,8 +200,8 @@ def test_ends_of_a_mean_with_many_resamples_at_the_estimate():
 def test_ends_do_not_depend_on_the_unit_and_need_no_acceleration():
     x = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 3.0, 4.0, 10.0])
     options = {"method": "bca", "n_resamples": 499, "random_state": 0}
-    whole, small = (bootstrap(lambda rows: rows.mean(), unit * x, **options) for unit in (1.0, 1e-3))
-    assert (1e3 * small.low, 1e3 * small.high) == pytest.approx((whole.low, whole.high))
+    whole, small = (bootstrap(lambda rows: rows.mean(), unit * x, **options) for unit in (1.0, 2.0**-10))
+    assert (1024 * small.low, 1024 * small.high) == pytest.approx((whole.low, whole.high))
     middle = bootstrap(
         np.median, x, **options
     )  # the same median whichever row is left out: nothing accelerates
