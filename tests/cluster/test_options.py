@@ -195,3 +195,80 @@ def test_too_few_rows_to_seed_from_are_raised():
         model = cluster.MiniBatchKMeans(20, init_size=10, random_state=0).fit(X)
     same = cluster.MiniBatchKMeans(20, init_size=60, random_state=0).fit(X)
     np.testing.assert_array_equal(model.cluster_centers_, same.cluster_centers_)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_five_rounds_draw_about_two_rows_for_each_cluster(seed, monkeypatch):
+    from gnomon.cluster import seeding
+
+    drawn, choose = [], seeding.plus_plus
+
+    def count(sample, k, rng):
+        drawn.append(len(sample.X))
+        return choose(sample, k, rng)
+
+    monkeypatch.setattr(seeding, "plus_plus", count)
+    X = np.random.default_rng(seed).normal(size=(3000, 2))
+    cluster.KMeans(20, init="k-means-parallel", n_init=1, max_iter=1, random_state=seed).fit(X)
+    assert len(drawn) == 1 and abs(drawn[0] - 201) < 60  # the first, and five times forty; four deviations
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_of_an_embedding_count_by_their_directions_alone(seed):
+    from gnomon.cluster.rotations import discretize
+
+    rng = np.random.default_rng(seed)
+    E = np.eye(3)[rng.integers(0, 3, 60)] + 0.45 * rng.normal(size=(60, 3))
+    lengths = 10.0 ** rng.uniform(-3, 3, (60, 1))
+    labels = discretize(E, np.random.default_rng(1))
+    assert discretize(E * lengths, np.random.default_rng(1)).tolist() == labels.tolist()
+    unit = E / np.linalg.norm(E, axis=1, keepdims=True)
+    U, S, Vt = np.linalg.svd(
+        np.eye(3)[labels].T @ unit
+    )  # the best rotation to these labels says the same labels
+    assert (unit @ (Vt.T @ U.T)).argmax(axis=1).tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize("append", [False, True])
+def test_features_of_clusters_by_hand(append):
+    rows = np.array([[0.0, 0.0], [3.0, 4.0], [8.0, 1.0], [40.0, 0.0]])
+    D = np.sqrt(((rows[:, None] - CENTERS) ** 2).sum(axis=2))
+    soft = np.exp(-(D**2 - (D**2).min(axis=1, keepdims=True)))
+    wanted = {
+        "indicator": np.eye(3)[D.argmin(axis=1)], "distance": D, "squared_distance": D**2,
+        "relative_distance": D / D.sum(axis=1, keepdims=True), "soft": soft / soft.sum(axis=1, keepdims=True),
+    }  # fmt: skip
+    for kind, columns in wanted.items():
+        inner = cluster.KMeans(3, init=CENTERS, max_iter=1)
+        model = cluster.ClusterFeatures(inner, kind=kind, append=append).fit(CENTERS)
+        assert_allclose(model.transform(rows), np.hstack([rows, columns]) if append else columns, atol=1e-12)
+    same = cluster.ClusterFeatures(cluster.KMeans(1), kind="relative_distance").fit(np.ones((3, 2)))
+    assert_allclose(same.transform(np.ones((2, 2))), 1.0)
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+def test_similarities_of_graphs_by_hand(include_self):
+    rows = np.array([[0.0], [1.0], [1.5], [4.0]])
+    D = np.abs(rows - rows.T)
+    assert_allclose(cluster.affinity(rows, gamma=0.7), np.exp(-0.7 * D**2))
+    near = D <= 1.0
+    np.fill_diagonal(near, include_self)
+    assert_allclose(cluster.affinity(rows, "epsilon", include_self=include_self).toarray(), near)
+    to = np.zeros((4, 4))
+    for i, row in enumerate(D + (0 if include_self else np.diag([np.inf] * 4))):
+        to[i, np.argsort(row)[:2]] = 1.0
+    for kind, wanted in (("nearest_neighbors", (to + to.T) / 2), ("mutual_neighbors", np.minimum(to, to.T))):
+        found = cluster.affinity(rows, kind, n_neighbors=2, include_self=include_self)
+        assert_allclose(found.toarray(), wanted)
+
+
+def test_rows_of_no_weight_are_no_start_of_a_cluster():
+    """A far row of no weight would be drawn first by its distance alone, and part nothing."""
+    rows = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [300.0]])
+    weight = np.array([1.0, 1, 1, 1, 1, 1, 0])
+    for seed in range(10):
+        model = cluster.KernelKMeans(2, kernel="linear", n_init=1, random_state=seed).fit(
+            rows, sample_weight=weight
+        )
+        assert len(set(model.labels_[:3])) == len(set(model.labels_[3:6])) == 1
+        assert model.labels_[0] != model.labels_[3] and model.energy_ == pytest.approx(4 * 0.01)

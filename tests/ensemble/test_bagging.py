@@ -1,8 +1,9 @@
 """Bagging: which rows the members see."""
 
 import numpy as np
+import pytest
 
-from gnomon.ensemble import BaggingClassifier
+from gnomon.ensemble import BaggingClassifier, BaggingRegressor
 from gnomon.trees import DecisionTreeClassifier
 
 
@@ -53,3 +54,31 @@ def test_a_fit_that_returns_nothing_still_makes_a_member():
     X = np.arange(20.0)[:, None]
     model = BaggingClassifier(Silent(), n_estimators=2, random_state=0).fit(X, X[:, 0] > 9)
     assert model.predict([[1.0], [18.0]]).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("bag", [BaggingClassifier, BaggingRegressor])
+def test_rows_that_are_in_every_bag_have_no_answer(bag):
+    X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
+    kinds = set()
+    for seed in range(8):  # two rows: a bag holds both or one of them
+        with pytest.warns(UserWarning, match="rows are in every bag"):
+            model = bag(n_estimators=1, oob_score=True, random_state=seed).fit(X, y)
+        held = set(model.estimators_samples_[0])
+        wide = bag is BaggingClassifier
+        told = model.oob_decision_function_ if wide else model.oob_prediction_
+        assert told.shape == ((2, 2) if wide else (2,))
+        for row in range(2):
+            assert np.isnan(told[row]).all() == (row in held)
+        if len(held) == 1 and wide:  # the other row is said to be of the class of the one that was seen
+            assert model.oob_score_ == 0.0
+        else:
+            assert np.isnan(model.oob_score_)
+        kinds.add(len(held))
+    assert kinds == {1, 2}
+
+
+def test_a_share_of_columns_is_one_column_at_least():
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    for share, count in ((0.05, 1), (0.2, 1), (0.59, 2), (0.8, 4), (3, 3)):
+        model = BaggingClassifier(n_estimators=3, max_features=share, random_state=0).fit(X, X[:, 0] > 0)
+        assert [len(set(columns)) for columns in model.estimators_features_] == [count] * 3

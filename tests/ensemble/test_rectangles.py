@@ -55,6 +55,17 @@ def test_rectangle_sums_are_direct_sums(seed, top, left, height, width):
     assert rectangle_sum(integral_image(image), top, left, height, width) == pytest.approx(direct, abs=1e-10)
 
 
+def test_a_drawn_feature_is_its_weights():
+    haar, patches = HaarFeatures(5), np.random.default_rng(0).normal(size=(3, 5, 5))
+    drawn = np.array([haar.draw(k) for k in range(haar.n_features_)])
+    np.testing.assert_allclose(
+        haar.transform(patches, normalize=False), np.einsum("nij,fij->nf", patches, drawn), atol=1e-12
+    )
+    scale = patches.std(axis=(1, 2))[:, None]
+    np.testing.assert_allclose(haar.transform(patches) * scale, haar.transform(patches, normalize=False))
+    assert haar.transform(np.ones((1, 5, 5))).max() <= 25  # a flat patch is not divided
+
+
 def test_balanced_features_ignore_a_constant():
     rng = np.random.default_rng(0)
     haar = HaarFeatures(8, ("2h", "2v", "4"))
@@ -107,6 +118,23 @@ def test_detector_finds_a_face_at_two_sizes():
             for patch in detector.plot(image).patches
         ]
         np.testing.assert_array_equal(drawn, boxes)
+
+
+def test_windows_have_the_scores_of_their_patches():
+    from gnomon.ensemble.cascade import stage_scores
+
+    cascade, X, _ = small_cascade(stage_false_positive=0.2)
+    image = np.random.default_rng(0).normal(size=(14, 15))
+    image[2:10, 3:11] = X[0]
+    detector = ObjectDetector(cascade, scale_factor=100.0, step=1.0, min_neighbors=1)
+    detector._merge = lambda found: found  # every window that passes
+    places = [(top, left) for top in range(7) for left in range(8)]
+    patches = np.array([image[top : top + 8, left : left + 8] for top, left in places])
+    alive = cascade.survivors(patches)[-1]
+    last = stage_scores(cascade.stages_[-1], patches)
+    wanted = [[*place, 8, score] for place, score, passed in zip(places, last, alive) if passed]
+    assert 0 < len(wanted) < len(places)
+    np.testing.assert_allclose(detector.detect(image), wanted)
 
 
 def small_cascade(**options):

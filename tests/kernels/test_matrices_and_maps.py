@@ -202,3 +202,84 @@ def test_few_rows_have_the_distances_of_many():
     assert squared_distances(A[:3], B[:20], False, scale) == pytest.approx(slow, rel=1e-14)
     assert squared_distances(A[:3], B, False, scale) == pytest.approx(many[:3], rel=1e-6)
     assert squared_distances(A[:1], np.array([[1e300, 0.0, 0.0, 0.0]]), False) == np.inf
+
+
+def test_few_rows_may_be_sparse_on_one_side():
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(3, 4)) * (rng.random((3, 4)) < 0.6), rng.normal(size=(2, 4))
+    wanted = np.exp(-((A[:, None] - B) ** 2).sum(axis=2) / 2.0)
+    for a in (A, sparse.csr_array(A)):
+        for b in (B, sparse.csr_array(B)):
+            np.testing.assert_allclose(kernels.RBF(1.0)(a, b), wanted)
+
+
+def test_what_is_a_sequence_of_things():
+    from gnomon.kernels.using import is_things
+
+    for things in (
+        ["ab", "b"],
+        [np.str_("ab"), "b"],
+        ({1}, {2, 3}),
+        np.array(["a", "b"]),
+        [frozenset("a"), "b"],
+    ):
+        assert is_things(things)
+    for other in (
+        [1.0, 2.0],
+        [True, False],
+        [[1.0, None]],
+        [None, "a"],
+        ["a", None],
+        ["a", 1],
+        [np.float64(1), "a"],
+    ):
+        assert not is_things(other)
+    for other in ([], "ab", None, np.zeros((2, 2)), {"a"}, [("a", "b")]):
+        assert not is_things(other)
+
+
+@pytest.mark.parametrize("ask", ["check_psd", "nearest_psd", "center_gram"])
+@pytest.mark.parametrize(
+    ("K", "words"),
+    [
+        (np.ones((2, 3)), "is square; got shape"), (np.ones((3, 2)), "is square; got shape"),
+        (np.ones(4), "is square; got shape"), (np.zeros((0, 0)), "is square; got shape"),
+        ([[1.0, np.nan], [0.0, 1.0]], "NaN or infinite"), ([[1.0, 0.0], [np.inf, 1.0]], "NaN or infinite"),
+    ],
+    ids=range(6),
+)  # fmt: skip
+def test_matrices_that_are_no_gram_matrices(ask, K, words):
+    with pytest.raises(ValueError, match=words):
+        getattr(kernels, ask)(K)
+
+
+@pytest.mark.parametrize(
+    ("diagonal", "fine"),
+    [
+        ((1e6, -0.99e-4), True),
+        ((1e6, -1.01e-4), False),
+        ((1e-3, -0.99e-10), True),
+        ((1e-3, -1.01e-10), False),
+    ],
+)
+def test_eigenvalues_below_zero_are_judged_by_the_largest_or_one(diagonal, fine):
+    report = kernels.check_psd(np.diag(diagonal))
+    assert report.is_psd == fine and report.is_symmetric and (report.witness is None) == fine
+    assert (report.min_eigenvalue, report.max_eigenvalue) == (min(diagonal), max(diagonal))
+    skew = np.array([[1.0, 0.5], [0.5 + 2e-10, 1.0]])
+    assert not kernels.check_psd(skew).is_symmetric and kernels.check_psd(skew, tol=1e-9).is_symmetric
+    assert kernels.check_psd(np.where(np.eye(2), 3.0, skew)).is_symmetric  # by the largest entry
+
+
+def test_a_width_that_is_left_out_is_that_of_the_columns():
+    A, B = np.arange(10.0).reshape(2, 5), np.ones((3, 5))
+    apart = np.abs(A[:, None] - B).sum(axis=2)
+    np.testing.assert_allclose(kernels.Laplacian()(A, B), np.exp(-apart / 5))
+
+
+def test_directions_without_length_are_a_millionth_of_the_longest():
+    model = kernels.Nystroem("linear", n_components=2, random_state=0).fit(np.full((2, 1), 1e6))
+    long, none = 0.5 / np.sqrt(2e12), 0.5 / np.sqrt(2e12 * 1e-12)
+    np.testing.assert_allclose(
+        model.normalization_, [[long + none, long - none]] + [[long - none, long + none]]
+    )

@@ -392,3 +392,106 @@ def test_a_weight_of_two_is_a_point_twice(solver):
 def test_points_too_far_for_their_squares_are_named():
     with pytest.raises(DataError, match="squared distances overflow"):
         RandomWalkClassifier().fit(LINE * 1e160, LABELS)
+
+
+def nearest_graph(X, k, width):
+    """Kernel weights to the k nearest others of each point, kept where either is near to the other."""
+    D = ((X[:, None] - X) ** 2).sum(axis=2)
+    near = np.zeros(D.shape, dtype=bool)
+    for i, row in enumerate(D):
+        near[i, np.argsort(row)[1 : k + 1]] = True
+    return np.where(near | near.T, np.exp(-D / width), 0.0)
+
+
+@pytest.mark.parametrize("solver", ["dense", "cg", "auto"])
+@pytest.mark.parametrize("k", [2, 5, 22, 23, 50])
+@pytest.mark.parametrize("limit", [5000, 10, 20, 24])
+def test_walks_over_the_nearest_neighbors(solver, k, limit, monkeypatch):
+    """Of 24 points, 4 with labels; with more points than a limit 30 neighbors would do, here `k`."""
+    from gnomon.ranking import walk_classifier
+
+    monkeypatch.setattr(walk_classifier, "DENSE_POINTS", limit)
+    monkeypatch.setattr(walk_classifier, "NEIGHBORS", k)
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(24, 2)), np.r_[0, 1, 1, 0, np.full(20, -1)]
+    asked = k if limit == 5000 else None
+    model = RandomWalkClassifier(width=2.0, n_neighbors=asked, solver=solver).fit(X, y)
+    few = (k if limit < 24 else 23) if asked is None else k
+    W = nearest_graph(X, min(few, 23), 2.0)
+    P = W / W.sum(axis=1, keepdims=True)
+    F = np.linalg.solve(np.eye(20) - P[4:, 4:], P[4:, :4] @ np.eye(2)[y[:4]])
+    assert_allclose(model.label_distributions_[4:], F, atol=1e-7)
+    assert_allclose(model.label_distributions_[:4], np.eye(2)[y[:4]])
+    K = np.exp(-((X[:3, None] + 0.1 - X) ** 2).sum(axis=2) / 2.0)
+    average = K @ model.label_distributions_ / K.sum(axis=1, keepdims=True)
+    assert_allclose(model.predict_proba(X[:3] + 0.1), average)
+    terminal = np.linalg.solve(np.eye(20) - P[4:, 4:], P[4:, :4])
+    assert_allclose(model.terminal_distributions_[4:], terminal, atol=1e-7)
+
+
+def test_gradients_that_do_not_end_are_named(monkeypatch):
+    from gnomon.ranking import walk_classifier
+
+    monkeypatch.setattr(
+        walk_classifier.sparse_linalg, "cg", lambda L, b, rtol, M: (np.full(len(b), -0.5), int(rtol == 1e-3))
+    )
+    with pytest.warns(UserWarning, match="stopped before tol=0.001"):
+        RandomWalkClassifier(width=1.0, solver="cg", tol=1e-3).fit(LINE, LABELS).predict(LINE)
+
+
+@pytest.mark.parametrize("name", ["X_", "weight_", "label_distributions_"])
+def test_parts_of_a_saved_walk_have_to_fit_together(name, tmp_path):
+    import gnomon
+
+    model = RandomWalkClassifier(width=1.0).fit(LINE, LABELS)
+    gnomon.save(model, tmp_path / "m")
+    assert_allclose(gnomon.load(tmp_path / "m").predict_proba(LINE), model.predict_proba(LINE))
+    setattr(model, name, getattr(model, name).T[:1])
+    gnomon.save(model, tmp_path / "m")
+    with pytest.raises(gnomon.core.errors.ModelFileError, match=f"{name} does not fit"):
+        gnomon.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("n", [199, 200, 201, 260])
+def test_the_share_of_time_by_elimination_and_by_steps(n):
+    rng = np.random.default_rng(n)
+    games = [(i, (i + j) % n, *rng.integers(0, 5, 2)) for i in range(n) for j in (1, 3, 17)]
+    model = MarkovRanker().fit(games)
+    P = model.transmat_.toarray()
+    assert_allclose(P.sum(axis=1), 1.0)
+    assert_allclose(model.scores_ @ P, model.scores_, atol=1e-9)
+    assert model.scores_.sum() == pytest.approx(1.0)
+
+
+def test_groups_that_never_met_are_named():
+    games = [(f"{g}{i}", f"{g}{i + 1}", 2, 1) for g in "abcde" for i in range(5)]
+    games += [(f"{g}{i + 1}", f"{g}{i}", 2, 1) for g in "abcde" for i in range(5)]
+    with pytest.raises(DegenerateError, match="falls apart into 5 groups") as told:
+        MarkovRanker().fit(games)
+    words = str(told.value)
+    assert "'d3'" in words and "'a4'" not in words and "'e0'" not in words  # four of each, of four groups
+
+
+def test_games_are_data_that_can_be_taken_apart():
+    from gnomon.ranking.games import Games
+
+    games = Games(np.array(["a", "b", "c"]), np.array(["b", "c", "a"]), np.array([[1, 2], [3, 4], [5, 6.0]]))
+    part = games.take([2, 0])
+    assert (
+        len(games) == 3 and len(part) == 2 and part.a.tolist() == ["c", "a"] and part.b.tolist() == ["a", "b"]
+    )
+    assert part.points.tolist() == [[5, 6], [1, 2]] and part.digest() != games.digest()
+    assert part.digest() == games.take([2, 0]).digest()
+    tags = MarkovRanker().__sklearn_tags__().input_tags
+    assert tags.string and not tags.two_d_array
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-6])
+@pytest.mark.parametrize("damping", [0.5, 0.85, 0.99])
+def test_the_error_of_a_surfer_is_below_the_tolerance(tol, damping):
+    rng = np.random.default_rng(5)
+    A = (rng.random((60, 60)) < 0.05) * 1.0
+    A[:, 7] += rng.random(60)
+    exact = dense_pagerank(A, damping, np.full(60, 1 / 60), np.full(60, 1 / 60))
+    assert np.abs(pagerank(A, damping=damping, tol=tol) - exact).sum() <= tol
+    assert pagerank(A, damping=damping).sum() == pytest.approx(1.0, abs=1e-12)

@@ -111,3 +111,10 @@ def test_rows_of_one_two_and_three_columns_are_drawn_in_a_plane():
     plane, names = _plane(X, ["x", "y", "z"])
     assert names[0] == "first principal axis" and plane.shape == (3, 2)
     assert np.var(plane[:, 0]) > np.var(plane[:, 1])
+
+
+def test_a_closer_look_has_its_share_of_the_time():
+    clock = Clock(0.0, None)
+    assert after._share(SimpleNamespace(clock=clock), 0.3) == 30.0
+    spare = SimpleNamespace(limited=True, spare=lambda: 20.0)
+    assert after._share(SimpleNamespace(clock=spare), 0.3) == pytest.approx(6.0)

@@ -249,7 +249,8 @@ class Bagging(MetaEstimatorMixin, Learner):
         missing = int(np.count_nonzero(count == 0))
         if missing:
             warn(f"{missing} rows are in every bag and have no out-of-bag prediction; use more members.")
-        total = np.zeros(n) if total is None else total
+        if total is None:
+            total = np.zeros((n, len(self.classes_)) if self._target == "class" else n)
         with np.errstate(invalid="ignore", divide="ignore"):
             return total / (count if total.ndim == 1 else count[:, None]), count > 0
 

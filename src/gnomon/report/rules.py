@@ -343,7 +343,7 @@ def _is_flag(column: Any) -> bool:
     import polars as pl
 
     return column.dtype == pl.Boolean or (
-        column.dtype.is_numeric() and column.drop_nulls().is_in([0, 1]).all()
+        column.dtype.is_numeric() and column.drop_nulls().cast(pl.Float64).is_in([0.0, 1.0]).all()
     )
 
 

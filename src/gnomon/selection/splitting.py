@@ -73,14 +73,21 @@ def three_way_split(
             raise DataError(
                 f"stratify: class {names[sizes.argmin()]!r} has {sizes.min()} rows, three parts need three."
             )
-    first, test = train_test_split(np.arange(count), test_size=shares[2], stratify=labels, random_state=seed)
+    first, test = train_test_split(
+        np.arange(count), test_size=_rows(shares[2] * count), stratify=labels, random_state=seed
+    )
     train, validation = train_test_split(
         first,
-        test_size=shares[1] / (shares[0] + shares[1]),
+        test_size=_rows(shares[1] / (shares[0] + shares[1]) * len(first)),
         stratify=None if labels is None else labels[first],
         random_state=seed,
     )
     return Parts(np.sort(train), np.sort(validation), np.sort(test))
+
+
+def _rows(wanted: float) -> int:
+    """Return a number of rows, rounded up; a hair above a whole number is rounding."""
+    return int(np.ceil(wanted - 1e-9))
 
 
 def _by_time(times: Array, count: int, shares: Array) -> Parts:
