@@ -112,3 +112,6 @@ def test_projection_errors():
         project([0, 0])
     with pytest.raises(ValueError, match="not negative"):
         project([1, -1])
+    for onto, divergence in [("ball", "euclidean"), ("simplex", "manhattan"), ("ball", "manhattan")]:
+        with pytest.raises(ValueError, match="unknown projection"):
+            project([0.5, 0.6], onto, divergence)
