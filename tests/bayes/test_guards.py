@@ -195,7 +195,11 @@ def test_rows_of_weight_zero_lose_no_digits_of_the_others(learner, far):
 
 
 def test_codes_that_are_no_categories_are_refused():
-    for X, told in [([[0.0], [2e6]], "recode"), ([[0.0], [-1.0]], "Negative"), ([[np.nan], [-1.0]], "Negative")]:
+    for X, told in [
+        ([[0.0], [2e6]], "recode"),
+        ([[0.0], [-1.0]], "Negative"),
+        ([[np.nan], [-1.0]], "Negative"),
+    ]:
         with pytest.raises(ValueError, match=told):
             CategoricalNB().fit(X, [0, 1])
 
@@ -207,5 +211,9 @@ def test_collinear_columns_keep_a_little_deviation():
     own = X[:3].std(axis=0)
     # the correlation has the eigenvalues 2 along (1, 1) and, raised, 2 · 0.01² along (1, −1)
     expected = np.outer(own, own) * np.array([[1 + 1e-4, 1 - 1e-4], [1 - 1e-4, 1 + 1e-4]])
-    np.testing.assert_allclose(model.covariance_[0] / expected, model.covariance_[0][0, 0] / expected[0, 0], rtol=1e-9)
-    np.testing.assert_allclose(model.covariance_[1] / np.cov(X[3:].T), model.covariance_[1][0, 0] / np.var(X[3:, 0], ddof=1))
+    np.testing.assert_allclose(
+        model.covariance_[0] / expected, model.covariance_[0][0, 0] / expected[0, 0], rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        model.covariance_[1] / np.cov(X[3:].T), model.covariance_[1][0, 0] / np.var(X[3:, 0], ddof=1)
+    )

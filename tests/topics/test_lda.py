@@ -774,3 +774,28 @@ def test_a_word_belongs_to_topics_by_share_and_probability(method):
 def test_one_token_may_have_any_word():
     p, rng = np.full((1, 4), 0.25), np.random.default_rng(0)
     assert {int(_categories(p, rng)[0]) for _ in range(100)} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: sample_corpus(2, 5, [[1.5, -0.5], [0.5, 0.5]]), "probabilities"),
+        (lambda: sample_corpus(2, 5, [[0.5, 0.4]]), "probabilities"),
+        (lambda: sample_corpus(2, 5, [0.5, 0.5]), "probabilities"),
+        (lambda: sample_corpus(2, [5, -1], [[0.5, 0.5]]), "lengths"),
+        (lambda: sample_corpus(2, 5, [[0.5, 0.5]], doc_topic_prior=0.0), "doc_topic_prior"),
+        (lambda: sample_corpus(2, 5, mode="words"), "mode"),
+        (lambda: sample_topics(2, 2, [1.0, 0.0]), "prior"),
+        (lambda: codeword_counts([[0, 1]], [[0, 1]]), "vector of integers"),
+        (
+            lambda: LatentDirichletAllocation(2, learning_method="em", doc_topic_prior=[2.0, 0.5]).fit(C3),
+            "at least 1",
+        ),
+        (lambda: LatentDirichletAllocation(2, doc_topic_prior=[2.0, 0.0]).fit(C3), "must be positive"),
+        (lambda: LatentDirichletAllocation(2, doc_topic_prior=[np.inf, 1.0]).fit(C3), "must be positive"),
+        (lambda: LatentDirichletAllocation(2, doc_topic_prior=[[1.0, 1.0]]).fit(C3), "its shape is"),
+    ],
+)
+def test_what_is_no_corpus_and_no_prior_is_refused(call, told):
+    with pytest.raises(DataError, match=told):
+        call()
