@@ -7,8 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import linalg
 from scipy.spatial.distance import cdist
+from scipy.special import gammaln
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
+from gnomon.core.saving import load, save
 from gnomon.decomposition import (
     CCA,
     NMF,
@@ -16,6 +18,8 @@ from gnomon.decomposition import (
     ClassicalMDS,
     FactorAnalysis,
     FisherProjection,
+    IncrementalPCA,
+    KernelCCA,
     ProbabilisticPCA,
     SparsePCA,
     TruncatedSVD,
@@ -149,3 +153,92 @@ def test_moments_are_as_good_as_the_rows():
     moments = FactorAnalysis(2).fit_moments(np.cov(X.T, bias=True), 40, X.mean(axis=0))
     assert_allclose(moments.get_covariance(), rows.get_covariance(), rtol=1e-6, atol=1e-8)
     assert_allclose(moments.log_likelihood_, rows.log_likelihood_)
+
+
+@pytest.mark.parametrize("model", [ProbabilisticPCA(2), FactorAnalysis(2)], ids=["equal", "own"])
+def test_draws_have_the_moments_of_the_model(model):
+    found = model.fit(X + 5)
+    drawn = found.sample(60_000, 0)
+    spread = np.sqrt(np.diag(found.get_covariance()))
+    assert_allclose((drawn.mean(axis=0) - (X + 5).mean(axis=0)) / spread, 0, atol=0.03)
+    both = np.outer(spread, spread)
+    assert_allclose(np.cov(drawn.T) / both, found.get_covariance() / both, atol=0.03)
+
+
+def test_numbers_of_components_that_nobody_gave():
+    assert ProbabilisticPCA().fit(X).components_.shape[0] == 4
+    assert IncrementalPCA().fit(X).components_.shape == (5, 5)
+    assert IncrementalPCA().partial_fit(X[:3]).components_.shape[0] == 3
+    y = np.arange(40) % 3
+    named = {
+        "fisherprojection": FisherProjection().fit(X, y),
+        "cca": CCA(2).fit(X, X[:, :2] + y[:, None]),
+        "kernelcca": KernelCCA(2, reg=0.1).fit(X, X[:, :2] + y[:, None]),
+        "classicalmds": ClassicalMDS(2).fit(X),
+        "truncatedsvd": TruncatedSVD(2, random_state=0).fit(X),
+    }
+    for name, model in named.items():
+        assert list(model.get_feature_names_out()) == [f"{name}0", f"{name}1"]
+
+
+def test_more_truncated_directions_than_the_rank_are_zero():
+    flat = np.outer(np.arange(4.0), [1.0, 2, 2, 0, 0])
+    model = TruncatedSVD(4, random_state=0)
+    scores = model.fit_transform(flat)
+    assert_allclose(model.singular_values_[0], np.sqrt(14) * 3)
+    assert_allclose(model.singular_values_[1:], 0, atol=1e-6)
+    assert_allclose(np.abs(scores[:, 0]), 3 * np.arange(4))
+    assert_allclose(model.inverse_transform(scores), flat, atol=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [np.ones(4), np.zeros(5), [1.0, 1, 1, 1, -1]])
+def test_noises_to_start_from_are_positive_and_one_a_column(wrong):
+    with pytest.raises(DataError, match="5 positive numbers"):
+        FactorAnalysis(2, noise_variance_init=wrong).fit(X)
+    start = FactorAnalysis(2, noise_variance_init=np.full(5, 0.3)).fit(X)
+    assert_allclose(start.log_likelihood_, FactorAnalysis(2).fit(X).log_likelihood_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "wrong"),
+    [
+        (lambda: CCA(2).fit(X, X[:, :2] + X[:, 2:4]), "y_weights_", np.ones((3, 2))),
+        (lambda: CCA(2).fit(X, X[:, :2] + X[:, 2:4]), "x_loadings_", np.ones((5, 1))),
+        (lambda: CCA(2).fit(X, X[:, :2] + X[:, 2:4]), "scale_", np.ones(6)),
+        (lambda: ClassicalMDS(2).fit(X), "column_means_", np.ones(39)),
+        (lambda: ClassicalMDS(2).fit(X), "eigenvalues_", np.ones(1)),
+        (lambda: ClassicalMDS(2).fit(X), "X_fit_", X[:39]),
+        (lambda: FisherProjection().fit(X, np.arange(40) % 3), "means_", np.ones((2, 5))),
+        (lambda: FisherProjection().fit(X, np.arange(40) % 3), "xbar_", np.ones(4)),
+        (lambda: FisherProjection().fit(X, np.arange(40) % 3), "scalings_", np.ones((4, 2))),
+    ],
+)
+def test_files_whose_parts_do_not_fit_are_refused(make, name, wrong, tmp_path):
+    model = make()
+    save(model, tmp_path / "whole.gnomon")
+    load(tmp_path / "whole.gnomon")
+    setattr(model, name, wrong)
+    save(model, tmp_path / "spoiled.gnomon")
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "spoiled.gnomon")
+
+
+def test_evidence_of_a_number_of_axes_is_minkas():
+    """The number of axes whose Laplace evidence, written out as in his article, is largest."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 6)) * 2 + rng.normal(size=(60, 6))
+    values, n, d = np.linalg.eigvalsh(np.cov(rows.T, bias=True))[::-1], 60, 6
+    evidence = []
+    for k in range(1, d):
+        v = values[k:].mean()
+        log = -k * np.log(2) + sum(
+            gammaln((d - i + 1) / 2) - (d - i + 1) / 2 * np.log(np.pi) for i in range(1, k + 1)
+        )
+        log += -n / 2 * np.log(values[:k]).sum() - n * (d - k) / 2 * np.log(v)
+        log += (d * k - k * (k + 1) / 2 + k) / 2 * np.log(2 * np.pi) - k / 2 * np.log(n)
+        hat = np.r_[values[:k], np.full(d - k, v)]
+        for i in range(k):
+            for j in range(i + 1, d):
+                log -= 0.5 * (np.log(1 / hat[j] - 1 / hat[i]) + np.log(values[i] - values[j]) + np.log(n))
+        evidence.append(log)
+    assert PCA("mle").fit(rows).n_components_ == 1 + int(np.argmax(evidence))
