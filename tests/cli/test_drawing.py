@@ -1,14 +1,19 @@
 """Characters stand where the numbers are: dots of a plot, ends of intervals; settings are as they are written."""
 
+import json
+from collections import namedtuple
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import typer
 
 from gnomon.cli.app import _left as left
 from gnomon.cli.app import check_folder, listed, parse
-from gnomon.cli.screen import exit_code
-from gnomon.cli.showing import intervals
-from gnomon.cli.watching import COLORS, _groups, dots
+from gnomon.cli.screen import Screen, exit_code
+from gnomon.cli.showing import intervals, show_row
+from gnomon.cli.watching import COLORS, _groups, dots, watch_fit
+from gnomon.report.columns import QuestionError
 
 BITS = {
     (0, 0): 1,
@@ -116,3 +121,35 @@ def test_errors_have_the_exit_code_of_their_kind():
         exit_code(error) for error in (QuestionError("?"), OSError("?"), DataError("?"), ValueError("?"))
     ]
     assert codes == [2, 2, 3, 3] and exit_code(KeyError("?")) is None
+
+
+def test_what_moves_an_answer_stands_in_columns(capsys):
+    part = namedtuple("Part", "column value moves")
+    found = namedtuple("Found", "answer label value usual parts")
+    told = found(
+        "rose", "P(rose)", 0.75, 0.33333, [part("height", "1.5", 0.25), part("color", "red", -10.125)]
+    )
+    show_row(Screen(False), told, 7)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "row 7: rose"
+    assert lines[1] == "P(rose) is 0.75; for other rows of the table it is 0.3333 on average."
+    table = lines[3:]
+    assert [line.split() for line in table] == [
+        ["column", "value", "moves", "it", "by"],
+        ["height", "1.5", "+0.25"],
+        ["color", "red", "-10.12"],
+    ]
+    assert len({len(line) for line in table}) == 1  # numbers end where their heading ends
+    assert table[1].index("1.5") == table[2].index("red") == table[0].index("value")
+    show_row(Screen(True), told, 7)
+    assert json.loads(capsys.readouterr().out)["parts"][1] == {
+        "column": "color",
+        "value": "red",
+        "moves": -10.125,
+    }
+
+
+def test_a_model_without_steps_is_not_watched():
+    job = SimpleNamespace(model=SimpleNamespace(model=object()))
+    with pytest.raises(QuestionError, match="object has no steps to watch"):
+        watch_fit(Screen(False), job, 3, 0.0, None)
