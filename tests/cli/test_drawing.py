@@ -11,7 +11,7 @@ import typer
 from gnomon.cli.app import _left as left
 from gnomon.cli.app import check_folder, listed, parse
 from gnomon.cli.screen import Screen, exit_code
-from gnomon.cli.showing import intervals, show_row
+from gnomon.cli.showing import intervals, show_row, show_rules
 from gnomon.cli.watching import COLORS, _groups, dots, watch_fit
 from gnomon.report.columns import QuestionError
 
@@ -153,3 +153,21 @@ def test_a_model_without_steps_is_not_watched():
     job = SimpleNamespace(model=SimpleNamespace(model=object()))
     with pytest.raises(QuestionError, match="object has no steps to watch"):
         watch_fit(Screen(False), job, 3, 0.0, None)
+
+
+def test_numbers_of_rules_end_where_their_headings_end(capsys):
+    rows = [
+        ["a ⇒ b", "5", "0.1", "0.25", "0.1 to 0.9", "1.5", "0.01"],
+        ["c ⇒ d", "12345678", "0.12345", "1", "0 to 1", "12.25", "0"],
+    ]
+    found = SimpleNamespace(
+        said=["two baskets"], rules=rows, rows=lambda n: rows[:n], answer=lambda: "2 rules", to_dict=dict
+    )
+    show_rules(Screen(False), found, {"report": "r.html", "rules": "r.csv"})
+    lines = capsys.readouterr().out.splitlines()
+    head, one, other = lines[2:5]
+    for name, a, b in [("baskets", "5", "12345678"), ("confidence", "0.25", "1"), ("lift", "1.5", "12.25")]:
+        end = max(head.index(name) + len(name), other.index(f" {b} ") + 1 + len(b))
+        assert one[:end].endswith(f" {a}") and other[:end].endswith(f" {b}"), name
+    assert one.index("0.1 to 0.9") == other.index("0 to 1") == head.index("95% interval")
+    assert lines[0] == "two baskets" and lines[6] == "2 rules" and lines[-1].split() == ["rules", "r.csv"]

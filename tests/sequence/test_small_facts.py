@@ -132,7 +132,7 @@ def test_covariances_come_in_the_shape_of_the_type_or_whole():
 
 def test_sequences_that_stop_have_geometric_lengths():
     model = CategoricalHMM.from_stop_matrix(
-        [[0.49, 0.5, 0.01], [0.5, 0.49, 0.01]], [[1, 0], [0, 1.0]], [1, 0]
+        [[0.49, 0.5, 0.01], [0.5, 0.49, 0.01]], [[1, 0], [0, 1.0]], [1, 0, 0]
     )
     _, lengths, states = model.sample_sequences(1000, random_state=0)
     assert_allclose(lengths.mean(), 100, rtol=0.12)
@@ -146,7 +146,7 @@ def test_sequences_that_stop_have_geometric_lengths():
 def test_steps_of_a_walk_by_hand(kind):
     rng = np.random.default_rng(0)
     path = np.cumsum(rng.normal(size=(30, 2)) @ [[1.0, 0.5], [0.0, 2.0]] + [0.5, 0.0], axis=0)
-    model = GaussianRandomWalk(kind, drift=True).fit(path)
+    model = GaussianRandomWalk(covariance=kind, drift=True).fit(path)
     steps = np.diff(path, axis=0)
     S = np.cov(steps.T, bias=True)
     expected = {"full": S, "diag": np.diag(np.diag(S)), "isotropic": np.trace(S) / 2 * np.eye(2)}[kind]
@@ -160,7 +160,7 @@ def test_steps_of_a_walk_by_hand(kind):
         model.sample(3, random_state=0) - path[-1],
     )
     times = np.cumsum(rng.uniform(0.5, 3, 30))
-    plain = GaussianRandomWalk(kind).fit(path, times=times).covariance_
+    plain = GaussianRandomWalk(covariance=kind).fit(path, times=times).covariance_
     scaled = steps / np.sqrt(np.diff(times))[:, None]
     assert_allclose(np.trace(plain), np.trace(scaled.T @ scaled / 29))
 
