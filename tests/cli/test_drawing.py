@@ -171,3 +171,11 @@ def test_numbers_of_rules_end_where_their_headings_end(capsys):
         assert one[:end].endswith(f" {a}") and other[:end].endswith(f" {b}"), name
     assert one.index("0.1 to 0.9") == other.index("0 to 1") == head.index("95% interval")
     assert lines[0] == "two baskets" and lines[6] == "2 rules" and lines[-1].split() == ["rules", "r.csv"]
+
+
+def test_a_long_line_is_not_broken_in_a_pipe(capsys):
+    said = " ".join(["word"] * 60)
+    Screen(False).say(said)
+    assert capsys.readouterr().out == said + "\n"
+    Screen(True).say(said)
+    assert capsys.readouterr().out == ""
