@@ -230,6 +230,15 @@ def test_no_noises_nearby_are_likelier_than_those_of_the_fit():
     assert_allclose(np.diagonal(found.covariance_matrices()[0]), X.var(axis=0), rtol=1e-3)
 
 
+def test_a_constant_column_has_a_little_noise_of_its_own():
+    X = np.c_[np.random.default_rng(0).normal(size=(50, 3)), np.ones(50)]
+    found = LowRankGaussian(rank=1, noise="diag").fit(X)
+    assert_allclose(found.noises[0, 3], 1e-12 * X.var(axis=0).mean(), rtol=1e-6)
+    assert_allclose(found.loadings[0, 3], 0, atol=1e-9)
+    flat = LowRankGaussian(rank=1, noise="diag", min_noise=0.5).fit(np.c_[X[:, 0], 2 * X[:, 0], X[:, 1]])
+    assert_allclose(flat.noises[0, :2], 0.5 * np.array([1, 4]) * X[:, 0].var())
+
+
 def test_low_rank_without_weight_keeps_what_it_was():
     X = np.random.default_rng(0).normal(size=(30, 4))
     w = np.stack([np.zeros(30), np.ones(30)], axis=1)

@@ -799,3 +799,20 @@ def test_one_token_may_have_any_word():
 def test_what_is_no_corpus_and_no_prior_is_refused(call, told):
     with pytest.raises(DataError, match=told):
         call()
+
+
+def test_tokens_are_spread_evenly_before_anything_is_known():
+    X = sp.csr_array(np.array([[3.0, 1.0], [0.0, 0.0], [0.0, 5.0], [0.0, 0.0]]))
+    found = inference.fresh_gamma(inference.corpus_of(X), np.array([0.5, 1.5]))
+    assert_allclose(found, [[2.5, 3.5], [0.5, 1.5], [3.0, 4.0], [0.5, 1.5]])
+
+
+def test_starts_are_drawn_by_their_squared_hellinger_distance():
+    from gnomon.topics._starts import spread_out
+
+    company, rng = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]), np.random.default_rng(0)
+    drawn = np.array([spread_out(company, 2, rng) for _ in range(4000)])
+    assert (drawn[:, 0] == 0).all()
+    gaps = np.array([0.0, 2.0, 2.0 - np.sqrt(2.0)])  # 2 − 2 Σ √(pq)
+    assert_allclose(np.bincount(drawn[:, 1], minlength=3) / 4000, gaps / gaps.sum(), atol=0.03)
+    assert sorted(spread_out(company, 3, rng)) == [0, 1, 2]
