@@ -1,10 +1,20 @@
 """How a mixture begins: labels of one component alone, equal means, holes without rows; and the bare loop of EM."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.mixture import GaussianMixture, PoissonMixture, run_em
+from gnomon.mixture import (
+    AspectModel,
+    BinomialMixture,
+    GaussianMixture,
+    PoissonMixture,
+    expected_complete_loglik,
+    run_em,
+)
 
 CENTERS = np.array([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0]])
 GROUP = np.repeat([0, 1, 2], 30)
@@ -81,3 +91,56 @@ def test_the_bare_loop_returns_the_last_of_everything():
     assert found.trace.objective.tolist() == [-16, -4] and not found.converged
     found = run_em(e_step, lambda e: (e - 1) / 2, 4.0, max_iter=9, tol=4)  # the gains are 12 and 3
     assert (found.parameters, found.log_likelihood, found.converged) == (0.5, -1.0, True)
+
+
+def test_what_has_no_share_adds_nothing_though_it_is_impossible():
+    joint = np.log([[0.25, 0.5], [1.0, 0.125]])
+    joint[1, 0] = -np.inf
+    assert expected_complete_loglik(joint, [[0.5, 0.5], [0.0, 1.0]]) == pytest.approx(
+        np.log(1 / 8) / 2 - np.log(8)
+    )
+    assert expected_complete_loglik(joint[:1], [[1.0, 0.0]]) == pytest.approx(-np.log(4))
+    assert expected_complete_loglik(joint, [[0.5, 0.5], [0.5, 0.5]]) == -np.inf
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag"])
+def test_every_component_starts_with_the_variances_of_all_rows(kind):
+    holes = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
+    model = GaussianMixture(3, init_params="overall", covariance_type=kind, reg_covar=0, random_state=0)
+    start = next(iter(model.iterate(holes)))
+    variance = np.nanvar(holes, axis=0)
+    expected = {"full": [np.diag(variance)] * 3, "tied": np.diag(variance), "diag": [variance] * 3}[kind]
+    assert_allclose(start.covariances_, expected)
+    assert_allclose(start.weights_, 1 / 3)
+    whole = next(iter(model.iterate(X))).covariances_
+    S = np.cov(X.T, bias=True)
+    assert_allclose(whole, {"full": [S] * 3, "tied": S, "diag": [np.diag(S)] * 3}[kind])
+
+
+def test_components_that_start_equal_are_told():
+    model = GaussianMixture(2, init_params="overall", means_init=[[5.0, 5.0], [5.0, 5.0]], random_state=0)
+    with pytest.warns(ConvergenceWarning, match="components 0 and 1 are identical"):
+        model.fit(X + 100)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        GaussianMixture(3, random_state=0).fit(X)
+    assert not any("identical" in str(one.message) for one in told)
+
+
+@pytest.mark.parametrize(("top", "expected"), [(0, 1), (1, 1), (6.5, 7), (7, 7)])
+def test_as_many_throws_as_the_largest_count(top, expected):
+    counts = np.array([[0.0], [top], [0.0], [top]])
+    start = next(iter(BinomialMixture(1, random_state=0).iterate(counts)))
+    assert start.components_.n == expected
+    assert_allclose(start.components_.p, top / 2 / expected)
+
+
+def test_topics_of_a_document_of_one_word():
+    counts = np.array([[4.0, 2, 0, 0], [3, 3, 0, 0], [0, 0, 3, 1], [0, 1, 2, 2]])
+    model = AspectModel(2, random_state=0, max_iter=200).fit(counts)
+    rows = np.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0], [0, 0, 0, 0]])
+    found = model.fold_in(rows)
+    assert_allclose(found[:2], model.fold_in(5 * rows)[:2], atol=1e-9)
+    assert_allclose(found[2], model.weights_)
+    best = model.components_[:, [0, 3]].argmax(axis=0)  # one word is likeliest under one topic alone
+    assert found[:2].argmax(axis=1).tolist() == best.tolist() and found[:2].max(axis=1).min() > 0.9

@@ -816,3 +816,26 @@ def test_starts_are_drawn_by_their_squared_hellinger_distance():
     gaps = np.array([0.0, 2.0, 2.0 - np.sqrt(2.0)])  # 2 − 2 Σ √(pq)
     assert_allclose(np.bincount(drawn[:, 1], minlength=3) / 4000, gaps / gaps.sum(), atol=0.03)
     assert sorted(spread_out(company, 3, rng)) == [0, 1, 2]
+
+
+def test_draws_are_kept_every_so_many_sweeps_after_the_first_ones(bars):
+    options = dict(learning_method="gibbs", random_state=3, n_samples=1)
+    sparse_draw = LatentDirichletAllocation(3, n_burn=1, thin=3, **options).fit(bars.counts)
+    last_draw = LatentDirichletAllocation(3, n_burn=3, thin=1, **options).fit(bars.counts)
+    assert sparse_draw.n_iter_ == last_draw.n_iter_ == 4
+    assert_array_equal(sparse_draw.topic_word_, last_draw.topic_word_)
+
+
+def test_one_step_on_one_batch_by_the_article():
+    options = dict(learning_method="online", batch_size=10, max_iter=1, random_state=0, learning_offset=4.0)
+    model = LatentDirichletAllocation(2, learning_decay=0.6, **options)
+    start = next(iter(model.iterate(C3)))
+    words = inference.topic_weights(start.components_)
+    limit, tol = int(model.max_doc_update_iter), float(model.mean_change_tol)
+    _, found = inference.variational_pass(inference.corpus_of(C3), words, start.doc_topic_prior_, limit, tol)
+    rho = (4.0 + 1) ** -0.6
+    expected = (1 - rho) * start.components_ + rho * (start.topic_word_prior_ + found.counts.T)
+    model.fit(C3)
+    assert_allclose(model.components_, expected, rtol=1e-9)
+    value = float(found.value) + inference.topics_bound(expected, start.topic_word_prior_)
+    assert_allclose(model.trace_.objective, [value], rtol=1e-9)
