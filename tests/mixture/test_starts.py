@@ -144,3 +144,27 @@ def test_topics_of_a_document_of_one_word():
     assert_allclose(found[2], model.weights_)
     best = model.components_[:, [0, 3]].argmax(axis=0)  # one word is likeliest under one topic alone
     assert found[:2].argmax(axis=1).tolist() == best.tolist() and found[:2].max(axis=1).min() > 0.9
+
+
+def test_a_first_assignment_spreads_a_share_of_every_row():
+    counts = np.array([[1.0], [2.0], [1.0], [50.0], [52.0]])
+    start = next(iter(PoissonMixture(2, random_state=0).iterate(counts)))
+    far = PoissonMixture._blur / 2
+    low = ((1 - far) * 4 + far * 102) / ((1 - far) * 3 + far * 2)
+    high = (far * 4 + (1 - far) * 102) / (far * 3 + (1 - far) * 2)
+    order = np.argsort(start.components_.rate[:, 0])
+    assert_allclose(start.components_.rate[order, 0], [low, high])
+    assert_allclose(start.weights_[order], np.array([(1 - far) * 3 + far * 2, far * 3 + (1 - far) * 2]) / 5)
+
+
+@pytest.mark.parametrize("wrong", [[[1.0, 0.0], [1.0, 1.0]], [[1.0, 1.0], [-1.0, 1.0]]])
+def test_every_given_precision_is_positive(wrong):
+    with pytest.raises(ValueError, match="should be positive"):
+        GaussianMixture(2, covariance_type="diag", precisions_init=wrong).fit(X)
+    given = GaussianMixture(2, covariance_type="diag", precisions_init=np.abs(wrong) + 1.0, random_state=0)
+    assert_allclose(next(iter(given.iterate(X))).covariances_, 1 / (np.abs(wrong) + 1.0))
+
+
+def test_free_numbers_of_an_aspect_model():
+    counts = np.random.default_rng(0).poisson(3.0, (5, 7)) + 1.0
+    assert AspectModel(3, random_state=0).fit(counts).n_parameters_ == 2 + 3 * 4 + 3 * 6
