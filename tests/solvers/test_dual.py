@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import sparse
+from scipy import optimize, sparse
 
 from gnomon.core.rows import MemoryRows
 from gnomon.solvers.dual import dual_machine, dual_start, dual_step, passes_left, squared_norms
 from gnomon.solvers.margin_programs import hinge_program
+from gnomon.solvers.maximum_margin import Margin, l1_dual
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -84,3 +85,41 @@ def test_squared_lengths_of_rows():
 )
 def test_passes_that_are_left_follow_from_the_pace(gains, goal, expected):
     assert passes_left(gains, goal) == pytest.approx(expected)
+
+
+def sparse_margin(C, intercept):
+    return Margin(np.empty(0), np.empty(0), 1, C, intercept, 0.0, "squared_hinge", True, "newton", None)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_dual_of_an_absolute_penalty_by_hand(intercept):
+    rows = MemoryRows(np.array([[-1.0], [1.0]]), np.array([0, 1]))
+    margin, end = sparse_margin(1.0, intercept), [0.0] * intercept
+    # |w| + 2 (1 − w)² is least at w = ¾, where it is 7/8; each multiplier is there 2 · ¼
+    assert l1_dual(margin, rows, np.array([0.75, *end])) == pytest.approx(0.875)
+    for w in (0.0, 0.3, 0.9, 2.0):
+        assert l1_dual(margin, rows, np.array([w, *end])) <= 0.875 + 1e-12
+    # at w = 0 multipliers of 2 pull by 4: a quarter of them is feasible, and worth 1 − ¼²(2)
+    assert l1_dual(margin, rows, np.array([0.0, *end])) == pytest.approx(1 - 2 * 0.25 / 4)
+
+
+def test_a_class_without_slack_says_nothing_of_a_free_intercept():
+    rows = MemoryRows(np.array([[-1.0], [1.0]]), np.array([0, 1]))
+    assert l1_dual(sparse_margin(1.0, True), rows, np.array([0.0, 5.0])) == 0.0
+    assert l1_dual(sparse_margin(1.0, True), rows, np.array([0.0, -5.0])) == 0.0
+
+
+def test_the_dual_is_below_the_least_value():
+    rng = np.random.default_rng(0)
+    rows = MemoryRows(X, (Y > 0).astype(int), COST)
+    C = 0.7
+
+    def primal(theta):
+        slack = np.maximum(0, 1 - Y * (X @ theta[:3] + theta[3]))
+        return np.abs(theta[:3]).sum() + C * (COST * slack**2).sum()
+
+    least = min(
+        optimize.minimize(primal, rng.normal(size=4), method="Powell", tol=1e-12).fun for _ in range(3)
+    )
+    for scale in (0.0, 0.1, 0.5, 1.0):
+        assert l1_dual(sparse_margin(C, True), rows, scale * rng.normal(size=4)) <= least + 1e-6
