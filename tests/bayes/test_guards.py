@@ -217,3 +217,31 @@ def test_collinear_columns_keep_a_little_deviation():
     np.testing.assert_allclose(
         model.covariance_[1] / np.cov(X[3:].T), model.covariance_[1][0, 0] / np.var(X[3:, 0], ddof=1)
     )
+
+
+@pytest.mark.parametrize(
+    ("shape", "rate", "estimate", "unseen"),
+    [(3.0, 2.0, "mean", 1.5), (3.0, 2.0, "map", 1.0), (0.0, 0.0, "mean", 0.0)],
+)
+def test_a_rate_that_nobody_saw_is_that_of_the_prior(shape, rate, estimate, unseen):
+    X = [[1.0, np.nan], [3.0, np.nan], [2.0, 4.0], [0.0, 6.0]]
+    model = PoissonNB(shape=shape, rate=rate, estimate=estimate).fit(X, [0, 0, 1, 1])
+    a = shape - (estimate == "map")
+    seen = [[(4 + a) / (2 + rate), unseen], [(2 + a) / (2 + rate), (10 + a) / (2 + rate)]]
+    np.testing.assert_allclose(model.rates_, seen)
+
+
+def test_classes_with_one_mean_have_no_axis_that_parts_them():
+    X = np.array([[1.0, 0.0], [-1.0, 0.5], [0.0, -0.5], [1.0, 0.0], [-1.0, 0.5], [0.0, -0.5]])
+    model = LinearDiscriminantAnalysis().fit(X, [0, 0, 0, 1, 1, 1])
+    np.testing.assert_allclose(model.explained_variance_ratio_, 0)
+    np.testing.assert_allclose(model.coef_, 0, atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X), 0.5)
+
+
+def test_a_quadratic_rule_is_between_two_classes_that_may_occur():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    two, three = np.arange(30) % 2, np.arange(30) % 3
+    assert len(QuadraticDiscriminantAnalysis().fit(X, two).quadratic_) == 3
+    assert not hasattr(QuadraticDiscriminantAnalysis().fit(X, three), "quadratic_")
+    assert not hasattr(QuadraticDiscriminantAnalysis(priors=[1.0, 0.0]).fit(X, two), "quadratic_")
