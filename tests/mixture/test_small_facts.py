@@ -101,9 +101,8 @@ def test_as_many_components_as_rows_are_allowed():
     model = BayesianGaussianMixture(n_components=4, random_state=0, max_iter=200).fit(X[[0, 10, 30, 50]])
     assert_allclose(model.weights_.sum(), 1)
     default = BayesianGaussianMixture(n_components=2, random_state=0).fit(X)
-    told = BayesianGaussianMixture(
-        2, random_state=0, mean_precision_prior=1.0, degrees_of_freedom_prior=3.0
-    ).fit(X)
+    same = dict(mean_precision_prior=1.0, degrees_of_freedom_prior=3.0)
+    told = BayesianGaussianMixture(n_components=2, random_state=0, **same).fit(X)
     assert_allclose(told.means_, default.means_)
     assert_allclose(told.lower_bound_, default.lower_bound_)
 
