@@ -158,6 +158,9 @@ def test_lattice_of_three_items():
     assert [len(level) for level in found.levels] == [1, 3, 3, 1] and len(found.edges) == 12
     assert found.status[frozenset("c")] == "infrequent"
     assert found.status[frozenset("ac")] == found.status[frozenset("abc")] == "pruned"
+    whole = lattice("abca")
+    assert whole.levels == found.levels and whole.edges == found.edges
+    assert set(whole.status.values()) == {"frequent"} and len(whole.status) == 8
     with pytest.raises(DataError, match="at most"):
         lattice(range(30))
 

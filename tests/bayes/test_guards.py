@@ -151,6 +151,9 @@ def test_small_pseudo_counts_are_raised_with_a_warning_unless_forced():
     assert MultinomialNB(alpha=0.0).fit(X, y).feature_log_prob_[0, 1] == -np.inf
     with pytest.raises(ValueError, match="here 2; its shape is"):
         MultinomialNB(alpha=[1.0, 2.0, 3.0]).fit(X, y)
+    with pytest.warns(UserWarning, match="alpha too small"):  # in one column of two
+        raised = MultinomialNB(alpha=[1.0, 0.0], force_alpha=False).fit(X, y)
+    np.testing.assert_allclose(np.exp(raised.feature_log_prob_), [[1, 5e-11], [2 / 3, 1 / 3]], rtol=1e-9)
 
 
 @pytest.mark.parametrize("learner", [MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB])
@@ -189,3 +192,56 @@ def test_rows_of_weight_zero_lose_no_digits_of_the_others(learner, far):
         np.vstack([[[far, -far]], X]), np.append(0, y), sample_weight=np.append(0.0, np.ones(30))
     )
     np.testing.assert_allclose(beside.predict_log_proba(X), alone, rtol=1e-9)
+
+
+def test_codes_that_are_no_categories_are_refused():
+    for X, told in [
+        ([[0.0], [2e6]], "recode"),
+        ([[0.0], [-1.0]], "Negative"),
+        ([[np.nan], [-1.0]], "Negative"),
+    ]:
+        with pytest.raises(ValueError, match=told):
+            CategoricalNB().fit(X, [0, 1])
+
+
+def test_collinear_columns_keep_a_little_deviation():
+    X = np.array([[0.0, 0], [1, 2], [2, 4], [0, 1], [1, 0], [3, 1]])
+    with pytest.warns(UserWarning, match="collinear in class number 0"):
+        model = QuadraticDiscriminantAnalysis(tol=0.01).fit(X, [0, 0, 0, 1, 1, 1])
+    own = X[:3].std(axis=0)
+    # the correlation has the eigenvalues 2 along (1, 1) and, raised, 2 · 0.01² along (1, −1)
+    expected = np.outer(own, own) * np.array([[1 + 1e-4, 1 - 1e-4], [1 - 1e-4, 1 + 1e-4]])
+    np.testing.assert_allclose(
+        model.covariance_[0] / expected, model.covariance_[0][0, 0] / expected[0, 0], rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        model.covariance_[1] / np.cov(X[3:].T), model.covariance_[1][0, 0] / np.var(X[3:, 0], ddof=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "rate", "estimate", "unseen"),
+    [(3.0, 2.0, "mean", 1.5), (3.0, 2.0, "map", 1.0), (0.0, 0.0, "mean", 0.0)],
+)
+def test_a_rate_that_nobody_saw_is_that_of_the_prior(shape, rate, estimate, unseen):
+    X = [[1.0, np.nan], [3.0, np.nan], [2.0, 4.0], [0.0, 6.0]]
+    model = PoissonNB(shape=shape, rate=rate, estimate=estimate).fit(X, [0, 0, 1, 1])
+    a = shape - (estimate == "map")
+    seen = [[(4 + a) / (2 + rate), unseen], [(2 + a) / (2 + rate), (10 + a) / (2 + rate)]]
+    np.testing.assert_allclose(model.rates_, seen)
+
+
+def test_classes_with_one_mean_have_no_axis_that_parts_them():
+    X = np.array([[1.0, 0.0], [-1.0, 0.5], [0.0, -0.5], [1.0, 0.0], [-1.0, 0.5], [0.0, -0.5]])
+    model = LinearDiscriminantAnalysis().fit(X, [0, 0, 0, 1, 1, 1])
+    np.testing.assert_allclose(model.explained_variance_ratio_, 0)
+    np.testing.assert_allclose(model.coef_, 0, atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X), 0.5)
+
+
+def test_a_quadratic_rule_is_between_two_classes_that_may_occur():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    two, three = np.arange(30) % 2, np.arange(30) % 3
+    assert len(QuadraticDiscriminantAnalysis().fit(X, two).quadratic_) == 3
+    assert not hasattr(QuadraticDiscriminantAnalysis().fit(X, three), "quadratic_")
+    assert not hasattr(QuadraticDiscriminantAnalysis(priors=[1.0, 0.0]).fit(X, two), "quadratic_")

@@ -1,5 +1,7 @@
 """Normal classes whose rows have holes, and covariances shrunk elsewhere."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.covariance import LedoitWolf
@@ -46,6 +48,14 @@ def test_few_holes_change_little_and_order_and_repetition_nothing(kind):
     np.testing.assert_allclose(again.predict_proba(holes), model.predict_proba(holes), atol=1e-6)
     twice = kind().fit(holes, y, sample_weight=np.full(len(y), 2.0))
     np.testing.assert_allclose(twice.means_, model.means_, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_covariances_of_rows_with_holes_settle(kind):
+    _, holes, y = three_classes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kind().fit(holes, y)
 
 
 @pytest.mark.parametrize("kind", BOTH)

@@ -1,9 +1,12 @@
 """Maximum entropy and projections: numbers of the course, duality, agreement of the solvers."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.bayes import maximum_entropy, project
 from gnomon.core.errors import InfeasibleError
@@ -112,3 +115,15 @@ def test_projection_errors():
         project([0, 0])
     with pytest.raises(ValueError, match="not negative"):
         project([1, -1])
+    for onto, divergence in [("ball", "euclidean"), ("simplex", "manhattan"), ("ball", "manhattan")]:
+        with pytest.raises(ValueError, match="unknown projection"):
+            project([0.5, 0.6], onto, divergence)
+
+
+def test_a_loose_tolerance_is_met_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = maximum_entropy(DIE, [4.2], solver="gis", tol=1e-3)
+    assert 1e-6 < abs(found.p @ DIE - 4.2) <= 5e-3
+    with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=2"):
+        maximum_entropy(DIE, [5.5], solver="gis", max_iter=2)

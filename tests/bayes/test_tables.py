@@ -296,3 +296,13 @@ def test_pictures():
     assert F1.plot().get_xlabel is not None
     ax = IncrementalBayes([0.5, 0.5], [[0.5, 0.5], [0.4, 0.6]]).update_many([1, 1, 0]).plot()
     assert [len(line.get_ydata()) for line in ax.lines] == [4, 4]
+
+
+def test_a_table_as_a_frame():
+    P = np.arange(1.0, 13.0).reshape(2, 3, 2) / 78
+    frame = JointTable(P, axes=["a", "b", "c"], levels=[["u", "v"], [1, 2, 3], ["x", "y"]]).to_frame()
+    assert frame.index.tolist() == ["u", "v"] and frame.index.name == "a"
+    assert frame.columns.names == ["b", "c"] and frame.shape == (2, 6)
+    assert frame.loc["v", (2, "x")] == pytest.approx(9 / 78)
+    alone = JointTable([0.25, 0.75], axes=["a"], levels=[["u", "v"]]).to_frame()
+    assert alone["P"].to_dict() == {"u": 0.25, "v": 0.75}

@@ -100,6 +100,8 @@ def test_protected_files_are_not_replaced_and_it_is_said_before_the_work(gnomon,
     done = gnomon("predict", "model.gnomon", "line.csv", "--out", "kept.csv")
     assert done.code == 2 and "may only be read" in " ".join(done.err.split())
     assert gnomon("fit", "Ridge", "line.csv", "--target", "y", "--out", "kept.csv").code == 2
+    kept.chmod(0o555)  # a program may be run, and still not be written
+    assert gnomon("fit", "Ridge", "line.csv", "--target", "y", "--out", "kept.csv").code == 2
     assert kept.read_text() == "mine\n"
     done = gnomon("predict", "model.gnomon", "line.csv", "--out", ".")
     assert done.code == 2 and "is a folder" in " ".join(done.err.split())

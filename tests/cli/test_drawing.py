@@ -1,14 +1,19 @@
 """Characters stand where the numbers are: dots of a plot, ends of intervals; settings are as they are written."""
 
+import json
+from collections import namedtuple
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import typer
 
 from gnomon.cli.app import _left as left
 from gnomon.cli.app import check_folder, listed, parse
-from gnomon.cli.screen import exit_code
-from gnomon.cli.showing import intervals
-from gnomon.cli.watching import COLORS, _groups, dots
+from gnomon.cli.screen import Screen, exit_code
+from gnomon.cli.showing import intervals, show_row, show_rules
+from gnomon.cli.watching import COLORS, _groups, dots, watch_fit
+from gnomon.report.columns import QuestionError
 
 BITS = {
     (0, 0): 1,
@@ -116,3 +121,61 @@ def test_errors_have_the_exit_code_of_their_kind():
         exit_code(error) for error in (QuestionError("?"), OSError("?"), DataError("?"), ValueError("?"))
     ]
     assert codes == [2, 2, 3, 3] and exit_code(KeyError("?")) is None
+
+
+def test_what_moves_an_answer_stands_in_columns(capsys):
+    part = namedtuple("Part", "column value moves")
+    found = namedtuple("Found", "answer label value usual parts")
+    told = found(
+        "rose", "P(rose)", 0.75, 0.33333, [part("height", "1.5", 0.25), part("color", "red", -10.125)]
+    )
+    show_row(Screen(False), told, 7)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "row 7: rose"
+    assert lines[1] == "P(rose) is 0.75; for other rows of the table it is 0.3333 on average."
+    table = lines[3:]
+    assert [line.split() for line in table] == [
+        ["column", "value", "moves", "it", "by"],
+        ["height", "1.5", "+0.25"],
+        ["color", "red", "-10.12"],
+    ]
+    assert len({len(line) for line in table}) == 1  # numbers end where their heading ends
+    assert table[1].index("1.5") == table[2].index("red") == table[0].index("value")
+    show_row(Screen(True), told, 7)
+    assert json.loads(capsys.readouterr().out)["parts"][1] == {
+        "column": "color",
+        "value": "red",
+        "moves": -10.125,
+    }
+
+
+def test_a_model_without_steps_is_not_watched():
+    job = SimpleNamespace(model=SimpleNamespace(model=object()))
+    with pytest.raises(QuestionError, match="object has no steps to watch"):
+        watch_fit(Screen(False), job, 3, 0.0, None)
+
+
+def test_numbers_of_rules_end_where_their_headings_end(capsys):
+    rows = [
+        ["a ⇒ b", "5", "0.1", "0.25", "0.1 to 0.9", "1.5", "0.01"],
+        ["c ⇒ d", "12345678", "0.12345", "1", "0 to 1", "12.25", "0"],
+    ]
+    found = SimpleNamespace(
+        said=["two baskets"], rules=rows, rows=lambda n: rows[:n], answer=lambda: "2 rules", to_dict=dict
+    )
+    show_rules(Screen(False), found, {"report": "r.html", "rules": "r.csv"})
+    lines = capsys.readouterr().out.splitlines()
+    head, one, other = lines[2:5]
+    for name, a, b in [("baskets", "5", "12345678"), ("confidence", "0.25", "1"), ("lift", "1.5", "12.25")]:
+        end = max(head.index(name) + len(name), other.index(f" {b} ") + 1 + len(b))
+        assert one[:end].endswith(f" {a}") and other[:end].endswith(f" {b}"), name
+    assert one.index("0.1 to 0.9") == other.index("0 to 1") == head.index("95% interval")
+    assert lines[0] == "two baskets" and lines[6] == "2 rules" and lines[-1].split() == ["rules", "r.csv"]
+
+
+def test_a_long_line_is_not_broken_in_a_pipe(capsys):
+    said = " ".join(["word"] * 60)
+    Screen(False).say(said)
+    assert capsys.readouterr().out == said + "\n"
+    Screen(True).say(said)
+    assert capsys.readouterr().out == ""

@@ -1,6 +1,7 @@
 """Hidden Markov models: the oracles, enumeration, and what must never happen."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -205,6 +206,14 @@ def test_supervised_counts_with_stop():
     assert_allclose(model.endprob_, [0, 1])
     assert_allclose(model.emissionprob_, [[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]])
     assert model.converged_ and len(model.trace_) == 1
+
+
+def test_sequences_end_where_their_last_rows_are():
+    states = np.array([0, 1, 0, 1, 0, 1, 1])  # 0 1, 0 1 0, 1 1
+    model = CategoricalHMM(2, end=True, random_state=0).fit(states[:, None], lengths=[2, 3, 2], states=states)
+    assert_allclose(model.startprob_, [2 / 3, 1 / 3])
+    assert_allclose(model.transmat_, [[0, 2 / 3], [1 / 4, 1 / 4]])
+    assert_allclose(model.endprob_, [1 / 3, 1 / 2])
 
 
 def test_baum_welch_beats_the_hand_made_guess():
@@ -469,6 +478,67 @@ def test_supervised_fit_is_one_m_step():
     assert_allclose(model.transmat_, counts / counts.sum(axis=1, keepdims=True))
 
 
+PULLED = dict(means_prior=0.5, means_weight=2.0, covars_prior=0.7, covars_weight=5.0)
+
+
+@pytest.mark.parametrize("kind", ["diag", "spherical", "full", "tied"])
+def test_known_states_under_priors_by_hand(kind):
+    rng = np.random.default_rng(0)
+    X, states = rng.normal(size=(60, 2)) @ [[2, 1], [0, 1]], rng.integers(0, 2, 60)
+    model = GaussianHMM(2, kind, random_state=0, **PULLED).fit(X, states=states)
+    n = np.bincount(states)
+    means = np.array([(X[states == k].sum(axis=0) + 2.0 * 0.5) / (n[k] + 2.0) for k in (0, 1)])
+    assert_allclose(model.means_, means)
+    scatter = np.array([(X[states == k] - means[k]).T @ (X[states == k] - means[k]) for k in (0, 1)])
+    pull = 2.0 * (means - 0.5)[:, :, None] * (means - 0.5)[:, None, :]
+    if kind == "tied":
+        expected = ((scatter + pull).sum(axis=0) + 0.7 * np.eye(2)) / (5 - 2 + 60)
+    elif kind == "full":
+        expected = (scatter + pull + 0.7 * np.eye(2)) / (5 - 2 + n)[:, None, None]
+    else:
+        variance = np.diagonal((scatter + pull) + 0.7, axis1=1, axis2=2) / (5 - 1 + n)[:, None]
+        expected = [np.diag(v if kind == "diag" else np.full(2, v.mean())) for v in variance]
+    assert_allclose(np.broadcast_to(model.covars_, (2, 2, 2)), np.broadcast_to(expected, (2, 2, 2)))
+
+
+@pytest.mark.parametrize("kind", ["diag", "spherical", "full", "tied"])
+def test_objective_is_the_likelihood_and_the_log_of_the_priors(kind):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = GaussianHMM(2, kind, random_state=0, n_iter=1, tol=0, **PULLED)
+    told = []
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        means, roots = rng.normal(size=(2, 2)), rng.normal(size=(2, 2, 2))
+        matrices = roots @ roots.transpose(0, 2, 1) + np.eye(2)
+        if kind in ("diag", "spherical"):
+            matrices *= np.eye(2)
+        if kind == "spherical":
+            matrices[:, 1, 1] = matrices[:, 0, 0]
+        matrices = matrices[:1] if kind == "tied" else matrices
+        model.set_params(init_params="")
+        model.startprob_, model.transmat_ = np.full(2, 0.5), np.full((2, 2), 0.5)
+        model.means_ = means
+        model.covars_ = {
+            "diag": np.diagonal(matrices, axis1=1, axis2=2),
+            "spherical": matrices[:, 0, 0],
+            "tied": matrices[0],
+            "full": matrices,
+        }[kind]
+        likelihood = model.score(X)
+        both = np.broadcast_to(matrices, (2, 2, 2))
+        prior = -0.5 * sum(
+            2.0 * (m - 0.5) @ np.linalg.solve(C, m - 0.5) for m, C in zip(means, both, strict=True)
+        )
+        mass = 5.0 - (1 if kind in ("diag", "spherical") else 2)
+        for C in matrices:
+            prior -= 0.5 * (0.7 * np.trace(np.linalg.inv(C)) + mass * np.log(np.linalg.det(C)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = model.fit(X).trace_.objective[0]
+        told.append((found, likelihood + prior))
+    assert_allclose(told[0][0] - told[1][0], told[0][1] - told[1][1], rtol=1e-9)
+
+
 def test_partly_known_states_are_clamped():
     X, states = casino().sample(300, random_state=2)
     known = np.where(np.arange(300) % 3 == 0, states, -1)
@@ -503,6 +573,27 @@ def test_symmetric_start_is_perturbed():
     with pytest.warns(UserWarning, match="start alike"):
         model.fit(SHORT)
     assert np.ptp(model.means_) > 0
+
+
+@pytest.mark.parametrize(
+    ("moves", "emission"),
+    [
+        ([[1.0]], [[0.3, 0.7]]),
+        ([[0.4, 0.6], [0.4, 0.6]], [[0.3, 0.7], [0.6, 0.4]]),
+        ([[0.4, 0.6], [0.7, 0.3]], [[0.3, 0.7], [0.3, 0.7]]),
+    ],
+)
+def test_states_that_can_be_told_apart_start_as_they_are(moves, emission):
+    K = len(moves)
+    model = CategoricalHMM(K, init_params="", n_iter=1)
+    model.startprob_, model.transmat_ = np.full(K, 1 / K), np.array(moves)
+    model.emissionprob_ = np.array(emission)
+    X = np.array([0, 1, 1, 0, 1])[:, None]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        start = next(iter(model.iterate(X)))
+    assert not any("alike" in str(one.message) for one in told)
+    assert_allclose(start.emissionprob_, emission)
 
 
 def test_unvisited_states_keep_their_parameters():

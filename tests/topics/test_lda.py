@@ -774,3 +774,68 @@ def test_a_word_belongs_to_topics_by_share_and_probability(method):
 def test_one_token_may_have_any_word():
     p, rng = np.full((1, 4), 0.25), np.random.default_rng(0)
     assert {int(_categories(p, rng)[0]) for _ in range(100)} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: sample_corpus(2, 5, [[1.5, -0.5], [0.5, 0.5]]), "probabilities"),
+        (lambda: sample_corpus(2, 5, [[0.5, 0.4]]), "probabilities"),
+        (lambda: sample_corpus(2, 5, [0.5, 0.5]), "probabilities"),
+        (lambda: sample_corpus(2, [5, -1], [[0.5, 0.5]]), "lengths"),
+        (lambda: sample_corpus(2, 5, [[0.5, 0.5]], doc_topic_prior=0.0), "doc_topic_prior"),
+        (lambda: sample_corpus(2, 5, mode="words"), "mode"),
+        (lambda: sample_topics(2, 2, [1.0, 0.0]), "prior"),
+        (lambda: codeword_counts([[0, 1]], [[0, 1]]), "vector of integers"),
+        (
+            lambda: LatentDirichletAllocation(2, learning_method="em", doc_topic_prior=[2.0, 0.5]).fit(C3),
+            "at least 1",
+        ),
+        (lambda: LatentDirichletAllocation(2, doc_topic_prior=[2.0, 0.0]).fit(C3), "must be positive"),
+        (lambda: LatentDirichletAllocation(2, doc_topic_prior=[np.inf, 1.0]).fit(C3), "must be positive"),
+        (lambda: LatentDirichletAllocation(2, doc_topic_prior=[[1.0, 1.0]]).fit(C3), "its shape is"),
+    ],
+)
+def test_what_is_no_corpus_and_no_prior_is_refused(call, told):
+    with pytest.raises(DataError, match=told):
+        call()
+
+
+def test_tokens_are_spread_evenly_before_anything_is_known():
+    X = sp.csr_array(np.array([[3.0, 1.0], [0.0, 0.0], [0.0, 5.0], [0.0, 0.0]]))
+    found = inference.fresh_gamma(inference.corpus_of(X), np.array([0.5, 1.5]))
+    assert_allclose(found, [[2.5, 3.5], [0.5, 1.5], [3.0, 4.0], [0.5, 1.5]])
+
+
+def test_starts_are_drawn_by_their_squared_hellinger_distance():
+    from gnomon.topics._starts import spread_out
+
+    company, rng = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]), np.random.default_rng(0)
+    drawn = np.array([spread_out(company, 2, rng) for _ in range(4000)])
+    assert (drawn[:, 0] == 0).all()
+    gaps = np.array([0.0, 2.0, 2.0 - np.sqrt(2.0)])  # 2 − 2 Σ √(pq)
+    assert_allclose(np.bincount(drawn[:, 1], minlength=3) / 4000, gaps / gaps.sum(), atol=0.03)
+    assert sorted(spread_out(company, 3, rng)) == [0, 1, 2]
+
+
+def test_draws_are_kept_every_so_many_sweeps_after_the_first_ones(bars):
+    options = dict(learning_method="gibbs", random_state=3, n_samples=1)
+    sparse_draw = LatentDirichletAllocation(3, n_burn=1, thin=3, **options).fit(bars.counts)
+    last_draw = LatentDirichletAllocation(3, n_burn=3, thin=1, **options).fit(bars.counts)
+    assert sparse_draw.n_iter_ == last_draw.n_iter_ == 4
+    assert_array_equal(sparse_draw.topic_word_, last_draw.topic_word_)
+
+
+def test_one_step_on_one_batch_by_the_article():
+    options = dict(learning_method="online", batch_size=10, max_iter=1, random_state=0, learning_offset=4.0)
+    model = LatentDirichletAllocation(2, learning_decay=0.6, **options)
+    start = next(iter(model.iterate(C3)))
+    words = inference.topic_weights(start.components_)
+    limit, tol = int(model.max_doc_update_iter), float(model.mean_change_tol)
+    _, found = inference.variational_pass(inference.corpus_of(C3), words, start.doc_topic_prior_, limit, tol)
+    rho = (4.0 + 1) ** -0.6
+    expected = (1 - rho) * start.components_ + rho * (start.topic_word_prior_ + found.counts.T)
+    model.fit(C3)
+    assert_allclose(model.components_, expected, rtol=1e-9)
+    value = float(found.value) + inference.topics_bound(expected, start.topic_word_prior_)
+    assert_allclose(model.trace_.objective, [value], rtol=1e-9)

@@ -27,7 +27,6 @@ class Spectrum(NamedTuple):
     vectors: Array  # (k, p)
     total: float  # trace of the scatter
     sums: Scatter | None = None
-    U: Array | None = None  # (n, k) left vectors where the route gives them
 
 
 def of_scatter(sums: Scatter, k: int) -> Spectrum:
@@ -114,8 +113,8 @@ def decompose(rows: Any, solver: str, k: int, center: bool, options: dict[str, A
         return _gram(rows, k, count, mass, mean, options)
     if solver == "full":
         Z = centered(rows, mean)
-        U, s, Vt = singular.signed(*singular.thin_svd(Z))
-        return Spectrum(count, mass, mean, s[:k] ** 2, Vt[:k], float((s**2).sum()), U=U[:, :k])
+        _, s, Vt = singular.signed(*singular.thin_svd(Z))
+        return Spectrum(count, mass, mean, s[:k] ** 2, Vt[:k], float((s**2).sum()))
     X: Any = Centered(rows, mean) if sparse.issparse(rows.X) or solver == "arpack" else centered(rows, mean)
     if solver == "randomized":
         U, s, Vt = singular.randomized(
@@ -127,9 +126,9 @@ def decompose(rows: Any, solver: str, k: int, center: bool, options: dict[str, A
         )
     else:
         U, s, Vt = singular.lanczos(X, k, options["random_state"], tol=options["tol"])
-    U, s, Vt = singular.signed(U, s, Vt)
+    _, s, Vt = singular.signed(U, s, Vt)
     trace = float(np.vdot(X, X)) if isinstance(X, np.ndarray) else _trace(rows, mean)
-    return Spectrum(count, mass, mean, s**2, Vt, trace, U=U)
+    return Spectrum(count, mass, mean, s**2, Vt, trace)
 
 
 def _lost(values: Array) -> bool:
@@ -168,7 +167,6 @@ def _gram(rows: Any, k: int, count: float, mass: float, mean: Array, options: di
         np.where(keep, values, 0.0),
         V * signs[:, None],
         float(np.einsum("ij,ij->", Z, Z)),
-        U=Q * signs,
     )
 
 
