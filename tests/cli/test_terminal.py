@@ -129,7 +129,15 @@ def test_stopped_half_way_the_report_says_what_is_known(terminal, slow_table, tm
     ]
 
 
-def test_ctrl_c_inside_a_callback_is_not_lost():
+@pytest.fixture
+def heard():
+    """Ctrl-C is heard even where the run was started in the background, which lets Python ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_inside_a_callback_is_not_lost(heard):
     reached = []
 
     def interrupted():
