@@ -32,6 +32,30 @@ def test_small_nodes_of_a_multiway_tree_are_not_split():
     assert multiway().n_leaves > tree.n_leaves
 
 
+def test_a_node_too_small_for_two_leaves_is_not_split():
+    X = pd.DataFrame({"same": pd.Categorical(["a"] * 7, categories=["a", "b"])})  # one branch has all rows
+    y = [0, 1, 0, 1, 1, 1, 0]
+    for rows, nodes in ((3, 2), (4, 1)):
+        tree = DecisionTreeClassifier(split="multiway", min_samples_leaf=rows).fit(X, y).tree_
+        assert tree.node_count == nodes
+
+
+def test_missing_values_of_a_multiway_tree_use_the_table_of_branches():
+    tree = multiway()
+    assert (tree.missing_go_to_left[~tree.is_leaf] == -1).all()
+
+
+def test_small_nodes_of_a_tree_of_medians_are_not_split():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
+    for least in (2, 9, 30):
+        options = {"min_samples_split": least, "min_samples_leaf": 2}
+        tree = DecisionTreeRegressor(criterion="absolute_error", **options).fit(X, y).tree_
+        sizes = tree.n_node_samples
+        assert sizes[~tree.is_leaf].min() >= max(least, 4) and sizes[tree.is_leaf].min() >= 2
+        assert (least > 9) or sizes[~tree.is_leaf].min() <= 12  # nothing else holds them up
+
+
 def test_splits_of_a_multiway_tree_gain_enough():
     tree = multiway(min_impurity_decrease=0.2)
     assert (tree.gain[~tree.is_leaf] >= 0.2 * 60 - 1e-9).all()

@@ -149,6 +149,15 @@ def test_stump_by_hand():
     assert stump.error_ == pytest.approx(0.2)
 
 
+def test_a_stump_that_asks_nothing_by_hand():
+    stump = DecisionStump().fit([[1.0], [1.0], [1.0]], ["a", "b", "b"], [1.0, 2.0, 5.0])
+    assert (stump.feature_, stump.threshold_) == (-1, np.inf)
+    assert (stump.left_value_, stump.right_value_) == ("b", "b")
+    assert stump.error_ == pytest.approx(1 / 8)
+    assert stump.feature_importances_.tolist() == [0.0]
+    assert stump.predict([[0.0], [2.0]]).tolist() == ["b", "b"]
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000))
 def test_stump_is_the_best_of_all_questions(seed):
