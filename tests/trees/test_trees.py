@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 
 import gnomon
@@ -210,6 +212,37 @@ def test_iterate_tells_every_candidate():
     assert [m.get_n_leaves() for m in models] == [1, 2, 3, 4, 5, 6]
     assert models[0].candidates_ == pytest.approx([1 / 6])
     assert not hasattr(models[-1], "candidates_")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("outputs", [0, 1, 2])
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeClassifier(),
+        DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=6),
+        DecisionTreeClassifier(class_weight={0: 1.0, 1: 4.0, 2: 0.5, 3: 1.0}),
+        DecisionTreeRegressor(),
+        DecisionTreeRegressor(criterion="absolute_error"),
+    ],
+)
+def test_the_next_split_is_that_of_the_best_candidate(model, outputs, weighted, sparse):
+    X, y = small_data(3, n=40, values=5)
+    y = np.column_stack([y, (X[:, 1] > 1) + (X[:, 2] > 3)])
+    y = y[:, 0] if outputs == 0 else y[:, :outputs]
+    y = y.astype(float) if isinstance(model, DecisionTreeRegressor) else y
+    weight = np.random.default_rng(0).integers(0, 4, len(y)).astype(float) if weighted else None
+    if isinstance(model, DecisionTreeClassifier) and outputs == 2 and model.class_weight:
+        model = clone(model).set_params(class_weight=[model.class_weight] * 2)
+    steps = list(model.iterate(csr_array(X) if sparse else X, y, weight))
+    tree = steps[-1].tree_
+    assert len(steps) > 4
+    for k, step in enumerate(steps[:-1], start=1):
+        node = int(np.flatnonzero(tree.split_order == k)[0])
+        best = tree.gain[node] / tree.weighted_n_node_samples[node]
+        assert step.candidates_.max() == pytest.approx(best, rel=1e-9, abs=1e-12)
+        assert step.candidates_[tree.feature[node]] == pytest.approx(best, rel=1e-9, abs=1e-12)
 
 
 def test_leaf_values_minimize_their_loss():
