@@ -1,5 +1,7 @@
 """Decision trees: oracles of the chapter, properties, adversarial data, parity."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -323,6 +325,48 @@ def test_pruning_is_optimal_among_all_prunings(seed):
         assert leaves.sum() == smallest
         sizes.append(leaves.sum())
     assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("kind", ["class", "two words", "number", "numbers", "column"])
+def test_no_pruning_makes_fewer_mistakes_on_validation_rows(kind):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 5, (50, 2)).astype(float)
+    first = (X[:, 0] > 1) ^ (rng.random(50) < 0.25)
+    second = (X[:, 1] > 2).astype(int) + (rng.random(50) < 0.3)
+    y = {
+        "class": second,
+        "two words": np.array([np.where(first, "yes", "no"), np.array(["a", "b", "c"])[second]]).T,
+        "number": second + 0.5,
+        "numbers": np.column_stack([first + 0.5, second]),
+        "column": second[:, None] + 0.5,
+    }[kind]
+    Tree = DecisionTreeRegressor if kind in ("number", "numbers", "column") else DecisionTreeClassifier
+    full = Tree(max_leaf_nodes=7).fit(X[:25], y[:25])
+
+    def mistakes(model):
+        said, known = (one.reshape(25, -1) for one in (model.predict(X[25:]), y[25:]))
+        return ((said - known) ** 2).sum() if Tree is DecisionTreeRegressor else (said != known).sum()
+
+    found = prune_reduced_error(full, X[25:], y[25:])
+    costs = {}
+    for inner in prunings(full.tree_):
+        cut = prune(full, 0.0)
+        cut.tree_ = nodes.select(full.tree_, inner)
+        costs[tuple(inner)] = (round(float(mistakes(cut)), 9), int(inner.sum()))
+    assert len(costs) > 5 and full.get_n_leaves() == 7
+    fewest, inner = min(costs.values())
+    assert mistakes(found) == pytest.approx(fewest)
+    assert found.get_n_leaves() == inner + 1  # of equals the smallest
+
+
+def prunings(tree):
+    """Every choice of inner nodes whose ancestors are inner too."""
+    own, parent = np.flatnonzero(tree.feature >= 0), tree.parents()
+    for chosen in product([False, True], repeat=len(own)):
+        inner = np.zeros(tree.node_count, dtype=bool)
+        inner[own] = chosen
+        if all(parent[t] < 0 or inner[parent[t]] for t in np.flatnonzero(inner)):
+            yield inner
 
 
 def test_ccp_alpha_equals_prune():
