@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from gnomon import load, save
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor, prune
+from gnomon.trees import DecisionStump, DecisionTreeClassifier, DecisionTreeRegressor, prune
 
 
 def categories():
@@ -180,3 +181,82 @@ def test_walks_that_cannot_end_are_refused():
     ):
         with pytest.raises(ModelFileError, match="nowhere"):
             plain._replace(**{name: change.astype(np.int32)})._check_loaded()
+
+
+DAMAGES = {
+    "a list": ("feature", list, "no arrays"),
+    "one feature less": ("feature", lambda a: a[:-1], "fit each other"),
+    "one weight less": ("weighted_n_node_samples", lambda a: a[:-1], "fit each other"),
+    "one value less": ("value", lambda a: a[:-1], "fit each other"),
+    "features of two columns": ("feature", lambda a: np.stack([a, a], axis=1), "fit each other"),
+    "features that are no whole numbers": ("feature", lambda a: a.astype(float), "fit each other"),
+    "children that are no whole numbers": ("children_left", lambda a: a.astype(float), "fit each other"),
+    "branches that are no whole numbers": ("branches", lambda a: a.astype(float), "fit each other"),
+    "values of two dimensions": ("value", lambda a: a[:, 0], "fit each other"),
+    "values that are whole numbers": ("value", lambda a: a.astype(int), "fit each other"),
+    "gains of two columns": ("gain", lambda a: np.stack([a, a], axis=1), "wrong shape"),
+    "branches of two columns": ("branches", lambda a: a[None], "wrong shape"),
+    "thresholds that are whole numbers": ("threshold", lambda a: a.astype(int), "nowhere"),
+    "a left child that is the node": ("children_left", lambda a: a - (a == 1), "nowhere"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_arrays_that_make_no_tree_are_refused(name):
+    X = np.arange(16.0).reshape(8, 2)
+    tree = DecisionTreeClassifier().fit(X, [0, 1, 1, 0, 0, 1, 0, 1]).tree_
+    tree._check_loaded()
+    field, change, words = DAMAGES[name]
+    with pytest.raises(ModelFileError, match=words):
+        tree._replace(**{field: change(getattr(tree, field))})._check_loaded()
+    with pytest.raises(ModelFileError, match="fit each other"):
+        tree._replace(**{part: getattr(tree, part)[:0] for part in tree._fields})._check_loaded()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"feature": 2},
+        {"feature": -2},
+        {"left": 2},
+        {"right": 2},
+        {"left": -1},
+        {"feature": 0.0},
+        {"right": 1.0},
+    ],
+)
+def test_a_question_that_a_saved_stump_cannot_ask_is_refused(change, tmp_path):
+    model = DecisionStump().fit(np.arange(8.0).reshape(4, 2), [0, 0, 1, 1])
+    save(model, tmp_path / "sound")
+    assert load(tmp_path / "sound").predict([[0.0, 9.0]]).tolist() == [0]
+    for sound in ({"feature": 1}, {"feature": -1}, {"left": 1, "right": 1}):
+        model.stump_ = model.stump_._replace(**sound)
+        save(model, tmp_path / "other")
+        load(tmp_path / "other")
+    model.stump_ = model.stump_._replace(**change)
+    save(model, tmp_path / "broken")
+    with pytest.raises(ModelFileError, match="question or answers"):
+        load(tmp_path / "broken")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda y, starts: (y, starts[:-1]),
+        lambda y, starts: (y, starts.astype(float)),
+        lambda y, starts: (y, starts - 1),
+        lambda y, starts: (y, starts[::-1].copy()),
+        lambda y, starts: (y[:-1], starts),
+        lambda y, starts: (y, np.zeros_like(starts)),
+    ],
+)
+def test_targets_of_leaves_in_a_file_have_to_fit_its_tree(change, tmp_path):
+    model = DecisionTreeRegressor(max_depth=2).fit(np.arange(8.0)[:, None], np.arange(8.0) ** 2)
+    save(model, tmp_path / "sound")
+    low, high = load(tmp_path / "sound").predict_interval([[0.0]], 1.0)
+    inside = model.apply(np.arange(8.0)[:, None]) == model.apply([[0.0]])
+    assert (low[0], high[0]) == (0.0, np.arange(8.0)[inside].max() ** 2)
+    model.leaf_targets_ = change(*model.leaf_targets_)
+    save(model, tmp_path / "broken")
+    with pytest.raises(ModelFileError, match="targets of its leaves"):
+        load(tmp_path / "broken")
