@@ -206,6 +206,7 @@ def test_arrays_that_make_no_tree_are_refused(name):
     X = np.arange(16.0).reshape(8, 2)
     tree = DecisionTreeClassifier().fit(X, [0, 1, 1, 0, 0, 1, 0, 1]).tree_
     tree._check_loaded()
+    DecisionTreeClassifier().fit(X, np.zeros(8)).tree_._check_loaded()  # a single leaf
     field, change, words = DAMAGES[name]
     with pytest.raises(ModelFileError, match=words):
         tree._replace(**{field: change(getattr(tree, field))})._check_loaded()
