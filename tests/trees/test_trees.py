@@ -247,6 +247,32 @@ def test_the_next_split_is_that_of_the_best_candidate(model, outputs, weighted, 
         assert step.candidates_[tree.feature[node]] == pytest.approx(best, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ccp_alpha": 0.01},
+        {"ccp_alpha": 0.01, "max_leaf_nodes": 12},
+        {"ccp_alpha": 1.0},
+        {"split": "multiway", "categorical_features": [0, 1]},
+        {"categorical_features": [0]},
+        {"max_bins": 4},
+    ],
+)
+def test_the_splits_of_any_tree_are_shown_one_by_one(options):
+    X, y = small_data(1, n=80, classes=2)
+    y = (X[:, 0] > 2) ^ (y * (X[:, 1] > 3)).astype(bool)
+    whole = DecisionTreeClassifier(**options).fit(X, y)
+    steps = list(DecisionTreeClassifier(**options).iterate(X, y))
+    splits = [int((one.tree_.feature >= 0).sum()) for one in steps]
+    assert splits == list(range(int((whole.tree_.feature >= 0).sum()) + 1))
+    assert (len(steps) == 1) == (options.get("ccp_alpha") == 1.0)
+    np.testing.assert_array_equal(steps[-1].predict_proba(X), whole.predict_proba(X))
+    np.testing.assert_array_equal(steps[-1].tree_.threshold, whole.tree_.threshold)
+    for before, after in zip(steps, steps[1:]):  # one leaf more is opened, and the others stay
+        opened = np.unique(before.apply(X)[before.predict_proba(X)[:, 0] != after.predict_proba(X)[:, 0]])
+        assert len(opened) <= 1 and before.tree_.n_leaves < after.tree_.n_leaves
+
+
 def test_leaf_values_minimize_their_loss():
     X, y = make_regression(60, 3, random_state=0)
     for criterion, power in (("squared_error", 2), ("absolute_error", 1)):
