@@ -7,7 +7,13 @@ from sklearn.base import clone
 
 from gnomon import load, save
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.trees import DecisionStump, DecisionTreeClassifier, DecisionTreeRegressor, prune
+from gnomon.trees import (
+    DecisionStump,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    information_gain,
+    prune,
+)
 
 
 def categories():
@@ -261,3 +267,65 @@ def test_targets_of_leaves_in_a_file_have_to_fit_its_tree(change, tmp_path):
     save(model, tmp_path / "broken")
     with pytest.raises(ModelFileError, match="targets of its leaves"):
         load(tmp_path / "broken")
+
+
+WORDS = pd.DataFrame({"place": list("abcabcab"), "size": np.arange(8.0), "kind": list("xyxyyxyx")})
+KINDS = np.array([0, 1, 0, 0, 1, 0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows", "columns"),
+    [
+        ("from_dtype", WORDS, [0, 2]),
+        ("from_dtype", WORDS[["size"]], []),
+        (["kind"], WORDS[["size", "kind"]], [1]),
+        (["kind", "place"], WORDS, [0, 2]),
+        ([0, 2], WORDS, [0, 2]),
+        ([True, False, True], WORDS, [0, 2]),
+        (np.array([True, False, True]), WORDS.to_numpy(), [0, 2]),
+        ([0, 2], WORDS.to_numpy(), [0, 2]),
+        ([0], np.array([[3.0, 1.0], [5.0, 2.0]] * 4), [0]),
+        (None, np.array([[3.0, 1.0], [5.0, 2.0]] * 4), []),
+        ([], np.array([[3.0, 1.0], [5.0, 2.0]] * 4), []),
+    ],
+)
+def test_columns_of_categories_are_named_in_many_ways(asked, rows, columns):
+    model = DecisionTreeClassifier(categorical_features=asked).fit(rows, KINDS)
+    assert sorted(model.categories_) == columns
+    for j, values in model.categories_.items():
+        seen = rows.iloc[:, j] if hasattr(rows, "iloc") else rows[:, j]
+        assert values.tolist() == sorted(set(seen.tolist()))
+    assert (model.predict(rows) == KINDS).mean() >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows", "words"),
+    [
+        ([True, False], np.zeros((8, 3)), "mask of shape"),
+        (["kind"], np.zeros((8, 3)), "X has none"),
+        ([3], np.zeros((8, 3)), "from 0 to 2"),
+        ([-1], np.zeros((8, 3)), "from 0 to 2"),
+    ],
+)
+def test_columns_of_categories_that_are_not_there_are_named(asked, rows, words):
+    with pytest.raises(DataError, match=words):
+        DecisionTreeClassifier(categorical_features=asked).fit(rows, KINDS)
+
+
+def test_a_category_that_is_missing_or_new_goes_somewhere():
+    rows = WORDS.copy()
+    rows.loc[[1, 4], "kind"] = None
+    model = DecisionTreeClassifier(categorical_features=["place", "kind"], max_depth=2).fit(rows, KINDS)
+    assert model.categories_[2].tolist() == ["x", "y"]
+    strange = pd.DataFrame({"place": ["q"], "size": [1.0], "kind": [None]})
+    assert model.predict_proba(strange).sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "table", [[[0.0, 0.0]], [[1.0, -1e-9]], [1.0, 2.0], [[1.0, np.inf]], [[np.nan, 1.0]]]
+)
+def test_what_is_no_table_of_counts_is_refused(table):
+    with pytest.raises(DataError, match="table of finite numbers"):
+        information_gain(table)
+    assert information_gain([[1.0, 0.0], [0.0, 1.0]]) == 1.0
+    assert information_gain([[0.0, 0.0], [2.0, 2.0]]) == 0.0
