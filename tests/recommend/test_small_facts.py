@@ -55,6 +55,30 @@ def test_how_sure_draws_are_of_every_pair():
 
 
 @pytest.mark.parametrize("biases", [False, True])
+def test_an_average_of_equal_starts_answers_as_each_of_them(biases):
+    options = {"biases": biases, "init": np.random.default_rng(0).normal(size=(6, 2)), "iterations": 40}
+    options |= {"noise_variance": 0.5, "prior_precision": 2.0, "tol": 1e-3}
+    one = MatrixFactorization(2, **options).fit(R56)
+    three = MatrixFactorization(2, n_init=3, combine="average", **options).fit(R56)
+    asked = [(0, 4), (3, 0), (77, 2), (1, 99)]
+    for ours, theirs in (
+        (three.predict_distribution(asked), one.predict_distribution(asked)),
+        (three.explain(1, 5, N=9), one.explain(1, 5, N=9)),
+    ):
+        np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-9)
+        np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-9)
+    rated = {0: 4.0, 3: 1.0}
+    folded, alone = three.fold_in(rated), one.fold_in(rated)
+    np.testing.assert_allclose(three.item_factors_ @ folded, one.item_factors_ @ alone, rtol=1e-9)
+
+
+def test_reasons_of_an_average_add_up_to_its_score():
+    options = {"regularization": 0.3, "iterations": 3000, "tol": 1e-14, "random_state": 0}
+    model = MatrixFactorization(2, n_init=3, combine="average", **options).fit(R56)
+    assert model.explain(1, 5, N=99)[1].sum() == pytest.approx(model.predict([(1, 5)])[0], rel=1e-4)
+
+
+@pytest.mark.parametrize("biases", [False, True])
 @pytest.mark.parametrize("one_hot", [False, True])
 def test_newcomers_of_a_hybrid_are_their_features(biases, one_hot):
     rng = np.random.default_rng(2)
