@@ -116,6 +116,8 @@ def test_constraints_by_name_are_those_by_place():
     for rows in (frame, X):
         with pytest.raises(DataError, match="'z'"):
             HistGradientBoostingRegressor(monotonic_cst={"z": 1}).fit(rows, y)
+    with pytest.raises(DataError, match=r"names \['u', 'v', 'w', 'x', 'y', 'z'\]"):  # in order
+        HistGradientBoostingRegressor(monotonic_cst=dict.fromkeys("zxvuwya", 1)).fit(frame, y)
 
 
 def test_trees_of_boosting_have_its_parameters():

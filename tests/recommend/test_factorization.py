@@ -322,6 +322,20 @@ def test_average_of_starts():
     assert not np.allclose(both.predict_matrix(), runs[0].predict_matrix())
 
 
+@pytest.mark.parametrize("biases", [False, True])
+def test_the_average_of_equal_starts_is_each_of_them(biases):
+    options = {
+        "biases": biases,
+        "init": np.random.default_rng(0).normal(size=(6, 2)),
+        "iterations": 3,
+        "tol": 0,
+    }
+    one = MatrixFactorization(2, **options).fit(R56)
+    three = MatrixFactorization(2, n_init=3, combine="average", **options).fit(R56)
+    np.testing.assert_allclose(three.predict_matrix(), one.predict_matrix(), rtol=1e-12)
+    np.testing.assert_allclose(three.runs_, [one.objective_] * 3, rtol=1e-12)
+
+
 def test_threads_change_nothing(monkeypatch):
     import gnomon.recommend.base
 
@@ -368,6 +382,32 @@ def test_large_completion_takes_the_factored_way(monkeypatch):
     assert (np.diff(large.trace_.objective) <= 1e-9 * large.objective_).all()
 
 
+@pytest.mark.parametrize("table", [R56, Y53, [[1, n], [2, 3]]])
+def test_steps_of_a_completion_are_those_of_beck_and_teboulle(table):
+    """Accelerated proximal steps, with a plain one where the objective would rise."""
+    Y, lam = np.array(table, dtype=float), 0.5
+    seen = ~np.isnan(Y)
+
+    def shrunk(Z):
+        U, s, Vt = np.linalg.svd(np.where(seen, Y, Z), full_matrices=False)
+        return (U * np.maximum(s - lam, 0)) @ Vt
+
+    def value(X):
+        return 0.5 * ((Y - X)[seen] ** 2).sum() + lam * np.linalg.norm(X, "nuc")
+
+    X, before, t, J, want = np.zeros(Y.shape), np.zeros(Y.shape), 1.0, np.inf, []
+    for _ in range(25):
+        after = (1 + np.sqrt(1 + 4 * t**2)) / 2
+        new = shrunk(X + (t - 1) / after * (X - before))
+        if value(new) > J:
+            new, after = shrunk(X), 1.0
+        X, before, t, J = new, X, after, value(new)
+        want.append(J)
+    found = NuclearNormCompletion(lam, max_iter=25, tol=0).fit(Y)
+    np.testing.assert_allclose(found.trace_.objective, want, rtol=1e-9)
+    np.testing.assert_allclose(found.predict_matrix(), X, rtol=1e-7)
+
+
 def test_path_of_completions():
     path = NuclearNormCompletion(0.5, path=[8, 2], tol=1e-9, max_iter=2000).fit(R56)
     assert [step["regularization"] for step in path.path_] == [8, 2]
@@ -399,6 +439,31 @@ def test_one_hot_hybrid_is_plain_factorization():
     np.testing.assert_allclose(fitted.user_factors_, turned.item_factors_, rtol=1e-10)
     by_features = hybrid.set_params(one_hot=False).fit(R56, user_features=np.eye(5), item_features=np.eye(6))
     np.testing.assert_allclose(by_features.item_factors_, turned.user_factors_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["als", "cg"])
+@pytest.mark.parametrize("sides", ["users", "items", "both", "none"])
+def test_half_steps_of_a_hybrid_are_least_squares(sides, solver):
+    """What a sweep leaves minimizes over A: there its gradient is zero; one more half step is so for B."""
+    rng = np.random.default_rng(3)
+    given = {"user_features": rng.normal(size=(5, 3)), "item_features": rng.normal(size=(6, 2))}
+    psi, phi = np.eye(5), np.eye(6)
+    if sides in ("users", "both"):
+        psi = np.hstack([given["user_features"], psi])
+    if sides in ("items", "both"):
+        phi = np.hstack([given["item_features"], phi])
+    kept = {name: table for name, table in given.items() if sides in (name[:4] + "s", "both")}
+    A = rng.normal(size=(2, psi.shape[1]))
+    model = HybridFactorization(2, regularization=0.7, init=A, iterations=1, tol=0, solver=solver)
+    model.fit(R56, **kept)
+    new, B = model.coef_user_, model.coef_item_
+    rest = np.nan_to_num(R56 - psi @ A.T @ B @ phi.T)
+    np.testing.assert_allclose((rest @ phi).T @ (psi @ A.T), 0.7 * B.T, atol=1e-6)
+    rest = np.nan_to_num(R56 - psi @ new.T @ B @ phi.T)
+    np.testing.assert_allclose((rest.T @ psi).T @ (phi @ B.T), 0.7 * new.T, atol=1e-6)
+    assert model.objective_ == pytest.approx(
+        0.5 * (rest**2).sum() + 0.35 * ((new**2).sum() + (B**2).sum()), rel=1e-9
+    )
 
 
 def test_hybrid_predicts_newcomers_from_features():

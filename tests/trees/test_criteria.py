@@ -169,3 +169,8 @@ def test_constraints_want_one_direction():
     for learner in (DecisionTreeRegressor, RandomForestRegressor, ExtraTreesRegressor):
         with pytest.raises(ValueError, match="one output"):
             learner(monotonic_cst=[1, 0]).fit(X, outputs)
+        one, column = (
+            learner(monotonic_cst=[1, 0], random_state=0).fit(X, y).predict(X).ravel()
+            for y in (outputs[:, 0], outputs[:, :1])
+        )
+        np.testing.assert_array_equal(one, column)  # a single column is one output

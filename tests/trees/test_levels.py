@@ -129,6 +129,32 @@ class Stops:
         return self.seen == self.after
 
 
+class Announced:
+    """Notes how many steps the fit announces."""
+
+    def __init__(self):
+        self.steps = []
+
+    def setup(self, estimator, context):
+        self.steps.append(context.max_subtasks)
+
+    teardown = on_fit_task_begin = lambda self, estimator, context: None
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        return False
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [("best first", 8), ("best first, pruned", 11), ("bounded", 3), ("many branches", 3), ("gini", None)],
+)
+def test_a_tree_announces_a_split_less_than_leaves_or_its_levels(name, steps):
+    model, data = (MODELS | AT_ONCE)[name]
+    seen = Announced()
+    found = watched(model, seen).fit(*data)
+    assert seen.steps == [steps] and (steps is None or found.n_iter_ <= steps)
+
+
 def test_a_tree_stopped_after_two_levels_has_two():
     model, data = MODELS["gini"]
     found = watched(model, Stops(2)).fit(*data)

@@ -5,8 +5,15 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from gnomon import load, save
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor, prune
+from gnomon.trees import (
+    DecisionStump,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    information_gain,
+    prune,
+)
 
 
 def categories():
@@ -30,6 +37,30 @@ def test_small_nodes_of_a_multiway_tree_are_not_split():
     tree = multiway(min_samples_split=30)
     assert tree.n_node_samples[~tree.is_leaf].min() >= 30
     assert multiway().n_leaves > tree.n_leaves
+
+
+def test_a_node_too_small_for_two_leaves_is_not_split():
+    X = pd.DataFrame({"same": pd.Categorical(["a"] * 7, categories=["a", "b"])})  # one branch has all rows
+    y = [0, 1, 0, 1, 1, 1, 0]
+    for rows, nodes in ((3, 2), (4, 1)):
+        tree = DecisionTreeClassifier(split="multiway", min_samples_leaf=rows).fit(X, y).tree_
+        assert tree.node_count == nodes
+
+
+def test_missing_values_of_a_multiway_tree_use_the_table_of_branches():
+    tree = multiway()
+    assert (tree.missing_go_to_left[~tree.is_leaf] == -1).all()
+
+
+def test_small_nodes_of_a_tree_of_medians_are_not_split():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
+    for least in (2, 9, 30):
+        options = {"min_samples_split": least, "min_samples_leaf": 2}
+        tree = DecisionTreeRegressor(criterion="absolute_error", **options).fit(X, y).tree_
+        sizes = tree.n_node_samples
+        assert sizes[~tree.is_leaf].min() >= max(least, 4) and sizes[tree.is_leaf].min() >= 2
+        assert (least > 9) or sizes[~tree.is_leaf].min() <= 12  # nothing else holds them up
 
 
 def test_splits_of_a_multiway_tree_gain_enough():
@@ -156,3 +187,145 @@ def test_walks_that_cannot_end_are_refused():
     ):
         with pytest.raises(ModelFileError, match="nowhere"):
             plain._replace(**{name: change.astype(np.int32)})._check_loaded()
+
+
+DAMAGES = {
+    "a list": ("feature", list, "no arrays"),
+    "one feature less": ("feature", lambda a: a[:-1], "fit each other"),
+    "one weight less": ("weighted_n_node_samples", lambda a: a[:-1], "fit each other"),
+    "one value less": ("value", lambda a: a[:-1], "fit each other"),
+    "features of two columns": ("feature", lambda a: np.stack([a, a], axis=1), "fit each other"),
+    "features that are no whole numbers": ("feature", lambda a: a.astype(float), "fit each other"),
+    "children that are no whole numbers": ("children_left", lambda a: a.astype(float), "fit each other"),
+    "branches that are no whole numbers": ("branches", lambda a: a.astype(float), "fit each other"),
+    "values of two dimensions": ("value", lambda a: a[:, 0], "fit each other"),
+    "values that are whole numbers": ("value", lambda a: a.astype(int), "fit each other"),
+    "gains of two columns": ("gain", lambda a: np.stack([a, a], axis=1), "wrong shape"),
+    "branches of two columns": ("branches", lambda a: a[None], "wrong shape"),
+    "thresholds that are whole numbers": ("threshold", lambda a: a.astype(int), "nowhere"),
+    "a left child that is the node": ("children_left", lambda a: a - (a == 1), "nowhere"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_arrays_that_make_no_tree_are_refused(name):
+    X = np.arange(16.0).reshape(8, 2)
+    tree = DecisionTreeClassifier().fit(X, [0, 1, 1, 0, 0, 1, 0, 1]).tree_
+    tree._check_loaded()
+    DecisionTreeClassifier().fit(X, np.zeros(8)).tree_._check_loaded()  # a single leaf
+    field, change, words = DAMAGES[name]
+    with pytest.raises(ModelFileError, match=words):
+        tree._replace(**{field: change(getattr(tree, field))})._check_loaded()
+    with pytest.raises(ModelFileError, match="fit each other"):
+        tree._replace(**{part: getattr(tree, part)[:0] for part in tree._fields})._check_loaded()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"feature": 2},
+        {"feature": -2},
+        {"left": 2},
+        {"right": 2},
+        {"left": -1},
+        {"feature": 0.0},
+        {"right": 1.0},
+    ],
+)
+def test_a_question_that_a_saved_stump_cannot_ask_is_refused(change, tmp_path):
+    model = DecisionStump().fit(np.arange(8.0).reshape(4, 2), [0, 0, 1, 1])
+    save(model, tmp_path / "sound")
+    assert load(tmp_path / "sound").predict([[0.0, 9.0]]).tolist() == [0]
+    for sound in ({"feature": 1}, {"feature": -1}, {"left": 1, "right": 1}):
+        model.stump_ = model.stump_._replace(**sound)
+        save(model, tmp_path / "other")
+        load(tmp_path / "other")
+    model.stump_ = model.stump_._replace(**change)
+    save(model, tmp_path / "broken")
+    with pytest.raises(ModelFileError, match="question or answers"):
+        load(tmp_path / "broken")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda y, starts: (y, starts[:-1]),
+        lambda y, starts: (y, starts.astype(float)),
+        lambda y, starts: (y, starts - 1),
+        lambda y, starts: (y, starts[::-1].copy()),
+        lambda y, starts: (y[:-1], starts),
+        lambda y, starts: (y, np.zeros_like(starts)),
+    ],
+)
+def test_targets_of_leaves_in_a_file_have_to_fit_its_tree(change, tmp_path):
+    model = DecisionTreeRegressor(max_depth=2).fit(np.arange(8.0)[:, None], np.arange(8.0) ** 2)
+    save(model, tmp_path / "sound")
+    low, high = load(tmp_path / "sound").predict_interval([[0.0]], 1.0)
+    inside = model.apply(np.arange(8.0)[:, None]) == model.apply([[0.0]])
+    assert (low[0], high[0]) == (0.0, np.arange(8.0)[inside].max() ** 2)
+    model.leaf_targets_ = change(*model.leaf_targets_)
+    save(model, tmp_path / "broken")
+    with pytest.raises(ModelFileError, match="targets of its leaves"):
+        load(tmp_path / "broken")
+
+
+WORDS = pd.DataFrame({"place": list("abcabcab"), "size": np.arange(8.0), "kind": list("xyxyyxyx")})
+KINDS = np.array([0, 1, 0, 0, 1, 0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows", "columns"),
+    [
+        ("from_dtype", WORDS, [0, 2]),
+        ("from_dtype", WORDS[["size"]], []),
+        (["kind"], WORDS[["size", "kind"]], [1]),
+        (["kind", "place"], WORDS, [0, 2]),
+        ([0, 2], WORDS, [0, 2]),
+        ([True, False, True], WORDS, [0, 2]),
+        (np.array([True, False, True]), WORDS.to_numpy(), [0, 2]),
+        ([0, 2], WORDS.to_numpy(), [0, 2]),
+        ([0], np.array([[3.0, 1.0], [5.0, 2.0]] * 4), [0]),
+        (None, np.array([[3.0, 1.0], [5.0, 2.0]] * 4), []),
+        ([], np.array([[3.0, 1.0], [5.0, 2.0]] * 4), []),
+    ],
+)
+def test_columns_of_categories_are_named_in_many_ways(asked, rows, columns):
+    model = DecisionTreeClassifier(categorical_features=asked).fit(rows, KINDS)
+    assert sorted(model.categories_) == columns
+    for j, values in model.categories_.items():
+        seen = rows.iloc[:, j] if hasattr(rows, "iloc") else rows[:, j]
+        assert values.tolist() == sorted(set(seen.tolist()))
+    assert (model.predict(rows) == KINDS).mean() >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows", "words"),
+    [
+        ([True, False], np.zeros((8, 3)), "mask of shape"),
+        (["kind"], np.zeros((8, 3)), "X has none"),
+        ([3], np.zeros((8, 3)), "from 0 to 2"),
+        ([-1], np.zeros((8, 3)), "from 0 to 2"),
+    ],
+)
+def test_columns_of_categories_that_are_not_there_are_named(asked, rows, words):
+    with pytest.raises(DataError, match=words):
+        DecisionTreeClassifier(categorical_features=asked).fit(rows, KINDS)
+
+
+def test_a_category_that_is_missing_or_new_goes_somewhere():
+    rows = WORDS.copy()
+    rows.loc[[1, 4], "kind"] = None
+    model = DecisionTreeClassifier(categorical_features=["place", "kind"], max_depth=2).fit(rows, KINDS)
+    assert model.categories_[2].tolist() == ["x", "y"]
+    strange = pd.DataFrame({"place": ["q"], "size": [1.0], "kind": [None]})
+    assert model.predict_proba(strange).sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "table", [[[0.0, 0.0]], [[1.0, -1e-9]], [1.0, 2.0], [[1.0, np.inf]], [[np.nan, 1.0]]]
+)
+def test_what_is_no_table_of_counts_is_refused(table):
+    with pytest.raises(DataError, match="table of finite numbers"):
+        information_gain(table)
+    assert information_gain([[1.0, 0.0], [0.0, 1.0]]) == 1.0
+    assert information_gain([[0.0, 0.0], [2.0, 2.0]]) == 0.0

@@ -1,10 +1,14 @@
 """Decision trees: oracles of the chapter, properties, adversarial data, parity."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 
 import gnomon
@@ -149,6 +153,15 @@ def test_stump_by_hand():
     assert stump.error_ == pytest.approx(0.2)
 
 
+def test_a_stump_that_asks_nothing_by_hand():
+    stump = DecisionStump().fit([[1.0], [1.0], [1.0]], ["a", "b", "b"], [1.0, 2.0, 5.0])
+    assert (stump.feature_, stump.threshold_) == (-1, np.inf)
+    assert (stump.left_value_, stump.right_value_) == ("b", "b")
+    assert stump.error_ == pytest.approx(1 / 8)
+    assert stump.feature_importances_.tolist() == [0.0]
+    assert stump.predict([[0.0], [2.0]]).tolist() == ["b", "b"]
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000))
 def test_stump_is_the_best_of_all_questions(seed):
@@ -201,6 +214,63 @@ def test_iterate_tells_every_candidate():
     assert [m.get_n_leaves() for m in models] == [1, 2, 3, 4, 5, 6]
     assert models[0].candidates_ == pytest.approx([1 / 6])
     assert not hasattr(models[-1], "candidates_")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("outputs", [0, 1, 2])
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeClassifier(),
+        DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=6),
+        DecisionTreeClassifier(class_weight={0: 1.0, 1: 4.0, 2: 0.5, 3: 1.0}),
+        DecisionTreeRegressor(),
+        DecisionTreeRegressor(criterion="absolute_error"),
+    ],
+)
+def test_the_next_split_is_that_of_the_best_candidate(model, outputs, weighted, sparse):
+    X, y = small_data(3, n=40, values=5)
+    y = np.column_stack([y, (X[:, 1] > 1) + (X[:, 2] > 3)])
+    y = y[:, 0] if outputs == 0 else y[:, :outputs]
+    y = y.astype(float) if isinstance(model, DecisionTreeRegressor) else y
+    weight = np.random.default_rng(0).integers(0, 4, len(y)).astype(float) if weighted else None
+    if isinstance(model, DecisionTreeClassifier) and outputs == 2 and model.class_weight:
+        model = clone(model).set_params(class_weight=[model.class_weight] * 2)
+    steps = list(model.iterate(csr_array(X) if sparse else X, y, weight))
+    tree = steps[-1].tree_
+    assert len(steps) > 4
+    for k, step in enumerate(steps[:-1], start=1):
+        node = int(np.flatnonzero(tree.split_order == k)[0])
+        best = tree.gain[node] / tree.weighted_n_node_samples[node]
+        assert step.candidates_.max() == pytest.approx(best, rel=1e-9, abs=1e-12)
+        assert step.candidates_[tree.feature[node]] == pytest.approx(best, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ccp_alpha": 0.01},
+        {"ccp_alpha": 0.01, "max_leaf_nodes": 12},
+        {"ccp_alpha": 1.0},
+        {"split": "multiway", "categorical_features": [0, 1]},
+        {"categorical_features": [0]},
+        {"max_bins": 4},
+    ],
+)
+def test_the_splits_of_any_tree_are_shown_one_by_one(options):
+    X, y = small_data(1, n=80, classes=2)
+    y = (X[:, 0] > 2) ^ (y * (X[:, 1] > 3)).astype(bool)
+    whole = DecisionTreeClassifier(**options).fit(X, y)
+    steps = list(DecisionTreeClassifier(**options).iterate(X, y))
+    splits = [int((one.tree_.feature >= 0).sum()) for one in steps]
+    assert splits == list(range(int((whole.tree_.feature >= 0).sum()) + 1))
+    assert (len(steps) == 1) == (options.get("ccp_alpha") == 1.0)
+    np.testing.assert_array_equal(steps[-1].predict_proba(X), whole.predict_proba(X))
+    np.testing.assert_array_equal(steps[-1].tree_.threshold, whole.tree_.threshold)
+    for before, after in zip(steps, steps[1:]):  # one leaf more is opened, and the others stay
+        opened = np.unique(before.apply(X)[before.predict_proba(X)[:, 0] != after.predict_proba(X)[:, 0]])
+        assert len(opened) <= 1 and before.tree_.n_leaves < after.tree_.n_leaves
 
 
 def test_leaf_values_minimize_their_loss():
@@ -281,6 +351,48 @@ def test_pruning_is_optimal_among_all_prunings(seed):
         assert leaves.sum() == smallest
         sizes.append(leaves.sum())
     assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("kind", ["class", "two words", "number", "numbers", "column"])
+def test_no_pruning_makes_fewer_mistakes_on_validation_rows(kind):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 5, (50, 2)).astype(float)
+    first = (X[:, 0] > 1) ^ (rng.random(50) < 0.25)
+    second = (X[:, 1] > 2).astype(int) + (rng.random(50) < 0.3)
+    y = {
+        "class": second,
+        "two words": np.array([np.where(first, "yes", "no"), np.array(["a", "b", "c"])[second]]).T,
+        "number": second + 0.5,
+        "numbers": np.column_stack([first + 0.5, second]),
+        "column": second[:, None] + 0.5,
+    }[kind]
+    Tree = DecisionTreeRegressor if kind in ("number", "numbers", "column") else DecisionTreeClassifier
+    full = Tree(max_leaf_nodes=7).fit(X[:25], y[:25])
+
+    def mistakes(model):
+        said, known = (one.reshape(25, -1) for one in (model.predict(X[25:]), y[25:]))
+        return ((said - known) ** 2).sum() if Tree is DecisionTreeRegressor else (said != known).sum()
+
+    found = prune_reduced_error(full, X[25:], y[25:])
+    costs = {}
+    for inner in prunings(full.tree_):
+        cut = prune(full, 0.0)
+        cut.tree_ = nodes.select(full.tree_, inner)
+        costs[tuple(inner)] = (round(float(mistakes(cut)), 9), int(inner.sum()))
+    assert len(costs) > 5 and full.get_n_leaves() == 7
+    fewest, inner = min(costs.values())
+    assert mistakes(found) == pytest.approx(fewest)
+    assert found.get_n_leaves() == inner + 1  # of equals the smallest
+
+
+def prunings(tree):
+    """Every choice of inner nodes whose ancestors are inner too."""
+    own, parent = np.flatnonzero(tree.feature >= 0), tree.parents()
+    for chosen in product([False, True], repeat=len(own)):
+        inner = np.zeros(tree.node_count, dtype=bool)
+        inner[own] = chosen
+        if all(parent[t] < 0 or inner[parent[t]] for t in np.flatnonzero(inner)):
+            yield inner
 
 
 def test_ccp_alpha_equals_prune():

@@ -58,6 +58,10 @@ class FactorAnswers(Factored):
             found = found + self.global_mean_ + bias + self.item_bias_[codes]
         return np.where(codes >= 0, found, self.global_mean_)
 
+    def _item_vectors_of_starts(self) -> list[Array]:
+        """Return the items' vectors of every start that is averaged; of a single one all of them."""
+        return np.split(self.item_factors_, self.item_factors_.shape[1] // int(self.factors), axis=1)
+
     def _folded(self, ratings: Any) -> tuple[Array, float]:
         check_is_fitted(self)
         codes, values = as_ratings(ratings, self.items_)
@@ -70,7 +74,7 @@ class FactorAnswers(Factored):
         side = side_of(runs)
         ridge = ridge_of(side, lam, self._scaling())
         found = []
-        for V in np.split(self.item_factors_, self.item_factors_.shape[1] // int(self.factors), axis=1):
+        for V in self._item_vectors_of_starts():
             if self.biases:
                 V = np.hstack([V, np.ones((len(V), 1), dtype=V.dtype)])
             found.append(solve_side(side, np.ascontiguousarray(V), ridge, what="user")[0])
@@ -106,13 +110,16 @@ class FactorAnswers(Factored):
         variance = np.full(len(mean), float(self.ratings_.data.var()) + sigma2)
         for a in np.unique(known.users):
             here = (known.users == a) & (known.items >= 0)
-            V = self.item_factors_[known.items[here]].astype(np.float64)
-            L = tau * np.eye(V.shape[1])
-            if a >= 0:
-                low, high = self.ratings_.indptr[a : a + 2]
-                seen = self.item_factors_[self.ratings_.indices[low:high]].astype(np.float64)
-                L = L + seen.T @ seen / sigma2
-            variance[here] = np.einsum("ik,ik->i", V, np.linalg.solve(L, V.T).T) + sigma2
+            of_starts = []
+            for vectors in self._item_vectors_of_starts():
+                V = vectors[known.items[here]].astype(np.float64)
+                L = tau * np.eye(V.shape[1])
+                if a >= 0:
+                    low, high = self.ratings_.indptr[a : a + 2]
+                    seen = vectors[self.ratings_.indices[low:high]].astype(np.float64)
+                    L = L + seen.T @ seen / sigma2
+                of_starts.append(np.einsum("ik,ik->i", V, np.linalg.solve(L, V.T).T))
+            variance[here] = np.mean(of_starts, axis=0) + sigma2
         return mean, np.sqrt(variance)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
@@ -135,9 +142,12 @@ class FactorAnswers(Factored):
         codes, values = self.ratings_.indices[low:high], self.ratings_.data[low:high]
         if self.biases:
             values = values - self.global_mean_ - self.user_bias_[a] - self.item_bias_[codes]
-        seen = self.item_factors_[codes].astype(np.float64)
         ridge = self._lambda() * (len(codes) if self._scaling() == "rating" else 1.0)
-        A = seen.T @ seen + ridge * np.eye(seen.shape[1])
-        parts = (seen @ np.linalg.lstsq(A, self.item_factors_[i].astype(np.float64), rcond=None)[0]) * values
+        shares = []
+        for vectors in self._item_vectors_of_starts():
+            seen = vectors[codes].astype(np.float64)
+            A = seen.T @ seen + ridge * np.eye(seen.shape[1])
+            shares.append(seen @ np.linalg.lstsq(A, vectors[i].astype(np.float64), rcond=None)[0])
+        parts = np.mean(shares, axis=0) * values
         order = np.argsort(-parts, kind="stable")[:N]
         return self.items_[codes[order]], parts[order]

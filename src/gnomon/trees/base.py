@@ -301,14 +301,15 @@ class TreeModel(cats.ReadsCategories, Unseeded):
         whole = self._shell().fit(X, y, sample_weight)
         rows = whole._read(X, y, sample_weight)
         tree = whole.tree_
-        for step in range(tree.n_leaves):
+        order = np.sort(tree.split_order[tree.split_order > 0])  # a pruned tree lacks some numbers
+        for step in range(len(order) + 1):
             copy = self._shell()
-            part = select(tree, (tree.split_order > 0) & (tree.split_order <= step))
+            part = select(tree, np.isin(tree.split_order, order[:step]))
             facts = {name: value for name, value in vars(whole).items() if name.endswith("_")}
             facts["tree_"] = part
-            if step + 1 < tree.n_leaves:
+            if step < len(order):
                 facts["trace_"] = Trace([total_impurity(part)], [0.0])
-                node = int(np.flatnonzero(tree.split_order == step + 1)[0])
+                node = int(np.flatnonzero(tree.split_order == order[step])[0])
                 facts["candidates_"] = candidate_gains(whole, rows, node)
             copy.__dict__.update(facts)
             yield copy

@@ -168,5 +168,7 @@ def prune_reduced_error(model: Any, X_val: Any, y_val: Any) -> Any:
 def _leaf_cost(model: Any, node: int, y: Array) -> float:
     value = model.tree_.value[node]
     if is_classifier(model):
-        return float(np.count_nonzero(y != model.classes_[value[0].argmax()]))
+        classes = model.classes_ if isinstance(model.classes_, list) else [model.classes_]
+        said = [names[shares.argmax()] for names, shares in zip(classes, value, strict=True)]
+        return float(np.count_nonzero(y != np.array(said)))
     return float(((y - value[:, 0]) ** 2).sum())

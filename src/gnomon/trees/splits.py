@@ -126,20 +126,22 @@ def _number_gain(y: Array, w: Array, left: Array, criterion: str) -> float:
 
 def candidate_gains(model: Any, rows: Any, node: int) -> Array:
     """Best gain of every feature at a node of a fitted tree; -inf for a constant feature."""
-    path = model.tree_.apply(rows.X)
-    inside = _below(model.tree_, node)[path] & (rows.weight > 0)
-    y = rows.y[inside]
+    from gnomon.trees.base import positive
+
+    X, y, weight = positive(rows)
+    weight = model._weighted(y, weight, rows)
+    if getattr(rows, "outputs", None) is not None:
+        y = rows.outputs.codes(y)
+    inside = _below(model.tree_, node)[model.tree_.apply(X)]
+    columns, weight = y.reshape(len(y), -1)[inside].T, weight[inside]
     criterion = "entropy" if model.criterion == "gain_ratio" else model.criterion
     gains = np.full(rows.n_features, -np.inf)
     for f in range(rows.n_features):
         if f in model.categories_:
             continue
-        x = rows.X[inside][:, [f]]
+        x = X[inside][:, [f]]
         x = x.toarray() if rows.sparse else x
-        if y.ndim == 1:
-            found = gain_curve(x, y, 0, criterion, rows.weight[inside]).gains
-        else:
-            found = np.mean([gain_curve(x, c, 0, criterion).gains for c in y.T], axis=0)
+        found = np.mean([gain_curve(x, column, 0, criterion, weight).gains for column in columns], axis=0)
         gains[f] = found.max(initial=-np.inf)
     return gains
 

@@ -53,12 +53,10 @@ def tests(model: Any, node: int, decimals: int = 2, names: Any = None) -> list[t
         table = tree.branches[start : start + count]
         return [(c, f"{name} in {{{', '.join(map(str, values[table == c]))}}}") for c in children]
     t = tree.threshold[node]
-    side = ["", " or missing"] if not tree.missing_go_to_left[node] else [" or missing", ""]
     if not np.isfinite(t):
         return [(children[0], f"{name} present"), (children[1], f"{name} missing")]
     number = f"{t:.{decimals}f}"
-    missing = side if getattr(model, "_shows_missing", False) else ["", ""]
-    return [(children[0], f"{name} <= {number}{missing[0]}"), (children[1], f"{name} > {number}{missing[1]}")]
+    return [(children[0], f"{name} <= {number}"), (children[1], f"{name} > {number}")]
 
 
 def _named(given: Any, count: int, name: str) -> list[str] | None:

@@ -1,0 +1,80 @@
+"""Small facts of ensembles: correlation by pairs, nothing to ask, targets of counts, an image of one window."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from gnomon.core.errors import DataError
+from gnomon.datasets import make_face_patches
+from gnomon.ensemble import (
+    AdaBoostClassifier,
+    CascadeClassifier,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    ObjectDetector,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    ensemble_correlation,
+)
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("members", [2, 3, 5])
+def test_correlation_is_the_mean_covariance_of_pairs_over_the_variance(members):
+    P = RNG.normal(size=(7, members, 4)) + RNG.normal(size=(7, 1, 4))
+    gap = P - P.mean(axis=0)
+    pairs = np.mean([(gap[:, a] * gap[:, b]).mean() for a, b in combinations(range(members), 2)])
+    found = ensemble_correlation(P)
+    assert found.variance == pytest.approx((gap**2).mean())
+    assert found.limit == pytest.approx(pairs)
+    assert found.correlation == pytest.approx(pairs / (gap**2).mean())
+    average = (gap.mean(axis=1) ** 2).mean()  # ρσ² + (1 - ρ)σ²/m
+    assert average == pytest.approx(found.limit + (found.variance - found.limit) / members)
+
+
+def test_members_that_never_vary_are_alike():
+    found = ensemble_correlation(np.ones((3, 2, 4)))
+    assert found == (1.0, 0.0, 0.0)
+    for shape in ((1, 2, 3), (2, 1, 3), (2, 2)):
+        with pytest.raises(DataError, match="repeats, members, places"):
+            ensemble_correlation(np.zeros(shape))
+
+
+@pytest.mark.parametrize(
+    "Forest", [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor]
+)
+def test_a_forest_of_leaves_finds_no_column_important(Forest):
+    model = Forest(n_estimators=3, random_state=0).fit(RNG.normal(size=(12, 3)), np.ones(12))
+    assert model.feature_importances_.tolist() == [0.0, 0.0, 0.0]
+    split = Forest(n_estimators=3, random_state=0).fit(np.arange(12.0)[:, None], np.arange(12) // 6)
+    assert split.feature_importances_.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("Forest", [RandomForestRegressor, ExtraTreesRegressor])
+def test_counts_are_not_negative_and_some_are_not_zero(Forest):
+    X = np.arange(8.0)[:, None]
+    forest = Forest(n_estimators=2, criterion="poisson", random_state=0)
+    for y in (np.r_[-1.0, np.ones(7)], np.zeros(8)):
+        with pytest.raises(DataError, match="not negative and not all zero"):
+            forest.fit(X, y)
+    assert (forest.fit(X, np.r_[np.zeros(7), 3.0]).predict(X) >= 0).all()
+
+
+def test_committees_of_three_classes_count_half_log_odds_plus_half_of_log_two():
+    X, y = np.arange(9.0)[:, None], np.array([0, 0, 1, 0, 1, 1, 2, 2, 1])
+    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    e = model.estimator_errors_
+    np.testing.assert_allclose(model.estimator_weights_, np.log((1 - e) / e) + np.log(2), rtol=1e-12)
+    np.testing.assert_allclose(model.alphas_, model.estimator_weights_ / 2)
+
+
+def test_an_image_as_large_as_the_window_is_one_window():
+    X, y = make_face_patches(120, window=8, random_state=0)
+    cascade = CascadeClassifier(window=8, max_stages=1, max_rounds=5).fit(X, y)
+    detector = ObjectDetector(cascade, min_neighbors=1)
+    passed = X[cascade.predict(X) == cascade.classes_[1]]
+    boxes, scores = detector.detect(passed[0])
+    assert boxes.tolist() == [[0, 0, 8, 8]] and len(scores) == 1
+    assert len(detector.detect(passed[0][:7])[0]) == len(detector.detect(passed[0][:, :7])[0]) == 0
