@@ -1,11 +1,23 @@
-"""Policies and the worlds they fit, chances of arms, memories of moves, returns, and a linear program's answer."""
+"""Bounds, journeys, policies and the worlds they fit, chances of arms, memories of moves, and returns."""
+
+import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from decide.worlds import R2, T2, two_states
 from gnomon.core.errors import DataError, ModelFileError
-from gnomon.decide import Bandit, Exp3, GridWorld, LinearProgram, PolicyIteration
+from gnomon.decide import (
+    MDP,
+    ActionHMM,
+    Bandit,
+    Exp3,
+    GradientBandit,
+    GridWorld,
+    LinearProgram,
+    PolicyIteration,
+)
 from gnomon.decide.evaluation import softmax
 from gnomon.decide.policies import Policy
 from gnomon.decide.replay import Replay
@@ -113,3 +125,79 @@ def test_a_linear_program_marks_every_best_action():
     best = model.Q_ > model.Q_.max(axis=1, keepdims=True) - 1e-7
     assert model.optimal_actions_.tolist() == best.tolist()
     assert best[0].sum() == 2  # right and down are as good from the corner
+
+
+def test_bounds_of_exact_improvement_by_hand():
+    """After each evaluation the best value lies between BV + c·min(BV − V) and BV + c·max(BV − V), c = γ/(1 − γ)."""
+    mdp, told = two_states(), PolicyIteration(initial_policy=[0, 1]).fit(two_states())
+    gaps = []
+    for policy in told.policies_:
+        V = mdp.evaluate(policy).value
+        change = (R2 + 0.9 * T2 @ V).max(axis=1) - V
+        gaps.append(9.0 * (change.max() - change.min()) / 2)
+    assert len(gaps) == 3 and gaps[0] > 0.1
+    assert_allclose(told.trace_.certificate, gaps, atol=1e-9)
+
+
+def test_journeys_as_pairs_and_as_two_lists():
+    moves = [[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.5, 0.5]]]
+    options = {"transmat": moves, "emissionprob": [[0.8, 0.2], [0.3, 0.7]], "n_iter": 3, "tol": 0.0}
+    observations, actions = [[0, 1, 1, 0], [1, 1, 0]], [[1, 0, 1], [0, 1]]
+    pairs = list(zip(observations, actions, strict=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # three steps are not enough
+        one = ActionHMM(2, 2, 2, **options).fit(pairs)
+        two = ActionHMM(2, 2, 2, **options).fit(observations, actions)
+    for name in ("startprob_", "transmat_", "emissionprob_"):
+        assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-14)
+    for found, (o, a) in zip(one.predict_proba(pairs), pairs, strict=True):
+        assert_allclose(found, one.predict_proba(o, a))
+    for wrong in ([], [(observations[0],)], [tuple(observations)] * 2 + [(1, 2, 3)], tuple(pairs)):
+        with pytest.raises(DataError, match="list of pairs"):
+            ActionHMM(2, 2, 2, **options).fit(wrong)
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ([[0.0, 1.0], [0.5, 0.5], [0.5, 0.5]], "action 1 in state 0"),
+        ([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]], "action 0 in state 1"),
+        ([0, 1, 0], "action 0 in state 2"),
+        ([1, 1, 0], "action 1 in state 0"),
+        ([[0, 1, 1], [0, 1, 0]], "action 0 in state 2"),
+    ],
+    ids=["first of three", "first of two", "last", "first", "in time"],
+)
+def test_the_first_action_that_is_not_available_is_named(policy, told):
+    T = np.full((3, 2, 3), 1 / 3)
+    available = [[True, False], [False, True], [False, True]]
+    mdp = MDP(T, np.zeros((3, 2)), discount=0.5, layout="sas", available=available)
+    with pytest.raises(DataError, match=told):
+        mdp.evaluate(policy)
+
+
+def test_arms_without_a_chance_are_never_drawn():
+    class Always:
+        def __init__(self, u):
+            self.u = u
+
+        def random(self, n):
+            return np.full(n, self.u)
+
+    rule = GradientBandit()
+    state = rule.begin(Bandit([0.1, 0.9, 0.5]), 2)
+    state["H"] = np.array([[-2000.0, 0.0, 0.0], [0.0, -2000.0, 0.0]])  # chances 0, ½, ½ and ½, 0, ½
+    for u, arms in [(0.0, [1, 0]), (0.49, [1, 0]), (0.5, [2, 2]), (0.99, [2, 2])]:
+        assert rule.choose(state, Always(u)).tolist() == arms
+
+
+def test_small_processes_are_solved_by_lapack():
+    for S in (2, 150, 300):
+        ring = np.arange(S), (np.arange(S) + 1) % S
+        T = np.zeros((S, 1, S))
+        T[ring[0], 0, ring[1]] = 1.0
+        found = MDP(T, np.ones((S, 1)), discount=0.5, layout="sas").evaluate(np.zeros(S, int))
+        assert found.method == ("dense" if S <= 200 else "sparse")
+        assert_allclose(found.value, 2.0)
+    full = MDP(np.full((300, 1, 300), 1 / 300), np.ones((300, 1)), discount=0.5, layout="sas")
+    assert full.evaluate(np.zeros(300, int)).method == "dense"
