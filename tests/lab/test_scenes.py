@@ -279,6 +279,7 @@ def test_a_class_of_ones_own_is_drawn_as_what_it_is_made_from():
     mine = type("Mine", (KMeans,), {"__module__": "__main__"})
     other = type("Other", (), {"__module__": "__main__"})
     assert [panels.family_of(one) for one in (KMeans(), mine(), other())] == ["cluster", "cluster", ""]
+    assert panels.family_of(type("Far", (), {"__module__": "my.ensemble.trees"})()) == "ensemble"
     X = np.array([[0.0, 0.0], [0.1, 0.0], [4.0, 1.0], [4.1, 1.0]])
     _, frames = widget.run(mine(2, random_state=0), X, None)
     _, plain = widget.run(KMeans(2, random_state=0), X, None)
