@@ -143,6 +143,10 @@ def test_factors_and_topics():
     assert second["names"] == ["cat", "ant", "bee"]
     unnamed = topic_panels(topics, SimpleNamespace(names=["x0", "x1", "x2"]))
     assert unnamed[0]["columns"] == ["word 0", "word 1", "word 2"]
+    topics.components_ = np.ones((9, 20))
+    table, *most = topic_panels(topics, SimpleNamespace(names=[]))
+    assert np.shape(table["values"]) == (9, 20) and len(most) == 6  # so many topics are drawn as bars
+    assert all(len(bars["names"]) == 8 for bars in most)
     assert topic_panels(PCA(), None) == []
 
     parts = PCA(2)
