@@ -102,6 +102,9 @@ def test_a_world_shows_values_arrows_and_the_way():
     (nothing,) = world_panels(SimpleNamespace(), material)
     assert nothing["values"] == [[0, 0, 0], [0, None, 0]]
     assert world_panels(model, SimpleNamespace(X=np.eye(2))) == []
+    wide = GridWorld((2, 2), terminals={(0, 1): 1.0}, moves=8, discount=0.5)
+    each = world_panels(PolicyIteration().fit(wide), SimpleNamespace(X=wide))[1]
+    assert len(each["values"]) == 8 and each["rows"] == list(wide.action_names)
 
 
 def test_beliefs_with_and_without_a_table():
@@ -198,6 +201,12 @@ def test_a_track_has_an_ellipse_at_every_fifteenth():
     )  # two deviations around (2, 0)
     assert track_panels(model, SimpleNamespace(X=X[:, :1], names=["a"])) == []
     assert track_panels(SimpleNamespace(), material) == []
+    cloud = type("ParticleFilter", (), {"means_": X.copy(), "covariances_": spread[:, :2, :2].copy()})()
+    cloud.means_[3, 1] = cloud.covariances_[7, 0, 0] = np.nan  # where nothing was known
+    _, way, *_ = track_panels(cloud, material)[0]["layers"]
+    assert way["xy"] == np.delete(X, [3, 7], axis=0).tolist()
+    cloud.means_ = np.zeros((30, 3))
+    assert track_panels(cloud, material) == []
 
 
 def test_bounds_and_posteriors_of_experiments():

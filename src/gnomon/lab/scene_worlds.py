@@ -33,7 +33,7 @@ def world_panels(model: Any, material: Material) -> list[Panel]:
             matrix(
                 "value of every action",
                 np.asarray(action_values).T,
-                ["up", "right", "down", "left"][: world.n_actions],
+                world.action_names,
                 diverging=True,
             )
         )
