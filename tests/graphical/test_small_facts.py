@@ -1,11 +1,12 @@
 """Small facts of graphical models: bounds of normalizers, and factors that have zeros."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
-from gnomon.core.errors import DegenerateError
-from gnomon.graphical import Factor, MarkovRandomField
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.graphical import ChowLiuTree, Factor, MarkovRandomField
 
 PAIR = np.array([[3.0, 1.0, 0.5], [0.25, 2.0, 4.0]])
 
@@ -36,3 +37,21 @@ def test_mean_field_is_the_best_bound_of_independent_marginals():
     best = min(minimize(lost, start, tol=1e-12).fun for start in starts)
     assert field.log_partition("mean_field") == pytest.approx(-best, abs=1e-6)
     assert -best < np.log(np.exp(logs).sum()) == pytest.approx(field.log_partition())
+
+
+@pytest.mark.parametrize(
+    "rows", [[["a", "b"], ["a"], ["b", "b"]], [["a"], ["a", "b"]], [["a", "b"], ("b", "a", "b")]]
+)
+def test_rows_of_words_of_different_lengths_are_refused(rows):
+    with pytest.raises(DataError, match="different lengths"):
+        ChowLiuTree().fit(rows)
+    even = ChowLiuTree().fit([["a", "b"], ("b", "a"), ["a", "b"]])
+    words = ChowLiuTree().fit(np.array([["a", "b"], ["b", "a"], ["a", "b"]]))
+    np.testing.assert_allclose(even.mutual_information_, words.mutual_information_)
+    assert even.score_ == pytest.approx(words.score_) and len(even.dag_) == len(words.dag_) == 1
+
+
+def test_names_of_columns_must_differ():
+    frame = pd.DataFrame([["u", "v", "u"], ["v", "u", "u"]], columns=["a", "b", "b"])
+    with pytest.raises(DataError, match="'b' is there twice"):
+        ChowLiuTree().fit(frame)
