@@ -1,12 +1,14 @@
 """Parts that learners share: things with targets, members by name, names of columns, metadata, rows and blocks."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
+from gnomon.core.array_checks import canonical_csr, refuse_dates, refuse_negative, unmasked
 from gnomon.core.errors import DataError
 from gnomon.core.gram import read_objects
 from gnomon.core.linalg import aligned, fix_signs, symmetric_eigen
@@ -314,3 +316,53 @@ def test_memory_begins_with_a_line_and_twins_draw_alike():
     rng.normal(size=3)
     twin = copied(rng)
     assert twin.normal(size=5).tolist() == rng.normal(size=5).tolist()
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array(["2024-01-01"], dtype="M8[D]"),
+        np.array([3], dtype="m8[s]"),
+        pd.DataFrame({"a": [1], "b": pd.to_datetime(["2024"])}),
+        pd.Series(pd.to_timedelta(["1h"])),
+        np.array([[1, np.datetime64("2024")]], dtype=object),
+    ],
+    ids=["days", "spans", "a column", "a series", "objects"],
+)
+def test_dates_are_no_numbers(X):
+    with pytest.raises(DataError, match="rows holds dates or spans of time"):
+        refuse_dates(X, "rows")
+    for fine in (
+        np.ones(2),
+        pd.DataFrame({"date": [1.0]}),
+        np.array([[1, "2024"]], dtype=object),
+        [1],
+        sparse.eye_array(2),
+    ):
+        refuse_dates(fine)
+
+
+def test_masked_and_negative_entries():
+    hidden = np.ma.masked_array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]])
+    assert_array_equal(unmasked(hidden, True, "X"), [[1, np.nan], [3, 4]])
+    shown = np.ma.masked_array([[1, 2]], mask=False)
+    for nan in (True, False):
+        found = unmasked(shown, nan, "X")
+        assert type(found) is np.ndarray and found.tolist() == [[1, 2]]
+    plain = np.ones(2)
+    assert unmasked(plain, False, "X") is plain
+    with pytest.raises(DataError, match="y has masked entries"):
+        unmasked(hidden, False, "y")
+    for table in (np.array([[0.0, 2.0]]), np.array([[np.nan, 0.0]]), sparse.csr_array([[0.0, 1.0]])):
+        refuse_negative(table, "Counts")
+    for table in (np.array([[0.0, -1e-300]]), sparse.csr_array([[0.0, -1.0]])):
+        with pytest.raises(DataError, match="passed to Counts"):
+            refuse_negative(table, "Counts")
+
+
+def test_rows_in_canonical_form_leave_the_callers_alone():
+    twice = sparse.csr_array((np.array([1.0, 2.0, 4.0]), np.array([1, 0, 1]), np.array([0, 3])), shape=(1, 2))
+    found = canonical_csr(twice)
+    assert found.has_canonical_format and found.indices.tolist() == [0, 1] and found.data.tolist() == [2, 5]
+    assert twice.indices.tolist() == [1, 0, 1] and twice.data.tolist() == [1, 2, 4]
+    assert_array_equal(canonical_csr(np.eye(2)).toarray(), np.eye(2))

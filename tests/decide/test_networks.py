@@ -318,3 +318,40 @@ def test_failures_are_named_and_nothing_is_lost():
     env.observation_space = gymnasium.spaces.Box(-1, 1, (2,))
     with pytest.raises(WorldError, match="1 numbers, and those before had 2"):
         made("dqn").fit(env)
+
+
+def test_where_nothing_is_paid_only_the_entropy_is_climbed():
+    calm = two_states(start=0)._like(expected=np.zeros((2, 2)), pays=0 * two_states()._pays).with_halt()
+    options = {
+        "parameterization": "network", "hidden_layer_sizes": (), "baseline": None, "discount": 0.9,
+        "n_iterations": 4, "learning_rate": 1e-4, "episodes_per_iteration": 2, "random_state": 0,
+    }  # fmt: skip
+    still = PolicyGradient(**options).fit(calm)
+    for a, b in zip(
+        still.weights_, PolicyGradient(**{**options, "n_iterations": 1}).fit(calm).weights_, strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+    for bonus in (0.5, 2.0):
+        agent = PolicyGradient(**options, entropy_bonus=bonus).fit(calm)
+        assert (agent.trace_["entropy"] < np.log(2)).all()
+        start, end = (np.abs(one.predict_proba([0, 1]) - 0.5).max(axis=1) for one in (still, agent))
+        assert (end < start).all()
+
+
+def test_moves_of_dqn_end_with_the_last_one_wanted():
+    agent = made("dqn", n_steps=57).fit(GRID)
+    assert agent.n_steps_ == 57 == agent.lengths_.sum() and (agent.lengths_ > 0).all()
+    assert agent.n_iter_ == len(agent.lengths_) and agent.converged_
+
+
+@pytest.mark.parametrize(("name", "small"), [("adam", 1e-8), ("adam-ppo", 1e-5)])
+def test_first_step_of_adam_by_hand(name, small):
+    from gnomon.decide.networks import make_optimizer
+
+    one = torch.tensor(np.array([2.0, -1.0, 0.5]), requires_grad=True)
+    optimizer = make_optimizer(name, [one], 0.1)
+    slope = np.array([1e-5, -1e-7, 3.0])
+    one.grad = torch.from_numpy(slope)
+    optimizer.step()  # means and squares, freed of their bias, are the slope and its square
+    wanted = np.array([2.0, -1.0, 0.5]) - 0.1 * slope / (np.abs(slope) + small)
+    np.testing.assert_allclose(one.detach().numpy(), wanted, rtol=1e-9)

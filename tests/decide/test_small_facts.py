@@ -1,12 +1,37 @@
-"""Policies and the worlds they fit, chances of arms, memories of moves, returns, and a linear program's answer."""
+"""Bounds, journeys, policies and the worlds they fit, chances of arms, memories of moves, and returns."""
+
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 
-from gnomon.core.errors import DataError, ModelFileError
-from gnomon.decide import Bandit, Exp3, GridWorld, LinearProgram, PolicyIteration
+from decide.worlds import plain_values, six_states
+from gnomon.core.errors import DataError, ModelFileError, ZeroEvidenceError
+from gnomon.decide import (
+    MDP,
+    ActionHMM,
+    Bandit,
+    EmpiricalModel,
+    EpsilonGreedy,
+    Exp3,
+    GradientBandit,
+    GridWorld,
+    LinearProgram,
+    PolicyGradient,
+    PolicyIteration,
+    RunningMean,
+    SoftmaxBehavior,
+    ThompsonBandit,
+    ValueIteration,
+    solve,
+)
+from gnomon.decide.behavior import coded_behavior
+from gnomon.decide.comparison import interquartile_mean
 from gnomon.decide.evaluation import softmax
+from gnomon.decide.logs import read_log
 from gnomon.decide.policies import Policy
 from gnomon.decide.replay import Replay
 from gnomon.decide.returns import returns_of
@@ -113,3 +138,326 @@ def test_a_linear_program_marks_every_best_action():
     best = model.Q_ > model.Q_.max(axis=1, keepdims=True) - 1e-7
     assert model.optimal_actions_.tolist() == best.tolist()
     assert best[0].sum() == 2  # right and down are as good from the corner
+
+
+def test_bounds_of_exact_improvement_by_hand():
+    """After each evaluation the best value lies between BV + c·min(BV − V) and BV + c·max(BV − V), c = γ/(1 − γ)."""
+    mdp = six_states(0.9)
+    T = mdp.rows_.toarray().reshape(6, 3, 6)
+    told = PolicyIteration(initial_policy=mdp.expected_rewards_.argmin(axis=1)).fit(mdp)
+    gaps, least = [], []
+    for policy in told.policies_:
+        V = mdp.evaluate(policy).value
+        change = (mdp.expected_rewards_ + 0.9 * T @ V).max(axis=1) - V
+        gaps.append(9.0 * (change.max() - change.min()) / 2)
+        least.append(change.min())
+    assert len(gaps) > 1 and least[0] > 0.1  # at first every state gains
+    assert_allclose(told.trace_.certificate, gaps, atol=1e-9)
+
+
+def test_journeys_as_pairs_and_as_two_lists():
+    moves = [[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.5, 0.5]]]
+    options = {"transmat": moves, "emissionprob": [[0.8, 0.2], [0.3, 0.7]], "n_iter": 3, "tol": 0.0}
+    observations, actions = [[0, 1, 1, 0], [1, 1, 0]], [[1, 0, 1], [0, 1]]
+    pairs = list(zip(observations, actions, strict=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # three steps are not enough
+        one = ActionHMM(2, 2, 2, **options).fit(pairs)
+        two = ActionHMM(2, 2, 2, **options).fit(observations, actions)
+    for name in ("startprob_", "transmat_", "emissionprob_"):
+        assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-14)
+    for found, (o, a) in zip(one.predict_proba(pairs), pairs, strict=True):
+        assert_allclose(found, one.predict_proba(o, a))
+    for wrong in ([], [(observations[0],)], [tuple(observations)] * 2 + [(1, 2, 3)], tuple(pairs)):
+        with pytest.raises(DataError, match="list of pairs"):
+            ActionHMM(2, 2, 2, **options).fit(wrong)
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ([[0.0, 1.0], [0.5, 0.5], [0.5, 0.5]], "action 1 in state 0"),
+        ([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]], "action 0 in state 1"),
+        ([0, 1, 0], "action 0 in state 2"),
+        ([1, 1, 0], "action 1 in state 0"),
+        ([[0, 1, 1], [0, 1, 0]], "action 0 in state 2"),
+    ],
+    ids=["first of three", "first of two", "last", "first", "in time"],
+)
+def test_the_first_action_that_is_not_available_is_named(policy, told):
+    T = np.full((3, 2, 3), 1 / 3)
+    available = [[True, False], [False, True], [False, True]]
+    mdp = MDP(T, np.zeros((3, 2)), discount=0.5, layout="sas", available=available)
+    with pytest.raises(DataError, match=told):
+        mdp.evaluate(policy)
+
+
+def test_arms_without_a_chance_are_never_drawn():
+    class Always:
+        def __init__(self, u):
+            self.u = u
+
+        def random(self, n):
+            return np.full(n, self.u)
+
+    rule = GradientBandit()
+    state = rule.begin(Bandit([0.1, 0.9, 0.5]), 2)
+    state["H"] = np.array([[-2000.0, 0.0, 0.0], [0.0, -2000.0, 0.0]])  # chances 0, ½, ½ and ½, 0, ½
+    for u, arms in [(0.0, [1, 0]), (0.49, [1, 0]), (0.5, [2, 2]), (0.99, [2, 2])]:
+        assert rule.choose(state, Always(u)).tolist() == arms
+
+
+def test_small_processes_are_solved_by_lapack():
+    for S in (2, 150, 300):
+        ring = np.arange(S), (np.arange(S) + 1) % S
+        T = np.zeros((S, 1, S))
+        T[ring[0], 0, ring[1]] = 1.0
+        found = MDP(T, np.ones((S, 1)), discount=0.5, layout="sas").evaluate(np.zeros(S, int))
+        assert found.method == ("dense" if S <= 200 else "sparse")
+        assert_allclose(found.value, 2.0)
+    full = MDP(np.full((300, 1, 300), 1 / 300), np.ones((300, 1)), discount=0.5, layout="sas")
+    assert full.evaluate(np.zeros(300, int)).method == "dense"
+
+
+def test_means_and_variances_on_the_way():
+    numbers, plain = [4.0, 2.0, 6.0, 3.0, 8.0], RunningMean()
+    assert np.isnan(plain.value) and np.isnan(plain.variance)
+    for i, x in enumerate(numbers):
+        assert plain.update(x) == pytest.approx(np.mean(numbers[: i + 1]))
+        assert (
+            plain.variance == pytest.approx(np.var(numbers[: i + 1], ddof=1))
+            if i
+            else np.isnan(plain.variance)
+        )
+    assert plain.update(np.nan) == plain.value and (plain.count, plain.skipped) == (5, 1)
+    fading = RunningMean(0.25, initial=1.0)
+    assert [fading.update(x) for x in (5.0, 1.0)] == [2.0, 1.75]  # 1 + (5 − 1)/4, and on from there
+    with pytest.raises(DataError, match="alpha=None only"):
+        fading.variance
+
+
+@pytest.mark.parametrize("n_arms", [2, 3])
+def test_chances_of_beta_arms_to_be_played(n_arms):
+    rule = ThompsonBandit((1.0, 1.0))
+    state = rule.begin(n_arms, 2)
+    wins, losses = (
+        np.array([[3.0, 1, 0], [0, 0, 2]])[:, :n_arms],
+        np.array([[1.0, 2, 0], [4, 0, 1]])[:, :n_arms],
+    )
+    state["wins"][:], state["losses"][:] = wins, losses
+    found = rule.selection_probabilities(state, 20_000, random_state=0)
+    x = (np.arange(20_000) + 0.5) / 20_000
+    for r in range(2):
+        arms = [stats.beta(1 + w, 1 + lost) for w, lost in zip(wins[r], losses[r], strict=True)]
+        exact = [
+            np.mean(arms[k].pdf(x) * np.prod([o.cdf(x) for o in arms if o is not arms[k]], axis=0))
+            for k in range(n_arms)
+        ]
+        assert_allclose(found[r], exact, atol=1e-6 if n_arms == 2 else 0.015)
+
+
+def test_exploration_by_a_policy():
+    assert coded_behavior(np.array([1, 0, 1]), 3, 2).fixed.tolist() == [[0, 1], [1, 0], [0, 1]]
+    found = coded_behavior(Policy(CHANCES), 3, 2)
+    assert found.kind == 3 and found.fixed.tolist() == CHANCES.tolist()
+    kinds = [EpsilonGreedy(0.2), EpsilonGreedy(0.2, ties="first"), SoftmaxBehavior(2.0), 0.3]
+    assert [coded_behavior(one, 3, 2).kind for one in kinds] == [0, 1, 2, 0]
+    for wrong in (CHANCES * 0.9, CHANCES[:2], [[1.5, -0.5]] * 3):
+        with pytest.raises(DataError, match=r"needs \(3, 2\) chances"):
+            coded_behavior(np.asarray(wrong), 3, 2)
+    with pytest.raises(DataError, match="ties must be"):
+        EpsilonGreedy(ties="last")
+    assert repr(kinds[1]) == "EpsilonGreedy(0.2, ties='first')" and repr(kinds[2]) == "SoftmaxBehavior(2.0)"
+
+
+def test_moves_counted_one_by_one():
+    moves = [(0, 1, 1.0, 1, False), (1, 0, -2.0, 0, True), (0, 1, 3.0, 0, False)]
+    one, all_ = EmpiricalModel(2, 2), EmpiricalModel(2, 2).update_many(moves)
+    for move in moves:
+        assert one.update(*move) is one
+    assert one.counts_.toarray().tolist() == all_.counts_.toarray().tolist()
+    assert one.counts_.toarray().tolist() == [
+        [0, 0],
+        [1, 1],
+        [0, 0],
+        [0, 0],
+    ]  # the row of state 0 and action 1
+    assert one.ends_.tolist() == all_.ends_.tolist() == [0, 0, 1, 0]
+    assert (
+        one.reward_sums_.toarray().tolist()
+        == all_.reward_sums_.toarray().tolist()
+        == [[0, 0], [3, 1], [0, 0], [0, 0]]
+    )
+
+
+@pytest.mark.parametrize("method", ["auto", "dense", "sparse", "iterative", "sweeps", "gauss_seidel"])
+@pytest.mark.parametrize("discount", [0.0, 0.9, 1.0])
+def test_every_method_solves_the_same_equations(method, discount):
+    world = GridWorld.small(start=(2, 0), living_reward=-0.04, discount=discount)
+    policy = np.full((8, 4), 0.25)
+    P, r = world.induced(policy)
+    P = np.asarray(P.toarray())
+    found = world.evaluate(policy, method=method, discount=discount, tol=1e-11)
+    assert_allclose(found.value, np.linalg.solve(np.eye(8) - discount * P, r), atol=1e-9)
+    assert_allclose(found.advantage, found.q - found.value[:, None])
+    assert found.residual <= 1e-9 and found.method == ("dense" if method == "auto" else method)
+    with pytest.raises(DataError, match="Did you mean 'sweeps'"):
+        world.evaluate(policy, method="sweep")
+
+
+def test_logged_moves_in_columns_and_in_episodes():
+    table = {
+        "state": [0, 1, 0, 1, 0], "action": [1, 0, 0, 1, 1], "reward": [1, 2, 3, 4, 5], "next_state": [1, 0, 1, -1, 1],
+        "terminated": [False, False, False, True, False], "episode": [0, 0, 1, 1, 2],
+    }  # fmt: skip
+    frame = pd.DataFrame(table)
+    log = read_log(frame)
+    assert log["reward"].tolist() == [1, 2, 3, 4, 5] and log["next_action"].tolist() == [-1] * 5
+    assert log["terminated"].tolist() == log["ended"].tolist() == [0, 0, 0, 1, 0]
+    after = read_log(
+        frame, needs_next=True
+    )  # the action after the last move of an episode that was cut is not known
+    assert after["state"].tolist() == [0, 0, 1] and after["next_action"].tolist()[:2] == [0, 1]
+    assert after["terminated"].tolist() == [False, False, True]
+    cut = read_log(frame.assign(truncated=[False, True, False, False, False]))
+    assert cut["ended"].tolist() == [False, True, False, True, False]
+    told = read_log([(0, 1, 1.0, 1, 0), (1, 0, 2.0, -1, -1)], needs_next=True)
+    assert told["next_action"].tolist() == [0, 0] and not told["terminated"].any()
+
+
+def test_policies_act_by_chance_and_by_time():
+    class Always:
+        def __init__(self, u):
+            self.u = u
+
+        def random(self):
+            return self.u
+
+    drawn = Policy([[0.25, 0.0, 0.75], [0.5, 0.5, 0.0]])
+    for state, u, action in [
+        (0, 0.0, 0),
+        (0, 0.249, 0),
+        (0, 0.25, 2),
+        (0, 0.999, 2),
+        (1, 0.5, 1),
+        (1, 1 - 1e-16, 1),
+    ]:
+        assert drawn.act(state, Always(u)) == action
+    counts = np.bincount([drawn.act(0, rng) for rng in [np.random.default_rng(0)] * 2000], minlength=3) / 2000
+    assert_allclose(counts, [0.25, 0, 0.75], atol=0.03)
+    assert drawn.act(1, 5) in (0, 1) and drawn[0].tolist() == [0.25, 0, 0.75]
+    timed = Policy([[0, 1], [1, 0], [1, 1]])  # with one, two and three steps to go
+    assert [timed.act(0, step=t) for t in range(5)] == [1, 1, 0, 0, 0]
+    assert [timed.act(1, step=t) for t in range(5)] == [1, 0, 1, 1, 1]
+    with pytest.raises(DataError, match="n_episodes must be at least 1"):
+        drawn.evaluate(six_states(0.5), 0)
+
+
+def test_policies_in_other_forms_are_the_same():
+    mdp = MDP(np.full((2, 2, 2), 0.5), [[0.0, 1.0], [2.0, 0.0]], discount=0.5, layout="sas")
+    wanted = mdp.evaluate([1, 0]).value
+    for same in (
+        [1.0, 0.0],
+        [True, False],
+        Policy([1, 0]),
+        PolicyIteration().fit(mdp),
+        [[0.0, 1.0], [1.0, 0.0]],
+    ):
+        assert_allclose(mdp.evaluate(same).value, wanted)
+    for wrong in ([0.5, 0.5], [0, 2], [0, -1], [0, 1, 0], [[[0, 1]]], [[0.5, 0.6], [1.0, 0.0]], ["a", "b"]):
+        with pytest.raises(ValueError):
+            mdp.evaluate(wrong)
+
+
+def test_questions_about_starts_residuals_and_rewards():
+    mdp = six_states(0.5)
+    V = np.arange(6.0)
+    best = np.max(mdp.expected_rewards_ + 0.5 * mdp.rows_.toarray().reshape(6, 3, 6) @ V, axis=1)
+    assert mdp.residual(V) == pytest.approx(np.abs(best - V).max())
+    visits = mdp.occupancy(np.zeros(6, int), start=2)
+    P = mdp.induced(np.zeros(6, int))[0].toarray()
+    assert_allclose(visits, np.linalg.solve(np.eye(6) - 0.5 * P.T, np.eye(6)[2]))
+    even = mdp.occupancy(np.zeros(6, int), start=np.full(6, 1 / 6))
+    assert_allclose(even, np.linalg.solve(np.eye(6) - 0.5 * P.T, np.full(6, 1 / 6)))
+    for start in (6, -1, [0.5] * 6, [0.5, 0.5], [1.5, -0.5, 0, 0, 0, 0]):
+        with pytest.raises(DataError, match="start must be"):
+            mdp.occupancy(np.zeros(6, int), start=start)
+    with pytest.raises(DataError, match=r"logits must have shape \(6, 3\)"):
+        mdp.policy_gradient(np.zeros((6, 2)))
+    with pytest.raises(DataError, match="must not be NaN"):
+        MDP.discounted_return([1.0, np.nan])
+    padded = MDP.discounted_return([[1.0, 2.0, np.nan], [4.0, 0.0, 8.0]], 0.5, all_steps=True)
+    assert_allclose(padded, [[2.0, 2.0, np.nan], [6.0, 4.0, 8.0]])
+    assert MDP.discounted_return([[1.0, 2.0, np.nan], [4.0, 0.0, 8.0]], 0.5, horizon=2).tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    "method", ["value_iteration", "prioritized_sweeping", "linear_program", "policy_iteration", "auto"]
+)
+def test_every_planner_finds_the_same_values(method):
+    mdp = six_states(0.8)
+    assert_allclose(solve(mdp, method).V_, plain_values(mdp, 0.8), atol=1e-5)
+
+
+@pytest.mark.parametrize("max_iter", [3, 7, 1000])
+def test_sweeps_in_place_end_with_bounds_that_hold(max_iter):
+    mdp = six_states(0.8)
+    truth = plain_values(mdp, 0.8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # three sweeps are not enough
+        model = ValueIteration(update="gauss_seidel", max_iter=max_iter, initial=np.full(6, 3.0)).fit(mdp)
+    assert (model.lower_ <= truth + 1e-9).all() and (truth <= model.upper_ + 1e-9).all()
+    assert np.abs(model.V_ - truth).max() <= model.gap_ + 1e-9
+    assert_allclose(model.policy_gap_, 2 * model.gap_)
+
+
+def test_sweeps_begin_at_a_given_policy():
+    mdp = six_states(0.8)
+    bad = mdp.expected_rewards_.argmin(axis=1)
+    model = PolicyIteration(n_sweeps=2, initial_policy=bad).fit(mdp)
+    assert_allclose(model.V_, plain_values(mdp, 0.8), atol=1e-5)
+    (first, *_) = PolicyIteration(n_sweeps=2, initial_policy=bad).iterate(mdp)
+    assert np.asarray(first.policy_).tolist() == bad.tolist()
+
+
+def test_quarters_that_end_within_a_score_take_part_of_it():
+    assert interquartile_mean(np.array([[9.0, 1.0], [2.0, 4.0]])) == pytest.approx(3.0)
+    assert interquartile_mean(np.array([1.0, 2, 4, 8, 100])) == pytest.approx((0.75 * 2 + 4 + 0.75 * 8) / 2.5)
+    assert interquartile_mean(np.array([7.0])) == 7.0
+
+
+def test_arrows_of_chances_and_of_plans_in_time():
+    world = GridWorld((1, 3), terminals={(0, 2): 1.0})
+    assert world.arrows([1, 3, 0]) == "→←●"
+    assert world.arrows(np.array([[0.1, 0.6, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1], [1.0, 0, 0, 0]])) == "→↑●"
+    assert world.arrows(np.array([[0, 0, 0], [2, 1, 0]])) == "↓→●"  # with all steps to go
+
+
+def test_the_bonus_of_the_entropy_by_hand():
+    options = {"discount": 0.9, "learning_rate": 2.0, "random_state": 0, "episodes_per_iteration": 3}
+    world = GridWorld.small(start=(2, 0))
+    first, plain, bonus = (
+        PolicyGradient(n_iterations=k, entropy_bonus=b, **options).fit(world).logits_
+        for k, b in ((1, 0.5), (2, 0.0), (2, 0.5))
+    )
+    p = softmax(first)  # until then the policy is even, where the entropy is level
+    slope = -p * (np.log(p) - (p * np.log(p)).sum(axis=1, keepdims=True))
+    assert np.abs(slope).max() > 1e-3
+    assert_allclose(bonus - plain, 2.0 * 0.5 * slope, atol=1e-12)
+
+
+def test_one_journey_and_what_cannot_be_seen():
+    moves = [[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.5, 0.5]]]
+    options = {"transmat": moves, "emissionprob": [[0.8, 0.2], [0.3, 0.7]], "n_iter": 2, "tol": 0.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # two steps are not enough
+        one = ActionHMM(2, 2, 2, **options).fit([0, 1, 1, 0], [1, 0, 1])
+        two = ActionHMM(2, 2, 2, **options).fit([[0, 1, 1, 0]], [[1, 0, 1]])
+    assert_allclose(one.transmat_, two.transmat_)
+    assert one.filter([0], []).shape == (1, 2)
+    blind = ActionHMM(2, 1, 3, transmat=[np.eye(2)], emissionprob=[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    for ask in (blind.decode, blind.score, blind.predict_proba, blind.fit):
+        with pytest.raises(ZeroEvidenceError):
+            ask([0, 1], [0])
+    value, path = blind.decode([1, 1], [0])
+    assert path.tolist() == [1, 1] and value == pytest.approx(np.log(0.5))

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import linalg
+from scipy import linalg, stats
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln
 
@@ -239,3 +239,26 @@ def test_evidence_of_a_number_of_axes_is_minkas():
                 log -= 0.5 * (np.log(1 / hat[j] - 1 / hat[i]) + np.log(values[i] - values[j]) + np.log(n))
         evidence.append(log)
     assert PCA("mle").fit(rows).n_components_ == 1 + int(np.argmax(evidence))
+
+
+@pytest.mark.parametrize("criterion", ["bic", "aic"])
+def test_criteria_are_densities_priced_by_free_numbers(criterion):
+    """Among the numbers of axes below the number of columns, by the density of probabilistic PCA written out."""
+    chosen = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(20, 4)) * np.r_[np.full(seed % 4, 2.5), np.ones(4 - seed % 4)] + 2.0
+        values, vectors = np.linalg.eigh(np.cov(rows.T, bias=True))
+        values, vectors = values[::-1], vectors[:, ::-1]
+        prices = []
+        for k in range(1, 4):
+            noise = values[k:].mean()
+            C = vectors[:, :k] * (values[:k] - noise) @ vectors[:, :k].T + noise * np.eye(4)
+            fit = stats.multivariate_normal(rows.mean(axis=0), C).logpdf(rows).sum()
+            free = 4 + (4 * k - k * (k - 1) // 2) + 1  # mean, loadings up to a turn, noise
+            prices.append((np.log(20) if criterion == "bic" else 2) * free - 2 * fit)
+        chosen.append(1 + int(np.argmin(prices)))
+        assert len(ProbabilisticPCA(criterion).fit(rows).components_) == chosen[-1]
+        if criterion == "bic":
+            assert PCA("bic").fit(rows).n_components_ == chosen[-1]
+    assert set(chosen) == {1, 2, 3}

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from gnomon.core.errors import DataError
-from gnomon.mixture import BayesianGaussianMixture, GaussianMixture, PoissonMixture
+from gnomon.mixture import AspectModel, BayesianGaussianMixture, GaussianMixture, PoissonMixture
 
 COUNTS = np.array([[0.0], [1.0], [3.0], [7.0], [6.0]])
 X = np.random.default_rng(0).normal(size=(60, 3)) @ np.random.default_rng(1).normal(size=(3, 3))
@@ -86,7 +86,8 @@ def test_missing_entries_are_mixed_by_what_is_seen():
         ({"covariance_prior": np.diag([1.0, 1.0, -1.0])}, X, "positive definite"),
         ({"covariance_prior": np.diag([1.0, 1.0, 0.0])}, X, "positive definite"),
         ({"covariance_prior": np.ones((2, 2))}, X, "positive definite|shape|broadcast"),
-        ({"degrees_of_freedom_prior": 2.0}, X, "degrees|d|freedom"),
+        ({"degrees_of_freedom_prior": 2.0}, X, "must be greater than 2, but got 2.000"),
+        ({"mean_prior": [0.0, 1.0]}, X, "mean_prior must have shape"),
         ({"n_components": 61}, X, "n_samples >= n_components"),
         ({}, np.c_[X, np.full(60, np.nan)], "no observed entry"),
         ({"covariance_prior": [1.0, 0.0, 1.0], "covariance_type": "diag"}, X, "positive definite"),
@@ -122,3 +123,61 @@ def test_weights_of_a_belief_are_its_expectations(process):
         mass = a[0] - 1
         assert_allclose(a[1] - a[1][2], [mass[1] + mass[2], mass[2], 0], atol=1e-9)
     assert_allclose(model.weights_, expected, rtol=1e-9)
+
+
+TWO = np.array([[0.0, 1.0], [1.0, 0.0], [4.0, 5.0], [5.0, 3.0]])
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: PoissonMixture(2, parameters_init=[[1.0], [2.0]]).fit(TWO), "2 components of 2 columns"),
+        (lambda: PoissonMixture(2, parameters_init=[[1.0, 2.0]]).fit(TWO), "it has 1 of 2"),
+        (lambda: PoissonMixture(2, weights_init=[1.0]).fit(TWO), r"shape \(2,\); got \(1,\)"),
+        (lambda: PoissonMixture(2, weights_init=[1.5, -0.5]).fit(TWO), "must be probabilities"),
+        (lambda: PoissonMixture(2, weights_init=[0.5, 0.5001]).fit(TWO), "must be probabilities"),
+        (lambda: AspectModel(2).fit(np.zeros((2, 2))), "all its entries are zero"),
+        (
+            lambda: AspectModel(2, drop_empty=False).fit(TWO[:, [0, 0]] * [1.0, 0.0]),
+            "document 0 has no counts",
+        ),
+        (lambda: AspectModel(2, drop_empty=False).fit(TWO[2:] * [1.0, 0.0]), "word 1 has no counts"),
+        (lambda: AspectModel(1, init=([1.0], [[0.25] * 4], [[1.0]])).fit(TWO), "init must hold arrays"),
+        (lambda: AspectModel(1, init=([1.0], [[0.5] * 2], [[0.5] * 2])).fit(TWO), "init must hold arrays"),
+        (
+            lambda: AspectModel(1, init=([0.5] * 2, [[0.25] * 4], [[0.5] * 2])).fit(TWO),
+            "init must hold arrays",
+        ),
+        (lambda: AspectModel(1, init=([1.0], [[0.25] * 4], [[1.0, 0.0]])).fit(TWO), "probability zero"),
+        (lambda: GaussianMixture(2, random_state=0).fit(X).conditional(X[0]), "at least one of them NaN"),
+        (lambda: GaussianMixture(2, random_state=0).fit(X).conditional([np.nan, 1]), "one row of 3 entries"),
+        (lambda: gaussian("diag", [[1.0] * 3, [1.0, 0.0, 1.0]]), "should be positive"),
+        (lambda: gaussian("spherical", [1.0, 0.0]), "should be positive"),
+        (lambda: gaussian("full", [np.eye(3), -np.eye(3)]), "symmetric, positive-definite"),
+        (lambda: gaussian("tied", [np.eye(3), np.eye(3)]), "precisions_init must have shape"),
+    ],
+)
+def test_starts_and_questions_that_are_none_are_refused(make, told):
+    with pytest.raises(ValueError, match=told):
+        make()
+
+
+def gaussian(kind, precisions):
+    return GaussianMixture(2, covariance_type=kind, precisions_init=precisions, random_state=0).fit(X)
+
+
+def test_topics_that_start_equal_are_told():
+    with pytest.warns(UserWarning, match="all topics are identical"):
+        AspectModel(2, init=([0.5] * 2, [[0.25] * 4] * 2, [[0.5] * 2] * 2)).fit(TWO)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # one topic is no pair of equal ones
+        one = AspectModel(1, max_iter=50).fit(TWO)
+    assert_allclose(one.components_, [TWO.sum(axis=0) / TWO.sum()])
+
+
+def test_empty_documents_and_words_are_dropped_where_asked():
+    wide = np.zeros((5, 3))
+    wide[np.ix_([0, 1, 3, 4], [0, 2])] = TWO
+    model = AspectModel(1, drop_empty=True, max_iter=50).fit(wide)
+    assert_allclose(model.components_, [[10 / 19, 0.0, 9 / 19]])
+    assert_allclose(model.transform(wide), np.ones((5, 1)))

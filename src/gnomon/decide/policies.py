@@ -261,10 +261,8 @@ def _actions(table: Array, mdp: Any) -> Array:
         )
     fine = mdp.available[np.arange(S), table]
     if not fine.all():
-        s = int(np.argwhere(~fine)[0][-1])
-        raise DataError(
-            f"policy takes action {int(np.atleast_2d(table)[0, s])} in state {s}, where it is not available."
-        )
+        at = tuple(np.argwhere(~fine)[0].tolist())
+        raise DataError(f"policy takes action {int(table[at])} in state {at[-1]}, where it is not available.")
     return table
 
 

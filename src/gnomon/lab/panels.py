@@ -176,6 +176,13 @@ def circle_layout(names: Any) -> list[dict[str, Any]]:
     ]
 
 
+def family_of(model: Any) -> str:
+    """Return the package a model, or what a class of one's own is made from, comes from: "linear", "topics"."""
+    modules = [base.__module__.split(".") for base in type(model).__mro__]
+    found = [parts[1] for parts in modules if parts[0] == "gnomon" and len(parts) > 1]
+    return next(iter([*found, *modules[0][1:]]), "")
+
+
 def answer_or_none(ask: Callable[[], Any]) -> Any:
     """Return what a model says, or None where it cannot say it."""
     try:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.lab.material import Material
-from gnomon.lab.panels import Panel, bars, matrix, numbers
+from gnomon.lab.panels import Panel, bars, family_of, matrix, numbers
 
 
 def ratings_panels(model: Any, material: Material) -> list[Panel]:
@@ -27,7 +27,7 @@ def ratings_panels(model: Any, material: Material) -> list[Panel]:
 
 def topic_panels(model: Any, material: Material) -> list[Panel]:
     """Return the words that gather in every topic."""
-    if type(model).__module__.split(".")[1] != "topics" and type(model).__name__ != "AspectModel":
+    if family_of(model) != "topics" and type(model).__name__ != "AspectModel":
         return []
     shares = np.asarray(model.components_, dtype=float)
     shares = shares / shares.sum(axis=1, keepdims=True)
@@ -44,7 +44,7 @@ def topic_panels(model: Any, material: Material) -> list[Panel]:
 
 def component_panels(model: Any, material: Material) -> list[Panel]:
     """Return the directions or parts that a decomposition has found; parts of pictures as pictures."""
-    family = type(model).__module__.split(".")[1]
+    family = family_of(model)
     parts = getattr(model, "components_", None)
     if family != "decomposition" or parts is None or np.ndim(parts) != 2 or np.shape(parts)[1] > 100:
         return []

@@ -17,6 +17,7 @@ from gnomon.lab.panels import (
     contour,
     data_points,
     ellipse,
+    family_of,
     limits,
     line,
     number,
@@ -245,7 +246,7 @@ def _histogram(model: Any, x: Any, material: Material) -> list[Panel]:
 def _projection(model: Any, X: Any, said: Any) -> list[Panel]:
     """Return where the model puts the rows, in the first two of its own directions."""
     places = getattr(model, "embedding_", None)
-    decomposes = type(model).__module__.split(".")[1] == "decomposition"
+    decomposes = family_of(model) == "decomposition"
     if places is None and (X.shape[1] > 2 or decomposes) and hasattr(model, "transform"):
         places = answer_or_none(lambda: model.transform(X))
     if places is None or np.ndim(places) != 2 or len(places) != len(X) or not len(X):

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from gnomon.lab.material import Material
-from gnomon.lab.panels import Panel, answer_or_none, data_points, graph, limits, number, plane, surface
+from gnomon.lab.panels import (
+    Panel,
+    answer_or_none,
+    data_points,
+    family_of,
+    graph,
+    limits,
+    number,
+    plane,
+    surface,
+)
 
 MAX_NODES = 127
 VOTES = 40  # a side of the grid on which votes are drawn
@@ -69,7 +79,7 @@ def _leaves(tree: Any, node: int) -> int:
 def vote_panels(model: Any, material: Material) -> list[Panel]:
     """Return how the members of a forest vote over the plane: for the second of two classes, else for the winner."""
     X, names = material.X, [str(name) for name in getattr(model, "classes_", ())]
-    if type(model).__module__.split(".")[1] != "ensemble" or len(names) < 2:
+    if family_of(model) != "ensemble" or len(names) < 2:
         return []
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] != 2:
         return []

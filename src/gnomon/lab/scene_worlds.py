@@ -20,12 +20,8 @@ def world_panels(model: Any, material: Material) -> list[Panel]:
     if values is None and action_values is not None:
         values = np.max(np.asarray(action_values), axis=-1)
     policy = getattr(model, "policy_", None)
-    values = None if values is None else np.asarray(values)
-    if values is not None and values.ndim == 2:  # one row per step of a finite horizon
-        values = values[0]
-    if values is None:
-        values = np.zeros(world.n_states)
-    grid = np.asarray(world.as_grid(values[: world.n_states]), dtype=float)
+    values = np.zeros(world.n_states) if values is None else np.asarray(values)[: world.n_states]
+    grid = np.asarray(world.as_grid(values), dtype=float)
     arrows = answer_or_none(lambda: world.arrows(policy).splitlines()) if policy is not None else None
     marks = None if arrows is None else [list(row) for row in arrows]
     panel = matrix(
@@ -37,7 +33,7 @@ def world_panels(model: Any, material: Material) -> list[Panel]:
             matrix(
                 "value of every action",
                 np.asarray(action_values).T,
-                ["up", "right", "down", "left"][: world.n_actions],
+                world.action_names,
                 diverging=True,
             )
         )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.lab.material import Material, View
-from gnomon.lab.panels import Panel, matrix, number, numbers
+from gnomon.lab.panels import Panel, family_of, matrix, number, numbers
 from gnomon.lab.scene_experiments import experiment_panels
 from gnomon.lab.scene_factors import component_panels, ratings_panels, topic_panels
 from gnomon.lab.scene_graphs import belief_panels, structure_panels
@@ -56,7 +56,7 @@ def panels(model: Any, material: Material, view: View | None) -> list[Panel]:
 
 
 def _reads_rows(model: Any) -> bool:
-    return type(model).__module__.split(".")[1] not in ("recommend", "decide", "sequence", "topics", "lab")
+    return family_of(model) not in ("recommend", "decide", "sequence", "topics", "lab")
 
 
 def _attempt(scene: Any, *given: Any) -> list[Panel]:

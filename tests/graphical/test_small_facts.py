@@ -1,0 +1,57 @@
+"""Small facts of graphical models: bounds of normalizers, and factors that have zeros."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize
+
+from gnomon.core.errors import DataError, DegenerateError
+from gnomon.graphical import ChowLiuTree, Factor, MarkovRandomField
+
+PAIR = np.array([[3.0, 1.0, 0.5], [0.25, 2.0, 4.0]])
+
+
+@pytest.mark.parametrize("method", ["mean_field", "ais"])
+def test_factors_with_a_single_zero_have_no_estimated_normalizer(method):
+    fine = [Factor(["a", "b"], PAIR), Factor(["b"], [1.0, 2.0, 1.0])]
+    assert np.isfinite(MarkovRandomField(fine).log_partition(method, random_state=0))
+    for holes in (
+        [fine[0], Factor(["b"], [1.0, 0.0, 1.0])],
+        [Factor(["a", "b"], PAIR * (PAIR != 4.0)), fine[1]],
+    ):
+        with pytest.raises(DegenerateError, match="without zeros"):
+            MarkovRandomField(holes).log_partition(method, random_state=0)
+
+
+def test_mean_field_is_the_best_bound_of_independent_marginals():
+    field = MarkovRandomField([Factor(["a", "b"], PAIR), Factor(["a"], [1.0, 3.0])])
+    logs = np.log(PAIR * [[1.0], [3.0]])
+
+    def lost(theta):
+        p = np.exp([0.0, theta[0]])
+        q = np.exp([0.0, *theta[1:]])
+        p, q = p / p.sum(), q / q.sum()
+        return -(p @ logs @ q - p @ np.log(p) - q @ np.log(q))
+
+    starts = np.random.default_rng(0).normal(size=(6, 3))
+    best = min(minimize(lost, start, tol=1e-12).fun for start in starts)
+    assert field.log_partition("mean_field") == pytest.approx(-best, abs=1e-6)
+    assert -best < np.log(np.exp(logs).sum()) == pytest.approx(field.log_partition())
+
+
+@pytest.mark.parametrize(
+    "rows", [[["a", "b"], ["a"], ["b", "b"]], [["a"], ["a", "b"]], [["a", "b"], ("b", "a", "b")]]
+)
+def test_rows_of_words_of_different_lengths_are_refused(rows):
+    with pytest.raises(DataError, match="different lengths"):
+        ChowLiuTree().fit(rows)
+    even = ChowLiuTree().fit([["a", "b"], ("b", "a"), ["a", "b"]])
+    words = ChowLiuTree().fit(np.array([["a", "b"], ["b", "a"], ["a", "b"]]))
+    np.testing.assert_allclose(even.mutual_information_, words.mutual_information_)
+    assert even.score_ == pytest.approx(words.score_) and len(even.dag_) == len(words.dag_) == 1
+
+
+def test_names_of_columns_must_differ():
+    frame = pd.DataFrame([["u", "v", "u"], ["v", "u", "u"]], columns=["a", "b", "b"])
+    with pytest.raises(DataError, match="'b' is there twice"):
+        ChowLiuTree().fit(frame)
