@@ -25,7 +25,7 @@ from gnomon.core.validate import Reads, check_fitted, warn
 from gnomon.ensemble.ada_answers import CommitteeAnswers
 from gnomon.ensemble.ada_state import AdaState, AdaWork
 from gnomon.ensemble.sampling import draw_counts, make_pool
-from gnomon.trees.base import positive
+from gnomon.trees.problems import positive
 from gnomon.trees.stump import DecisionStump, fit_stump, sort_columns
 
 Array = np.ndarray

@@ -20,7 +20,7 @@ from gnomon.core.steps import Learner, Report
 from gnomon.core.threads import in_order
 from gnomon.core.validate import Reads, warn
 from gnomon.ensemble.sampling import draw_counts, make_pool, n_draws
-from gnomon.trees.base import positive
+from gnomon.trees.problems import positive
 
 Array = np.ndarray
 

@@ -18,9 +18,8 @@ from gnomon.core.validate import check_fitted
 from gnomon.ensemble.judging import Judge, by_loss
 from gnomon.losses.boosting import Objective, objective_of
 from gnomon.trees import categories as cats
-from gnomon.trees.base import positive
 from gnomon.trees.nodes import BLOCK_BYTES, PackedTrees, Tree, check_trees, pack_trees, packed_trees_of
-from gnomon.trees.problems import repetitions
+from gnomon.trees.problems import positive, repetitions
 
 Array = np.ndarray
 HELD_OUT = 2**62  # the stream that draws the validation rows

@@ -11,10 +11,9 @@ from sklearn.metrics import accuracy_score
 from gnomon.core.parameters import StrOptions
 from gnomon.ensemble.forest_base import Forest
 from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, ForestState, ForestWork
-from gnomon.trees.base import positive
 from gnomon.trees.nodes import Tree
 from gnomon.trees.outputs import Outputs, ReadsOutputs, outputs_of
-from gnomon.trees.problems import Problem, class_problem
+from gnomon.trees.problems import Problem, class_problem, positive
 from gnomon.trees.tree import DecisionTreeClassifier, class_weights
 
 Array = np.ndarray

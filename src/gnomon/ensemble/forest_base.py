@@ -19,7 +19,7 @@ from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, ForestState, Forest
 from gnomon.ensemble.sampling import SamplingPool, draw_counts, draw_places, make_pool, n_draws
 from gnomon.trees import categories as cats
 from gnomon.trees import pruning
-from gnomon.trees.base import feature_count, growth_of, positive
+from gnomon.trees.base import feature_count, growth_of
 from gnomon.trees.growing import grow_tree, prepare
 from gnomon.trees.nodes import (
     BLOCK_BYTES,
@@ -30,7 +30,7 @@ from gnomon.trees.nodes import (
     pack_trees,
     packed_trees_of,
 )
-from gnomon.trees.problems import Growth, Problem, check_one_direction, repetitions
+from gnomon.trees.problems import Growth, Problem, check_one_direction, positive, repetitions
 
 Array = np.ndarray
 AHEAD = 20  # trees grown side by side before the first of them is told of

@@ -15,9 +15,8 @@ from gnomon.ensemble.forest_base import Forest
 from gnomon.ensemble.forest_state import FOREST_CONSTRAINTS, ForestState, ForestWork
 from gnomon.trees import categories as cats
 from gnomon.trees.absolute import check_absolute, grow_from_rows
-from gnomon.trees.base import positive
 from gnomon.trees.nodes import Tree
-from gnomon.trees.problems import Problem, number_problem
+from gnomon.trees.problems import Problem, number_problem, positive
 from gnomon.trees.tree import DecisionTreeRegressor
 
 Array = np.ndarray

@@ -19,9 +19,8 @@ from gnomon.ensemble.judging import Judge, by_score
 from gnomon.loops.histograms import EVEN, NARROW, WIDE
 from gnomon.losses.boosting import Objective
 from gnomon.trees import categories as cats
-from gnomon.trees.base import positive
 from gnomon.trees.binning import bin_columns, find_bins
-from gnomon.trees.problems import NO_LIMIT, check_one_direction, checked_signs, signs_by_name
+from gnomon.trees.problems import NO_LIMIT, check_one_direction, checked_signs, positive, signs_by_name
 
 Array = np.ndarray
 HEAVIEST = 1e100  # sums of weighted gradients stay far from the end of the numbers

@@ -14,7 +14,7 @@ from gnomon.core.parameters import HasMethods, Interval, StrOptions
 from gnomon.core.quantiles import weighted_median
 from gnomon.core.steps import Learner, Report
 from gnomon.core.validate import Reads
-from gnomon.trees.base import positive
+from gnomon.trees.problems import positive
 from gnomon.trees.stump import fit_stump, sort_columns
 
 Array = np.ndarray

@@ -180,8 +180,8 @@ def grow_from_rows(X: Any, y: Array, weight: Array, reps: Array, growth: Any, rn
 
 def grow_absolute(model: Any, rows: Any) -> Tree:
     """Grow the tree of a model."""
-    from gnomon.trees.base import growth_of, positive
-    from gnomon.trees.problems import repetitions
+    from gnomon.trees.base import growth_of
+    from gnomon.trees.problems import positive, repetitions
 
     check_absolute(rows)
     X, y, weight = positive(rows)

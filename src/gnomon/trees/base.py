@@ -41,7 +41,15 @@ from gnomon.trees.nodes import (
     packed_trees_of,
     select,
 )
-from gnomon.trees.problems import NO_LIMIT, Growth, Problem, check_one_direction, checked_signs, repetitions
+from gnomon.trees.problems import (
+    NO_LIMIT,
+    Growth,
+    Problem,
+    check_one_direction,
+    checked_signs,
+    positive,
+    repetitions,
+)
 
 Array = np.ndarray
 
@@ -119,15 +127,6 @@ def growth_of(model: Any, weight: Array, reps: Array, d: int) -> Growth:
 def monotone_of(model: Any, d: int) -> Array | None:
     """Return the signs of monotone constraints, checked."""
     return checked_signs(getattr(model, "monotonic_cst", None), d)
-
-
-def positive(rows: Any) -> tuple[Array, Any, Array]:
-    """Return X, y and weights of the rows that count."""
-    weight = rows.weight
-    keep = weight > 0
-    if keep.all():
-        return rows.X, rows.y, weight
-    return rows.X[keep], rows.y[keep], weight[keep]
 
 
 def _leaves(chunk: Chunk, tree: Tree) -> Array:

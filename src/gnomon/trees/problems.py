@@ -102,3 +102,12 @@ def signs_by_name(signs: Any, rows: Any) -> Any:
             f"monotonic_cst names {unknown}, and X has the columns {names}; a dict needs names of columns."
         )
     return [signs.get(name, 0) for name in names]
+
+
+def positive(rows: Any) -> tuple[Array, Any, Array]:
+    """Return X, y and weights of the rows that count."""
+    weight = rows.weight
+    keep = weight > 0
+    if keep.all():
+        return rows.X, rows.y, weight
+    return rows.X[keep], rows.y[keep], weight[keep]

@@ -9,6 +9,7 @@ from scipy.special import entr, xlogy
 
 from gnomon.core.errors import DataError
 from gnomon.core.validate import vector, weights
+from gnomon.trees.problems import positive
 
 Array = np.ndarray
 CLASS_CRITERIA = ("gini", "entropy", "log_loss", "error")
@@ -126,8 +127,6 @@ def _number_gain(y: Array, w: Array, left: Array, criterion: str) -> float:
 
 def candidate_gains(model: Any, rows: Any, node: int) -> Array:
     """Best gain of every feature at a node of a fitted tree; -inf for a constant feature."""
-    from gnomon.trees.base import positive
-
     X, y, weight = positive(rows)
     weight = model._weighted(y, weight, rows)
     if getattr(rows, "outputs", None) is not None:

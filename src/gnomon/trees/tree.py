@@ -13,11 +13,11 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.core.parameters import StrOptions
 from gnomon.trees import categories as cats
 from gnomon.trees.absolute import grow_absolute
-from gnomon.trees.base import CONSTRAINTS, TreeModel, growth_of, positive
+from gnomon.trees.base import CONSTRAINTS, TreeModel, growth_of
 from gnomon.trees.multiway import grow_multiway
 from gnomon.trees.nodes import Tree
 from gnomon.trees.outputs import ReadsOutputs, outputs_of
-from gnomon.trees.problems import Problem, class_problem, number_problem, repetitions
+from gnomon.trees.problems import Problem, class_problem, number_problem, positive, repetitions
 
 Array = np.ndarray
 
