@@ -59,6 +59,22 @@ def test_blas_limit_survives_overlapping_blocks():
     assert blas_threads() == before
 
 
+def test_blas_has_one_thread_whatever_thread_asks():
+    """threadpoolctl listens to one thread alone until that one lets go."""
+    before, seen = blas_threads(), []
+
+    def work():
+        with one_blas_thread():
+            seen.append(blas_threads())
+
+    work()
+    other = threading.Thread(target=work)
+    other.start()
+    other.join()
+    assert seen == [1, 1]
+    assert blas_threads() == before
+
+
 @pytest.mark.parametrize("run", [in_order, shared])
 def test_nested_use_neither_deadlocks_nor_multiplies(run):
     def outer(i):

@@ -199,8 +199,7 @@ class one_blas_thread(ContextDecorator):  # noqa: N801 - reads as a phrase: with
             if cls._depth == 1:
                 found = ((library, library.get_num_threads()) for library in _blas())
                 cls._before = tuple((library, count) for library, count in found if count != 1)
-                for library, _ in cls._before:
-                    library.set_num_threads(1)
+                _set_counts((library, 1) for library, _ in cls._before)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -209,8 +208,19 @@ class one_blas_thread(ContextDecorator):  # noqa: N801 - reads as a phrase: with
         with cls._guard:
             cls._depth -= 1
             if cls._depth == 0:
-                for library, count in cls._before:
-                    library.set_num_threads(count)
+                _set_counts(cls._before)
+
+
+def _set_counts(counts: Iterable[tuple[LibController, int]]) -> None:
+    """Set the count of threads of every library, whatever thread asks.
+
+    threadpoolctl lets one thread alone set the counts of OpenBLAS, the first that did, until that one lets go; what
+    others ask for it passes over in silence.
+    """
+    for library, count in counts:
+        library.set_num_threads(count)
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread()
 
 
 @lru_cache(maxsize=1)
