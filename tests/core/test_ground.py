@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -83,6 +84,29 @@ def test_nested_use_neither_deadlocks_nor_multiplies(run):
 
     with threads(2):
         assert list(run(outer, range(8))) == [1] * 8
+
+
+@pytest.mark.parametrize("end", ["error", "close"])
+def test_nothing_works_on_when_the_results_have_ended(end):
+    begun, ended = [], []
+
+    def work(i):
+        begun.append(i)
+        if end == "error" and i == 0:
+            raise RuntimeError
+        time.sleep(0.05)
+        ended.append(i)
+
+    with threads(2):
+        results = in_order(work, range(100))
+        if end == "error":
+            with pytest.raises(RuntimeError):
+                next(results)
+        else:
+            next(results)
+            results.close()
+    assert sorted(ended) == [i for i in sorted(begun) if end == "close" or i > 0]
+    assert len(begun) < 10
 
 
 def test_the_caller_does_its_share_when_the_pool_is_busy():

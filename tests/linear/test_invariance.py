@@ -98,3 +98,26 @@ def test_ends_of_columns_are_those_of_all_chunks(place, monkeypatch):
     X[at, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         _centering._ends_of(PoissonRegressor()._read(X, np.ones(300)))
+
+
+@pytest.mark.parametrize("place", [0.0, 1.0, 20.0, 28.0, 40.0, 1e9])
+def test_some_rows_never_prove_wrongly_that_no_column_is_far(place):
+    """Columns of growing spread: where the few rows seen say "near", so do all of them."""
+    rng = np.random.default_rng(0)
+    for n in (5, 64, 1000):
+        X = place + rng.uniform(-0.5, 0.5, (n, 2)) * np.array([1.0, 0.2])
+        low, high = X.min(axis=0), X.max(axis=0)
+        far = (np.abs(low + high) / 2 > _centering.FAR * (high - low)).any()
+        assert not (_centering._near_by_some(X) and far)
+    assert _centering._near_by_some(X) == (place <= 1.0)
+
+
+def test_a_column_that_few_rows_do_not_tell_of_is_looked_at_whole(monkeypatch):
+    """Nearly constant in the rows of the first look, but not far: nothing is moved. Far away: it is."""
+    monkeypatch.setattr(_centering, "LARGE", 1)
+    X = np.ones((1000, 1))
+    X[1] = -1.0
+    read = PoissonRegressor()._read
+    assert not _centering._near_by_some(X)
+    assert not hasattr(_centering.near_zero(read(X, np.ones(1000))), "center")
+    assert _centering.near_zero(read(X + 1e3, np.ones(1000))).center == [1e3]

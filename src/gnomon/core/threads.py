@@ -10,7 +10,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ContextDecorator
 from functools import lru_cache
 from types import TracebackType
@@ -144,7 +144,9 @@ def _pop(waiting: deque[Item]) -> Item | None:
 def _ahead(
     pool: ThreadPoolExecutor, function: Callable[[Item], Result], items: Iterable[Item], depth: int
 ) -> Iterator[Result]:
-    """Keep at most `depth` items under way; an error cancels what has not begun."""
+    """Keep at most `depth` items under way; an error cancels what has not begun, and waits for what has: nothing works on
+    for a fit that is over.
+    """
     pending: deque[Future[Result]] = deque()
     try:
         for item in items:
@@ -154,8 +156,7 @@ def _ahead(
         while pending:
             yield pending.popleft().result()
     finally:
-        for future in pending:
-            future.cancel()
+        wait([future for future in pending if not future.cancel()])
 
 
 def _as_worker(function: Callable[[Item], Result], item: Item) -> Result:

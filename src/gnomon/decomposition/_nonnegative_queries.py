@@ -59,7 +59,7 @@ class FactorQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def transform(self, X: Any) -> Array:
         """Return the usage W of new rows, the parts held fixed; every row is solved on its own."""
         rows = self._rows(X)
-        if rows.in_memory and sparse.issparse(rows.X) and np.isnan(rows.X.data).any():
+        if rows.in_memory and rows.sparse and np.isnan(rows.X.data).any():
             rows = dense_rows(rows)
         p = rows.n_features
         l1, l2 = self.l1_ratio, 1.0 - self.l1_ratio

@@ -48,7 +48,7 @@ def of_scatter(sums: Scatter, k: int) -> Spectrum:
 
 def centered(rows: Any, mean: Array) -> Array:
     """X − mean with every row times the root of its weight; a dense copy."""
-    X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+    X = rows.X.toarray() if rows.sparse else rows.X
     Z = np.asarray(X, dtype=np.float64) - mean
     if rows.weighted:
         Z *= np.sqrt(rows.weight)[:, None]
@@ -105,7 +105,7 @@ def decompose(rows: Any, solver: str, k: int, center: bool, options: dict[str, A
     if solver == "covariance_eigh":
         sums = sum_scatter(rows)
         found = of_scatter(sums if center else sums.about_origin(), k)
-        if rows.in_memory and not sparse.issparse(rows.X) and _lost(found.values):
+        if rows.in_memory and not rows.sparse and _lost(found.values):
             return decompose(rows, "full", k, center, options)._replace(sums=sums)
         return found._replace(sums=sums)
     count, mass, mean = mean_of(rows, center)
@@ -115,7 +115,7 @@ def decompose(rows: Any, solver: str, k: int, center: bool, options: dict[str, A
         Z = centered(rows, mean)
         _, s, Vt = singular.signed(*singular.thin_svd(Z))
         return Spectrum(count, mass, mean, s[:k] ** 2, Vt[:k], float((s**2).sum()))
-    X: Any = Centered(rows, mean) if sparse.issparse(rows.X) or solver == "arpack" else centered(rows, mean)
+    X: Any = Centered(rows, mean) if rows.sparse or solver == "arpack" else centered(rows, mean)
     if solver == "randomized":
         U, s, Vt = singular.randomized(
             X,
@@ -138,7 +138,7 @@ def _lost(values: Array) -> bool:
 
 def _trace(rows: Any, mean: Array) -> float:
     weight = rows.weight
-    if sparse.issparse(rows.X):
+    if rows.sparse:
         squares = rows.X.multiply(rows.X).sum(axis=1)
         return max(0.0, float(weight @ np.asarray(squares).ravel() - weight.sum() * (mean @ mean)))
     return float(weight @ ((rows.X - mean) ** 2).sum(axis=1))
@@ -184,7 +184,7 @@ def solver_for(rows: Any, k: int, n_components: Any) -> str:
     n, p = rows.n_rows, rows.n_features
     if not rows.in_memory:
         return "covariance_eigh"
-    if sparse.issparse(rows.X):
+    if rows.sparse:
         return "covariance_eigh" if p <= 2000 and n >= p else "arpack" if k < min(n, p) else "full"
     if (n >= 2 * p or n * p <= 2**14) and n >= p and p <= 2000:
         return "covariance_eigh"

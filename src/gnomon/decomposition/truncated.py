@@ -182,6 +182,6 @@ def score_moments(chunk: Chunk, axes: Array) -> tuple[float, Array, Array]:
 
 def _first_row(rows: Any) -> Array:
     """A value near every column."""
-    if rows.in_memory and not sparse.issparse(rows.X):
+    if rows.in_memory and not rows.sparse:
         return np.asarray(rows.X[0], dtype=np.float64)
     return np.zeros(rows.n_features)

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from gnomon.core.linalg import Array
 from gnomon.core.rows import CHUNK_BYTES, MemoryRows
 from gnomon.core.sums import total
 
 FAR = 30.0  # spreads that a column may lie away from zero
-LARGE = 2**20  # entries from which a pass is work for several threads
+LARGE = 2**20  # entries from which a pass is work for several threads, and a look at some rows comes first
+SOME = 64  # rows of that look
 
 
 class CentersColumns:
@@ -42,7 +42,9 @@ class CentersColumns:
 
 def near_zero(rows: Any) -> Any:
     """Return rows whose columns lie near zero, with what was taken off as `center`; most rows come back as they are."""
-    if not rows.in_memory or sparse.issparse(rows.X) or rows.n_rows == 0:
+    if not rows.in_memory or rows.sparse or rows.n_rows == 0:
+        return rows
+    if rows.n_rows * rows.n_features >= LARGE and _near_by_some(rows.unchecked().X):
         return rows
     low, high = (end.astype(np.float64) for end in _ends_of(rows))
     middle = 0.5 * low + 0.5 * high
@@ -55,6 +57,15 @@ def near_zero(rows: Any) -> Any:
     for name, value in rows._beside().items():
         setattr(moved, name, value)
     return moved
+
+
+def _near_by_some(X: Array) -> bool:
+    """Tell whether some rows prove that no column is far: all rows spread as much at least, and their middle is at most
+    half of their spread away from any entry.
+    """
+    some = X[:: len(X) // SOME + 1].astype(np.float64)
+    spread = some.max(axis=0) - some.min(axis=0)
+    return bool((np.abs(some).min(axis=0) <= (FAR - 1.0) * spread).all())
 
 
 class _Ends(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
 from gnomon.core.errors import DataError
@@ -68,7 +67,7 @@ def compute_weights(class_weight: Any, rows: Any) -> Array:
 
 def refuse_overflow(rows: Any, C: float) -> None:
     """Refuse rows whose squares, times their costs, leave no digit to the penalty and none to the loss."""
-    values = rows.X.data if sparse.issparse(rows.X) else rows.X
+    values = rows.X.data if rows.sparse else rows.X
     top = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
     heaviest = float(rows.weight.max()) * (C if np.isfinite(C) else 1.0)
     with np.errstate(over="ignore"):

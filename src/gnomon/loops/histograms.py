@@ -83,10 +83,17 @@ def add_words(words, packed, rows, begin, end, first, n_features, local):
             for j in range(8):
                 local[np.uint64(2048 * b + 256 * j) + ((v >> np.uint64(8 * j)) & np.uint64(255))] += p
         if rest > 0:
-            v = words[i, np.uint64(first + whole)]
-            for j in range(rest):
-                local[np.uint64(2048 * whole + 256 * j) + (v & np.uint64(255))] += p
-                v >>= np.uint64(8)
+            v, at = words[i, np.uint64(first + whole)], np.uint64(2048 * whole)
+            if rest & 4:  # four, two and one: loops of known length need no counting
+                for j in range(4):
+                    local[at + np.uint64(256 * j) + ((v >> np.uint64(8 * j)) & np.uint64(255))] += p
+                v, at = v >> np.uint64(32), at + np.uint64(1024)
+            if rest & 2:
+                for j in range(2):
+                    local[at + np.uint64(256 * j) + ((v >> np.uint64(8 * j)) & np.uint64(255))] += p
+                v, at = v >> np.uint64(16), at + np.uint64(512)
+            if rest & 1:
+                local[at + (v & np.uint64(255))] += p
 
 
 @compiled(**BARE)

@@ -138,7 +138,7 @@ def passes_left(gains: list[float], goal: float) -> float:
 
 def is_light(rows: Any, norms: Array) -> bool:
     """Tell whether the rows are sparse and fit float32 well."""
-    return sparse.issparse(rows.X) and float(norms.max(initial=0.0)) < 1e30
+    return rows.sparse and float(norms.max(initial=0.0)) < 1e30
 
 
 def _weights(X, m, alpha):
@@ -151,7 +151,7 @@ def _weights(X, m, alpha):
 
 
 def _epoch(rows, order, table, constant, move, shift):
-    if not sparse.issparse(rows.X):
+    if not rows.sparse:
         return loops.dual_epoch_dense(rows.X, order, table, constant, move, shift)
     return loops.dual_epoch_sparse(*_packed(rows, move.dtype), order, table, constant, move, shift)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg.blas import daxpy
 
 from gnomon.core.linalg import Array
@@ -71,7 +70,7 @@ def start(rows: Any, objective: newton.Objective, theta: Array) -> LbfgsState:
 
 def _sample(rows, objective):
     """Every 16th row of a dense array, their objective, and by how much it falls short of that of all rows."""
-    if not rows.in_memory or sparse.issparse(rows.X) or rows.n_rows < EVERY * 64:
+    if not rows.in_memory or rows.sparse or rows.n_rows < EVERY * 64:
         return rows, objective, 1.0
     few, part = newton.every_nth(rows, objective, EVERY)
     return (few, part, objective.weight / part.weight) if part.weight > 0.0 else (rows, objective, 1.0)

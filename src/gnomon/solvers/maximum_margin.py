@@ -88,7 +88,7 @@ def choose(margin: Margin, rows: Any, solver: str) -> str:
         return "sparse"
     if margin.loss == "squared_hinge":
         return "newton" if D <= NARROW else "wide"
-    filled = not sparse.issparse(rows.X) or rows.n_rows > 5 * D or rows.n_rows * D <= SMALL
+    filled = not rows.sparse or rows.n_rows > 5 * D or rows.n_rows * D <= SMALL
     if D <= INTERIOR and filled:
         return "interior"
     if margin.intercept and margin.intercept_ridge == 0.0:
@@ -144,7 +144,7 @@ def _wide_start(margin, rows, zero):
 
     Sparse rows meet less, so more of them are few.
     """
-    few = rows.in_memory and rows.n_rows * (1 if sparse.issparse(rows.X) else WIDE_RATIO) <= rows.n_features
+    few = rows.in_memory and rows.n_rows * (1 if rows.sparse else WIDE_RATIO) <= rows.n_features
     if few and not (margin.intercept and margin.intercept_ridge == 0.0):
         return dual.dual_start(rows, _dual_machine(margin))
     return near_margin.start(rows, smooth_objective(margin, rows), zero)
@@ -178,7 +178,7 @@ def even_columns(rows: Any) -> tuple[Any, Array]:
     scale = np.where(size > 0.0, 2.0 ** np.round(np.log2(np.where(size > 0.0, size, 1.0))), 1.0)
     if max(scale.max(initial=1.0), 1.0) <= UNEVEN * min(scale.min(initial=1.0), 1.0):
         return rows, np.ones(len(scale))
-    X = rows.X @ sparse.diags_array(1.0 / scale) if sparse.issparse(rows.X) else rows.X / scale
+    X = rows.X @ sparse.diags_array(1.0 / scale) if rows.sparse else rows.X / scale
     X = sparse.csr_array(X) if sparse.issparse(X) else X
     return MemoryRows(X, rows.y, rows._weight, classes=rows.classes), scale
 
@@ -239,7 +239,7 @@ def goal(rows: Any, tol: float, *, l1: bool = False) -> float:
 
 def _pass_goal(rows, tol):
     """The same for passes over the multipliers, which take their time at the end: sparse rows have to be small."""
-    return tol if sparse.issparse(rows.X) and rows.X.nnz > SMALL else goal(rows, tol)
+    return tol if rows.sparse and rows.X.nnz > SMALL else goal(rows, tol)
 
 
 def _wide(margin, rows, solved, rng, tol):
@@ -329,7 +329,7 @@ def l1_dual(margin: Margin, rows: Any, theta: Array) -> float:
 
 def _program(margin, rows, solved, rng, tol):
     """Small problems, hard margins: one dense quadratic program."""
-    X = rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=float)
+    X = rows.X.toarray() if rows.sparse else np.asarray(rows.X, dtype=float)
     A = margin.y[:, None] * (np.column_stack([X, np.ones(len(X))]) if margin.intercept else X)
     theta, alpha, primal, gap = hinge_program(A, ridge_of(margin, X.shape[1]), margin.cost, margin.loss)
     return Iterate(None, theta, primal, gap / max(1.0, primal), alpha, stalled=True)

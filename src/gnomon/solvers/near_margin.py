@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from scipy import sparse
-
 from gnomon.core.linalg import Array
 from gnomon.solvers import lbfgs, margins, newton
 
@@ -17,7 +15,7 @@ FINE = 1e-5  # share of `tol` to which Newton's method goes on: near the end eac
 
 def start(rows: Any, objective: newton.Objective, theta: Array) -> Any:
     """Return the state at theta: in the margins of sparse rows, else of L-BFGS, or Newton's where rows are few."""
-    if rows.in_memory and sparse.issparse(rows.X):
+    if rows.in_memory and rows.sparse:
         return margins.start(rows, objective, theta)
     if rows.n_rows > MOST_WIDE_ROWS:
         return lbfgs.start(rows, objective, theta)._replace(k=-LONGER)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from gnomon.core.linalg import Array
 from gnomon.core.sums import per_row, total
@@ -26,7 +25,7 @@ def is_worthwhile(rows: Any, objective: newton.Objective) -> bool:
     """Tell whether there are so many dense rows that a quarter of them knows the curvature."""
     D = len(objective.ridge)
     few_blocks = max(1, objective.model.n_outputs) * D * D <= ENTRIES
-    return few_blocks and rows.in_memory and not sparse.issparse(rows.X) and _ample(rows, D, STAGES[-1][0])
+    return few_blocks and rows.in_memory and not rows.sparse and _ample(rows, D, STAGES[-1][0])
 
 
 def _ample(rows, D, every):

@@ -201,7 +201,7 @@ class BayesianLinearRegression(LinearPrediction, RegressorMixin, Additive):
         if not return_cov:
             return mean
         rows = self._rows(X)
-        Z = (rows.X.toarray() if sparse.issparse(rows.X) else rows.X) - self._center()
+        Z = (rows.X.toarray() if rows.sparse else rows.X) - self._center()
         noise = self._noise()
         covariance = Z @ self.covariance_ @ Z.T + noise * np.eye(len(Z))
         return mean, covariance + noise / self.sums_.weight if self.fit_intercept else covariance

@@ -56,13 +56,13 @@ def prepare(rows: Any, intercept: bool, coef: Array | None = None) -> Prepared:
 
 
 def _prepare(rows: Any, intercept: bool, coef: Array | None) -> Prepared:
-    if rows.in_memory and sparse.issparse(rows.X) and np.prod(rows.X.shape) <= SMALL:
+    if rows.in_memory and rows.sparse and np.prod(rows.X.shape) <= SMALL:
         rows = MemoryRows(rows.X.toarray(), rows.y, rows._weight)
-    if not rows.in_memory or (not sparse.issparse(rows.X) and _is_tall(rows)):
+    if not rows.in_memory or (not rows.sparse and _is_tall(rows)):
         return prepare_sums(sum_moments(rows), intercept, coef)
     weight = rows.weight if rows.weighted else None
     y = np.asarray(rows.y, dtype=np.float64)
-    if sparse.issparse(rows.X):
+    if rows.sparse:
         design: Any = SparseDesign(rows.X, y, weight, intercept)
         engine: Any = SparseEngine(design, coef)
     else:

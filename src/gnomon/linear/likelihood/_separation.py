@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from gnomon.core.linalg import Array
 from gnomon.core.sums import total_weight
@@ -25,10 +24,6 @@ def separates(rows: Any, theta: Array, intercept: bool, *, quick: bool = False) 
     margins = np.where(rows.y == 1, 1.0, -1.0) * (rows.X @ w + b)
     if margins[rows.weight > 0].min() > 0.0:
         return True
-    if (
-        (quick and np.abs(margins).max() < 7.0)
-        or rows.n_rows * rows.n_features > 10**7
-        or sparse.issparse(rows.X)
-    ):
+    if (quick and np.abs(margins).max() < 7.0) or rows.n_rows * rows.n_features > 10**7 or rows.sparse:
         return False
     return quasi_separable(rows.X, np.where(rows.y == 1, 1.0, -1.0), origin=not intercept)

@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from gnomon.core.errors import DataError, DegenerateError
 from gnomon.core.linalg import Array
@@ -221,7 +220,7 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
 
         if len(rows.classes) > 2:
             raise DataError("the hard margin (C=inf) is for two classes; give a finite C.")
-        X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+        X = rows.X.toarray() if rows.sparse else rows.X
         found = separability(X, rows.y, origin=not self.fit_intercept)
         if not found.separable:
             error = NotSeparableError(
@@ -260,7 +259,7 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
     def _solve_budget(self, rows):
         if len(rows.classes) > 2:
             raise DataError("slack_budget is for two classes.")
-        X = rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=float)
+        X = rows.X.toarray() if rows.sparse else np.asarray(rows.X, dtype=float)
         y = np.where(rows.y == 1, 1.0, -1.0)
         A = y[:, None] * np.column_stack([X, np.ones(len(X))])
         ridge = np.append(np.ones(X.shape[1]), 0.0)
@@ -268,7 +267,7 @@ class LinearSVC(SparseCoefficients, LinearClassifierMixin, CentersColumns, Learn
         return maximum_margin.Iterate(None, theta if self.fit_intercept else theta[:-1], primal, gap, alpha)
 
     def _solve_joint(self, rows):
-        X = rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=float)
+        X = rows.X.toarray() if rows.sparse else np.asarray(rows.X, dtype=float)
         price = 1.0 / self.intercept_scaling**2 if self.regularize_intercept else 0.0
         counts = rows.weight > 0  # a row without cost would leave its slack without a price
         theta, primal, gap = multiclass_program(

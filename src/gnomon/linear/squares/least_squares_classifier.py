@@ -6,7 +6,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from gnomon.core.closed_form import OneStep
 from gnomon.core.linalg import Array
@@ -129,7 +128,7 @@ class RidgeClassifier(LinearClassifierMixin, OneStep):
 
     def _bridge(self, rows, T):
         """Any power, by accelerated proximal gradients on the centered rows."""
-        X = rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=float)
+        X = rows.X.toarray() if rows.sparse else np.asarray(rows.X, dtype=float)
         s = rows.weight
         mean = s @ X / s.sum() if self.fit_intercept else np.zeros(X.shape[1])
         middle = s @ T / s.sum() if self.fit_intercept else np.zeros(T.shape[1])
