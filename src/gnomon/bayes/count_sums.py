@@ -51,9 +51,12 @@ def _above(values: Array, threshold: float) -> Array:
 
 def count_sums(chunk: Chunk, n_classes: int, threshold: float | None) -> CountSums:
     """Return the column sums of every class."""
-    X, holes = without_holes(binarized(chunk.X, threshold))
-    missing = 0.0 if holes is None else class_sums(holes, chunk, n_classes)
-    return CountSums(class_weights(chunk, n_classes), class_sums(X, chunk, n_classes), missing)
+    X, missing = binarized(chunk.X, threshold), 0.0
+    sums = class_sums(X, chunk, n_classes)
+    known, holes = without_holes(X) if np.isnan(sums.sum()) else (X, None)
+    if holes is not None:
+        sums, missing = class_sums(known, chunk, n_classes), class_sums(holes, chunk, n_classes)
+    return CountSums(class_weights(chunk, n_classes), sums, missing)
 
 
 def class_sums(X: Any, chunk: Chunk, n_classes: int) -> Array:

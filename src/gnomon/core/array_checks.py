@@ -69,7 +69,8 @@ def refuse_dates(X: Any, name: str = "X") -> None:
 def refuse_negative(X: Any, name: str) -> None:
     """Refuse an X with negative entries; `name` is the estimator that does."""
     values = X.data if sparse.issparse(X) else X
-    if (values < 0).any():
+    least = values.min(initial=0)
+    if least < 0 or (least != least and (values < 0).any()):
         raise DataError(
             f"Negative values in data passed to {name} (input X): it must hold counts or non-negative numbers."
         )
