@@ -86,7 +86,7 @@ def test_nested_use_neither_deadlocks_nor_multiplies(run):
         assert list(run(outer, range(8))) == [1] * 8
 
 
-@pytest.mark.parametrize("end", ["error", "close"])
+@pytest.mark.parametrize("end", ["error", "early"])
 def test_nothing_works_on_when_the_results_have_ended(end):
     begun, ended = [], []
 
@@ -104,8 +104,8 @@ def test_nothing_works_on_when_the_results_have_ended(end):
                 next(results)
         else:
             next(results)
-            results.close()
-    assert sorted(ended) == [i for i in sorted(begun) if end == "close" or i > 0]
+            threads_module.end(results)
+    assert sorted(ended) == [i for i in sorted(begun) if end == "early" or i > 0]
     assert len(begun) < 10
 
 

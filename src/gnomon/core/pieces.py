@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, NamedTuple
 
-from gnomon.core.steps import Report, Unseeded
-from gnomon.core.threads import in_order
+from gnomon.core.steps import Report, Run, Unseeded
+from gnomon.core.threads import end, in_order
 
 ENDLESS = 2**31 - 1  # steps: the list of pieces ends earlier
 
@@ -47,8 +47,13 @@ class Pieces:
         found = next(self.ahead)
         self.place = place + 1
         if self.place == len(self.tasks):
-            self.ahead.close()  # type: ignore[attr-defined]  # gives BLAS its threads back
+            self.close()  # gives BLAS its threads back
         return found
+
+    def close(self) -> None:
+        """Let nothing work on."""
+        if self.ahead is not None:
+            end(self.ahead)
 
     def _work(self, task: Any) -> Any:
         return self.learner._piece(self.plan, task)
@@ -83,6 +88,12 @@ class InPieces(Unseeded):
 
     def _prepare(self, data: Any) -> Pieces:
         return Pieces(self, self._plan(data))
+
+    def _run(self, data: Any, work: Pieces, watch: Any, position: Any) -> Run:
+        try:
+            return super()._run(data, work, watch, position)
+        finally:
+            work.close()
 
     def _step(self, work: Pieces, state: Done | None) -> tuple[Done, Report]:
         results = () if state is None else state.results

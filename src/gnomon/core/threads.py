@@ -6,6 +6,7 @@ number of threads changes nothing but the time. BLAS runs on one thread inside, 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import deque
@@ -144,8 +145,9 @@ def _pop(waiting: deque[Item]) -> Item | None:
 def _ahead(
     pool: ThreadPoolExecutor, function: Callable[[Item], Result], items: Iterable[Item], depth: int
 ) -> Iterator[Result]:
-    """Keep at most `depth` items under way; an error cancels what has not begun, and waits for what has: nothing works on
-    for a fit that is over.
+    """Keep at most `depth` items under way; an error cancels what has not begun and waits for what has, so that nothing
+    works on for a fit that is over. A forgotten generator only cancels: the collector may close it in any thread and
+    under any lock.
     """
     pending: deque[Future[Result]] = deque()
     try:
@@ -155,8 +157,27 @@ def _ahead(
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
-    finally:
-        wait([future for future in pending if not future.cancel()])
+    except GeneratorExit:
+        _cancel(pending)
+        raise
+    except BaseException:
+        wait(_cancel(pending))
+        raise
+
+
+def _cancel(pending: Iterable[Future[Result]]) -> list[Future[Result]]:
+    """Cancel what has not begun; return the rest."""
+    return [future for future in pending if not future.cancel()]
+
+
+class _EnoughError(Exception):
+    """Nobody wants the results that are left."""
+
+
+def end(results: Iterator[Any]) -> None:
+    """End the results of `in_order` before their end: when this returns, nothing works on them."""
+    with contextlib.suppress(_EnoughError, StopIteration):
+        results.throw(_EnoughError)  # type: ignore[attr-defined]
 
 
 def _as_worker(function: Callable[[Item], Result], item: Item) -> Result:
