@@ -307,9 +307,9 @@ def test_child_histograms_sum_to_the_parent(width, monkeypatch):
 
 
 @compiled
-def fill_histograms(ground, packed, rows, terms, out):
+def fill_histograms(binned, packed, rows, terms, out):
     local = np.zeros(2048 * histograms.GROUP, np.int64)
-    histograms.histograms(ground, packed, rows, terms, local, out)
+    histograms.histograms(binned, packed, rows, terms, local, out)
 
 
 @pytest.mark.parametrize("every", [1, 50])  # many blocks of rows, and a part of one
@@ -341,9 +341,9 @@ def test_histograms_equal_bincount(every, d, width):
     else:
         boosting.pack_wide(g * 1.0, h * 1.0, reps, 1.0, 1.0, shift, 0, n, packed)
     rows = np.arange(0, n, every, dtype=np.int32)
-    ground = histograms.Ground(words, codes, np.full(d, 256), np.zeros((d, 2), np.int64))
+    binned = histograms.BinnedRows(words, codes, np.full(d, 256), np.zeros((d, 2), np.int64))
     terms = histograms.Terms(1.0, 1.0, shift, width, 3 * (width == even), 0.0, 1.0, 0.0, 9, d)
-    fill_histograms(ground, packed, rows, terms, out)
+    fill_histograms(binned, packed, rows, terms, out)
     for f in range(d):
         gs, qs = out[:, 256 * f : 256 * f + 256]
         for found, weight in ((gs, g), (qs & ((1 << shift) - 1), h), (qs >> shift, reps)):
@@ -402,10 +402,10 @@ def test_threads_never_share_a_histogram():
 def test_an_error_on_one_thread_ends_the_growth(who, monkeypatch):
     work = team.work
 
-    def fails(ground, packed, terms, crew, me, *rest):
+    def fails(binned, packed, terms, team, me, *rest):
         if (me == 0) == (who == "lead"):
             raise ZeroDivisionError
-        return work(ground, packed, terms, crew, me, *rest)
+        return work(binned, packed, terms, team, me, *rest)
 
     X, y = make_classification(30_000, 12, random_state=0)
     monkeypatch.setattr(team, "work", fails)

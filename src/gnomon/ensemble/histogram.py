@@ -91,7 +91,7 @@ class Histogrammer:
         kinds[:, 0] = codes.bins.categories
         if monotone is not None:
             kinds[:, 1] = monotone
-        self.ground = loop.Ground(codes.words, codes.columns, codes.bins.n_bins, kinds)
+        self.binned = loop.BinnedRows(codes.words, codes.columns, codes.bins.n_bins, kinds)
         self.likely = 0.0  # a leaf that gains more is likely to be split
         self.most = self._most_splits(n)
         self.team = self._make_team(thread_count() if n > ALONE else 1)
@@ -106,7 +106,7 @@ class Histogrammer:
         n, blocks = self.codes.words.shape
         nodes = 4 * self.most + 1  # followers may split as many leaves in vain
         places = max(2 * n_threads + 2, min(self.most + 2 * n_threads, 64, POOL_BYTES // (2**15 * blocks)))
-        desks = np.empty((n_threads, loop.N_DESK, 257), np.int64)
+        scratches = np.empty((n_threads, loop.N_SCRATCH, 257), np.int64)
         return team.Team(
             board=np.zeros(team.N_BOARD, np.int64),
             jobs=np.zeros((2 * n_threads, team.N_JOB), np.int64),
@@ -123,8 +123,8 @@ class Histogrammer:
             rows=np.empty(n, np.int32),
             spare=np.empty(n, np.int32),
             local=np.zeros((n_threads, 2048 * loop.GROUP), np.int64),
-            words=desks,
-            numbers=desks.view(np.float64),
+            words=scratches,
+            numbers=scratches.view(np.float64),
             features=np.empty((n_threads, 2, self.codes.n_features), np.int64),
         )
 
@@ -137,7 +137,7 @@ class Histogrammer:
         crew.ints[0] = 0, len(crew.rows), 0, np.uint64(seed).view(np.int64), -1, -1, 0
         crew.board[:], crew.jobs[:], crew.owners[:] = 0, 0, team.NONE
         crew.board[team.NODES], crew.owners[0] = 1, team.TAKEN
-        fixed = (self.ground, self.packed, self.terms, crew)
+        fixed = (self.binned, self.packed, self.terms, crew)
 
         def run(me: int) -> int:
             if me > 0:

@@ -135,23 +135,23 @@ def first_best(gains, bits, n, tie):
 
 
 @compiled(**BARE)
-def find_splits(hist, ground, terms, key, record, desk, found):
+def find_splits(hist, binned, terms, key, record, scratch, found):
     """found[f] = the best split of a leaf by each feature; gain 0: none."""
     l2 = terms.l2
     value = min(max(-record[G] / (record[H] + l2), record[LOWER]), record[UPPER])
     parent = -(2.0 * record[G] * value + (record[H] + l2) * value * value)
     tie = TIE * abs(parent)
     bounded = record[LOWER] > -np.inf or record[UPPER] < np.inf
-    left, gains, bits = desk.words[LEFT_G:GAINS], desk.numbers[GAINS], desk.words[GAINS]
-    order, keys, allowed = desk.words[ORDER], desk.numbers[KEYS], desk.features[0]
-    draw_features(key, terms.drawn, allowed, desk.features[1])
+    left, gains, bits = scratch.words[LEFT_G:GAINS], scratch.numbers[GAINS], scratch.words[GAINS]
+    order, keys, allowed = scratch.words[ORDER], scratch.numbers[KEYS], scratch.features[0]
+    draw_features(key, terms.drawn, allowed, scratch.features[1])
     for f in range(found.shape[0]):
-        split, sign = found[f], ground.kinds[f, 1]
+        split, sign = found[f], binned.kinds[f, 1]
         split[0] = 0.0
         if allowed[f] == 0:
             continue
-        gs, qs, n = hist[0, 256 * f : 256 * f + 256], hist[1, 256 * f : 256 * f + 256], ground.n_bins[f]
-        ranked = ground.kinds[f, 0] > 0
+        gs, qs, n = hist[0, 256 * f : 256 * f + 256], hist[1, 256 * f : 256 * f + 256], binned.n_bins[f]
+        ranked = binned.kinds[f, 0] > 0
         if ranked:
             n = rank_categories(gs, qs, n, terms, order, keys)
         cumulate_cells(gs, qs, order, n, ranked, left)
@@ -188,17 +188,17 @@ def choose(found, l2, record):
 
 
 @compiled(**BARE)
-def sides_of(hist, ground, terms, record, desk, goes_left):
+def sides_of(hist, binned, terms, record, scratch, goes_left):
     """goes_left[code] = 1 for the codes on the left of a leaf's split; missing rows, if there were none, go
     with the heavier side.
     """
     f = np.int64(record[FEATURE])
     gs, qs = hist[0, 256 * f : 256 * f + 256], hist[1, 256 * f : 256 * f + 256]
-    order, place = desk.words[ORDER], np.int64(record[PLACE])
+    order, place = scratch.words[ORDER], np.int64(record[PLACE])
     for k in range(256):
         order[k] = k
-    if ground.kinds[f, 0] > 0:
-        rank_categories(gs, qs, ground.n_bins[f], terms, order, desk.numbers[KEYS])
+    if binned.kinds[f, 0] > 0:
+        rank_categories(gs, qs, binned.n_bins[f], terms, order, scratch.numbers[KEYS])
     for k in range(256):
         goes_left[k] = 0
     for k in range(place + 1):

@@ -30,7 +30,7 @@ G, H, COUNT, LOWER, UPPER, OPEN, GAIN, G_LEFT, H_LEFT, COUNT_LEFT, PLACE, MISSIN
 N_RECORD, N_SPLIT = 13, FEATURE - GAIN
 
 
-class Ground(NamedTuple):
+class BinnedRows(NamedTuple):
     """What all trees of a fit grow on."""
 
     words: np.ndarray  # (n, blocks) uint64: the codes of eight features
@@ -54,7 +54,7 @@ class Terms(NamedTuple):
     drawn: int  # features that a split may use
 
 
-class Desk(NamedTuple):
+class Scratch(NamedTuple):
     """Room for the work of one thread; `numbers` and `words` are views of the same memory."""
 
     local: np.ndarray  # (2048 GROUP,) int64: packed sums, zero between calls
@@ -64,7 +64,7 @@ class Desk(NamedTuple):
 
 
 LEFT_G, LEFT_Q, GAINS, ORDER, KEYS = range(5)
-N_DESK = 5
+N_SCRATCH = 5
 
 
 @compiled(**BARE)
@@ -130,12 +130,12 @@ def unpack(local, terms, fresh, gs, qs):
 
 
 @compiled(**BARE)
-def histograms(ground, packed, rows, terms, local, out):
+def histograms(binned, packed, rows, terms, local, out):
     """Fill the histograms of some rows; a few blocks at a time stay cached.
 
     `local` has room for them and is zero between calls.
     """
-    words, d = ground.words, ground.n_bins.size
+    words, d = binned.words, binned.n_bins.size
     for a in range(0, words.shape[1], GROUP):
         b = min(a + GROUP, words.shape[1])
         n_features = min(8 * b, d) - 8 * a

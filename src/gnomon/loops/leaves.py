@@ -46,12 +46,12 @@ def partition_rows(column, goes_left, rows, left, right):
 
 
 @compiled(**BARE)
-def pass_down(record, ground, terms, deepest, records):
+def pass_down(record, binned, terms, deepest, records):
     """The children's sums, bounds of their values, and whether they may be split."""
     lower, upper, l2 = record[LOWER], record[UPPER], terms.l2
     for k in range(3):
         records[0, k], records[1, k] = record[G_LEFT + k], record[k] - record[G_LEFT + k]
-    sign, half = ground.kinds[np.int64(record[FEATURE]), 1], 0.0
+    sign, half = binned.kinds[np.int64(record[FEATURE]), 1], 0.0
     for s in range(2):
         half += 0.5 * min(max(-records[s, G] / (records[s, H] + l2), lower), upper)
     for s in range(2):
@@ -69,35 +69,35 @@ def any_open(records):
 
 
 @compiled(**BARE)
-def search(ground, terms, small, large, which, ints, records, desk, found):
+def search(binned, terms, small, large, which, ints, records, scratch, found):
     """Find the splits of new leaves: of the root, or of two whose histograms are `small` (that of leaf number
     `which`) and `large`, still their parent's.
     """
-    d = ground.n_bins.size
+    d = binned.n_bins.size
     if records.shape[0] == 2 and any_open(records):
         add(large, small, -1, d)
     for s in range(records.shape[0]):
         if records[s, OPEN] > 0.0:
             find_splits(
                 small if s == which else large,
-                ground,
+                binned,
                 terms,
                 np.uint64(ints[s, KEY]),
                 records[s],
-                desk,
+                scratch,
                 found,
             )
             choose(found, terms.l2, records[s])
 
 
 @compiled(**BARE)
-def part_leaf(ground, terms, record, line, rows, spare, hist, desk, goes_left, ints, records):
+def part_leaf(binned, terms, record, line, rows, spare, hist, scratch, goes_left, ints, records):
     """Part the rows of a leaf and fill the lines of its children; returns how many rows go left."""
-    sides_of(hist, ground, terms, record, desk, goes_left)
-    n = partition_rows(ground.columns[np.int64(record[FEATURE])], goes_left, rows, rows, spare)
+    sides_of(hist, binned, terms, record, scratch, goes_left)
+    n = partition_rows(binned.columns[np.int64(record[FEATURE])], goes_left, rows, rows, spare)
     for k in range(n, rows.size):
         rows[k] = spare[k - n]
-    pass_down(record, ground, terms, line[DEPTH] + 1 >= terms.max_depth, records)
+    pass_down(record, binned, terms, line[DEPTH] + 1 >= terms.max_depth, records)
     for s in range(2):
         ints[s, START] = line[START] + n * s
         ints[s, END] = line[END] if s == 1 else line[START] + n

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gnomon.loops._compile import compiled
-from gnomon.loops.histograms import GAIN, Desk, add, histograms
+from gnomon.loops.histograms import GAIN, Scratch, add, histograms
 from gnomon.loops.leaves import END, FIRST, SLOT, START, TURN, any_open, part_leaf, search
 from gnomon.loops.locks import lock, pause, read, unlock
 from gnomon.loops.trees import BARE, ENTRY
@@ -50,16 +50,16 @@ class Team(NamedTuple):
     found: np.ndarray  # (threads, d, N_SPLIT) splits by feature
     rows: np.ndarray
     spare: np.ndarray
-    local: np.ndarray  # the desks of the threads, see `loops.histograms.Desk`
+    local: np.ndarray  # the room of the threads, see `loops.histograms.Scratch`
     words: np.ndarray
     numbers: np.ndarray
     features: np.ndarray
 
 
 @compiled(**BARE)
-def desk_of(team, me):
-    """The desk of a thread."""
-    return Desk(team.local[me], team.words[me], team.numbers[me], team.features[me])
+def scratch_of(team, me):
+    """The room of a thread for its work."""
+    return Scratch(team.local[me], team.words[me], team.numbers[me], team.features[me])
 
 
 # whose turn it is
@@ -151,13 +151,13 @@ def enqueue(team, node, slot):
 
 
 @compiled(**BARE)
-def close_search(ground, terms, team, me, j):
+def close_search(binned, terms, team, me, j):
     """Find the splits of the leaves of search j, and let them wait."""
     job, board, ints = team.jobs[j], team.board, team.ints
     node, parent = job[NODE], job[PARENT]
     end, which = node + 1 + (parent >= 0), np.int64(ints[node, START] != job[LOW])
-    search(ground, terms, team.pool[job[SMALL]], team.pool[job[LARGE]], which, ints[node:end],
-           team.records[node:end], desk_of(team, me), team.found[me])  # fmt: skip
+    search(binned, terms, team.pool[job[SMALL]], team.pool[job[LARGE]], which, ints[node:end],
+           team.records[node:end], scratch_of(team, me), team.found[me])  # fmt: skip
     lock(board)
     for k in range(node, end):
         enqueue(team, k, job[SMALL] if ints[k, START] == job[LOW] else job[LARGE])
@@ -168,15 +168,15 @@ def close_search(ground, terms, team, me, j):
 
 
 @compiled(**BARE)
-def fill_piece(ground, packed, terms, team, me, job, piece):
+def fill_piece(binned, packed, terms, team, me, job, piece):
     """Add a part of the rows of a search to its histogram."""
     pieces, low, size, small = job[PIECES], job[LOW], job[HIGH] - job[LOW], team.pool[job[SMALL]]
     rows = team.rows[low + size * piece // pieces : low + size * (piece + 1) // pieces]
     if pieces == 1:
-        histograms(ground, packed, rows, terms, team.local[me], small)
+        histograms(binned, packed, rows, terms, team.local[me], small)
         return
-    part, n_features = team.parts[me], ground.n_bins.size
-    histograms(ground, packed, rows, terms, team.local[me], part)
+    part, n_features = team.parts[me], binned.n_bins.size
+    histograms(binned, packed, rows, terms, team.local[me], part)
     lock(job)
     if job[FILLED] == 0:
         small[:] = 0
@@ -186,17 +186,17 @@ def fill_piece(ground, packed, terms, team, me, job, piece):
 
 
 @compiled(**BARE)
-def search_piece(ground, packed, terms, team, me, j, piece):
+def search_piece(binned, packed, terms, team, me, j, piece):
     """Do a part of the rows of search j. Who does the last part closes it."""
     job = team.jobs[j]
     if any_open(team.records[job[NODE] : job[NODE] + 1 + (job[PARENT] >= 0)]):
-        fill_piece(ground, packed, terms, team, me, job, piece)
+        fill_piece(binned, packed, terms, team, me, job, piece)
     lock(team.board)
     job[UNDONE] -= 1
     last = job[UNDONE] == 0
     unlock(team.board)
     if last:
-        close_search(ground, terms, team, me, j)
+        close_search(binned, terms, team, me, j)
 
 
 @compiled(**BARE)
@@ -219,7 +219,7 @@ def open_search(team, parent, node, small, large, low, high):
 
 
 @compiled(**BARE)
-def split(ground, packed, terms, team, me, node):
+def split(binned, packed, terms, team, me, node):
     """Part the rows of a leaf and begin the search of its children; returns its number. The leaf's histogram
     becomes the larger child's.
     """
@@ -232,11 +232,11 @@ def split(ground, packed, terms, team, me, node):
     small, first = take_place(team), board[NODES]
     board[NODES] += 2
     unlock(board)
-    rows, children, desk = team.rows[low:high], team.ints[first : first + 2], desk_of(team, me)
+    rows, children, scratch = team.rows[low:high], team.ints[first : first + 2], scratch_of(team, me)
     if unknown:
-        histograms(ground, packed, rows, terms, desk.local, team.pool[large])
-    n = part_leaf(ground, terms, team.records[node], line, rows, team.spare[low:high], team.pool[large],
-                  desk, team.sides[node], children, team.records[first : first + 2])  # fmt: skip
+        histograms(binned, packed, rows, terms, scratch.local, team.pool[large])
+    n = part_leaf(binned, terms, team.records[node], line, rows, team.spare[low:high], team.pool[large],
+                  scratch, team.sides[node], children, team.records[first : first + 2])  # fmt: skip
     which = np.int64(2 * n > rows.size)
     return open_search(team, node, first, small, large, children[which, START], children[which, END])
 
@@ -263,7 +263,7 @@ def next_task(team, due, most, likely):
 
 
 @compiled(**BARE)
-def do_task(ground, packed, terms, team, me, due, most, likely):
+def do_task(binned, packed, terms, team, me, due, most, likely):
     """Do what is next; returns whether there was something."""
     lock(team.board)
     task, which, piece = next_task(team, due, most, likely)
@@ -272,35 +272,35 @@ def do_task(ground, packed, terms, team, me, due, most, likely):
         pause(team.own[me])
         return False
     if task == SPLIT:
-        which = split(ground, packed, terms, team, me, which)
-    search_piece(ground, packed, terms, team, me, which, piece)
+        which = split(binned, packed, terms, team, me, which)
+    search_piece(binned, packed, terms, team, me, which, piece)
     return True
 
 
 @compiled(**BARE)
-def follow(ground, packed, terms, team, me, most, likely):
+def follow(binned, packed, terms, team, me, most, likely):
     """Work until the tree is complete, or there was nothing to do for long; returns whether it is complete."""
     looks, done = 0, False
     while looks < PATIENCE and not done:
-        looks = 0 if do_task(ground, packed, terms, team, me, np.int64(NONE), most, likely) else looks + 1
+        looks = 0 if do_task(binned, packed, terms, team, me, np.int64(NONE), most, likely) else looks + 1
         done = read(team.board, team.board, DONE) > 0
     return done
 
 
 @compiled(**BARE)
-def lead(ground, packed, terms, team, most, likely, order, heap, gains):
+def lead(binned, packed, terms, team, most, likely, order, heap, gains):
     """Grow a tree of at most `most` splits; order = its nodes as they came. Returns their number."""
     n, turn, root, none = np.int64(1), np.int64(0), np.int64(0), np.int64(NONE)
     begun = open_search(team, none, root, root, root, root, team.rows.size)
-    search_piece(ground, packed, terms, team, root, begun, root)
+    search_piece(binned, packed, terms, team, root, begun, root)
     while read(team.board, team.jobs[0], ACTIVE) > 0:
-        do_task(ground, packed, terms, team, root, none, most, likely)
+        do_task(binned, packed, terms, team, root, none, most, likely)
     order[0], heap[0], gains[0] = root, root, team.records[0, GAIN]
     while n - turn > 0 and turn < most and gains[heap[0]] > 0.0:
         node = order[pop(heap, n - turn, gains)]
         turn += 1
         while read(team.board, team.ints[node], FIRST) < 0:
-            do_task(ground, packed, terms, team, root, node, most, likely)
+            do_task(binned, packed, terms, team, root, node, most, likely)
         team.ints[node, TURN] = turn
         for s in range(2):
             order[n] = team.ints[node, FIRST] + s
@@ -314,11 +314,11 @@ def lead(ground, packed, terms, team, most, likely, order, heap, gains):
 
 
 @compiled(**ENTRY)
-def work(ground, packed, terms, team, me, most, likely, order, heap, gains):
+def work(binned, packed, terms, team, me, most, likely, order, heap, gains):
     """Lead (thread 0), or follow; returns how many nodes there are, or whether the tree is complete.
 
     heap and gains are the leader's: the largest gain of a leaf that was left is gains[heap[0]].
     """
     if me > 0:
-        return np.int64(follow(ground, packed, terms, team, me, most, likely))
-    return lead(ground, packed, terms, team, most, likely, order, heap, gains)
+        return np.int64(follow(binned, packed, terms, team, me, most, likely))
+    return lead(binned, packed, terms, team, most, likely, order, heap, gains)
