@@ -85,7 +85,7 @@ class StudentTRegression(LinearPrediction, RegressorMixin, CentersColumns, Learn
         On the change of the objective, relative to its size.
     scale_floor : float, default=1e-8
         When more than n·ν/(ν+1) rows lie on one plane the likelihood grows without bound as s → 0: EM stops
-        here.
+        at this share of the standard deviation of y.
     random_state : int, RandomState, Generator or None
 
     Attributes
