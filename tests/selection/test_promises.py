@@ -598,3 +598,15 @@ def test_sets_of_a_spoiled_file_are_refused(tmp_path):
     save(model, tmp_path / "model")
     with pytest.raises(ModelFileError, match="another number of classes"):
         load(tmp_path / "model")
+
+
+def test_without_chance_sets_of_the_adaptive_rule_are_larger():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, 6000)
+    X = 1.2 * np.eye(3)[y] + rng.normal(size=(6000, 3))
+    sets = {}
+    for randomized in (True, False):
+        model = ConformalClassifier(rule="aps", randomized=randomized, random_state=0).fit(X[:4000], y[:4000])
+        sets[randomized] = model.predict_set(X[4000:], 0.8)
+    assert sets[False].sum() > sets[True].sum()
+    assert sets[False][np.arange(2000), y[4000:]].mean() >= 0.8
