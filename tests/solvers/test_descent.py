@@ -87,6 +87,19 @@ def test_lbfgs_with_exact_search_ends_a_quadratic(seed, d):
     assert np.abs(g).max() <= 1e-6 * first
 
 
+def test_two_loops_is_the_explicit_inverse():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(6, 6))
+    A = A @ A.T + np.eye(6)
+    S, g = rng.normal(size=(4, 6)), rng.normal(size=6)
+    H = np.eye(6) * (S[-1] @ A @ S[-1]) / np.sum((A @ S[-1]) ** 2)
+    for s in S:  # the BFGS update, written out
+        V = np.eye(6) - np.outer(A @ s, s) / (s @ A @ s)
+        H = V.T @ H @ V + np.outer(s, s) / (s @ A @ s)
+    np.testing.assert_allclose(two_loops(g, S, S @ A), H @ g, rtol=1e-9)
+    np.testing.assert_array_equal(two_loops(g, S[:0], S[:0]), g)
+
+
 @pytest.mark.parametrize("method", ["newton", "lbfgs", "coordinate", "fista", "proximal"])
 def test_every_method_finds_the_bottom(method):
     options = {"penalty": L2(0.0)} if method in ("fista", "proximal") else {}
@@ -280,6 +293,23 @@ def test_newton_halves_steps_that_go_too_far():
     assert hessian.x[0] == pytest.approx(-0.5)
 
 
+def test_newton_asks_for_a_share_of_what_the_slope_promises():
+    # the value falls by 5e-5 of the step, which is too little for a slope of one, until the step is 2⁻³
+    def stair(w):
+        return -w[0] if w[0] < 0.2 else -5e-5 * w[0], np.array([-1.0]), np.eye(1)
+
+    assert minimize(stair, [0.0], method="newton", max_iter=1).x[0] == 0.125
+    # a rise by as much as rounding may make is none
+    flat = minimize(
+        lambda w: (1e6 + 5e-10 * (w[0] > 0), np.array([-1e-20]), np.eye(1)),
+        [0.0],
+        method="newton",
+        max_iter=1,
+        tol=0.0,
+    )
+    assert flat.x[0] == 1e-20
+
+
 def test_newton_stays_where_the_slope_lies():
     found = minimize(lambda w: (w @ w, -2 * w, 2 * np.eye(1)), [1.0], method="newton", max_iter=3)
     assert found.x.tolist() == [1.0] and found.n_iter == 3 and not found.converged
@@ -411,6 +441,9 @@ def test_slopes_as_small_as_the_tolerance_end_it():
         tol=1e-10,
     )
     assert shrunk.converged and shrunk.x[0] == pytest.approx(0.5, abs=1e-9)  # w − 1 + λw = 0
+    near = minimize(half, [1.0], method="proximal", penalty=L1(0.0), tol=0.2, max_iter=50)
+    assert near.converged and abs(near.path[-1][0] - near.path[-2][0]) <= 0.2
+    assert abs(near.path[-2][0] - near.path[-3][0]) > 0.2
     moved = minimize(half, [0.0], method="proximal", penalty=L1(1.0), tol=0.0)
     assert moved.n_iter == 1 and moved.converged  # a move has to be seen
 
