@@ -4,8 +4,10 @@ import io
 import json
 import struct
 from numbers import Real
+from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 from PIL import Image
@@ -14,10 +16,14 @@ from sklearn.base import BaseEstimator
 
 from gnomon.cluster import KMeans
 from gnomon.core.parameters import Interval, Options, StrOptions
+from gnomon.ensemble import RandomForestRegressor
 from gnomon.lab import film, forms, material, runs
 from gnomon.lab.code import program
 from gnomon.lab.experiments import CoinPosterior, DeviationExperiment
 from gnomon.lab.material import Material, RefusedError, view
+from gnomon.lab.panels import number
+from gnomon.lab.scene_trees import tree_panels
+from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 ROWS = np.array([[0.0, 1.0], [0.2, 1.1], [4.0, 5.0], [4.1, 5.2]])
 
@@ -322,3 +328,105 @@ def test_lines_are_short_json_without_nan():
     assert runs.line(a=1, b="ü", c=[1, None]) == '{"a":1,"b":"ü","c":[1,null]}\n'
     with pytest.raises(ValueError, match="Out of range"):
         runs.line(a=float("nan"))
+
+
+# trees, painted points and tables
+
+
+def test_a_tree_is_drawn_node_by_node():
+    X = np.array([[0.0, 0], [1, 0], [2, 0], [3, 5], [3, 6], [4, 9]])
+    model = DecisionTreeClassifier(max_depth=2).fit(X, np.array([0, 0, 0, 1, 1, 2]))
+    (panel,) = tree_panels(model, Material((X,), "", ["left"]))
+    tree = model.tree_
+    assert panel["title"] == "the tree" and len(panel["nodes"]) == tree.node_count == 5
+    root = panel["nodes"][0]
+    cut = tree.threshold[0]
+    name = "left" if tree.feature[0] == 0 else "x1"
+    assert root["name"] == f"{name} ≤ {cut:.3g}" and root["code"] == 0 and root["leaf"] is False
+    assert root["tip"] == f"6 rows, impurity {number(tree.impurity[0])}, 0.5/0.33/0.17"
+    assert {node["y"] for node in panel["nodes"]} == {round(1 - (k + 0.5) / 3, 4) for k in range(3)}
+    leaves = sorted((node["x"], node["name"], node["code"]) for node in panel["nodes"] if node["leaf"])
+    assert [name for _, name, _ in leaves] == ["1/0/0", "0/1/0", "0/0/1"] and [c for *_, c in leaves] == [
+        0,
+        1,
+        2,
+    ]
+    assert [x for x, *_ in leaves] == [round((k + 0.5) / 3, 4) for k in range(3)]  # leaves are equally wide
+    below = {edge["to"] for edge in panel["edges"]}
+    assert len(panel["edges"]) == 4 and below == {1, 2, 3, 4} and panel["tree"] is True
+    for edge in panel["edges"]:
+        one, other = panel["nodes"][edge["from"]], panel["nodes"][edge["to"]]
+        assert one["y"] > other["y"]
+
+
+def test_the_newest_of_a_few_trees_is_drawn_unless_it_is_large():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2)), rng.normal(size=300)
+    data = Material((X, y), "", ["a", "b"])
+    forest = RandomForestRegressor(3, max_depth=1, random_state=0).fit(X, y)
+    (panel,) = tree_panels(forest, data)
+    newest = forest.estimators_[-1].tree_
+    assert panel["title"] == "the newest of 3 trees"
+    assert panel["nodes"][0]["name"] == f"{'ab'[newest.feature[0]]} ≤ {newest.threshold[0]:.3g}"
+    assert (
+        panel["nodes"][1]["name"] == f"{number(newest.value[1, 0, 0])}" and panel["nodes"][1]["code"] is None
+    )
+    whole = DecisionTreeRegressor().fit(X, y)
+    assert whole.tree_.node_count > 127 and tree_panels(whole, data) == []
+    for leaves, shown in ((64, 1), (65, 0)):  # 127 nodes, and 129
+        assert len(tree_panels(DecisionTreeRegressor(max_leaf_nodes=leaves).fit(X, y), data)) == shown
+    lone = tree_panels(DecisionTreeRegressor(max_depth=1).fit(X, np.ones(300)), data)
+    assert len(lone[0]["nodes"]) == 1 and lone[0]["edges"] == [] and lone[0]["nodes"][0]["x"] == 0.5
+    assert tree_panels(KMeans(), data) == [] and tree_panels(SimpleNamespace(estimators_=[]), data) == []
+
+
+@pytest.mark.parametrize(
+    ("points", "paint", "told"),
+    [
+        ([[0, 0, 9]], "classes", "group between 0 and 8"),
+        ([[0, 0, -1]], "classes", "group between 0 and 8"),
+        ([[0, 0, 1], [1, 1, -1]], "classes", "group between 0 and 8"),
+        ([[0, 0]], "classes", "three finite numbers"),
+        ([[0, 2e12, 0]], "clouds", "three finite numbers"),
+        ([[0, float("nan"), 0]], "clouds", "three finite numbers"),
+        ([0, 0, 0], "clouds", "three finite numbers"),
+        ([["a", 0, 0]], "clouds", "three numbers"),
+        ([], "clouds", "between 1 and"),
+        ("xyz", "clouds", "between 1 and"),
+        ([[0, 0, 0]], "words", "of the kind"),
+    ],
+)
+def test_points_that_cannot_be_painted(points, paint, told):
+    with pytest.raises(RefusedError, match=told):
+        material._painted(points, paint)
+
+
+def test_points_at_the_limits_are_painted():
+    assert material._painted([[0, 1e12, 8], [0, -1e12, 0]], "classes").y.tolist() == [8, 0]
+    assert len(material._painted([[0, 0, 0]] * material.MAX_PAINTED, "clouds").X) == material.MAX_PAINTED
+    with pytest.raises(RefusedError):
+        material._painted([[0, 0, 0]] * (material.MAX_PAINTED + 1), "clouds")
+
+
+def test_a_table_is_cut_to_what_the_lab_can_draw(monkeypatch):
+    frame = pl.DataFrame({"a": [1.0, 2, 3, 4, 5, 6] * 4, "b": ["u", "v"] * 12, "t": [0.0, 1, 2] * 8})
+    monkeypatch.setattr(material, "MAX_ROWS", 24)
+    model, made = material.from_table(frame, "Ridge", "t", {"alpha": 2.0, "random_state": 3}, "f.csv")
+    assert (
+        made.X.shape[0] == 24
+        and model.alpha == 2.0
+        and made.target == "t"
+        and len(made.names) == made.X.shape[1]
+    )
+    assert "read_table('f.csv'), 't'" in made.code and "settings={'alpha': 2.0}, random_state=3)" in made.code
+    assert made.code.endswith("y = job.problem.y") and made.y.tolist() == frame["t"].to_list()
+    monkeypatch.setattr(material, "MAX_ROWS", 23)
+    assert material.from_table(frame, "Ridge", "t", {}, "f.csv")[1].X.shape[0] == 23
+    width = made.X.shape[1]
+    monkeypatch.setattr(material, "MAX_COLUMNS", width)
+    material.from_table(frame, "Ridge", "t", {}, "f.csv")
+    monkeypatch.setattr(material, "MAX_COLUMNS", width - 1)
+    with pytest.raises(
+        RefusedError, match=f"has {width} columns after encoding; the lab draws {width - 1} at most"
+    ):
+        material.from_table(frame, "Ridge", "t", {}, "f.csv")
