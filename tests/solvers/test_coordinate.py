@@ -415,6 +415,7 @@ def test_moments_tell_of_every_sweep():
                 break
         assert check.primal == pytest.approx(lasso_objective(A, Y, engine.w, *pen[:2]))
         assert told[-1] == (check.primal, check.gap)
+        assert (engine.sweeps > 0) == (pen.t > 0)
         values = [value for value, _ in told]
         assert (np.diff(values) <= 1e-9 * values[0]).all()
         assert_allclose(engine.w, slow(A, Y, *pen[:2], sweeps=600), atol=1e-5)

@@ -5,12 +5,23 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import optimize, sparse
 
+from gnomon.core.errors import DataError
 from gnomon.core.rows import MemoryRows
 from gnomon.linear import LinearSVC
 from gnomon.losses.margin import Logistic, SquaredHinge
-from gnomon.solvers import lbfgs, margins, near_margin, newton, row_space, schedules, sparse_gram
+from gnomon.solvers import (
+    lbfgs,
+    margins,
+    near_margin,
+    newton,
+    row_space,
+    schedules,
+    sparse_gram,
+    sparse_newton,
+)
 from gnomon.solvers.gram_inverse import GramSolver, KeptInverse
 from gnomon.solvers.margin_programs import multiclass_program
+from gnomon.solvers.maximum_margin import Margin, RowFacts, advance, begin
 from gnomon.solvers.quantile_program import (
     Program,
     Units,
@@ -376,3 +387,91 @@ def test_the_space_of_centered_rows(monkeypatch, ridge, tile):
     bare = row_space.space_of(rows, objective._replace(model=Model(Logistic(), False, 1)))
     assert_allclose(bare.gram, X @ X.T) and bare.length == 0.0
     assert_allclose(row_space._slopes_of(X, weight[:, None]), (weight @ X)[:, None])
+
+
+# one maximum-margin problem, by every method
+
+
+def margin_rows(n=40, d=3):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(n, d))
+    y = (X @ np.arange(1, d + 1) + rng.normal(size=n) > 0.3).astype(int)
+    weight = rng.uniform(0.5, 2, n)
+    return MemoryRows(X, y, weight, classes=np.arange(2)), X, np.where(y == 1, 1.0, -1.0), weight
+
+
+@pytest.mark.parametrize(
+    ("method", "loss", "l1", "d"),
+    [
+        ("interior", "hinge", False, 3),
+        ("dual", "hinge", False, 3),
+        ("qp", "hinge", False, 3),
+        ("qp", "squared_hinge", False, 3),
+        ("newton", "squared_hinge", False, 3),
+        ("wide", "squared_hinge", False, 200),
+        ("wide", "squared_hinge", False, 3),
+        ("sparse", "squared_hinge", True, 3),
+    ],
+)
+@pytest.mark.parametrize("ridge", [1.0, 0.25])
+def test_every_method_ends_at_the_least_of_its_objective(method, loss, l1, d, ridge):
+    rows, X, sign, weight = margin_rows(d=d)
+    C, power = 0.7, 1 if loss == "hinge" else 2
+    held = 0.0 if l1 else ridge
+    problem = Margin(sign, C * weight, 1, C, True, held, loss, l1, method, RowFacts(rows))
+    solved = begin(problem, rows)
+    assert not solved.theta.any() and solved.primal == np.inf and len(solved.theta) == d + 1
+    for _ in range(200):
+        solved = advance(problem, rows, solved, 0, 1e-8)
+        if solved.stalled or solved.gap <= 1e-10:
+            break
+    Z = np.c_[X, np.ones(40)]
+
+    def value(theta):
+        slack = np.maximum(0, 1 - sign * (Z @ theta))
+        w = theta[:d]
+        size = np.abs(w).sum() if l1 else 0.5 * w @ w + 0.5 * held * theta[d] ** 2
+        return size + C * weight @ slack**power
+
+    assert solved.primal == pytest.approx(value(solved.theta), rel=1e-6)
+    assert solved.gap <= 1e-4 and solved.gap >= 0
+    rng = np.random.default_rng(9)
+    for size in (1.0, 0.1, 1e-2, 1e-3):
+        for _ in range(50):
+            assert value(solved.theta + size * rng.normal(size=d + 1)) >= solved.primal * (1 - 1e-5)
+    if solved.alpha is not None and not l1:
+        assert solved.alpha.min() >= 0
+        assert_allclose(solved.theta[:d], (solved.alpha * sign) @ X, atol=1e-4)
+
+
+def test_squares_that_overflow_are_told():
+    rows, X, sign, weight = margin_rows()
+    huge = MemoryRows(1e200 * X, rows.y, weight, classes=np.arange(2))
+    problem = Margin(sign, weight, 1, 1.0, True, 1.0, "squared_hinge", False, "newton", RowFacts(huge))
+    with pytest.raises(DataError, match="overflow"), np.errstate(all="ignore"):
+        solved = begin(problem, huge)
+        for _ in range(5):
+            solved = advance(problem, huge, solved, 0, 1e-6)
+
+
+def test_steps_along_a_penalty_are_halved_until_they_fall():
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(50, 2))
+    rows = MemoryRows(X, rng.integers(0, 2, 50), classes=np.arange(2))
+    objective = newton.Objective(Model(Logistic(), False, 1), np.zeros(2), 50.0)
+    state = sparse_newton.start(rows, objective, np.zeros(2), 0.5)
+    down = -state.gradient
+    far = sparse_newton._search(rows, objective, state, 100.0 * down, 0.5)
+    share = far.theta @ down / (100 * down @ down)
+    power = -np.log2(share)
+    assert power == pytest.approx(round(power)) and power > 0 and far.value < state.value
+
+    def promise(step):
+        return step * (100 * state.gradient @ down + 0.5 * np.abs(100 * down).sum())
+
+    def value(step):
+        return sparse_newton.start(rows, objective, 100 * step * down, 0.5).value
+
+    assert value(share) <= state.value + 1e-4 * min(promise(share), 0) + 1e-12
+    assert value(2 * share) > state.value + 1e-4 * min(promise(2 * share), 0)
+    assert sparse_newton._search(rows, objective, state, -down, 0.5) is state
