@@ -1,14 +1,17 @@
-"""Maximum entropy step by step, and borders of two normal classes, against slow twins."""
+"""Maximum entropy step by step, borders of two normal classes, and counts of categories, against slow twins."""
 
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 from scipy import integrate, optimize, stats
 
-from gnomon.bayes import gaussian_rule_1d, maximum_entropy
-from gnomon.core.errors import DegenerateError, InfeasibleError
+from gnomon.bayes import LinearDiscriminantAnalysis, gaussian_rule_1d, maximum_entropy
+from gnomon.bayes.categories import category_sums
+from gnomon.core.errors import DataError, DegenerateError, InfeasibleError
+from gnomon.core.rows import Chunk
 
 DIE = np.arange(1.0, 7.0)
 PRIOR = np.array([0.1, 0.2, 0.3, 0.25, 0.15])
@@ -62,10 +65,11 @@ def improved(F, b, p0, mu):
     [
         (DIE, [4.2], None),
         (DIE, [2.8], None),
+        (DIE, [5.5], None),
         (FEATURES, TARGET, PRIOR),
         (FEATURES + [3.0, -1.0], TARGET + [3, -1], PRIOR),
     ],
-    ids=["die", "low die", "two features", "moved"],
+    ids=["die", "low die", "high die", "two features", "moved"],
 )
 def test_every_solver_goes_its_own_way(solver, features, target, prior):
     F = np.reshape(features, (len(features), -1))
@@ -160,3 +164,43 @@ def test_a_quadratic_that_only_touches_zero_is_nowhere_above():
     assert gaussian_rule_1d([0, 0], [4, 1], (0.7, 0.3))[0] == []
     with pytest.raises(DegenerateError, match=r"must be positive; got \[1.0, 0.0\]"):
         gaussian_rule_1d([0, 1], [1, 0])
+
+
+# counts of categories
+
+
+def test_counts_of_categories_by_hand():
+    X = np.array([[0.0, 2.0], [1.0, np.nan], [1.0, 0.0], [3.0, 2.0]])
+    y, weight = np.array([0, 1, 1, 0]), np.array([1.0, 2.0, 4.0, 8.0])
+    found = category_sums(Chunk(X, y, weight, 0), 2)
+    assert (
+        found.counts.shape == (2, 2, 4) and found.sizes.tolist() == [4, 3] and found.weight.tolist() == [9, 6]
+    )
+    assert found.counts[0].tolist() == [[1, 0, 0, 8], [0, 0, 9, 0]]
+    assert found.counts[1].tolist() == [[0, 6, 0, 0], [4, 0, 0, 0]]
+    halves = [category_sums(Chunk(X[cut], y[cut], weight[cut], 0), 2) for cut in (slice(0, 3), slice(3, 4))]
+    for one, other in (halves, halves[::-1]):
+        both = one.merge(other)
+        assert both.counts.tolist() == found.counts.tolist() and both.sizes.tolist() == [4, 3]
+        assert both.weight.tolist() == [9, 6] and both.n_features == 2
+    none = category_sums(Chunk(np.full((2, 1), np.nan), np.zeros(2, dtype=int), np.ones(2), 0), 1)
+    assert none.sizes.tolist() == [0] and none.counts.tolist() == [[[0]]]
+    category_sums(Chunk(np.array([[1e6]]), np.zeros(1, dtype=int), np.ones(1), 0), 1)
+    with pytest.raises(DataError, match="category code 1000001; recode"):
+        category_sums(Chunk(np.array([[1e6 + 1]]), np.zeros(1, dtype=int), np.ones(1), 0), 1)
+    with pytest.raises(DataError, match="Negative values"):
+        category_sums(Chunk(np.array([[1.0], [-1.0]]), np.zeros(2, dtype=int), np.ones(2), 0), 1)
+
+
+def test_a_table_with_holes_is_loaded_before_it_is_projected(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    X[:, 0] += 3 * y
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}).write_parquet(tmp_path / "whole.parquet")
+    assert_allclose(model.transform(tmp_path / "whole.parquet"), model.transform(X), atol=1e-10)
+    X[3, 1] = np.nan
+    pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}).write_parquet(tmp_path / "holes.parquet")
+    assert np.isfinite(model.transform(X)).all()
+    with pytest.raises(DataError, match="in memory to be projected"):
+        model.transform(tmp_path / "holes.parquet")
