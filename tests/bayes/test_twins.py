@@ -10,6 +10,8 @@ from scipy import integrate, optimize, stats
 
 from gnomon.bayes import LinearDiscriminantAnalysis, gaussian_rule_1d, maximum_entropy
 from gnomon.bayes.categories import category_sums
+from gnomon.bayes.classifier import class_priors
+from gnomon.bayes.discriminant import rescaled_priors
 from gnomon.core.errors import DataError, DegenerateError, InfeasibleError
 from gnomon.core.rows import Chunk
 
@@ -204,3 +206,52 @@ def test_a_table_with_holes_is_loaded_before_it_is_projected(tmp_path):
     assert np.isfinite(model.transform(X)).all()
     with pytest.raises(DataError, match="in memory to be projected"):
         model.transform(tmp_path / "holes.parquet")
+
+
+@pytest.mark.parametrize("weighting", ["sample", "class"])
+@pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
+@pytest.mark.parametrize("shrinkage", [None, 0.0, 0.3, 1.0])
+def test_the_common_covariance_by_hand(weighting, kind, shrinkage):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 2)) @ [[1.0, 0.5], [0.0, 2.0]], np.repeat([0, 1], [10, 20])
+    model = LinearDiscriminantAnalysis(
+        solver="lsqr", shrinkage=shrinkage, weighting=weighting, covariance_type=kind, store_covariance=True
+    ).fit(X, y)
+    own = [np.cov(X[y == k].T, bias=True) for k in (0, 1)]
+    S = (own[0] + own[1]) / 2 if weighting == "class" else (10 * own[0] + 20 * own[1]) / 30
+    if kind == "diag":
+        S = np.diag(np.diagonal(S))
+    elif kind == "spherical":
+        S = np.trace(S) / 2 * np.eye(2)
+    a = shrinkage or 0.0
+    assert_allclose(model.covariance_, (1 - a) * S + a * np.trace(S) / 2 * np.eye(2), atol=1e-10)
+
+
+def test_priors_by_hand():
+    weight = np.array([1.0, 3.0])
+    assert class_priors(weight).tolist() == [0.25, 0.75]
+    assert (
+        class_priors(weight, "uniform").tolist() == rescaled_priors(weight, "uniform").tolist() == [0.5, 0.5]
+    )
+    with pytest.raises(ValueError, match="'unifrm'"):
+        class_priors(weight, "unifrm")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rescaled_priors(weight, [0.1, 0.9]).tolist() == [0.1, 0.9]
+        assert rescaled_priors(weight, None).tolist() == [0.25, 0.75]
+    for given, total in (([1.0, 3.0], "4"), ([0.5, 1.5], "2"), ([0.1, 0.3], "0.4")):
+        with pytest.warns(UserWarning, match=f"sum to {total}, not to 1"):
+            assert_allclose(rescaled_priors(weight, given), [0.25, 0.75])
+    with pytest.raises(DataError, match="non-negative"):
+        rescaled_priors(weight, [-0.5, 1.5])
+    with pytest.raises(DataError, match="must match number of classes"):
+        class_priors(weight, [1.0])
+
+
+def test_the_nearest_averages_of_small_and_of_large_features():
+    for size in (1e-3, 1.0, 1e4):
+        square = size * np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
+        with pytest.raises(InfeasibleError) as told:
+            maximum_entropy(square, (2.0 * size, 0.5 * size))
+        near = [float(v) for v in str(told.value).rsplit("[", 1)[1].split("]")[0].split(",")]
+        assert_allclose(near, [size, 0.5 * size], rtol=1e-3)
