@@ -445,3 +445,37 @@ def test_weights_and_units_of_a_network():
     assert_allclose(filters["images"][4], kinds["conv"][1, 1], atol=1e-3)
     assert len(net_panels(SimpleNamespace(coefs_=[np.ones((2, 2))] * 9), of(rows, names="abc"))) == 6
     assert net_panels(SimpleNamespace(), of(CORNERS)) == []
+
+
+def test_units_along_the_line_and_filters_over_pictures():
+    x = np.linspace(0, 1, 6)[:, None]
+    W = np.arange(1.0, 15.0)
+    model = SimpleNamespace(coefs_=[W[None]], hidden=lambda X: np.asarray(X) * W)
+    along, weights = net_panels(model, of(x, names=["t"]))
+    assert along["title"] == "what every hidden unit answers along the line" and along["x"] == "t"
+    assert len(along["layers"]) == 12 and [layer["color"] for layer in along["layers"]] == list(range(12))
+    at = np.linspace(*limits(x), 80)
+    for k, layer in enumerate(along["layers"]):
+        assert_allclose(layer["xy"], np.c_[at, at * (k + 1)], atol=2e-3)
+    assert along["ylim"] == limits(at[:, None] * W) and along["xlim"] == limits(x)
+    assert np.shape(weights["values"]) == (14, 1)
+    for empty in (lambda X: np.zeros((len(X), 0)), lambda X: 1 / 0):
+        for rows in (x, CORNERS, np.ones((4, 3))):
+            silent = SimpleNamespace(coefs_=[W[None]], hidden=empty)
+            assert len(net_panels(silent, of(rows, names="abc"))) == 1
+    images = RNG.uniform(size=(5, 3, 3, 2))
+    seen = RNG.normal(size=(2, 4, 3, 3))
+
+    class Filters(SimpleNamespace):
+        def activation_maps(self, X, layer):
+            assert len(X) == 2 and layer == 0
+            return seen
+
+    first, second = net_panels(Filters(weights_={}), Material((images,), "", []))
+    assert first["title"] == "picture 0 and what the filters see in it" and first["each"] is True
+    assert len(first["images"]) == 5 and first["word"] == "part"
+    assert_allclose(second["images"][0], images[1, :, :, 0], atol=1e-3)
+    assert_allclose(second["images"][4], seen[1, 3], atol=1e-3)
+    odd = Filters(weights_={})
+    odd.activation_maps = lambda X, layer: np.ones((2, 3))
+    assert net_panels(odd, Material((images,), "", [])) == []
