@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from gnomon.core.errors import DataError
 from gnomon.datasets import make_face_patches
@@ -12,6 +13,7 @@ from gnomon.ensemble import (
     CascadeClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    GradientBoostingClassifier,
     ObjectDetector,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -78,3 +80,20 @@ def test_an_image_as_large_as_the_window_is_one_window():
     boxes, scores = detector.detect(passed[0])
     assert boxes.tolist() == [[0, 0, 8, 8]] and len(scores) == 1
     assert len(detector.detect(passed[0][:7])[0]) == len(detector.detect(passed[0][:, :7])[0]) == 0
+
+
+def test_importances_of_boosting_are_shares_of_the_gains():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (3 * X[:, 0] + X[:, 1] + 0.1 * rng.normal(size=80) > 0).astype(int)
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y)
+    gains = np.zeros(3)
+    for round_ in model.rounds_:
+        for tree in round_:
+            for node in range(tree.node_count):
+                if tree.feature[node] >= 0:
+                    gains[tree.feature[node]] += tree.gain[node]
+    assert_allclose(model.feature_importances_, gains / gains.sum())
+    assert model.feature_importances_[0] > model.feature_importances_[1] > model.feature_importances_[2]
+    flat = GradientBoostingClassifier(n_estimators=2).fit(np.ones((6, 2)), [0, 1] * 3)
+    assert flat.feature_importances_.tolist() == [0, 0]

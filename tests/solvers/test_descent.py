@@ -520,6 +520,7 @@ def test_a_kink_is_no_strong_bend_and_no_rounding():
     assert check_gradient(lambda w: (1e6 * (w @ w), 2e6 * w), [0.0]) == 0.0
     assert np.isfinite(check_gradient(lambda w: (1e8 + 1e-3 * w[0], np.array([1e-3])), [0.3]))
     assert check_gradient(lambda w: (abs(w[0] - 100.0), np.ones(1)), [100.0]) == np.inf
+    assert check_gradient(lambda w: (abs(w[0]), np.zeros(1)), [0.0]) == np.inf
 
 
 @pytest.mark.parametrize("curvature", [0.0, -2.0])

@@ -435,3 +435,12 @@ def test_the_largest_violation_by_hand(loss, ridge):
             else:
                 found.append(max(0, m[k] - 1))
         assert kkt(made, X, solved, 0.1, a, base) == pytest.approx(max(found))
+
+
+@pytest.mark.parametrize("b", [0.25, -0.25])
+def test_rows_without_multipliers_ask_for_the_margin(b):
+    X, y = np.array([[1.0], [2.0]]), np.ones(2)
+    made = margin(y=y, cost=np.ones(2), intercept_ridge=0.0)
+    zero = Iterate(None, np.zeros(2), 0.0, 0.0)
+    assert kkt(made, X, zero, b, np.zeros(2), np.array([0.5, 2.0])) == pytest.approx(0.5 - b)
+    assert kkt(made, X, zero, b, np.zeros(2), np.array([5.0, 2.0])) == 0.0

@@ -10,7 +10,7 @@ from scipy import optimize, sparse, special
 from gnomon.core.rows import Chunk, MemoryRows
 from gnomon.losses.margin import Logistic, SquaredHinge
 from gnomon.losses.scores import SoftmaxCrossEntropy
-from gnomon.solvers import lbfgs, newton, sparse_newton, terms
+from gnomon.solvers import lbfgs, nested, newton, sparse_newton, terms
 from gnomon.solvers.terms import Model
 
 RNG = np.random.default_rng(0)
@@ -252,6 +252,9 @@ def test_conjugate_gradients_solve_a_system():
     found = newton.conjugate_gradients(A.__matmul__, b, M.__matmul__, 1e-12)
     assert_allclose(A @ found, b, atol=1e-8)
     counted = []
+    newton.conjugate_gradients(lambda p: counted.append(1) or A @ p, b, M.__matmul__, 1e-6)
+    assert len(counted) <= 7  # directions that are conjugate are as many as unknowns
+    counted.clear()
     newton.conjugate_gradients(lambda p: counted.append(1) or A @ p, b, M.__matmul__, 1e-12, max_iter=2)
     assert len(counted) == 2
     rough = newton.conjugate_gradients(A.__matmul__, b, M.__matmul__, 0.3)
@@ -356,3 +359,35 @@ def test_columns_without_promise_stay_out_of_a_step():
     moved = np.flatnonzero(new.theta[:150])
     steepest = np.argsort(-np.abs(state.gradient[:150]))[:99]  # and the intercept: a hundred
     assert 0 < len(moved) <= 99 and set(moved) <= set(steepest)
+
+
+def test_a_singular_hessian_has_a_pseudo_inverse():
+    kind, found = newton.factorize(np.diag([0.5, 0.0]))
+    assert kind == "inverse"
+    assert_allclose(found, np.diag([2.0, 0.0]), atol=1e-12)
+    assert_allclose(newton.solve((kind, found), np.array([3.0, 4.0])), [6.0, 0.0], atol=1e-12)
+    kind, found = newton.factorize(np.diag([4.0, 9.0]))
+    assert kind == "cholesky"
+    assert_allclose(newton.solve((kind, found), np.array([4.0, 9.0])), [1.0, 1.0])
+
+
+@pytest.mark.parametrize("k", [0, 3])
+def test_a_quarter_of_the_rows_tells_the_curvature_of_all(k):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(9000, 2)) * [1.0, 3.0]
+    y = rng.integers(0, k or 2, 9000)
+    model = Model(SoftmaxCrossEntropy(), True, None, k) if k else Model(Logistic(), True, 1)
+    rows = MemoryRows(X, y, rng.uniform(0.5, 2, 9000), classes=np.arange(k or 2))
+    objective = newton.Objective(model, np.full(3, 0.5), float(rows.weight.sum()))
+    theta = 0.3 * rng.normal(size=(3, k) if k else 3)
+    state = nested.start(rows, objective, theta, fresh=False)
+    centered = theta - theta.mean(axis=1, keepdims=True) if k else theta
+    assert_allclose(state.theta, centered)
+    found = newton.evaluate(rows, objective, centered)
+    assert state.value == pytest.approx(found.value)
+    assert_allclose(state.gradient, found.gradient)
+    whole = nested.inverse_blocks(rows, objective, centered)
+    size = np.abs(whole).max()
+    assert_allclose(state.scale, whole, atol=0.15 * size)
+    begun = nested.start(rows, objective, theta, fresh=True)
+    assert begun.value < state.value and begun.decrement() <= 1e-2 * begun.value
