@@ -10,6 +10,7 @@ from gnomon.core.errors import DataError
 from gnomon.datasets import make_face_patches
 from gnomon.ensemble import (
     AdaBoostClassifier,
+    BaggingClassifier,
     CascadeClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -17,8 +18,10 @@ from gnomon.ensemble import (
     ObjectDetector,
     RandomForestClassifier,
     RandomForestRegressor,
+    average_variance,
     ensemble_correlation,
 )
+from gnomon.trees import DecisionTreeClassifier
 
 RNG = np.random.default_rng(0)
 
@@ -97,3 +100,24 @@ def test_importances_of_boosting_are_shares_of_the_gains():
     assert model.feature_importances_[0] > model.feature_importances_[1] > model.feature_importances_[2]
     flat = GradientBoostingClassifier(n_estimators=2).fit(np.ones((6, 2)), [0, 1] * 3)
     assert flat.feature_importances_.tolist() == [0, 0]
+
+
+def test_correlations_of_members_are_bounded_below():
+    assert average_variance(1.0, -1 / 9, 10) == pytest.approx(0, abs=1e-12)
+    assert average_variance(4.0, -0.5, 3) == pytest.approx(0, abs=1e-12)
+    assert average_variance(2.0, -5.0, 1) == 2.0  # one member is correlated with none
+    for rho, m in ((-0.5 - 1e-9, 3), (1 + 1e-9, 3), (0.5, 0)):
+        with pytest.raises(DataError, match="rho must lie between"):
+            average_variance(1.0, rho, m)
+
+
+def test_the_first_members_of_a_bag_decide_together():
+    X = RNG.normal(size=(60, 2))
+    y = np.where(X[:, 0] + 0.7 * RNG.normal(size=60) > 0, "b", "a")
+    model = BaggingClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=5, random_state=0).fit(X, y)
+    shares = np.cumsum([member.predict_proba(X) for member in model.estimators_], axis=0)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == 5
+    for said, total in zip(stages, shares, strict=True):
+        assert said.tolist() == model.classes_[total.argmax(axis=1)].tolist()
+    assert stages[-1].tolist() == model.predict(X).tolist()
