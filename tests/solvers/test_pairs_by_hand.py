@@ -1,5 +1,7 @@
 """Parts of the pair solver by hand: slopes, rows at rest, faces of free multipliers, intercepts; dense programs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,12 +11,14 @@ from gnomon.core.errors import DataError
 from gnomon.core.rows import MemoryRows
 from gnomon.kernels import RBF, Linear
 from gnomon.solvers import interior, pairs
+from gnomon.solvers.hulls import _trade
 from gnomon.solvers.interior import Machine, machine_start, machine_step, machine_values, quadratic_program
 from gnomon.solvers.kernel_rows import KernelRows
 from gnomon.solvers.maximum_margin import (
     Iterate,
     Margin,
     RowFacts,
+    _relative,
     choose,
     even_columns,
     goal,
@@ -444,3 +448,27 @@ def test_rows_without_multipliers_ask_for_the_margin(b):
     zero = Iterate(None, np.zeros(2), 0.0, 0.0)
     assert kkt(made, X, zero, b, np.zeros(2), np.array([0.5, 2.0])) == pytest.approx(0.5 - b)
     assert kkt(made, X, zero, b, np.zeros(2), np.array([5.0, 2.0])) == 0.0
+
+
+def test_gaps_are_shares_of_values_above_one():
+    for primal, dual, expected in ((4.0, 3.0, 0.25), (0.5, 0.25, 0.25), (2.0, 3.0, 0.5), (-4.0, -5.0, 0.25)):
+        assert _relative(SimpleNamespace(primal=primal, dual=dual)) == expected
+
+
+@pytest.mark.parametrize(
+    ("violation", "weights", "cap", "expected"),
+    [
+        (0.4, [0.6, 0.4], 1.0, [0.4, 0.6]),  # a step of 0.4/2
+        (4.0, [0.6, 0.4], 1.0, [0.0, 1.0]),
+        (4.0, [0.6, 0.2], 0.5, [0.3, 0.5]),  # no more than the cap
+        (4.0, [0.1, 0.2], 0.5, [0.0, 0.3]),
+        (0.0, [0.6, 0.4], 1.0, [0.6, 0.4]),
+    ],
+)
+def test_weight_goes_from_the_worst_row_to_the_best(violation, weights, cap, expected):
+    a = np.array(weights)
+    _trade(np.eye(2), a, cap, violation, 0, 1)
+    assert_allclose(a, expected, atol=1e-15)
+    a = np.array(weights)
+    _trade(np.ones((2, 2)), a, cap, violation, 0, 1)  # one row twice: nothing is gained
+    assert a.tolist() == weights
