@@ -4,19 +4,24 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from gnomon.core.errors import DataError
 from gnomon.datasets import make_face_patches
 from gnomon.ensemble import (
     AdaBoostClassifier,
+    BaggingClassifier,
     CascadeClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    GradientBoostingClassifier,
     ObjectDetector,
     RandomForestClassifier,
     RandomForestRegressor,
+    average_variance,
     ensemble_correlation,
 )
+from gnomon.trees import DecisionTreeClassifier
 
 RNG = np.random.default_rng(0)
 
@@ -78,3 +83,41 @@ def test_an_image_as_large_as_the_window_is_one_window():
     boxes, scores = detector.detect(passed[0])
     assert boxes.tolist() == [[0, 0, 8, 8]] and len(scores) == 1
     assert len(detector.detect(passed[0][:7])[0]) == len(detector.detect(passed[0][:, :7])[0]) == 0
+
+
+def test_importances_of_boosting_are_shares_of_the_gains():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (3 * X[:, 0] + X[:, 1] + 0.1 * rng.normal(size=80) > 0).astype(int)
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y)
+    gains = np.zeros(3)
+    for round_ in model.rounds_:
+        for tree in round_:
+            for node in range(tree.node_count):
+                if tree.feature[node] >= 0:
+                    gains[tree.feature[node]] += tree.gain[node]
+    assert_allclose(model.feature_importances_, gains / gains.sum())
+    assert model.feature_importances_[0] > model.feature_importances_[1] > model.feature_importances_[2]
+    flat = GradientBoostingClassifier(n_estimators=2).fit(np.ones((6, 2)), [0, 1] * 3)
+    assert flat.feature_importances_.tolist() == [0, 0]
+
+
+def test_correlations_of_members_are_bounded_below():
+    assert average_variance(1.0, -1 / 9, 10) == pytest.approx(0, abs=1e-12)
+    assert average_variance(4.0, -0.5, 3) == pytest.approx(0, abs=1e-12)
+    assert average_variance(2.0, -5.0, 1) == 2.0  # one member is correlated with none
+    for rho, m in ((-0.5 - 1e-9, 3), (1 + 1e-9, 3), (0.5, 0)):
+        with pytest.raises(DataError, match="rho must lie between"):
+            average_variance(1.0, rho, m)
+
+
+def test_the_first_members_of_a_bag_decide_together():
+    X = RNG.normal(size=(60, 2))
+    y = np.where(X[:, 0] + 0.7 * RNG.normal(size=60) > 0, "b", "a")
+    model = BaggingClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=5, random_state=0).fit(X, y)
+    shares = np.cumsum([member.predict_proba(X) for member in model.estimators_], axis=0)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == 5
+    for said, total in zip(stages, shares, strict=True):
+        assert said.tolist() == model.classes_[total.argmax(axis=1)].tolist()
+    assert stages[-1].tolist() == model.predict(X).tolist()

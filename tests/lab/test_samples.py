@@ -241,3 +241,106 @@ def test_last_numbers_and_what_is_kept():
     assert len(kept[0][1]) == 200 and kept[1][1] == "'b'"
     assert sentence(SimpleNamespace(), 3) == "Step 1."
     assert sentence(SimpleNamespace(sentence=lambda: "heads"), 3) == "heads"
+
+
+# more of what the sentences say
+
+
+def test_groups_without_names_lie_as_they_are_said_to():
+    (X,) = rows.positive_parts(MANY)
+    pictures = X.reshape(-1, 4, 4)
+    a, b, c, d = (
+        pictures[:, 0, 0],
+        pictures[:, 2, 0],
+        pictures[:, 1, 1],
+        pictures[:, 1, 3],
+    )  # two rows, two columns
+    expected = np.zeros_like(pictures)
+    expected[:, 0] += a[:, None]
+    expected[:, 2] += b[:, None]
+    expected[:, :, 1] += c[:, None]
+    expected[:, :, 3] += d[:, None]
+    assert_allclose(pictures, expected)
+    for share in (a, b, c, d):
+        assert share.mean() == pytest.approx(1, abs=0.05) and share.var() == pytest.approx(1, abs=0.1)
+    X, y = rows.two_clouds(6)
+    assert y.tolist() == [0, 1, 0, 1, 0, 1] and X.shape == (6, 2)
+    X, y = rows.half_labeled(MANY, labeled=MANY)
+    assert_allclose(X[1::2].mean(axis=0), 3, atol=0.05)
+    assert_allclose(X[::2].mean(axis=0), 0, atol=0.05)
+    assert y.tolist() == [0, 1] * (MANY // 2)
+    noisy, clean = rows.plane_in_space(MANY, noise=0.3)[0], rows.plane_in_space(MANY, noise=0.0)[0]
+    assert_allclose((noisy - clean).std(axis=0), 0.3, atol=0.01)
+    noisy, clean = rows.quadrants(MANY, noise=0.1)[0], rows.quadrants(MANY, noise=0.0)[0]
+    assert_allclose((noisy - clean).std(axis=0), 0.1, atol=0.01)
+    assert np.abs(clean).max() <= 1 and np.abs(clean).mean() == pytest.approx(0.5, abs=0.02)
+    for sample in (rows.wave, rows.line, rows.sparse_line):
+        noise = sample(MANY, noise=0.5)[1] - sample(MANY, noise=0.0)[1]
+        assert noise.std() == pytest.approx(0.5, abs=0.02)
+    X, y = rows.categories(MANY)
+    assert set(np.unique(X)) == {0, 1, 2, 3} and np.bincount(y).tolist() == [6667, 6667, 6666]
+    assert_allclose((y[:, None] == X).mean(axis=0), 2 / 3, atol=0.02)  # half, and a third of the others
+    assert_allclose(((y[:, None] + 1) % 4 == X).mean(axis=0), 1 / 6, atol=0.02)
+
+
+def test_sequences_change_as_they_are_said_to():
+    (X,) = kinds.count_regimes(45 * 400)
+    for k, mean in enumerate([1, 8, 15]):
+        assert_allclose(X.reshape(400, 3, 15)[:, k].mean(), mean, rtol=0.05)
+    noisy, clean = kinds.regimes(3000, noise=0.7)[0], kinds.regimes(3000, noise=0.0)[0]
+    assert (noisy - clean).std() == pytest.approx(0.7, abs=0.03)
+    (X,) = kinds.trial_regimes(90)
+    assert X.shape == (90, 4)
+    steps = np.diff(kinds.walk(MANY)[0], axis=0)
+    assert_allclose(steps.var(axis=0), 1 + 2 * 0.25, atol=0.08)
+    assert_allclose((steps[1:] * steps[:-1]).mean(axis=0), -0.25, atol=0.05)
+    (rolls,) = kinds.casino(50)
+    assert rolls.shape == (50, 1)
+    for readings, moves in kinds.journeys(20)[0]:
+        assert len(readings) == 6 and len(moves) == 5 and set(readings) | set(moves) <= {0, 1}
+    X, y = kinds.labeled_sequences(2000)
+    assert y.tolist() == [0, 1] * 1000 and {x.shape for x in X} == {(8, 2)}
+    assert_allclose(np.mean(X[::2]), 0, atol=0.03)
+    assert_allclose(np.mean(X[1::2]), 2, atol=0.03)
+    (X,) = kinds.songs(2400)
+    assert [len(x) for x in X[:5]] == [5, 6, 7, 8, 5] and {x.shape[1] for x in X} == {2}
+    for k in range(3):
+        assert np.concatenate(X[k::3]).mean() == pytest.approx(3 * k, abs=0.05)
+    (X,) = kinds.letters(2000)
+    assert {"".join(x) for x in X} == {"abcabcabc", "cabcabcab"}
+    assert np.mean([x[0] == "a" for x in X]) == pytest.approx(0.5, abs=0.05)
+    _, tags = kinds.tagged_sentences(2000)
+    assert {"".join(one) for one in tags} == {"DNVN", "NVDN"}
+    assert np.mean([one[0] == "D" for one in tags]) == pytest.approx(0.5, abs=0.05)
+    noisy, clean = kinds.bars(900, noise=0.2)[0], kinds.bars(900, noise=0.0)[0]
+    assert (noisy - clean).std() == pytest.approx(0.2, abs=0.01) and np.bincount(
+        kinds.bars(90)[1]
+    ).tolist() == [30] * 3
+    images, labels = kinds.faces(20)
+    assert images.shape == (20, 12, 12) and set(labels) == {0, 1}
+
+
+def test_players_baskets_and_worlds_are_what_they_are_said_to_be():
+    pairs, stars = kinds.ratings(3000)
+    assert stars.shape == (3000,) and pairs[:, 0].max() < 3000 // 6 + 2
+    assert np.median(stars) == pytest.approx(3, abs=0.5) and 0.7 < stars.std() < 1.6
+    (games,) = kinds.games(12_000)
+    points = {f"team {k}": [] for k in range(6)}
+    for home, away, one, other in games:
+        points[home].append(one)
+        points[away].append(other)
+    for k, name in enumerate(points):
+        assert np.mean(points[name]) == pytest.approx(20 + k, abs=0.4)
+    (baskets,) = kinds.baskets(500)
+    assert {len(b) for b in baskets} == {1, 2, 3, 4} and all(len(set(b)) == len(b) for b in baskets)
+    (factors,) = kinds.ring_of_factors(6)
+    single = np.array([f.table for f in factors[6:]])
+    assert single.shape == (6, 2) and 0.5 <= single.min() < single.max() <= 1.5
+    assert [f.variables for f in factors[6:]] == [(f"v{i}",) for i in range(6)]
+    (grid,), (cliff,) = kinds.small_grid(slip=0.2, living_reward=-0.5), kinds.cliff(slip=0.1)
+    assert dict(grid.terminals) == {(0, 3): 1.0, (1, 3): -1.0} and list(grid.walls) == [(1, 1)]
+    assert dict(cliff.terminals) == {(3, 7): 10.0, **{(3, j): -10.0 for j in range(1, 7)}}
+    for world, living, slip, start in ((grid, -0.5, 0.2, (2, 0)), (cliff, -0.2, 0.1, (3, 0))):
+        said = world._settings
+        assert (said["living_reward"], said["slip_probability"], said["start"]) == (living, slip, start)
+        assert said["move_probability"] == pytest.approx(1 - 2 * slip)

@@ -1,5 +1,7 @@
 """The exact lasso path: knots by hand, optimality at every knot, agreement with the peers."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -197,3 +199,15 @@ def test_a_killed_path_goes_on_from_its_last_knot(targets, tmp_path):
         [model.coef_, model.intercept_, model.coef_path_], [again.coef_, again.intercept_, again.coef_path_]
     )
     assert model.n_iter_ == again.n_iter_ >= 6  # every column enters
+
+
+@pytest.mark.parametrize(("off", "skipped"), [(1e-9, True), (1e-7, False)])
+def test_a_column_that_is_nearly_another_is_skipped(off, skipped):
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 10_000))  # dependent up to 10⁻¹⁰ for each of the √n
+    X = np.c_[x - x.mean(), x - x.mean() + off * (z - z.mean()), rng.normal(size=10_000)]
+    y = x + 3e-3 * z + 0.1 * rng.normal(size=10_000)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        LassoLars(alpha=1e-12).fit(X, y)
+    assert any("depends on columns already in the path" in str(w.message) for w in told) is skipped

@@ -457,3 +457,27 @@ def test_nearly_dependent_columns_added_up_piece_by_piece_are_told():
         warnings.simplefilter("error")
         LinearRegression().partial_fit(X[:, :2], y)
         LinearRegression().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("shape", "form", "solver"),
+    [
+        ((5, 8), np.asarray, "dual"),
+        ((8, 8), np.asarray, "svd"),
+        ((9, 8), np.asarray, "svd"),
+        ((30, 8), np.asarray, "cholesky"),
+        ((5, 8), sparse.csr_array, "svd"),
+        ((30, 8), sparse.csr_array, "cholesky"),
+    ],
+)
+def test_the_solver_follows_from_the_shape(shape, form, solver):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=shape), rng.normal(size=shape[0])
+    if solver == "svd" and shape[0] >= 8:
+        X[:, 1] = X[:, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LinearRegression().fit(form(X), y)
+    assert model.solver_ == solver
+    Z = X - X.mean(axis=0)
+    np.testing.assert_allclose(model.coef_, np.linalg.pinv(Z, rcond=1e-10) @ y, atol=1e-8)

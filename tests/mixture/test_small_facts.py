@@ -181,3 +181,28 @@ def test_empty_documents_and_words_are_dropped_where_asked():
     model = AspectModel(1, drop_empty=True, max_iter=50).fit(wide)
     assert_allclose(model.components_, [[10 / 19, 0.0, 9 / 19]])
     assert_allclose(model.transform(wide), np.ones((5, 1)))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.5, 2.0])
+def test_smoothing_of_rates_adds_rows_of_one(smoothing):
+    model = PoissonMixture(1, smoothing=smoothing, random_state=0, tol=1e-12).fit(COUNTS)
+    rate = (17 + smoothing) / (5 + smoothing)  # so many rows of one more
+    assert_allclose(model.rates_, [[rate]])
+    loglik = stats.poisson(rate).logpmf(COUNTS).sum()
+    assert_allclose(model.trace_.objective[-1], loglik + smoothing * (np.log(rate) - rate), rtol=1e-9)
+
+
+def test_topics_are_looked_for_until_they_stay():
+    model = AspectModel(2, random_state=0, max_iter=50).fit(TWO @ [[1.0, 2, 0, 1], [0, 1, 3, 1]])
+    row, words = np.array([[3.0, 1.0, 0.0, 2.0]]), model.components_
+
+    def once(topics):
+        resp = topics[:, None] * words
+        return (resp / resp.sum(axis=0)) @ row[0] / row.sum()
+
+    one = once(model.weights_)
+    assert_allclose(model.fold_in(row, max_iter=1)[0], one)
+    assert_allclose(model.fold_in(row, max_iter=3, tol=0.0)[0], once(once(one)))
+    assert_allclose(model.fold_in(row, tol=1.0)[0], one)
+    moved = np.abs(one - model.weights_).max()
+    assert_allclose(model.fold_in(row, tol=0.99 * moved, max_iter=2)[0], once(one))

@@ -5,16 +5,24 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
+from gnomon.core.errors import DataError
+from gnomon.core.rows import Chunk
+from gnomon.distributions import Gaussian
+from gnomon.distributions.moments import DiagonalMoments
 from gnomon.mixture import (
     AspectModel,
     BinomialMixture,
     GaussianMixture,
     PoissonMixture,
+    beliefs,
     expected_complete_loglik,
     run_em,
+    starts,
 )
+from gnomon.mixture.framework import bound_gap, lower_bound
 
 CENTERS = np.array([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0]])
 GROUP = np.repeat([0, 1, 2], 30)
@@ -168,3 +176,188 @@ def test_every_given_precision_is_positive(wrong):
 def test_free_numbers_of_an_aspect_model():
     counts = np.random.default_rng(0).poisson(3.0, (5, 7)) + 1.0
     assert AspectModel(3, random_state=0).fit(counts).n_parameters_ == 2 + 3 * 4 + 3 * 6
+
+
+# the parts of a start
+
+
+def chunk(X, y=None, weight=None):
+    X = np.asarray(X, dtype=float)
+    y = None if y is None else np.asarray(y, dtype=float)
+    return Chunk(X, y, np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float), 0)
+
+
+HOLES = [[1.0, np.nan], [2.0, 3.0], [np.nan, np.nan], [4.0, 5.0]]
+
+
+def test_what_is_known_before_the_first_step():
+    found = starts.overview(chunk(HOLES, [1, -1, 0, 1], [1, 2, 3, 4]), 3)
+    assert (found.rows, found.missing, found.known) == (10, 3, 3)
+    assert found.entries.tolist() == [7, 6] and found.labels.tolist() == [3, 5, 0]
+    none = starts.overview(chunk(HOLES), 2)
+    assert (none.rows, none.known) == (4, 0) and none.labels.tolist() == [0, 0]
+
+
+def test_random_numbers_follow_from_values_and_seed():
+    U = starts.uniforms(X, 7, 4)
+    assert U.shape == (90, 4) and 0 < U.min() and U.max() < 1
+    assert_allclose(U.mean(), 0.5, atol=0.06)
+    assert_allclose(U.var(), 1 / 12, atol=0.02)
+    assert np.abs(np.corrcoef(U.T) - np.eye(4)).max() < 0.35
+    order = np.random.default_rng(1).permutation(90)
+    np.testing.assert_array_equal(starts.uniforms(X[order], 7, 4), U[order])
+    np.testing.assert_array_equal(starts.uniforms(X, 7, 2), U[:, :2])
+    assert not np.isclose(starts.uniforms(X, 8, 4), U).any()
+    assert len(np.unique(U)) == U.size
+
+
+def test_random_shares_are_summed():
+    found = starts.random_sums(chunk(X, weight=np.arange(90.0)), Gaussian(covariance_type="diag"), 3, 5)
+    U = starts.uniforms(X, 5, 3)
+    resp = U / U.sum(axis=1, keepdims=True) * np.arange(90.0)[:, None]
+    assert_allclose(found.mass, resp.sum(axis=0))
+    assert_allclose(found.statistics.mean, resp.T @ X / resp.sum(axis=0)[:, None])
+
+
+@pytest.mark.parametrize("blur", [0.0, 0.3])
+def test_rows_go_to_the_nearest_center_or_to_their_label(blur):
+    labels = np.where(np.arange(90) % 10 == 0, 2, -1)
+    found = starts.nearest_sums(chunk(X, labels, GROUP + 1), Gaussian(covariance_type="diag"), CENTERS, blur)
+    resp = (1 - blur) * np.eye(3)[GROUP] + blur / 3
+    resp[labels == 2] = [0, 0, 1]
+    resp *= (GROUP + 1)[:, None]
+    assert_allclose(found.mass, resp.sum(axis=0))
+    assert_allclose(found.statistics.mean, resp.T @ X / resp.sum(axis=0)[:, None])
+
+
+def test_labeled_rows_by_hand():
+    found = starts.label_sums(chunk(HOLES, [1, 0, -1, 1], [1, 2, 3, 4]), 3)
+    assert found.weight.tolist() == [[2, 2], [5, 4], [0, 0]]
+    assert found.sums.tolist() == [[4, 6], [17, 20], [0, 0]]
+    labeled = starts.LabelSums(
+        np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 1.0]]), np.array([[0.0, 0.0], [40.0, 0.0], [0.5, 19.0]])
+    )
+    # label 1 was seen near 20 in the first column alone, label 2 near (½, 19)
+    assert starts.renumbered(CENTERS, labeled).tolist() == [[0, 0], [20, 0], [0, 20]]
+    assert starts.renumbered(CENTERS[::-1], labeled).tolist() == [[0, 0], [20, 0], [0, 20]]
+
+
+@pytest.mark.parametrize(("label", "told"), [(-2, "-2"), (3, "3"), (0.5, "0.5")])
+def test_labels_are_components_or_unknown(label, told):
+    assert starts.check_labels(chunk(X[:3], [-1, 0, 2]), 3) == (0,)
+    with pytest.raises(DataError, match=f"from 0 to 2; one is {told}"):
+        starts.check_labels(chunk(X[:3], [-1, label, 2]), 3)
+
+
+def test_columns_that_a_component_never_saw_are_those_of_all():
+    weight = np.array([[1.0, 2.0], [3.0, 0.0]])
+    moments = DiagonalMoments(weight, np.array([[1.0, 5.0], [5.0, 0.0]]), np.array([[0.0, 4.0], [3.0, 0.0]]))
+    found = starts.filled(moments)
+    assert found.weight.tolist() == [[1, 2], [3, 1]]
+    assert found.mean.tolist() == [[1, 5], [5, 5]]
+    assert found.scatter.tolist() == [[0, 4], [3, 2]]
+    three = DiagonalMoments(
+        np.array([[1.0], [3.0], [0.0]]), np.array([[1.0], [5.0], [0.0]]), np.zeros((3, 1))
+    )
+    assert starts.filled(three).mean[2] == 4 and starts.filled(three).scatter[2] == pytest.approx(3)
+    full = DiagonalMoments(weight + 1, moments.mean, moments.scatter)
+    assert starts.filled(full) is full
+
+
+def test_correlations_begin_at_those_of_the_rough_start():
+    rough = starts.rough(Gaussian(covariance_type="full", reg_covar=0.5))
+    assert rough._is_diagonal and rough.reg_covar == 0.5
+    plain = Gaussian(covariance_type="diag")
+    assert starts.rough(plain) is plain
+    simple = plain.replace(means=CENTERS, covariances=np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    full = starts.refined(Gaussian(covariance_type="full"), simple, np.ones(3))
+    assert_allclose(full.means, CENTERS)
+    assert_allclose(full.covariances[1], np.diag([3.0, 4.0]))
+    tied = starts.refined(Gaussian(covariance_type="tied"), simple, np.array([2.0, 1.0, 1.0]))
+    assert_allclose(tied.covariances, np.diag([2.5, 3.5]))
+    assert starts.refined(plain, simple, np.ones(3)) is simple
+
+
+def test_bounds_of_a_distribution_by_hand():
+    joint, q = np.log([[0.1, 0.3], [0.2, 0.2]]), np.array([[0.5, 0.5], [1.0, 0.0]])
+    expected = 0.5 * np.log(0.1) + 0.5 * np.log(0.3) + np.log(0.2)
+    assert expected_complete_loglik(joint, q) == pytest.approx(expected)
+    assert lower_bound(joint, q) == pytest.approx(expected + np.log(2))
+    assert bound_gap(joint, q) == pytest.approx(2 * np.log(0.4) - expected - np.log(2))
+    assert bound_gap(joint, [[0.25, 0.75], [0.5, 0.5]]) == pytest.approx(0, abs=1e-12)
+
+
+def test_a_fall_of_the_likelihood_is_told():
+    with pytest.warns(ConvergenceWarning, match="fell by 1 to -2"):
+        run_em(lambda t: (t, -float(t)), lambda e: e + 1, 1, max_iter=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run_em(
+            lambda t: (t, -1e9 - float(t)), lambda e: e + 1, 1, max_iter=2, tol=2.0
+        )  # rounding, of so much
+
+
+def kl_by_draws(q, p, n=200_000):
+    draws = q.rvs(n, random_state=0)
+    draws = draws.T if draws.ndim == 2 else draws
+    gap = q.logpdf(draws) - p.logpdf(draws)
+    return gap.mean(), 5 * gap.std() / np.sqrt(n)
+
+
+def test_how_far_a_belief_about_weights_is_from_its_prior():
+    q, p = np.array([3.0, 1.5, 4.0]), np.array([1.0, 2.0, 0.5])
+    mean, error = kl_by_draws(stats.dirichlet(q), stats.dirichlet(p))
+    assert beliefs.weight_divergence(q, p) == pytest.approx(mean, abs=error)
+    assert beliefs.weight_divergence(q, q) == pytest.approx(0, abs=1e-12)
+    sticks, prior = np.array([[3.0, 1.5], [2.0, 0.7]]), np.array([[1.0, 1.0], [2.0, 3.0]])
+    pairs = [kl_by_draws(stats.beta(*sticks[:, k]), stats.beta(*prior[:, k])) for k in range(2)]
+    assert beliefs.weight_divergence(sticks, prior) == pytest.approx(
+        sum(mean for mean, _ in pairs), abs=sum(error for _, error in pairs)
+    )
+    assert beliefs.weight_divergence(sticks, sticks) == pytest.approx(0, abs=1e-12)
+
+
+def test_expected_weights_and_their_logs():
+    q = np.array([3.0, 1.5, 4.0])
+    draws = stats.dirichlet(q).rvs(200_000, random_state=1)
+    assert_allclose(beliefs.expected_log_weights(q), np.log(draws).mean(axis=0), atol=0.02)
+    sticks = np.array([[3.0, 1.5, 2.0], [2.0, 0.7, 1.0]])
+    V = np.random.default_rng(2).beta(*sticks[:, None], size=(200_000, 3))
+    weights = V * np.c_[np.ones(200_000), np.cumprod(1 - V, axis=1)[:, :-1]]
+    assert_allclose(beliefs.expected_log_weights(sticks), np.log(weights).mean(axis=0), atol=0.03)
+    means = beliefs.stick_means(sticks)
+    assert means.sum() == pytest.approx(1.0)
+    assert_allclose(means / means[0], weights.mean(axis=0) / weights.mean(axis=0)[0], rtol=0.02)
+
+
+def wishart_belief(seed, d=2):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(d, d))
+    return rng.normal(size=d), rng.uniform(0.5, 3), d + rng.uniform(1, 4), A @ A.T + np.eye(d)
+
+
+def test_how_far_a_belief_about_a_normal_is_from_its_prior():
+    (m, kappa, v, S), (m0, kappa0, v0, S0) = wishart_belief(1), wishart_belief(2)
+    belief = beliefs.Belief(np.ones(1), m[None], np.array([kappa]), np.array([v]), (S / v)[None])
+    prior = beliefs.Belief(np.ones(1), m0[None], np.array([kappa0]), np.array([v0]), (S0 / v0)[None])
+    family = Gaussian(covariance_type="full").replace(means=m[None], covariances=(S / v)[None])
+    n, rng = 100_000, np.random.default_rng(3)
+    precisions = stats.wishart(v, np.linalg.inv(S)).rvs(n, random_state=4)
+    covariances = np.linalg.inv(precisions)
+    mu = m + np.einsum("nab,nb->na", np.linalg.cholesky(covariances / kappa), rng.normal(size=(n, 2)))
+
+    def log_density(m, kappa, v, S):
+        gaps = mu - m
+        square = np.einsum("na,nab,nb->n", gaps, precisions, gaps)
+        normal = 0.5 * (2 * np.log(kappa / (2 * np.pi)) + np.linalg.slogdet(precisions)[1] - kappa * square)
+        return normal + stats.wishart(v, np.linalg.inv(S)).logpdf(precisions.transpose(1, 2, 0))
+
+    gap = log_density(m, kappa, v, S) - log_density(m0, kappa0, v0, S0)
+    found = beliefs.normal_divergence(family, belief, prior, S0)
+    assert found == pytest.approx(gap.mean(), abs=5 * gap.std() / np.sqrt(n))
+    assert beliefs.normal_divergence(family, belief, belief, S) == pytest.approx(0, abs=1e-9)
+    x = np.array([0.3, -0.7])
+    square = np.einsum("na,nab,nb->n", x - mu, precisions, x - mu)
+    expected = (0.5 * (np.linalg.slogdet(precisions)[1] - 2 * np.log(2 * np.pi) - square)).mean()
+    said = stats.multivariate_normal(m, S / v).logpdf(x) + beliefs.log_precision_offset(belief, 2)[0]
+    assert said == pytest.approx(expected, abs=0.05)

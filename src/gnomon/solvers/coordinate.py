@@ -154,14 +154,15 @@ def newton_on_signs(G, t, pen: Penalized, w, g) -> bool:
         whole[S] = delta
         return G @ whole
 
-    return take_step(w, g, S, step, t[S], pen.mu, product)
+    return take_step(w, g, S, step, t[S], pen.mu, product, pen.positive)
 
 
-def take_step(w, g, S, step, t, mu: float, product) -> bool:
+def take_step(w, g, S, step, t, mu: float, product, positive: bool = False) -> bool:
     """Move w on S and the slopes g by a step, as far as the objective falls; True if all the way.
 
     Coordinates that would change sign stop at zero: all, or else the first alone. t holds the thresholds of
-    S; product(delta) is G[:, S] delta.
+    S; product(delta) is G[:, S] delta. A coordinate without a threshold may change its sign unless all are to be
+    positive.
     """
     old = w[S]
 
@@ -170,7 +171,7 @@ def take_step(w, g, S, step, t, mu: float, product) -> bool:
         change = 0.5 * delta @ drop[S] + 0.5 * mu * delta @ delta - delta @ (g[S] - mu * old)
         return change + float(t @ (np.abs(old + delta) - np.abs(old))), drop
 
-    crosses = (old * (old + step) < 0.0) & (t > 0.0)
+    crosses = (old * (old + step) < 0.0) & ((t > 0.0) | positive)
     new = np.where(crosses, 0.0, old + step)
     change, drop = change_of(new - old)
     whole = change <= 0.0
