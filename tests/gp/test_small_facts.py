@@ -54,3 +54,71 @@ def test_the_likeliest_class_is_said(classes):
     np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-12)
     best = [max(zip(row, model.classes_.tolist()))[1] for row in P]
     assert model.predict(ASKED).tolist() == best
+
+
+@pytest.mark.parametrize("inducing", [None, Z])
+@pytest.mark.parametrize("normalize_y", [False, True])
+def test_a_column_of_targets_is_one_target(inducing, normalize_y):
+    options = {"optimizer": None, "alpha": 0.2, "inducing": inducing, "normalize_y": normalize_y}
+    flat = GaussianProcessRegressor(RBF(1.0), **options).fit(X, Y[:, 0])
+    column = GaussianProcessRegressor(RBF(1.0), **options).fit(X, Y[:, :1])
+    for ask in ({}, {"return_std": True}, {"return_cov": True}):
+        one, other = (np.asarray(m.predict(ASKED, **ask)[-1 if ask else slice(None)]) for m in (flat, column))
+        assert one.shape == other.shape == ((5, 5) if "return_cov" in ask else (5,))
+        np.testing.assert_allclose(one, other)
+    assert column.sample_y(ASKED, 3).shape == (5, 3)
+
+
+def test_one_row_may_have_two_targets():
+    model = GaussianProcessRegressor(RBF(1.0), alpha=1.0, optimizer=None).fit([[0.0, 0.0]], [[2.0, -4.0]])
+    mean, std = model.predict([[0.0, 0.0], [1.0, 0.0]], return_std=True)
+    k = np.exp(-0.5)
+    np.testing.assert_allclose(mean, [[1.0, -2.0], [k, -2 * k]])
+    np.testing.assert_allclose(std, np.sqrt([[0.5, 0.5], [1 - k * k / 2] * 2]))
+    assert model.sample_y([[0.0, 0.0]], 4).shape == (1, 2, 4)
+
+
+def test_the_number_of_targets_is_that_of_y():
+    told = GaussianProcessRegressor(RBF(1.0), n_targets=2, optimizer=None)
+    assert told.predict(ASKED).shape == (5, 2) and told.sample_y(ASKED, 3).shape == (5, 2, 3)
+    prior = told.predict(ASKED, return_cov=True)[1]
+    assert prior.shape == (5, 5, 2)
+    np.testing.assert_allclose(prior[..., 1], RBF(1.0)(ASKED))
+    assert told.predict(ASKED, return_std=True)[1].tolist() == [[1.0, 1.0]] * 5
+    told.fit(X, Y)
+    for y in (Y[:, 0], Y[:, :1]):
+        with pytest.raises(ValueError, match="n_targets`. Got 1 != 2"):
+            told.fit(X, y)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-9, 1.0])
+def test_targets_are_standardized_by_their_moments(spread):
+    """Rounding alone is no spread: a constant column is only shifted."""
+    y = 5.0 + spread * np.array([1.0, -1.0, 1.0, -1.0])
+    rows = np.arange(4.0)[:, None]
+    model = GaussianProcessRegressor(RBF(1.0), alpha=0.5, optimizer=None, normalize_y=True).fit(rows, y)
+    assert model.y_mean_ == pytest.approx(5.0)
+    assert model.y_scale_ == pytest.approx(spread or 1.0)
+    far = model.predict([[50.0]], return_std=True)
+    assert far[0] == pytest.approx(5.0) and far[1] == pytest.approx(spread or 1.0)
+
+
+def test_noise_beside_the_kernel_is_one_number_or_one_a_row():
+    rows, y = np.arange(3.0)[:, None], np.array([0.0, 1.0, -1.0])
+    told = [
+        GaussianProcessRegressor(RBF(1.0), alpha=alpha, optimizer=None).fit(rows, y).predict(rows)
+        for alpha in (0.3, [0.3], np.full(3, 0.3))
+    ]
+    K = RBF(1.0)(rows)
+    for one in told:
+        np.testing.assert_allclose(one, K @ np.linalg.solve(K + 0.3 * np.eye(3), y))
+    for wrong, words in (
+        ([0.1, 0.2], r"same number of entries as y. \(2 != 3\)"),
+        (np.ones((3, 1)), r"\(3, 1 != 3\)"),
+        ([0.1, -1e-9, 0.1], "none negative"),
+        ([0.1, np.inf, 0.1], "finite variances"),
+        ([0.1, np.nan, 0.1], "finite variances"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            GaussianProcessRegressor(RBF(1.0), alpha=wrong, optimizer=None).fit(rows, y)
+    GaussianProcessRegressor(RBF(1.0), alpha=0.0, optimizer=None).fit(rows, y)
