@@ -1,15 +1,27 @@
 """Small facts of trees: bins, branches, gains, limits of rows, single leaves, the table behind a chosen pruning."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from gnomon import load, save
-from gnomon.core.errors import ModelFileError
-from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor, gain_curve, prune, prune_cv
+from gnomon.core.errors import DataError, ModelFileError
+from gnomon.trees import (
+    DecisionStump,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    gain_curve,
+    impurity,
+    prune,
+    prune_cv,
+)
 from gnomon.trees.binning import bin_columns, find_bins
+from gnomon.trees.growing import prepare
 from gnomon.trees.nodes import check_trees
+from gnomon.trees.problems import signs_by_name
 
 
 @pytest.mark.parametrize("max_bins", [2, 5, 11, 255])
@@ -309,3 +321,118 @@ def test_a_single_leaf_is_pruned_checked_and_saved(tmp_path):
             check_trees(trees, 9)
     save(leaf, tmp_path / "leaf")
     assert load(tmp_path / "leaf").predict([[0.0], [4.0]]).tolist() == [3.0, 3.0]
+
+
+def test_impurities_before_and_after_every_split_of_many_branches():
+    X = np.array([[0.0, 0], [0, 1], [0, 1], [1, 0], [1, 1], [2, 1]])
+    y = [0, 1, 1, 0, 1, 0]
+    model = DecisionTreeClassifier(split="multiway", categorical_features=[0, 1], criterion="entropy").fit(
+        X, y
+    )
+    tree, leaves, shown = model.tree_, {0}, []
+    for step in range(tree.node_count):
+        shown.append(sum(tree.weighted_n_node_samples[t] / 6 * tree.impurity[t] for t in leaves))
+        inner = [t for t in range(tree.node_count) if tree.split_order[t] == step + 1]
+        if not inner:
+            break
+        leaves = leaves - set(inner) | set(tree.children(inner[0]))
+    assert len(shown) == 1 + (tree.split_order > 0).sum() > 2
+    np.testing.assert_allclose(model.impurities_, shown, atol=1e-12)
+    binary = DecisionTreeClassifier().fit(X, y)
+    assert len(binary.impurities_) == binary.get_n_leaves()
+
+
+def test_poisson_impurity_is_half_the_mean_deviance():
+    y, w = np.array([0.0, 2.0, 5.0]), np.array([1.0, 3.0, 2.0])
+    mean = (2 * 3 + 5 * 2) / 6
+    parts = [mean, 2 * np.log(2 / mean) - 2 + mean, 5 * np.log(5 / mean) - 5 + mean]
+    assert impurity(y, "poisson", w) == pytest.approx(np.dot(w, parts) / 6)
+    assert impurity([3.0, 3.0], "poisson") == pytest.approx(0.0) and impurity([0.0, 0.0], "poisson") == 0.0
+    assert impurity(y, "squared_error", w) == pytest.approx(np.dot(w, (y - mean) ** 2) / 6)
+    assert impurity(y, "absolute_error", w) == pytest.approx((2 * 1 + 0 * 3 + 3 * 2) / 6)
+    assert impurity(y, "absolute_error") == pytest.approx((2 + 0 + 3) / 3)
+
+
+@pytest.mark.parametrize("kind", ["stump", "tree"])
+def test_balanced_classes_weigh_the_same(kind):
+    X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 0, 1, 1, 2])
+    w = np.array([1.0, 1, 1, 1, 2, 3, 1, 0])
+    share = np.array([6.0, 4.0, 0.0])
+    factor = np.array([10 / (3 * 6), 10 / (3 * 4), 0.0])  # by weight; a class of no weight weighs nothing
+    if kind == "tree":
+        one = DecisionTreeClassifier(class_weight="balanced", max_depth=1).fit(X, y, w)
+        told = DecisionTreeClassifier(max_depth=1).fit(X, y, w * factor[y])
+        np.testing.assert_allclose(one.tree_.value, told.tree_.value)
+        np.testing.assert_allclose(one.tree_.weighted_n_node_samples[0], (share * factor).sum())
+        given = DecisionTreeClassifier(class_weight={0: 2.0, 1: 1.0, 2: 5.0}, max_depth=1).fit(X, y, w)
+        alone = DecisionTreeClassifier(max_depth=1).fit(X, y, w * np.array([2.0, 1.0, 5.0])[y])
+        np.testing.assert_allclose(given.tree_.value, alone.tree_.value)
+    else:
+        stump = DecisionStump().fit(np.column_stack([np.zeros(8), X, X[::-1]]), y > 0, w)
+        assert stump.feature_importances_.tolist() == [0.0, 1.0, 0.0]
+        none = DecisionStump().fit(np.zeros((4, 2)), [0, 1, 0, 1])
+        assert none.feature_importances_.tolist() == [0.0, 0.0]
+
+
+def test_logarithms_of_shares():
+    X, y = np.arange(6.0)[:, None], np.array([0, 0, 1, 1, 1, 0])
+    model = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(model.predict_log_proba(X), np.log(model.predict_proba(X)))
+        two = DecisionTreeClassifier(max_depth=1).fit(X, np.column_stack([y, 1 - y]))
+        for logs, shares in zip(two.predict_log_proba(X), two.predict_proba(X), strict=True):
+            np.testing.assert_array_equal(logs, np.log(shares))
+
+
+def test_a_question_for_missing_values_is_told_in_words():
+    X = np.array([[np.nan], [np.nan], [1.0], [2.0]])
+    model = DecisionTreeClassifier(max_depth=1).fit(X, [0, 0, 1, 1])
+    assert "x0 present" in model.to_text() and "x0 missing" in model.to_text()
+    assert "missing" in " ".join(model.explain([np.nan])) and "present" in " ".join(model.explain([1.5]))
+
+
+def test_categories_of_a_polars_frame():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "kind": ["u", "v", "u", None]})
+    model = DecisionTreeClassifier(categorical_features=["kind"]).fit(frame, [0, 1, 0, 1])
+    twin = DecisionTreeClassifier(categorical_features=["kind"]).fit(frame.to_pandas(), [0, 1, 0, 1])
+    assert model.categories_[1].tolist() == twin.categories_[1].tolist() == ["u", "v"]
+    assert model.predict(frame).tolist() == twin.predict(frame.to_pandas()).tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("max_bins", [None, 4])
+def test_columns_of_prepared_rows_can_be_chosen(max_bins):
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    X[:, 2] = np.arange(20) % 3
+    counts = np.array([0, 0, 3, 0])
+    chosen = np.array([2, 0])
+    some, few = prepare(X, counts, max_bins).choose(chosen), prepare(X[:, chosen], counts[chosen], max_bins)
+    assert some.exact == few.exact == (max_bins is None)
+    assert some.categories.tolist() == few.categories.tolist() == [3, 0]
+    for name in ("columns", "order") if max_bins is None else ("codes",):
+        np.testing.assert_array_equal(getattr(some, name), getattr(few, name))
+    if max_bins:
+        for one, other in zip(some.bins, few.bins, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_bins_of_very_many_rows_are_those_of_a_sample(monkeypatch):
+    monkeypatch.setattr("gnomon.trees.binning.SAMPLE", 50)
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    none = np.zeros(2, np.int64)
+    found, again = find_bins(X, 8, none), find_bins(X, 8, none)
+    for one, other in zip(found, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    codes = bin_columns(X, found)
+    shares = np.array([np.bincount(line, minlength=8) for line in codes]) / 500
+    assert found.n_bins.tolist() == [8, 8] and shares.min() > 0.03 and shares.max() < 0.3
+
+
+def test_signs_of_columns_by_name():
+    rows = SimpleNamespace(feature_names=np.array(["a", "b", "c"]))
+    assert signs_by_name({"c": -1, "a": 1}, rows) == [1, 0, -1]
+    assert signs_by_name([0, 1, 0], rows) == [0, 1, 0] and signs_by_name(None, rows) is None
+    with pytest.raises(DataError, match=r"names \['d', 'e'\], and X has the columns \['a', 'b', 'c'\]"):
+        signs_by_name({"e": 1, "a": 1, "d": -1}, rows)
+    with pytest.raises(DataError, match=r"X has the columns \[\]"):
+        signs_by_name({"a": 1}, SimpleNamespace(feature_names=None))
