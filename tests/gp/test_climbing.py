@@ -349,3 +349,17 @@ def test_roots_of_singular_covariances():
     ):
         found, _ = root(C)
         assert_allclose(found @ found.T, wanted, atol=1e-9)
+
+
+def test_directions_do_not_leave_through_a_bound():
+    """Newton's step would leave by the first coordinate, though its slope points inside: it rests, and alone the
+    second one is climbed."""
+    A = np.array([[1.0, 0.9], [0.9, 1.0]])
+    top = np.linalg.solve(A, [0.1, 1.0])
+    bounds = np.array([[0.0, 9.0], [-9.0, 9.0]])
+    state = begin(hill(A, top), np.zeros(2))._replace(bend=A, steps=1)
+    assert top[0] < 0 < state.gradient[0]
+    assert_allclose(climb(hill(A, top), bounds, state).theta, [0.0, 1.0])
+    mirrored = np.array([[-9.0, 0.0], [-9.0, 9.0]])
+    state = begin(hill(A, -top), np.zeros(2))._replace(bend=A, steps=1)
+    assert_allclose(climb(hill(A, -top), mirrored, state).theta, [0.0, -1.0])

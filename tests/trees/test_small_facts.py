@@ -248,6 +248,8 @@ def test_classes_of_every_column_of_a_target_are_counted():
     assert back.n_classes.tolist() == [3, 2]
     one = DecisionTreeClassifier().fit(X, three, np.where(three == "w", 0.0, 1.0)).tree_
     assert one.n_classes.tolist() == [3] and one.value.shape[1:] == (1, 3)
+    flat = DecisionTreeClassifier().fit(X, np.column_stack([two, np.zeros(12, int)])).tree_
+    assert flat.n_classes.tolist() == [2, 1]
     numbers = DecisionTreeRegressor().fit(X, np.column_stack([two, two])).tree_
     assert numbers.n_classes.tolist() == [1, 1] and (numbers.n_outputs, numbers.max_n_classes) == (2, 1)
     assert DecisionTreeRegressor().fit(X, two).tree_.n_classes.tolist() == [1]
