@@ -1,10 +1,35 @@
-"""Small facts of kernels: powers of every exponent, default widths, functions of rows with a wrong shape."""
+"""Small facts of kernels: powers, widths, series, what rows and things are, huge and sparse rows, spoiled files."""
 
 import numpy as np
 import pytest
+from scipy import sparse as sp
+from sklearn.base import clone
 
-from gnomon.core.errors import DataError
-from gnomon.kernels import RBF, ConstantKernel, Linear, Polynomial, gram
+from gnomon import load, save
+from gnomon.core.errors import DataError, ModelFileError
+from gnomon.kernels import (
+    RBF,
+    ConstantKernel,
+    Exponential,
+    ExpSineSquared,
+    FeatureMapKernel,
+    FunctionKernel,
+    KernelExpansion,
+    KernelPerceptron,
+    KernelRidge,
+    Laplacian,
+    Linear,
+    Matern,
+    Nystroem,
+    PivotedMap,
+    Polynomial,
+    RationalQuadratic,
+    RBFSampler,
+    WhiteKernel,
+    gram,
+)
+from gnomon.kernels.tiles import _shape
+from gnomon.kernels.using import is_matrix, is_things, weighted_variance
 
 X = np.array([[1.0, 0.5], [2.0, 1.0], [0.25, 3.0]])
 
@@ -74,3 +99,236 @@ def test_slopes_of_products_are_differences(parts, order):
     for i, step in enumerate(1e-6 * np.eye(len(theta))):
         up, down = (k.clone_with_theta(theta + sign * step)(X) for sign in (1, -1))
         np.testing.assert_allclose(slopes[:, :, i], (up - down) / 2e-6, atol=1e-8)
+
+
+# rows, words and files
+
+
+@pytest.mark.parametrize(
+    "X", [np.ones((2, 2)), [[1, 2], [3, 4]], sp.csr_array(np.eye(2)), np.ones((2, 2), bool)]
+)
+def test_tables_of_numbers(X):
+    assert is_matrix(X)
+
+
+@pytest.mark.parametrize("X", [["ab", "b"], [1.0, 2.0], [[1], [1, 2]], np.array([["a", "b"]]), [{1}, {2}]])
+def test_what_is_no_table_of_numbers(X):
+    assert not is_matrix(X)
+
+
+@pytest.mark.parametrize(
+    ("X", "yes"),
+    [
+        (["ab", "b"], True),
+        (("ab", "b"), True),
+        (np.array(["ab", "b"]), True),
+        ([{1, 2}, {3}], True),
+        ([1.0, 2.0], False),
+        (["ab", None], False),
+        (["ab", 3], False),
+        ([np.float64(1.0), "ab"], False),
+        ([[1.0, None]], False),
+        ([np.ones(2), np.ones(3)], False),
+        ([], False),
+        ({"ab", "b"}, False),
+    ],
+)
+def test_things_are_neither_numbers_nor_rows(X, yes):
+    assert is_things(X) is yes
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_spread_of_all_entries(form):
+    weight = np.array([1.0, 2.0, 0.0])
+    rows = np.vstack([X[0], X[1], X[1]])
+    assert weighted_variance(form(X), weight) == pytest.approx(rows.var())
+    assert weighted_variance(form(np.full((3, 2), 0.1)), weight) == pytest.approx(0.0, abs=1e-15)
+    assert weighted_variance(form(np.full((3, 2), 0.1)), weight) >= 0.0
+
+
+def test_features_of_the_exponential_kernel_are_terms_of_its_series():
+    kernel, inner = Exponential(), X @ X.T
+    for degree in (0, 1, 4):
+        Z = kernel.feature_map(X, max_degree=degree)
+        wanted = sum(inner**j / np.prod(np.arange(1, j + 1)) for j in range(degree + 1))
+        np.testing.assert_allclose(Z @ Z.T, wanted, rtol=1e-10)
+        assert kernel.feature_dim(2, degree) == Z.shape[1] == (degree + 1) * (degree + 2) // 2
+    with pytest.raises(DataError):
+        kernel.feature_map(X)
+    np.testing.assert_allclose((Linear() ** 2).feature_map(X) @ (Linear() ** 2).feature_map(X).T, inner**2)
+    assert (Linear() ** 2).feature_dim(2) == 4
+    for power in (1.5, -1):
+        with pytest.raises(DataError):
+            (Linear() ** power).feature_map(X)
+    with pytest.raises(DataError, match="Laplacian has no finite feature map"):
+        Laplacian(1.0).feature_map(X)
+
+
+def test_kernels_say_whether_only_differences_count():
+    shifts = [
+        RBF(1.0),
+        Matern(1.0),
+        Laplacian(1.0),
+        RationalQuadratic(),
+        ExpSineSquared(),
+        ConstantKernel(2.0),
+    ]
+    for kernel in (*shifts, WhiteKernel(0.1), RBF(1.0) + 2.0, RBF(1.0) * Laplacian(0.3)):
+        assert kernel.is_stationary()
+        np.testing.assert_allclose(kernel(X + 5.0, X[:1] + 5.0), kernel(X, X[:1]), rtol=1e-8, atol=1e-12)
+    for kernel in (
+        Linear(),
+        RBF(1.0) * Linear(),
+        RBF(1.0).scaled(np.sum),
+        RBF(1.0).warp(np.sin),
+        Linear() + 2.0,
+    ):
+        assert not kernel.is_stationary()
+
+
+def test_kernels_are_equal_where_their_parameters_are():
+    assert RBF(1.0) == RBF(1.0) and RBF([1.0, 2.0]) == RBF(np.array([1.0, 2.0]))
+    assert (
+        RBF(1.0) != RBF(2.0)
+        and RBF(1.0) != Laplacian(1.0)
+        and RBF(1.0) != "rbf"
+        and RBF([1.0, 2.0]) != RBF(1.0)
+    )
+    assert RBF(1.0) + Linear() == RBF(1.0) + Linear() != Linear() + RBF(1.0)
+    assert repr(RBF(np.array([1.0, 2.0]))) == "RBF(length_scale=[1.0, 2.0])"
+    assert repr(RBF(np.float64(2.0))) == "RBF(length_scale=2.0)" and repr(RBF()) == "RBF()"
+    np.testing.assert_allclose((2.0 + Linear())(X), 2.0 + X @ X.T)
+    np.testing.assert_allclose((2.0 * Linear())(X), 2.0 * X @ X.T)
+    for wrong in (-1.0, np.float64(-0.5)):
+        with pytest.raises(ValueError, match="negative number is no kernel"):
+            wrong + Linear()
+    assert [RBF(s).anisotropic for s in (1.0, [1.0], [1.0, 2.0], np.array([3.0, 4.0]))] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+
+
+def test_kernels_of_what_functions_make_of_rows():
+    warped = RBF(1.0).warp(lambda A: np.column_stack([A[:, 0] ** 2, A[:, 1]]))
+    moved = np.column_stack([X[:, 0] ** 2, X[:, 1]])
+    np.testing.assert_allclose(warped(X), RBF(1.0)(moved))
+    np.testing.assert_allclose(warped(X, X[:1]), RBF(1.0)(moved, moved[:1]))
+    np.testing.assert_allclose(warped.diag(X), 1.0)
+    common = FunctionKernel(lambda a, b: float(len(set(a) & set(b))), vectorized=False)
+    words = ["ab", "abc", "cd"]
+    turned = common.warp(lambda A: [word[::-1].upper() for word in A])
+    np.testing.assert_allclose(turned(words), [[2, 2, 0], [2, 3, 1], [0, 1, 2]])
+    features = FeatureMapKernel(lambda A: np.array([[len(a), a.count("a")] for a in A], dtype=float))
+    np.testing.assert_allclose(features(words), [[5, 7, 4], [7, 10, 6], [4, 6, 4]])
+    np.testing.assert_allclose(features.diag(words), [5, 10, 4])
+
+
+@pytest.mark.parametrize(
+    "kernel", [RBF(0.7), RBF([0.7, 2.0]), Matern(1.3), RationalQuadratic(0.9), Laplacian(0.4)]
+)
+def test_quick_rows_are_those_of_the_kernel_in_single_precision(kernel):
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(30, 2)) + 100.0
+    quick = kernel._quick(A)
+    if quick is None:
+        assert isinstance(kernel, Laplacian)
+        return
+    whole, chosen = kernel(A), np.array([3, 17, 4, 29])
+    for first, last in ((0, 30), (3, 18), (4, 4), (29, 30), (0, 1)):
+        found = quick(chosen, first, last)
+        assert found.shape == (4, last - first)
+        np.testing.assert_allclose(found, whole[chosen, first:last], atol=3e-5)
+        for i, row in enumerate(chosen):
+            if first <= row < last:
+                assert found[i, row - first] == 1.0
+    assert kernel._quick(sp.csr_array(A)) is None
+    assert kernel._quick(A * 1e30) is None
+
+
+def test_distances_of_huge_rows():
+    huge = np.array([[1e200, 0.0], [1e200, 3.0], [-2e200, 0.0]])
+    K = RBF(1e200)(huge)
+    np.testing.assert_allclose(K, np.exp(-0.5 * np.array([[0, 0, 9], [0, 0, 9], [9, 9, 0]])), rtol=1e-12)
+    np.testing.assert_allclose(RBF(1.0)(huge), [[1, np.exp(-4.5), 0], [np.exp(-4.5), 1, 0], [0, 0, 1]])
+    tall = np.vstack([huge] * 300)
+    np.testing.assert_allclose(RBF(1e200)(tall, tall[:400])[:3, :3], K)
+    with pytest.raises(DataError, match="sparse rows overflow"):
+        RBF(1.0)(sp.csr_array(huge))
+    assert _shape(sp.csr_array(X), True) == (1024, 1024) and _shape(sp.csr_array(X), False) == (1024, 4096)
+
+
+@pytest.mark.parametrize("rows", [5, 3000])
+def test_sparse_rows_have_the_matrix_of_dense_ones(rows):
+    A = sp.random_array((rows, 7), density=0.3, rng=np.random.default_rng(0), format="csr")
+    for kernel in (RBF(0.8), Linear(), Polynomial(2)):
+        np.testing.assert_allclose(kernel(A), kernel(A.toarray()), rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(
+            kernel(A, A[:4]), kernel(A.toarray(), A[:4].toarray()), rtol=1e-9, atol=1e-10
+        )
+
+
+SPOILED = {
+    "pivots, one row less": (PivotedMap(rank=2), "pivot_rows_", lambda a: a[:-1], "do not fit together"),
+    "pivots, one column less": (PivotedMap(rank=2), "pivot_rows_", lambda a: a[:, :-1], "do not fit together"),
+    "pivots, a triangle cut": (PivotedMap(rank=2), "triangle_", lambda a: a[:-1], "do not fit together"),
+    "nystroem, a component less": (Nystroem(n_components=2), "components_", lambda a: a[:-1], "do not fit together"),
+    "nystroem, a number less": (
+        Nystroem(n_components=2), "component_indices_", lambda a: a[:-1], "do not fit together",
+    ),
+    "nystroem, a matrix cut": (Nystroem(n_components=2), "normalization_", lambda a: a[:, :-1], "do not fit together"),
+    "columns beyond": (
+        Nystroem(kernel="precomputed", n_components=2), "component_indices_", lambda a: a + 3, "not that of a column",
+    ),
+    "columns before": (
+        Nystroem(kernel="precomputed", n_components=2), "component_indices_", lambda a: a - 3, "not that of a column",
+    ),
+    "weights of other columns": (RBFSampler(n_components=4), "random_weights_", lambda a: a[:-1], None),
+    "weights less": (RBFSampler(n_components=4), "random_weights_", lambda a: a[:, :-1], None),
+    "signs": (KernelExpansion(signed=True), "signs_", lambda a: a[:-1], "one sign for each row"),
+    "perceptron, coefficients": (KernelPerceptron(), "dual_coef_", lambda a: a[:, :-1], None),
+    "perceptron, support": (KernelPerceptron(), "support_vectors_", lambda a: a[:-1], None),
+    "perceptron, numbers beyond": (KernelPerceptron(kernel="precomputed"), "support_", lambda a: a + 3, None),
+    "perceptron, numbers before": (KernelPerceptron(kernel="precomputed"), "support_", lambda a: a - 3, None),
+    "perceptron, lines": (KernelPerceptron(), "dual_coef_", lambda a: np.vstack([a, a]), None),
+    "perceptron, a vector": (KernelPerceptron(), "dual_coef_", lambda a: a[0], None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_maps_of_a_spoiled_file_are_refused(name, tmp_path):
+    model, part, change, words = SPOILED[name]
+    model = clone(model)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    rows = X @ X.T if getattr(model, "kernel", "") == "precomputed" else X
+    model.fit(rows, [1, -1, 1])
+    save(model, tmp_path / "sound")
+    again, ask = load(tmp_path / "sound"), "transform" if hasattr(model, "transform") else "predict"
+    np.testing.assert_array_equal(getattr(again, ask)(rows), getattr(model, ask)(rows))
+    setattr(model, part, change(np.asarray(getattr(model, part))))
+    save(model, tmp_path / "spoiled")
+    with pytest.raises(ModelFileError, match=words):
+        load(tmp_path / "spoiled")
+
+
+def test_signs_multiply_the_similarities():
+    plain = KernelExpansion(RBF(1.0)).fit(X)
+    signed = KernelExpansion(RBF(1.0), signed=True).fit(X, [1, -1, -1])
+    np.testing.assert_allclose(plain.transform(X[:2]), RBF(1.0)(X[:2], X))
+    np.testing.assert_allclose(signed.transform(X[:2]), RBF(1.0)(X[:2], X) * [1, -1, -1])
+    assert len(plain.get_feature_names_out()) == 3
+    given = KernelExpansion("precomputed").fit(X @ X.T)
+    np.testing.assert_allclose(given.transform(X[:2] @ X.T), X[:2] @ X.T)
+    for y in ([1, 0, 1], None):
+        with pytest.raises((DataError, ValueError), match="each −1 or 1"):
+            KernelExpansion(RBF(1.0), signed=True).fit(X, y)
+
+
+def test_ridge_of_an_indefinite_matrix_is_its_saddle_point():
+    K, y = np.array([[0.0, 2.0], [2.0, 0.0]]), np.array([1.0, -1.0])
+    with pytest.warns(UserWarning, match="smallest eigenvalue is -1"):
+        model = KernelRidge(kernel="precomputed", alpha=1.0).fit(K, y)
+    np.testing.assert_allclose(model.dual_coef_, np.linalg.solve(K + np.eye(2), y))
+    np.testing.assert_allclose(model.predict(K), K @ np.linalg.solve(K + np.eye(2), y))
