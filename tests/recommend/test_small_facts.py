@@ -9,6 +9,7 @@ from gnomon.recommend import (
     AlternatingLeastSquares,
     BayesianMatrixFactorization,
     ContentBasedRecommender,
+    GreedyFactorization,
     HybridFactorization,
     ItemItemRecommender,
     MatrixFactorization,
@@ -247,3 +248,30 @@ def test_similarities_that_cannot_be_asked_for(asked, words):
     assert similarity(R56, 0, 5, mode="item", kind="jaccard") == pytest.approx(
         (SEEN[:, 0] & SEEN[:, 5]).sum() / (SEEN[:, 0] | SEEN[:, 5]).sum()
     )
+
+
+@pytest.mark.parametrize("refit", ["none", "full"])
+def test_a_component_that_gains_nothing_is_not_kept(refit):
+    table = np.outer([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 5.0])
+    model = GreedyFactorization(
+        3, regularization=0.0, stopping="gain", refit=refit, inner_iterations=500
+    ).fit(table)
+    assert model.user_factors_.shape == (4, 1) and model.item_factors_.shape == (3, 1)
+    np.testing.assert_allclose(model.predict_matrix(), table, rtol=1e-6)
+    assert model.residuals_[0] == pytest.approx(0.0, abs=1e-9) and model.n_iter_ == len(model.residuals_) == 2
+    zero = GreedyFactorization(3, regularization=0.5, stopping="gain").fit(np.zeros((3, 3)))
+    assert zero.user_factors_.shape[1] == 1 and zero.n_iter_ == 1
+
+
+@pytest.mark.parametrize("patience", [1, 2, 9])
+def test_the_best_number_of_components_is_that_of_the_least_validation_error(patience):
+    rng = np.random.default_rng(4)
+    table = rng.normal(size=(20, 2)) @ rng.normal(size=(2, 15)) + 0.5 * rng.normal(size=(20, 15))
+    model = GreedyFactorization(7, regularization=0.1, patience=patience, random_state=0).fit(table)
+    curve = model.validation_curve_
+    best = int(np.argmin(curve)) + 1
+    assert model.user_factors_.shape[1] == model.item_factors_.shape[1] == best
+    assert model.n_iter_ == len(curve) == min(7, best + patience)
+    np.testing.assert_allclose(model.trace_["validation_mse"], curve)
+    np.testing.assert_allclose(model.trace_.objective, model.residuals_)
+    assert (np.diff(model.residuals_) < 0).all() and len(model.component_objectives_) == len(curve)
