@@ -12,7 +12,9 @@ from gnomon.recommend import (
     GreedyFactorization,
     HybridFactorization,
     ItemItemRecommender,
+    KNNRecommender,
     MatrixFactorization,
+    MeanRecommender,
     similarity,
 )
 from recommend.data import R56
@@ -275,3 +277,39 @@ def test_the_best_number_of_components_is_that_of_the_least_validation_error(pat
     np.testing.assert_allclose(model.trace_["validation_mse"], curve)
     np.testing.assert_allclose(model.trace_.objective, model.residuals_)
     assert (np.diff(model.residuals_) < 0).all() and len(model.component_objectives_) == len(curve)
+
+
+def test_who_has_no_ratings_has_no_bias():
+    table = np.array(
+        [[5.0, 3.0, np.nan, 4.0], [np.nan] * 4, [2.0, 1.0, np.nan, 3.0], [1.0, np.nan, np.nan, 5.0]]
+    )
+    model = MeanRecommender("biases", regularization=0.5).fit(table)
+    assert model.user_bias_[1] == model.item_bias_[2] == 0.0
+    seen = ~np.isnan(table)
+    rest = np.where(seen, table - model.global_mean_ - model.user_bias_[:, None] - model.item_bias_, 0.0)
+    np.testing.assert_allclose(rest.sum(axis=1), 0.5 * model.user_bias_, atol=1e-10)
+    np.testing.assert_allclose(rest.sum(axis=0), 0.5 * model.item_bias_, atol=1e-10)
+    assert model.predict([(1, 0)])[0] == pytest.approx(3.0 - 1 / 3)  # a newcomer gets the mean of the item
+
+
+@pytest.mark.parametrize("mode", ["user", "item"])
+def test_a_row_with_few_in_common_is_still_most_like_itself(mode):
+    table = np.array(
+        [
+            [5.0, 3.0, 4.0, np.nan],
+            [4.0, 2.0, 5.0, np.nan],
+            [np.nan, np.nan, np.nan, 1.0],
+            [3.0, 1.0, 2.0, np.nan],
+        ]
+    )
+    table = table if mode == "user" else table.T
+    model = KNNRecommender(mode=mode, min_common=2).fit(table)
+    ask = model.similar_users if mode == "user" else model.similar_items
+    S = model.similarities_
+    ids, values = ask(0)
+    others = sorted((-S[0, j], j) for j in (1, 3))
+    assert ids.tolist() == [0] + [j for _, j in others]
+    np.testing.assert_allclose(values, [1.0] + [-value for value, _ in others])
+    ids, values = ask(2)  # one rating is nothing to compare, even with itself
+    assert ids.tolist() == [2] and values.tolist() == [0.0] and np.isnan(S[2]).all()
+    assert ask(0, N=1)[0].tolist() == [0]
