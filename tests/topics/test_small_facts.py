@@ -8,7 +8,8 @@ from scipy import sparse as sp
 from scipy.optimize import minimize_scalar
 from scipy.special import digamma
 
-from gnomon.core.errors import DataError
+from gnomon import load, save
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.decomposition import NMF
 from gnomon.topics import (
     LatentDirichletAllocation,
@@ -321,3 +322,36 @@ def test_drawn_documents_have_their_lengths_and_their_topics(mode):
         assert len(drawn.words) == len(drawn.assignments) == 0
     many = sample_corpus(2, 5, random_state=1)
     assert many.topics.shape == (10, 100) and many.shares.shape == (2, 10)
+
+
+@pytest.mark.parametrize(("method", "updates"), [("batch", 3), ("em", 3), ("online", 6), ("gibbs", 7)])
+def test_updates_are_counted(method, updates):
+    model = quick(method, batch_size=16).fit(X)
+    assert model.n_batch_iter_ == updates
+    steps = [one.n_batch_iter_ for one in model.iterate(X)]
+    assert steps == list(range(0, updates + 1, 2 if method == "online" else 1))
+
+
+def test_a_word_that_no_topic_has_is_shared_by_all():
+    table = np.column_stack([X, np.zeros(30)])
+    model = quick("em").fit(table)
+    assert (model.topic_word_[:, 12] == 0).all()
+    table[0, 12] = 2.0
+    documents, words, shares = model.assign(table)
+    strange = (documents == 0) & (words == 12)
+    assert strange.sum() == 1
+    assert_allclose(shares[strange], [[1 / 3] * 3])
+    assert_allclose(shares.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "prior", [[1.0, np.inf, 1.0], [1.0, 0.0, 1.0], [np.nan, 1.0, 1.0], [1, 1, 1], [-1.0, 2.0, 2.0]]
+)
+def test_priors_of_a_file_are_positive_and_finite(prior, tmp_path):
+    model = quick("batch").fit(X)
+    save(model, tmp_path / "sound")
+    assert_allclose(load(tmp_path / "sound").transform(X), model.transform(X))
+    model.doc_topic_prior_ = np.array(prior)
+    save(model, tmp_path / "spoiled")
+    with pytest.raises(ModelFileError, match="doc_topic_prior_ is not positive"):
+        load(tmp_path / "spoiled")
