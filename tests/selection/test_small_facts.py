@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import expit
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.svm import LinearSVC
 
 from gnomon.core.errors import DataError
@@ -16,6 +17,7 @@ from gnomon.selection import (
     ConformalRegressor,
     LockedTestSet,
     auc_interval,
+    bootstrap_error,
     compare_scores,
     criteria_table,
     information_criteria,
@@ -204,3 +206,78 @@ def test_too_few_scores_promise_nothing(method):
         assert (low < high).all()
         if not finite:
             assert (low == -np.inf).all() and (high == np.inf).all()
+
+
+# errors by resampling
+
+
+class Noting(RegressorMixin, BaseEstimator):
+    """Predicts the mean, and notes which rows each fit has seen."""
+
+    fits = []
+
+    def fit(self, X, y):
+        self.mean_ = np.mean(y)
+        Noting.fits.append([int(row) for row in X[:, 0]])
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+@pytest.mark.parametrize("n_resamples", [1, 2, 25])
+@pytest.mark.parametrize("method", ["oob", ".632", ".632+"])
+def test_rows_left_out_are_averaged_row_by_row(n_resamples, method):
+    X, y = np.arange(9.0)[:, None], np.array([0.0, 1, 5, 2, 2, 8, 1, 0, 3])
+    Noting.fits = []
+    found = bootstrap_error(Noting(), X, y, method=method, n_resamples=n_resamples, random_state=0)
+    whole = [rows for rows in Noting.fits if rows == list(range(9))]
+    samples = [rows for rows in Noting.fits if rows != list(range(9))]
+    assert len(whole) == 1 and len(samples) == n_resamples
+    rates = []
+    for i in range(9):
+        errors = [(y[i] - np.mean(y[rows])) ** 2 for rows in samples if i not in rows]
+        rates += [np.mean(errors)] if errors else []
+    assert found.out_of_bag == pytest.approx(np.mean(rates))
+    assert found.standard_error == pytest.approx(np.std(rates, ddof=1) / np.sqrt(len(rates)))
+    assert found.training == pytest.approx(y.var()) == pytest.approx(found.no_information)
+    w = 1.0 if method == "oob" else 0.632  # a mean does not overfit its rows
+    assert found.weight == w
+    outside = min(found.out_of_bag, y.var()) if method == ".632+" else found.out_of_bag
+    assert found.error == pytest.approx((1 - w) * y.var() + w * outside)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n_resamples": 0}, "at least 1; got 0"),
+        ({"method": ".62"}, "got '.62'"),
+        ({"n_resamples": -3}, "got -3"),
+    ],
+)
+def test_errors_by_resampling_that_cannot_be_asked_for(options, words):
+    with pytest.raises(DataError, match=words):
+        bootstrap_error(Noting(), np.zeros((3, 1)), np.zeros(3), **options)
+
+
+@pytest.mark.parametrize(("candidates", "rows", "p"), [(0, 5, 0.5), (5, 0, 0.5), (1, 1, 0.0), (1, 1, 1.0)])
+def test_winners_of_nothing_are_refused(candidates, rows, p):
+    with pytest.raises(DataError):
+        winner_bias(candidates, rows, p)
+
+
+def test_probabilities_of_many_classes_are_cooled_together():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 2))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=120), [-0.5, 0.5])
+    model = CalibratedClassifier(LogisticRegression(C=100.0), method="temperature", cv=3).fit(X, y)
+    (one,) = model.maps_
+    S = model.estimator_.predict_proba(X)
+    wanted = S ** (1 / one.parameters[0])
+    np.testing.assert_allclose(model.predict_proba(X), wanted / wanted.sum(axis=1, keepdims=True), rtol=1e-9)
+    each = CalibratedClassifier(LogisticRegression(C=100.0), method="isotonic", cv=3).fit(X, y)
+    assert len(each.maps_) == 3
+    P = np.column_stack([part(each.estimator_.predict_proba(X)[:, k]) for k, part in enumerate(each.maps_)])
+    sums = P.sum(axis=1, keepdims=True)
+    wanted = np.where(sums > 0, P / np.where(sums > 0, sums, 1), 1 / 3)
+    np.testing.assert_allclose(each.predict_proba(X), wanted, rtol=1e-12)
