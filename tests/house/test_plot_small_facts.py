@@ -7,13 +7,19 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
+from scipy import stats
 
 from gnomon import plot
 from gnomon.bayes import GaussianNB
+from gnomon.core.errors import DataError
+from gnomon.decide import GridWorld
 from gnomon.decomposition import PCA
+from gnomon.distributions import Bernoulli, Beta, Conjugate
+from gnomon.kernels import RBF, Linear
 from gnomon.plot import style
 from gnomon.plot.densities import _likelihood
 from gnomon.plot.evaluation import dartboard
+from gnomon.plot.grid_worlds import policy_sweep
 from gnomon.plot.nearby import neighbors
 from gnomon.plot.projections import embedding
 from gnomon.plot.trees import found_boxes
@@ -215,3 +221,60 @@ def test_ranges_are_widened_and_never_empty():
     assert style.feature_names(SimpleNamespace(), None, 2) == ["x0", "x1"]
     assert style.feature_names(SimpleNamespace(), SimpleNamespace(columns=[3, "b"]), 2) == ["3", "b"]
     assert style.feature_names(SimpleNamespace(feature_names_in_=["a"]), None, 1) == ["a"]
+
+
+def test_slices_of_kernels_are_their_numbers():
+    ax = plot.kernel_slice([RBF(1.0), Linear()], [0.5], width=2.0)
+    for line, one in zip(ax.lines[:2], (RBF(1.0), Linear()), strict=True):
+        z = line.get_xdata()
+        assert len(z) == 241 and (z[0], z[-1]) == (-1.5, 2.5)
+        assert_allclose(line.get_ydata(), one([[0.5]], z[:, None])[0])
+    assert colors(ax.lines[:2]) == [style.color(0), style.color(1)]
+    assert list(ax.lines[2].get_xdata()) == [0.5, 0.5] and len(words(ax)) == 2
+    plane = plot.kernel_slice(RBF(1.0), [1.0, -1.0])
+    assert plane.lines[0].get_xydata().tolist() == [[1.0, -1.0]]
+    assert (plane.get_xlim(), plane.get_ylim()) == ((-2.0, 4.0), (-4.0, 2.0)) and plane.get_title() == "RBF()"
+    for wrong in ([1.0, 2.0, 3.0], [[1.0], [2.0]]):
+        with pytest.raises(DataError, match="one point of one or two columns"):
+            plot.kernel_slice(RBF(1.0), wrong)
+    with pytest.raises(DataError, match="one kernel is drawn at a time"):
+        plot.kernel_slice([RBF(1.0), Linear()], [1.0, 2.0])
+
+
+def test_policies_of_changed_grids_stand_side_by_side():
+    grid = GridWorld.small(discount=0.9)
+    arrows = []
+    for asked, titles in (
+        ({"discounts": [0.1, 0.95]}, ["discount 0.1", "discount 0.95"]),
+        (
+            {"living_rewards": [-0.04, -2.0, 0.1]},
+            ["living reward -0.04", "living reward -2", "living reward 0.1"],
+        ),
+        ({"horizons": [1]}, ["horizon 1"]),
+    ):
+        axes = policy_sweep(grid if "horizons" not in asked else GridWorld.small(), **asked)
+        assert [ax.get_title() for ax in axes] == titles
+        assert len({ax.get_position().x0 for ax in axes}) == len(titles)
+        arrows.append([[text.get_text() for text in ax.texts] for ax in axes])
+    assert arrows[1][0] != arrows[1][1]  # who loses much by every step goes the shortest way
+    for wrong in ({}, {"discounts": [0.5], "horizons": [1]}):
+        with pytest.raises(DataError, match="give one of"):
+            policy_sweep(grid, **wrong)
+
+
+def test_what_is_believed_before_and_after():
+    before = Conjugate(Bernoulli(), Beta(2.0, 3.0))
+    data = np.array([1.0, 1.0, 0.0, 1.0])
+    ax = plot.belief_update(before, data, points=102)
+    prior, likelihood, posterior = ax.lines
+    grid = prior.get_xdata()
+    assert len(grid) == 100 and words(ax) == ["prior", "likelihood, scaled", "posterior"]
+    low, high = (
+        pick(law.ppf(q) for law in (stats.beta(2, 3), stats.beta(5, 4)))
+        for pick, q in ((min, 0.001), (max, 0.999))
+    )
+    assert_allclose(grid, np.linspace(low, high, 102)[1:-1], rtol=1e-6)
+    assert_allclose(prior.get_ydata(), stats.beta(2, 3).pdf(grid), rtol=1e-6)
+    assert_allclose(posterior.get_ydata(), stats.beta(5, 4).pdf(grid), rtol=1e-6)
+    wanted = grid**3 * (1 - grid)
+    assert_allclose(likelihood.get_ydata(), wanted / wanted.max() * posterior.get_ydata().max(), rtol=1e-6)

@@ -26,10 +26,11 @@ from gnomon.kernels import (
     RationalQuadratic,
     RBFSampler,
     WhiteKernel,
+    center_gram,
     gram,
 )
 from gnomon.kernels.tiles import _shape
-from gnomon.kernels.using import is_matrix, is_things, weighted_variance
+from gnomon.kernels.using import gamma_of, is_matrix, is_things, weighted_variance
 
 X = np.array([[1.0, 0.5], [2.0, 1.0], [0.25, 3.0]])
 
@@ -332,3 +333,83 @@ def test_ridge_of_an_indefinite_matrix_is_its_saddle_point():
         model = KernelRidge(kernel="precomputed", alpha=1.0).fit(K, y)
     np.testing.assert_allclose(model.dual_coef_, np.linalg.solve(K + np.eye(2), y))
     np.testing.assert_allclose(model.predict(K), K @ np.linalg.solve(K + np.eye(2), y))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_gamma_of_a_setting(form):
+    weight = np.array([1.0, 2.0, 1.0])
+    rows = np.vstack([X[0], X[1], X[1], X[2]])
+    assert gamma_of("scale", form(X), weight) == pytest.approx(1 / (2 * rows.var()))
+    assert gamma_of("auto", form(X), weight) == 0.5 and gamma_of(0.3, form(X), weight) == 0.3
+    for flat in (np.zeros((3, 2)), np.full((3, 2), 2.0), np.array([[1e-170, 0.0], [0.0, 0.0], [0.0, 0.0]])):
+        assert gamma_of("scale", form(flat), weight) == 1.0
+    with pytest.raises(DataError, match="variance overflows"):
+        gamma_of("scale", form(1e200 * X), weight)
+
+
+def test_a_centered_matrix_is_that_of_centered_features():
+    Z = np.array([[2.0, -1.0], [0.5, 0.5]])
+    mean = X.mean(axis=0)
+    np.testing.assert_allclose(center_gram(X @ X.T), (X - mean) @ (X - mean).T, atol=1e-12)
+    np.testing.assert_allclose(center_gram(Z @ X.T, X @ X.T), (Z - mean) @ (X - mean).T, atol=1e-12)
+    for wrong in (np.ones((2, 2)), np.ones(3)):
+        with pytest.raises(DataError, match="must have 3 columns"):
+            center_gram(wrong, X @ X.T)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        (RBF(0.0), "length_scale of RBF must be positive; got 0.0"),
+        (RBF([1.0, -2.0]), "length_scale of RBF"),
+        (RBF([0.0, 2.0]), "length_scale of RBF"),
+        (RBF(np.nan), "length_scale of RBF"),
+        (Matern([1.0, 0.0]), "length_scale of Matern"),
+        (Matern(1.0, nu=-1.5), "nu of Matern"),
+        (RationalQuadratic(1.0, alpha=0.0), "alpha of RationalQuadratic"),
+        (Laplacian(-0.1), "gamma of Laplacian"),
+        (ExpSineSquared(1.0, periodicity=0.0), "periodicity of ExpSineSquared"),
+        (ExpSineSquared(0.0), "length_scale of ExpSineSquared"),
+    ],
+    ids=str,
+)
+def test_what_must_be_positive_is(kernel, words):
+    for ask in (lambda: kernel(X), lambda: kernel(X, X[:1]), lambda: (2.0 * kernel + Linear())(X)):
+        with pytest.raises(DataError, match=words):
+            ask()
+
+
+def test_rows_of_a_kernel_are_finite_numbers():
+    for good in (
+        X,
+        X.astype(np.float32),
+        X.astype(int),
+        X.tolist(),
+        sp.csr_array(X),
+        sp.csr_array(X.astype(int)),
+    ):
+        want = Linear()(np.asarray(good.toarray() if sp.issparse(good) else good, dtype=float))
+        np.testing.assert_allclose(Linear()(good), want, rtol=1e-6)
+    holes = X.copy()
+    holes[1, 1] = np.nan
+    for bad in (holes, np.where(np.isnan(holes), np.inf, holes), sp.csr_array(holes)):
+        with pytest.raises(DataError, match="NaN or infinite"):
+            Linear()(bad)
+        with pytest.raises(DataError, match="NaN or infinite"):
+            Linear()(X, bad)
+    with pytest.raises(DataError, match="one row each"):
+        Linear()(np.ones((2, 2, 2)))
+
+
+def test_features_may_be_sparse_and_must_be_a_row_each():
+    dense = FeatureMapKernel(lambda A: A * [1.0, 2.0])
+    thin = FeatureMapKernel(lambda A: sp.csr_array(np.asarray(A) * [1.0, 2.0]))
+    whole = FeatureMapKernel(lambda A: (np.asarray(A) * [4, 8]).astype(int))
+    wanted = (X * [1, 4]) @ X.T
+    for kernel, times in ((dense, 1), (thin, 1), (whole, 16)):
+        np.testing.assert_allclose(kernel(X), wanted * times)
+        np.testing.assert_allclose(kernel(X, X[:1]), wanted[:, :1] * times)
+        np.testing.assert_allclose(kernel.diag(X), np.diag(wanted) * times)
+    for wrong in (lambda A: np.ones(3), lambda A: np.ones((2, 2)), lambda A: sp.csr_array(np.ones((2, 2)))):
+        with pytest.raises(DataError, match="a matrix with 3 rows"):
+            FeatureMapKernel(wrong)(X)
