@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from scipy import sparse as sp
+from scipy import special
 from sklearn.base import clone
 
 from gnomon import load, save
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.kernels import (
     RBF,
+    Chi2,
     ConstantKernel,
     Exponential,
     ExpSineSquared,
@@ -25,6 +27,7 @@ from gnomon.kernels import (
     Polynomial,
     RationalQuadratic,
     RBFSampler,
+    Sigmoid,
     WhiteKernel,
     center_gram,
     gram,
@@ -271,6 +274,7 @@ def test_sparse_rows_have_the_matrix_of_dense_ones(rows):
 
 
 SPOILED = {
+    "ridge": (KernelRidge(), "dual_coef_", lambda a: a[:-1], "one coefficient for each row"),
     "pivots, one row less": (PivotedMap(rank=2), "pivot_rows_", lambda a: a[:-1], "do not fit together"),
     "pivots, one column less": (PivotedMap(rank=2), "pivot_rows_", lambda a: a[:, :-1], "do not fit together"),
     "pivots, a triangle cut": (PivotedMap(rank=2), "triangle_", lambda a: a[:-1], "do not fit together"),
@@ -413,3 +417,105 @@ def test_features_may_be_sparse_and_must_be_a_row_each():
     for wrong in (lambda A: np.ones(3), lambda A: np.ones((2, 2)), lambda A: sp.csr_array(np.ones((2, 2)))):
         with pytest.raises(DataError, match="a matrix with 3 rows"):
             FeatureMapKernel(wrong)(X)
+
+
+def test_kernels_say_what_is_known_of_their_matrices():
+    for kernel in (
+        RBF(1.0), Chi2(1.0), Linear(), ConstantKernel(0.0), WhiteKernel(1.0), Polynomial(3), Polynomial(0),
+        RBF(1.0) + Linear(), RBF(1.0) * Chi2(0.5), Linear() ** 2, RBF(1.0).on([0]),
+    ):  # fmt: skip
+        assert kernel.is_psd is True
+    for kernel in (
+        Chi2(None), Polynomial(2, coef0=-1.0), Polynomial(1.5, allow_indefinite=True), Linear() ** 0.5,
+        RBF(1.0) + Chi2(None), ExpSineSquared(),
+    ):  # fmt: skip
+        assert kernel.is_psd is None
+    given = FunctionKernel(lambda a, b: 1.0, vectorized=False, is_psd=False)
+    assert given.is_psd is False
+
+
+def test_no_rows_have_an_empty_matrix():
+    none = np.empty((0, 2))
+    for kernel in (RBF(1.0), Linear(), Matern(1.0), Laplacian(0.5), RBF([1.0, 2.0])):
+        assert (
+            kernel(none).shape == (0, 0)
+            and kernel(X, none).shape == (3, 0)
+            and kernel(none, X).shape == (0, 3)
+        )
+        assert kernel.diag(none).shape == (0,)
+
+
+def test_squares_between_kinds_of_rows():
+    S = X[:, None, :] - X[None, :2, :]
+    wanted = np.exp(-(S**2 / (X[:, None, :] + X[None, :2, :])).sum(axis=2))
+    np.testing.assert_allclose(Chi2(1.0)(X, X[:2]), wanted)
+    np.testing.assert_allclose(Chi2(2.0)(X, X[:2]), wanted**2)
+    np.testing.assert_allclose(Chi2(None)(X, X[:2]), np.log(wanted))
+    assert Chi2(None).diag(X).tolist() == [0.0] * 3 and Chi2(1.0).diag(X).tolist() == [1.0] * 3
+    np.testing.assert_allclose(RBF([1.0, 2.0])(X, X[:2]), np.exp(-0.5 * (S**2 / [1.0, 4.0]).sum(axis=2)))
+    assert Chi2(1.0)([[0.0, 1.0]], [[0.0, 1.0]])[0, 0] == 1.0  # nothing in both is no difference
+    for rows in (X - 1.0, -X):
+        with pytest.raises(DataError, match="histograms"):
+            Chi2(1.0)(X, rows)
+
+
+@pytest.mark.parametrize("nu", [0.3, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 5.0, np.inf])
+def test_matern_kernels_of_every_smoothness(nu):
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(5, 2))
+    r = np.sqrt(((A[:, None] - A) ** 2).sum(axis=2)) / 0.8
+    if nu == np.inf:
+        wanted = np.exp(-0.5 * r**2)
+    else:
+        t = np.sqrt(2 * nu) * r + np.eye(5)
+        wanted = np.where(r > 0, 2 ** (1 - nu) / special.gamma(nu) * t**nu * special.kv(nu, t), 1.0)
+    kernel = Matern(0.8, nu=nu)
+    np.testing.assert_allclose(kernel(A), wanted, rtol=1e-10)
+    slopes = kernel(A, eval_gradient=True)[1][:, :, 0]
+    up, down = (Matern(0.8 * np.exp(step), nu=nu)(A) for step in (1e-6, -1e-6))
+    np.testing.assert_allclose(slopes, (up - down) / 2e-6, atol=1e-8)
+    tall = Matern([0.8, 1.7], nu=nu)
+    slopes = tall(A, eval_gradient=True)[1]
+    for j in range(2):
+        up, down = (Matern(np.array([0.8, 1.7]) * np.exp(s * np.eye(2)[j]), nu=nu)(A) for s in (1e-6, -1e-6))
+        np.testing.assert_allclose(slopes[:, :, j], (up - down) / 2e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_singular_matrices_take_the_shortest_coefficients_in_any_unit(unit):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(6, 2)) * np.sqrt(unit)
+    K, y = Z @ Z.T, rng.normal(size=6)
+    with pytest.warns(UserWarning, match="is singular"):
+        model = KernelRidge(kernel="precomputed", alpha=0.0).fit(K, y)
+    np.testing.assert_allclose(model.dual_coef_ * unit, np.linalg.pinv(K / unit, rcond=1e-10) @ y, atol=1e-8)
+    sound = K + unit * np.eye(6)
+    model = KernelRidge(kernel="precomputed", alpha=0.0).fit(sound, y)
+    np.testing.assert_allclose(model.dual_coef_ * unit, np.linalg.solve(sound / unit, y), atol=1e-9)
+
+
+def test_penalties_of_several_targets():
+    K, Y = RBF(1.0)(X), np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]])
+    model = KernelRidge(alpha=[0.1, 2.0], kernel="precomputed").fit(K, Y)
+    for t, alpha in enumerate((0.1, 2.0)):
+        np.testing.assert_allclose(model.dual_coef_[:, t], np.linalg.solve(K + alpha * np.eye(3), Y[:, t]))
+    same = KernelRidge(alpha=[0.1, 0.1], kernel="precomputed").fit(K, Y)
+    np.testing.assert_allclose(same.dual_coef_, np.linalg.solve(K + 0.1 * np.eye(3), Y))
+
+
+def test_the_sigmoid_has_one_over_the_columns_as_its_scale():
+    np.testing.assert_allclose(Sigmoid()(X), np.tanh(X @ X.T / 2 + Sigmoid().coef0))
+    np.testing.assert_allclose(Sigmoid(0.3, -0.5)(X, X[:1]), np.tanh(0.3 * X @ X[:1].T - 0.5))
+    np.testing.assert_allclose(Sigmoid(0.3, -0.5).diag(X), np.tanh(0.3 * (X**2).sum(axis=1) - 0.5))
+    np.testing.assert_allclose(Sigmoid()(X[:, :1]), np.tanh(X[:, :1] @ X[:, :1].T + Sigmoid().coef0))
+
+
+def test_parameters_that_cannot_be_compared_are_equal_to_themselves_alone():
+    class Odd:
+        def __eq__(self, other):
+            raise TypeError("odd")
+
+        __hash__ = None
+
+    one, other = Odd(), Odd()
+    assert RBF(one) == RBF(one) and RBF(one) != RBF(other)
