@@ -1,5 +1,7 @@
 """Small facts of kernels: powers, widths, series, what rows and things are, huge and sparse rows, spoiled files."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse as sp
@@ -32,6 +34,7 @@ from gnomon.kernels import (
     center_gram,
     gram,
 )
+from gnomon.kernels.ridge import GRID
 from gnomon.kernels.tiles import _shape
 from gnomon.kernels.using import gamma_of, is_matrix, is_things, weighted_variance
 
@@ -519,3 +522,130 @@ def test_parameters_that_cannot_be_compared_are_equal_to_themselves_alone():
 
     one, other = Odd(), Odd()
     assert RBF(one) == RBF(one) and RBF(one) != RBF(other)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        RationalQuadratic(0.8, alpha=1.7), RationalQuadratic(0.8, alpha=0.6), ExpSineSquared(0.9, periodicity=1.3),
+        Laplacian(0.4),
+        Polynomial(3, gamma=0.4, coef0=1.2), Polynomial(2, gamma=0.4, coef0=0.0), RBF([0.7, 1.9]), ConstantKernel(2.0),
+        (ConstantKernel(2.0) * RBF(0.7)).exp(), (ConstantKernel(2.0) + RBF(0.7)).normalized(), RBF(0.7) ** 3,
+        (RBF(0.7) + Laplacian(0.3)) ** 2, RBF(0.7).scaled(lambda A: A[:, 0]), RBF(0.7).on([1]), RBF(0.7).warp(np.sin),
+        RBF(0.7) + WhiteKernel(0.4), RBF(0.7) ** 0,
+    ],
+    ids=lambda kernel: type(kernel).__name__,
+)  # fmt: skip
+def test_slopes_of_every_kernel_are_differences(kernel):
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(6, 2))
+    K, slopes = kernel(A, eval_gradient=True)
+    np.testing.assert_allclose(K, kernel(A), rtol=1e-12)
+    np.testing.assert_allclose(np.diag(K), kernel.diag(A), rtol=1e-12)
+    theta, W = kernel.theta, rng.normal(size=(6, 6))
+    assert slopes.shape == (6, 6, len(theta))
+    for i, step in enumerate(1e-6 * np.eye(len(theta))):
+        up, down = (kernel.clone_with_theta(theta + sign * step)(A) for sign in (1, -1))
+        np.testing.assert_allclose(slopes[:, :, i], (up - down) / 2e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        kernel.weighted_gradient(A, W), np.einsum("ij,ijk->k", W, slopes), rtol=1e-8, atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("order", ["given", [2, 0, 1, 4, 3, 5, 2]])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_kernel_perceptron_mistake_by_mistake(classes, order, fit_intercept):
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(6, 2))
+    y = np.array([0, 1, 2, 0, 1, 2]) % classes
+    options = {"fit_intercept": fit_intercept, "order": order, "max_iter": 4}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # four passes may not be enough
+        model = KernelPerceptron(RBF(1.0), **options).fit(A, y)
+    K, shown = RBF(1.0)(A) + fit_intercept, range(6) if order == "given" else order
+    signs = np.array([np.where(y == k, 1, -1) for k in ([1] if classes == 2 else range(3))])
+    counts, passes = np.zeros((len(signs), 6), int), []
+    for _ in range(4):
+        made = 0
+        for k, sign in enumerate(signs):
+            for i in shown:
+                if sign[i] * (K[i] @ (counts[k] * sign)) <= 0:
+                    counts[k, i] += 1
+                    made += 1
+        passes.append(made)
+        if not made:
+            break
+    assert np.array_equal(np.atleast_2d(model.mistakes_), counts)
+    assert model.trace_.objective.tolist() == passes and model.converged_ == (passes[-1] == 0)
+    scores = (counts * signs) @ K
+    found = model.decision_function(A)
+    np.testing.assert_allclose(found, scores[0] if classes == 2 else scores.T, atol=1e-12)
+    assert (
+        model.predict(A).tolist()
+        == ((scores[0] > 0).astype(int) if classes == 2 else scores.argmax(axis=0)).tolist()
+    )
+
+
+def test_rows_presented_later_are_presented_once():
+    rng = np.random.default_rng(5)
+    A, y = rng.normal(size=(8, 2)), np.array([0, 1] * 4)
+    model = KernelPerceptron(RBF(1.0)).partial_fit(A[:5], y[:5], classes=[0, 1]).partial_fit(A[5:], y[5:])
+    K, sign, counts = RBF(1.0)(A) + 1.0, np.where(y == 1, 1, -1), np.zeros(8)
+    for i in range(8):
+        counts[i] += sign[i] * (K[i] @ (counts * sign)) <= 0
+    np.testing.assert_allclose(model.decision_function(A), K @ (counts * sign), atol=1e-12)
+    with pytest.raises(ValueError, match="classes must be passed"):
+        KernelPerceptron(RBF(1.0)).partial_fit(A, y)
+    with pytest.raises(DataError, match="'precomputed' has none"):
+        KernelPerceptron("precomputed").partial_fit(K, y, classes=[0, 1])
+    for order in ([], [8], [-1], [0.5], [[0]]):
+        with pytest.raises(DataError, match="numbers of rows, 0 to 7"):
+            KernelPerceptron(RBF(1.0), order=order).fit(A, y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_a_ridge_says_of_rows_left_out(weighted):
+    rng = np.random.default_rng(0)
+    A, y = rng.normal(size=(9, 2)), rng.normal(size=9)
+    w = rng.uniform(0.5, 2.0, 9) if weighted else np.ones(9)
+    kernel = RBF(1.0)
+    model = KernelRidge(0.3, kernel=kernel).fit(A, y, w if weighted else None)
+    root = np.sqrt(w)
+    K = root[:, None] * kernel(A) * root
+    np.testing.assert_allclose(
+        model.dual_coef_, root * np.linalg.solve(K + 0.3 * np.eye(9), root * y), rtol=1e-9
+    )
+    rest = []
+    for i in range(9):
+        some = np.arange(9) != i
+        less = KernelRidge(0.3, kernel=kernel).fit(A[some], y[some], w[some])
+        rest.append(y[i] - less.predict(A[[i]])[0])
+    np.testing.assert_allclose(model.loo_residuals_, rest, rtol=1e-8)
+    values = np.linalg.eigvalsh(K)
+    assert model.df_ == pytest.approx((values / (values + 0.3)).sum())
+    assert model.cond_ == pytest.approx((values[-1] + 0.3) / (values[0] + 0.3))
+    with pytest.raises(AttributeError, match="no attribute 'loo_residuals_'"):
+        KernelRidge().loo_residuals_
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("targets", [1, 2])
+def test_the_penalty_with_the_least_error_of_rows_left_out_is_chosen(targets, weighted):
+    rng = np.random.default_rng(2)
+    A = rng.normal(size=(15, 2))
+    Y = (np.sin(2 * A) + 0.3 * rng.normal(size=(15, 2)))[:, :targets]
+    w = rng.uniform(0.5, 2.0, 15) if weighted else np.ones(15)
+    kernel = 3.0 * RBF(0.7)
+    model = KernelRidge("loo", kernel=kernel).fit(A, Y if targets > 1 else Y[:, 0], w if weighted else None)
+    size = np.mean(np.diag(kernel(A)) * w)
+    errors = []
+    for alpha in GRID * size:
+        other = KernelRidge(alpha, kernel=kernel).fit(A, Y, w if weighted else None)
+        errors.append((w[:, None] * other.loo_residuals_.reshape(15, targets) ** 2).sum())
+    assert 0 < np.argmin(errors) < len(GRID) - 1
+    assert model.alpha_ == pytest.approx(GRID[np.argmin(errors)] * size)
+    same = KernelRidge(model.alpha_, kernel=kernel).fit(A, Y, w if weighted else None)
+    np.testing.assert_allclose(
+        model.dual_coef_.reshape(15, targets), same.dual_coef_.reshape(15, targets), rtol=1e-6
+    )
