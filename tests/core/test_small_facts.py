@@ -11,9 +11,11 @@ from gnomon.core.aliases import present_name
 from gnomon.core.array_checks import LARGE, is_large, is_plain, is_plain_target
 from gnomon.core.convergence import Convergence, Moment
 from gnomon.core.errors import DataError, DivergenceError
+from gnomon.core.estimator import Estimator
 from gnomon.core.graphs import FactorData
 from gnomon.core.items import Items, listed
 from gnomon.core.quantiles import lower_medians, weighted_quantile
+from gnomon.core.tables import common_dtype
 from gnomon.core.trace import Trace
 from gnomon.core.validate import Reads
 
@@ -211,3 +213,56 @@ def test_names_of_old_are_those_of_today():
     assert present_name("gnomon.kernels.stationary:RBF") == "gnomon.kernels.stationary:RBF"
     assert present_name("gnomon.linear.lars:Anything") == "gnomon.linear.lasso.lars:Anything"
     assert present_name("no.colon") == "no.colon"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "dtype"),
+    [
+        (["float32"], np.float32),
+        (["float16", "float32"], np.float32),
+        (["float32", "float64"], np.float64),
+        (["float64"], np.float64),
+        (["int32"], np.float64),
+        (["float32", "int8"], np.float64),
+        (["bool"], np.float64),
+        (["uint16", "float16"], np.float64),
+    ],
+    ids=str,
+)
+def test_tables_are_as_wide_as_their_widest_column(kinds, dtype):
+    pa = pytest.importorskip("pyarrow")
+    types = {"bool": pa.bool_(), "float16": pa.float16(), "float32": pa.float32(), "float64": pa.float64()}
+    names = [f"c{j}" for j in range(len(kinds))]
+    schema = pa.schema(
+        [(name, types.get(kind) or getattr(pa, kind)()) for name, kind in zip(names, kinds, strict=True)]
+    )
+    assert common_dtype(schema, names) == dtype
+    words = pa.schema([("a", pa.float32()), ("b", pa.string())])
+    assert common_dtype(words, ["a"]) == np.float32
+    with pytest.raises(DataError, match="column 'b' holds string"):
+        common_dtype(words, ["a", "b"])
+
+
+class Own(Estimator):
+    def __init__(self, value=1):
+        self.value = value
+
+
+@pytest.mark.parametrize("value", [1, 2.5, "word", None, True, (1, "a"), ((1, 2), 3.0), ()], ids=str)
+def test_settings_of_numbers_and_words_are_handed_on(value):
+    model = Own(value)
+    model.learned_ = 3
+    fresh = model._unfitted()
+    assert (
+        type(fresh) is Own and fresh is not model and fresh.value == value and not hasattr(fresh, "learned_")
+    )
+
+
+def test_settings_that_can_change_are_copied():
+    for value in ([1, 2], {"a": 1}, np.arange(3), Own([4]), ([1], 2), object()):
+        fresh = Own(value)._unfitted().value
+        if isinstance(value, Own):
+            assert fresh is not value and fresh.value == [4]
+        else:
+            assert fresh is not value or type(value) is object
+            assert repr(fresh) == repr(value) or type(value) is object
