@@ -10,10 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from gnomon.core.aliases import present_name
 from gnomon.core.array_checks import LARGE, is_large, is_plain, is_plain_target
 from gnomon.core.convergence import Convergence, Moment
-from gnomon.core.errors import DataError, DivergenceError
+from gnomon.core.decoding import _set_attribute
+from gnomon.core.errors import DataError, DegenerateError, DivergenceError, ModelFileError
 from gnomon.core.estimator import Estimator
 from gnomon.core.graphs import FactorData
 from gnomon.core.items import Items, listed
+from gnomon.core.linalg import SMALL, cholesky
 from gnomon.core.quantiles import lower_medians, weighted_quantile
 from gnomon.core.tables import common_dtype
 from gnomon.core.trace import Trace
@@ -266,3 +268,50 @@ def test_settings_that_can_change_are_copied():
         else:
             assert fresh is not value or type(value) is object
             assert repr(fresh) == repr(value) or type(value) is object
+
+
+@pytest.mark.parametrize("n", [3, SMALL + 5])
+def test_nothing_is_added_where_it_is_not_asked_for_or_not_needed(n):
+    sound = np.diag(np.arange(1.0, n + 1))
+    for jitter in (0.0, 1e-8):
+        L, added = cholesky(sound, jitter=jitter)
+        np.testing.assert_allclose(L, np.sqrt(sound))
+        assert added == 0.0
+    tilted = np.diag(np.append(np.ones(n - 1), -0.1))
+    with pytest.raises(DegenerateError, match="it is not positive definite: its smallest eigenvalue is -0.1"):
+        cholesky(tilted, what="it")
+    size = np.abs(np.diag(tilted)).mean()
+    L, added = cholesky(tilted, jitter=1e-3)  # 0.1 is too little for every n here, 1 is enough
+    tries = [1e-3 * 10.0**k * size for k in range(7)]
+    assert added == pytest.approx(next(one for one in tries if one > 0.1))
+    np.testing.assert_allclose(L @ L.T, tilted + added * np.eye(n))
+    holes = sound.copy()
+    holes[0, 0] = np.nan
+    with pytest.raises(DegenerateError):
+        cholesky(holes, what="it")
+
+
+@pytest.mark.parametrize(
+    "key", ["two words", "", "3x", "__class__", "__dict__", "__new", "_unfitted", "fit_it", "told"]
+)
+def test_a_file_replaces_no_method(key):
+    class Loaded(Own):
+        def fit_it(self):
+            return 1
+
+        @property
+        def told(self):
+            return 2
+
+    with pytest.raises(ModelFileError, match="would replace"):
+        _set_attribute(Loaded(), key, 5)
+
+
+def test_a_file_sets_attributes_and_slots():
+    class Slotted:
+        __slots__ = ("kept",)
+
+    model, slot = Own(), Slotted()
+    _set_attribute(model, "coef_", 5)
+    _set_attribute(slot, "kept", 6)
+    assert (model.coef_, slot.kept) == (5, 6)
