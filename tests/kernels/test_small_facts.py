@@ -27,6 +27,7 @@ from gnomon.kernels import (
     Nystroem,
     PivotedMap,
     Polynomial,
+    PolynomialSum,
     RationalQuadratic,
     RBFSampler,
     Sigmoid,
@@ -649,3 +650,41 @@ def test_the_penalty_with_the_least_error_of_rows_left_out_is_chosen(targets, we
     np.testing.assert_allclose(
         model.dual_coef_.reshape(15, targets), same.dual_coef_.reshape(15, targets), rtol=1e-6
     )
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4, 6, 9, None])
+def test_pivots_are_as_many_as_asked_for(rank):
+    A = np.random.default_rng(0).normal(size=(6, 2))
+    model = PivotedMap(RBF(0.7), rank=rank, tol=0.0).fit(A)
+    count = min(rank or 6, 6)
+    assert (
+        model.transform(A).shape == (6, count)
+        and len(model.pivots_) == len(set(model.pivots_.tolist())) == count
+    )
+    K, left = RBF(0.7)(A), RBF(0.7)(A)
+    for at in model.pivots_:  # the row of which most is left, taken off
+        assert np.diag(left)[at] == pytest.approx(np.diag(left).max())
+        left = left - np.outer(left[at], left[at]) / left[at, at]
+    np.testing.assert_allclose(model.transform(A) @ model.transform(A).T, K - left, atol=1e-10)
+
+
+def test_matrices_that_are_singular_but_for_rounding():
+    K = np.array([[1.0, 1.0], [1.0, np.nextafter(1.0, 2.0)]])
+    with pytest.warns(UserWarning, match="is singular"):
+        model = KernelRidge(kernel="precomputed", alpha=0.0).fit(K, [1.0, 2.0])
+    np.testing.assert_allclose(model.dual_coef_, [0.75, 0.75], rtol=1e-6)
+
+
+def test_sums_of_powers_begin_with_the_first():
+    np.testing.assert_allclose(PolynomialSum(1)(X), X @ X.T)
+    for degree in (1, 2, 4):
+        kernel = PolynomialSum(degree)
+        K = sum((X @ X.T) ** q for q in range(1, degree + 1))
+        np.testing.assert_allclose(kernel(X), K)
+        np.testing.assert_allclose(kernel.diag(X), np.diag(K))
+        Z = kernel.feature_map(X)
+        np.testing.assert_allclose(Z @ Z.T, K)
+        assert Z.shape[1] == kernel.feature_dim(2)
+    for wrong in (0, -1, 1.5):
+        with pytest.raises(DataError, match="whole number from 1"):
+            PolynomialSum(wrong)(X)
