@@ -13,6 +13,7 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.decomposition import NMF
 from gnomon.topics import (
     LatentDirichletAllocation,
+    _starts,
     codeword_counts,
     coherence,
     document_mixture,
@@ -355,3 +356,18 @@ def test_priors_of_a_file_are_positive_and_finite(prior, tmp_path):
     save(model, tmp_path / "spoiled")
     with pytest.raises(ModelFileError, match="doc_topic_prior_ is not positive"):
         load(tmp_path / "spoiled")
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1, 1e-6])
+def test_topics_start_alike_in_any_unit_of_counts(unit, monkeypatch):
+    monkeypatch.setattr(_starts, "NOISE_SHAPE", 1e30)
+    table = np.array([[0.5, 0.25, 0.0], [0.0, 0.0, 0.125]])
+    model = LatentDirichletAllocation(2)
+    found = _starts.first_topics(model._read(unit * table), 2, np.random.default_rng(0))
+    whole = 1.0 + 0.5 * 3 * np.array([[2 / 3, 1 / 3, 0.0], [0.0, 0.0, 1.0]])
+    assert sorted(found.round(9).tolist()) == sorted(whole.round(9).tolist())
+
+
+def test_learning_on_tells_a_trace_of_one_step():
+    model = quick("online").partial_fit(X)
+    assert model.trace_.seconds.tolist() == [0.0] and model.trace_.objective.tolist() == [model.bound_]
