@@ -355,3 +355,232 @@ def test_first_step_of_adam_by_hand(name, small):
     optimizer.step()  # means and squares, freed of their bias, are the slope and its square
     wanted = np.array([2.0, -1.0, 0.5]) - 0.1 * slope / (np.abs(slope) + small)
     np.testing.assert_allclose(one.detach().numpy(), wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"target_update": 3},
+        {"target_update": 4, "loss": "huber", "batch_size": 5},
+        {"target_update": 2, "max_grad_norm": 0.5, "gradient_steps": 2},
+        {"target_update": 0, "train_every": 2, "learning_starts": 4},
+        {"target_update": 5, "learning_rate_init": lambda step: 1.0 / (1 + step), "learning_starts": 1},
+    ],
+    ids=["copies", "huber", "short gradients", "seldom", "fading"],
+)
+def test_updates_of_dqn_by_a_table(options, double):
+    """Without hidden layers and with a memory of one move the network is a table, its gradient one entry."""
+    rng = np.random.default_rng(0)
+    moves = [
+        (
+            int(rng.integers(3)),
+            int(rng.integers(2)),
+            3 * rng.normal(),
+            int(rng.integers(3)),
+            rng.random() < 0.3,
+        )
+        for _ in range(17)
+    ]
+    defaults = {"hidden_layer_sizes": (), "solver": "sgd", "buffer_size": 1, "learning_starts": 0}
+    asked = {
+        **defaults,
+        "discount": 0.9,
+        "batch_size": 1,
+        "learning_rate_init": 0.4,
+        "double": double,
+        **options,
+    }
+    agent = DQN(**asked).learn_from(moves, 3, 2)
+    Q, old, updates = np.zeros((3, 2)), np.zeros((3, 2)), 0
+    for step, (s, a, r, then, over) in enumerate(moves, 1):
+        if step >= max(asked["learning_starts"], 1) and step % asked.get("train_every", 1) == 0:
+            for _ in range(asked.get("gradient_steps", 1)):
+                judge = old if asked["target_update"] else Q
+                best = Q[then].argmax() if double and asked["target_update"] else judge[then].argmax()
+                slope = Q[s, a] - r - (0.0 if over else 0.9 * judge[then, best])
+                if asked.get("loss") == "huber":
+                    slope = np.clip(slope, -1.0, 1.0)
+                most = asked.get("max_grad_norm", np.inf)
+                slope *= min(1.0, most / (abs(slope) + 1e-6))  # so PyTorch
+                rate = asked["learning_rate_init"]
+                Q[s, a] -= (rate(step) if callable(rate) else rate) * slope
+                updates += 1
+        if asked["target_update"] and step % asked["target_update"] == 0:
+            old = Q.copy()
+    np.testing.assert_allclose(agent.q_values([0, 1, 2]), Q, rtol=1e-5, atol=1e-9)
+    assert (agent.n_updates_, agent.n_steps_) == (updates, 17)
+    assert agent.predict([2, 0]).tolist() == Q[[2, 0]].argmax(axis=1).tolist()
+
+
+def batch_of(seen, actions, rewards, lengths, ended):
+    from gnomon.decide.batches import Batch
+
+    begins = np.concatenate([[0], np.cumsum(lengths)])
+    last = np.eye(3)[[0] * len(lengths)]
+    return Batch(np.eye(3)[seen], np.array(actions), np.array(rewards), begins, last, np.array(ended))
+
+
+def two_batches():
+    return [
+        batch_of([0, 1, 1, 2, 0], [0, 1, 1, 0, 1], [1.0, -2.0, 3.0, 0.5, 4.0], [3, 2], [True, False]),
+        batch_of([2, 2, 0, 1], [1, 0, 0, 1], [2.0, 1.0, -1.0, 5.0], [1, 3], [False, True]),
+    ]
+
+
+def to_go(batch, discount):
+    """Returns by their definition: every later reward of the episode, discounted."""
+    found = []
+    for i, j in zip(batch.begins[:-1], batch.begins[1:], strict=True):
+        found += [sum(discount ** (u - t) * batch.rewards[u] for u in range(t, j)) for t in range(i, j)]
+    return np.array(found)
+
+
+def three_states():
+    from gnomon.decide import MDP
+
+    return MDP(np.full((3, 2, 3), 1 / 3), np.zeros((3, 2)), layout="sas")
+
+
+@pytest.mark.parametrize("baseline", [None, "mean", "value"])
+@pytest.mark.parametrize("entropy_bonus", [0.0, 0.7])
+def test_two_steps_of_tabular_reinforce_by_hand(baseline, entropy_bonus, monkeypatch):
+    batches = two_batches()
+    plays = iter(batches)
+    monkeypatch.setattr("gnomon.decide.gradients.play_batch", lambda *given: next(plays))
+    agent = PolicyGradient(
+        discount=0.8, learning_rate=0.3, n_iterations=2, baseline=baseline, entropy_bonus=entropy_bonus
+    ).fit(three_states())
+    logits, values, mean, told = np.zeros((3, 2)), np.zeros(3), 0.0, []
+    for batch in batches:
+        p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        G, s = to_go(batch, 0.8), batch.seen.argmax(axis=1)
+        before = {"value": values[s], "mean": np.full(len(s), mean), None: np.zeros(len(s))}[baseline]
+        gradient, each = np.zeros((3, 2)), []
+        for i, j in zip(batch.begins[:-1], batch.begins[1:], strict=True):
+            for t in range(i, j):
+                part = np.zeros((3, 2))
+                part[s[t]] = -p[s[t]]
+                part[s[t], batch.actions[t]] += 1.0
+                each.append(0.8 ** (t - i) * (G[t] - before[t]) / 2 * part)
+        gradient = np.sum(each, axis=0)
+        spread = np.mean([(one**2).sum() for one in each]) - ((gradient / len(each)) ** 2).sum()
+        logs = np.log(p)
+        gradient = gradient - entropy_bonus * p * (logs - (p * logs).sum(axis=1, keepdims=True))
+        for x in set(s.tolist()):
+            values[x] += 0.2 * (G[s == x].mean() - values[x])
+        mean += 0.1 * (G[batch.begins[:-1]].mean() - mean)
+        logits = logits + 0.3 * gradient
+        told.append((batch.rewards.sum() / 2, len(s) / 2, spread, np.sqrt((gradient**2).sum())))
+    np.testing.assert_allclose(agent.logits_, logits, atol=1e-12)
+    np.testing.assert_allclose(agent.baseline_, values, atol=1e-12)
+    assert (agent.n_steps_, agent.n_episodes_) == (9, 4)
+    for name, column in zip(
+        ("return", "length", "variance", "gradient_norm"), np.transpose(told), strict=True
+    ):
+        np.testing.assert_allclose(agent.trace_[name], column, atol=1e-10, err_msg=name)
+
+
+@pytest.mark.parametrize("baseline", [None, "mean", "value"])
+@pytest.mark.parametrize("entropy_bonus", [0.0, 0.7])
+def test_two_steps_of_reinforce_with_a_network_by_hand(baseline, entropy_bonus, monkeypatch):
+    """A linear network over numbered states is the table of logits; Adam by its formula."""
+    start = np.array([[0.5, -0.3, 0.2], [-0.1, 0.4, 0.6]])
+    judge = np.array([[0.3, -0.2, 0.1]])
+    batches = two_batches()
+    plays = iter(batches)
+    monkeypatch.setattr("gnomon.decide.gradients.play_batch", lambda *given: next(plays))
+    monkeypatch.setattr(
+        "gnomon.decide.climbing.first_weights",
+        lambda sizes, *rest, **more: [(start if sizes[-1] == 2 else judge).copy()],
+    )
+    agent = PolicyGradient(
+        parameterization="network", hidden_layer_sizes=(), discount=0.8, learning_rate=0.3, n_iterations=2,
+        baseline=baseline, entropy_bonus=entropy_bonus,
+    ).fit(three_states())  # fmt: skip
+    W, V, mean, told = start.copy(), judge.copy(), 0.0, []
+    kept = [np.zeros((2, 2, 3)), np.zeros((2, 1, 3))]
+    for k, batch in enumerate(batches, 1):
+        z = W.T - W.T.max(axis=1, keepdims=True)
+        logs = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+        p, s, n = np.exp(logs), batch.seen.argmax(axis=1), len(batch.rewards)
+        G = to_go(batch, 0.8)
+        before = {"value": V[0, s], "mean": np.full(n, mean), None: np.zeros(n)}[baseline]
+        mean += 0.1 * (G[batch.begins[:-1]].mean() - mean)
+        gain = G - before
+        gain = gain if baseline is None else (gain - gain.mean()) / gain.std()
+        H = -(p * logs).sum(axis=1)
+        down, off = np.zeros((2, 3)), np.zeros((1, 3))
+        for t in range(n):
+            own = np.zeros(2)
+            own[batch.actions[t]] = 1.0
+            down[:, s[t]] -= gain[t] * (own - p[s[t]]) / n
+            down[:, s[t]] -= entropy_bonus * -p[s[t]] * (logs[s[t]] + H[s[t]]) / n
+            off[0, s[t]] += (V[0, s[t]] - G[t]) / n
+        told.append((H[s].mean(), np.var(G - before)))
+        for weights, slope, memory in ((W, down, kept[0]), (V, off, kept[1])):
+            memory[0] = 0.9 * memory[0] + 0.1 * slope
+            memory[1] = 0.999 * memory[1] + 0.001 * slope**2
+            weights -= 0.3 * memory[0] / (1 - 0.9**k) / (np.sqrt(memory[1] / (1 - 0.999**k)) + 1e-8)
+    np.testing.assert_allclose(agent.weights_[0], W, atol=1e-6)
+    np.testing.assert_allclose(agent.trace_["entropy"], np.transpose(told)[0], atol=1e-6)
+    np.testing.assert_allclose(agent.trace_["variance"], np.transpose(told)[1], atol=1e-6)
+    assert (agent.n_steps_, agent.n_episodes_) == (9, 4) and agent.trace_["episodes"].tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"clip": None}, {"clip": 0.05, "value_weight": 2.0}, {"entropy_bonus": 0.4}]
+)
+@pytest.mark.parametrize("rows", [1, 6])
+def test_an_update_of_ppo_goes_down_its_loss(options, rows):
+    from gnomon.decide.climbing import Climb
+    from gnomon.decide.networks import Net
+
+    rng = np.random.default_rng(3)
+    start, judge = rng.normal(size=(3, 4)), rng.normal(size=(1, 4))
+    seen, actions = rng.normal(size=(rows, 4)), rng.integers(3, size=rows)
+    A, goal = rng.normal(size=rows), rng.normal(size=rows)
+    own = {"clip": 0.2, "value_weight": 0.5, "entropy_bonus": 0.0, **options}
+
+    def parts(W):
+        z = seen @ W.T
+        return z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+
+    old = parts(start)[np.arange(rows), actions] + rng.uniform(-0.3, 0.3, rows)
+
+    def loss(W, V):
+        logs = parts(W)
+        taken = logs[np.arange(rows), actions]
+        better = (A - A.mean()) / A.std(ddof=1) if rows > 1 else A
+        gain = taken * better
+        if own["clip"] is not None:
+            ratio, c = np.exp(taken - old), own["clip"]
+            gain = np.array(
+                [min(x * g, min(max(x, 1 - c), 1 + c) * g) for x, g in zip(ratio, better, strict=True)]
+            )
+        entropy = -(np.exp(logs) * logs).sum(axis=1).mean()
+        off = ((goal - seen @ V[0]) ** 2).mean()
+        return -gain.mean() + own["value_weight"] * off - own["entropy_bonus"] * entropy, entropy
+
+    def slopes(at, f):
+        found = np.zeros_like(at)
+        for place in np.ndindex(at.shape):
+            step = np.zeros_like(at)
+            step[place] = 1e-6
+            found[place] = (f(at + step) - f(at - step)) / 2e-6
+        return found
+
+    policy, critic = (Net([w.copy()], "tanh", bias_first=False) for w in (start, judge))
+    for most in (1e9, 0.3):
+        for net, w in ((policy, start), (critic, judge)):
+            net.arrays[0][...] = w
+        optimizer = torch.optim.SGD([*policy.tensors, *critic.tensors], lr=0.1)
+        state = Climb(policy, critic, optimizer, 0, None)
+        told = PPO(max_grad_norm=most, **own)._update(
+            state, *(torch.from_numpy(x) for x in (seen, actions[:, None], old, A, goal))
+        )
+        np.testing.assert_allclose(told, loss(start, judge), rtol=1e-6)
+        down = slopes(start, lambda W: loss(W, judge)[0]), slopes(judge, lambda V: loss(start, V)[0])
+        size = np.sqrt(sum((one**2).sum() for one in down))
+        for net, w, slope in ((policy, start, down[0]), (critic, judge, down[1])):
+            np.testing.assert_allclose(net.arrays[0], w - 0.1 * slope * min(1.0, most / size), atol=1e-6)

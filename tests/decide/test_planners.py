@@ -390,3 +390,186 @@ def test_grid_world_can_be_solved_by_every_planner():
     grid = GridWorld.classic(living_reward=-0.04, discount=0.95)
     arrows = {grid.arrows(plan(name, grid).policy_) for name in PLANNERS}
     assert len(arrows) == 1
+
+
+# the same, sweep by sweep
+
+
+def with_ends(discount):
+    """Five states and three actions: rows of different sums, some actions not there."""
+    rng = np.random.default_rng(12)
+    stops = rng.uniform(0.0, 0.3, size=(5, 3))
+    T = rng.dirichlet(np.ones(5), size=(5, 3)) * (1 - stops)[..., None]
+    open_ = np.ones((5, 3), dtype=bool)
+    open_[[0, 3, 3], [2, 0, 1]] = False
+    r = rng.normal(size=(5, 3)) * 4
+    return MDP(T, r, discount=discount, layout="sas", termination=stops, available=open_), T, r, open_
+
+
+class Sweeps:
+    """Backups of values by the formula, with their bounds."""
+
+    def __init__(self, discount):
+        self.mdp, self.T, self.r, self.open = with_ends(discount)
+        self.g = discount
+        sums = self.T.sum(axis=2)[self.open]
+        self.most, self.least = discount * sums.max(), discount * sums.min()
+
+    def q(self, V):
+        return np.where(self.open, self.r + self.g * self.T @ V, -np.inf)
+
+    def bounds(self, V):
+        """What is added to BV: sums of c, c², ... times the smallest and the largest change."""
+        change = self.q(V).max(axis=1) - V
+        low, high = change.min(), change.max()
+        below = low * (self.most / (1 - self.most) if low < 0 else self.least / (1 - self.least))
+        return below, high * (self.most / (1 - self.most) if high > 0 else self.least / (1 - self.least))
+
+    def along(self, policy, V):
+        at = np.arange(5), policy
+        return self.r[at] + self.g * self.T[at] @ V
+
+    def told(self, model, best, V, steps, backups):
+        """Compare a fitted planner with the last backup of V."""
+        below, above = self.bounds(V)
+        middle = best + (below + above) / 2
+        np.testing.assert_allclose(model.V_, middle, atol=1e-10)
+        np.testing.assert_allclose(model.Q_, self.q(middle), atol=1e-10)
+        assert np.asarray(model.policy_).tolist() == self.q(V).argmax(axis=1).tolist()
+        np.testing.assert_allclose(model.lower_, best + below, atol=1e-10)
+        np.testing.assert_allclose(model.upper_, best + above, atol=1e-10)
+        assert model.gap_ == pytest.approx((above - below) / 2, abs=1e-12)
+        assert model.policy_gap_ == pytest.approx(above - below, abs=1e-12)
+        assert model.residual_ == pytest.approx(np.abs(self.q(middle).max(axis=1) - middle).max(), abs=1e-12)
+        np.testing.assert_allclose(model.iterate_, best, atol=1e-10)
+        assert (model.n_iter_, model.n_backups_, model.converged_) == (steps, backups, True)
+        truth = solve(self.mdp, "linear_program").V_
+        assert (model.lower_ <= truth + 1e-8).all() and (truth <= model.upper_ + 1e-8).all()
+
+
+@pytest.mark.parametrize("initial", [None, [9.0, -3.0, 0.5, 0.0, 2.0]])
+@pytest.mark.parametrize(("discount", "tol"), [(0.9, 1e-4), (0.5, 1e-7), (0.9, 3.0)])
+def test_sweeps_and_their_bounds_one_by_one(discount, tol, initial):
+    twin = Sweeps(discount)
+    V, gaps = np.array(initial if initial is not None else np.zeros(5)), []
+    while not gaps or gaps[-1] > tol:
+        old = V
+        V = twin.q(V).max(axis=1)
+        below, above = twin.bounds(old)
+        gaps.append((above - below) / 2)
+    model = ValueIteration(tol=tol, initial=initial, eliminate=False).fit(twin.mdp)
+    twin.told(model, V, old, len(gaps), 12 * len(gaps))
+    np.testing.assert_allclose(model.trace_.certificate, gaps, atol=1e-10)
+    np.testing.assert_allclose(model.trace_.objective, gaps, atol=1e-10)
+    shrunk = ValueIteration(tol=tol, initial=initial).fit(twin.mdp)  # rules actions out
+    np.testing.assert_allclose(shrunk.V_, model.V_, atol=1e-10)
+    assert shrunk.n_iter_ == model.n_iter_ and shrunk.n_backups_ <= model.n_backups_
+
+
+@pytest.mark.parametrize(("discount", "tol"), [(0.9, 1e-3), (0.5, 1e-6)])
+def test_the_classical_rule_stops_by_the_change_alone(discount, tol):
+    twin = Sweeps(discount)
+    V, errors = np.zeros(5), []
+    while not errors or errors[-1] > tol:
+        old = V
+        V = twin.q(V).max(axis=1)
+        errors.append(np.abs(V - old).max() * twin.most / (1 - twin.most))
+    model = ValueIteration(tol=tol, extrapolate=False, eliminate=False).fit(twin.mdp)
+    assert model.n_iter_ == len(errors)
+    np.testing.assert_allclose(model.trace_.certificate, errors, rtol=1e-8)
+    np.testing.assert_allclose(model.V_, V, atol=1e-10)
+    assert model.gap_ == pytest.approx(max(map(abs, twin.bounds(old))), abs=1e-12)
+
+
+@pytest.mark.parametrize("n_sweeps", [0, 1, 3, "auto"])
+@pytest.mark.parametrize("first", [None, [1, 2, 0, 2, 1]])
+@pytest.mark.parametrize(("discount", "tol"), [(0.95, 1e-6), (0.5, 1e-3)])
+def test_sweeps_of_policies_one_by_one(n_sweeps, first, discount, tol):
+    twin = Sweeps(discount)
+    V = np.zeros(5)
+    policy = np.where(twin.open, twin.mdp.expected_rewards_, -np.inf).argmax(axis=1)
+    if first is not None:
+        policy = np.array(first)
+        V = twin.along(policy, V)
+    sweeps, steps, backups, half = 5 if n_sweeps == "auto" else n_sweeps, 0, 0, np.inf
+    while half > tol:
+        old, before = V, policy
+        policy, best = twin.q(V).argmax(axis=1), twin.q(V).max(axis=1)
+        below, above = twin.bounds(V)
+        half = (above - below) / 2
+        steps, backups = steps + 1, backups + 12
+        if n_sweeps == "auto" and (policy == before).all():
+            sweeps = min(2 * sweeps, 200)
+        if half > tol:
+            V = best
+            for _ in range(sweeps):
+                V = twin.along(policy, V)
+            backups += sweeps * 5
+    model = PolicyIteration(n_sweeps=n_sweeps, tol=tol, initial_policy=first).fit(twin.mdp)
+    twin.told(model, best, old, steps, backups)
+
+
+@pytest.mark.parametrize(("discount", "tol"), [(0.95, 1e-6), (0.9, 1e-2), (0.5, 1e-9)])
+def test_sweeps_in_place_one_by_one(discount, tol):
+    """Every tenth sweep is a true backup with bounds; one comes at once where the others hardly change."""
+    twin = Sweeps(discount)
+    V, sweeps, steps, half = np.zeros(5), 0, 0, np.inf
+    while half > tol:
+        steps += 1
+        if sweeps % 10:
+            old = V.copy()
+            for s in range(5):
+                V[s] = twin.q(V)[s].max()
+            near = np.abs(V - old).max() <= tol * (1 - twin.most)
+            sweeps = (sweeps // 10 + 1) * 10 if near else sweeps + 1
+            continue
+        old, V = V, twin.q(V).max(axis=1)
+        below, above = twin.bounds(old)
+        half, sweeps = (above - below) / 2, sweeps + 1
+        best, V = V, V.copy()
+    twin.told(ValueIteration(update="gauss_seidel", tol=tol).fit(twin.mdp), best, old, steps, 12 * steps)
+
+
+@pytest.mark.parametrize("discount", [0.5, 0.95])
+def test_improvements_of_exact_policies_one_by_one(discount):
+    twin = Sweeps(discount)
+    policy, visited, done = np.array([1, 0, 2, 2, 0]), [], False
+    while not done:
+        visited.append(policy.tolist())
+        at = np.arange(5), policy
+        V = np.linalg.solve(np.eye(5) - discount * twin.T[at], twin.r[at])
+        Q = twin.q(V)
+        done = bool((Q[at] >= Q.max(axis=1) - 1e-9).all())
+        policy = np.where(Q[at] >= Q.max(axis=1) - 1e-9, policy, Q.argmax(axis=1))
+    model = PolicyIteration(initial_policy=visited[0]).fit(twin.mdp)
+    assert model.policies_.tolist() == visited and len(visited) > 1
+    assert (model.n_iter_, model.n_backups_) == (len(visited), 12 * len(visited))
+    np.testing.assert_allclose(model.V_, V, atol=1e-9)
+    np.testing.assert_allclose(model.Q_, Q, atol=1e-9)
+    assert model.optimal_actions_.sum() == 5 and model.optimal_actions_[np.arange(5), policy].all()
+    assert model.gap_ == pytest.approx(0.0, abs=1e-9) and model.residual_ == pytest.approx(0.0, abs=1e-9)
+    with pytest.warns(UserWarning, match="did not converge in 1 "):
+        short = PolicyIteration(initial_policy=visited[0], max_iter=1).fit(twin.mdp)
+    first = np.array(visited[0])
+    V = np.linalg.solve(np.eye(5) - discount * twin.T[np.arange(5), first], twin.r[np.arange(5), first])
+    below, above = twin.bounds(V)
+    assert short.gap_ == pytest.approx((above - below) / 2) and not short.converged_
+    assert short.policy_gap_ == pytest.approx(above - below)
+    assert short.residual_ == pytest.approx((twin.q(V).max(axis=1) - V).max())
+    np.testing.assert_allclose(short.lower_, twin.q(V).max(axis=1) + below)
+    np.testing.assert_allclose(short.iterate_, V)
+
+
+@pytest.mark.parametrize("n_sweeps", [None, 0, 2, "auto"])
+def test_without_a_discount_sweeps_end_with_the_change_and_the_policy_is_evaluated(n_sweeps):
+    world = GridWorld.small(start=(2, 0), living_reward=-0.04, discount=1.0)
+    if n_sweeps is None:
+        model = ValueIteration(tol=1e-3).fit(world)
+    else:
+        model = PolicyIteration(n_sweeps=n_sweeps, tol=1e-3).fit(world)
+    P, r = world.induced(model.policy_)
+    V = np.linalg.solve(np.eye(8) - P.toarray(), r)
+    np.testing.assert_allclose(model.V_, V, atol=1e-9)
+    np.testing.assert_allclose(model.Q_.max(axis=1), V, atol=1e-9)
+    assert model.converged_ and np.isnan(model.gap_) and np.isinf(model.upper_).all()
+    assert model.trace_.objective[-1] <= 1e-3 < model.trace_.objective[-2]

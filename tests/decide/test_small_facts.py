@@ -1,14 +1,15 @@
 """Bounds, journeys, policies and the worlds they fit, chances of arms, memories of moves, and returns."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from scipy import stats
+from scipy import sparse, stats
 
-from decide.worlds import plain_values, six_states
+from decide.worlds import R2, T2, plain_values, six_states
 from gnomon.core.errors import DataError, ModelFileError, ZeroEvidenceError
 from gnomon.decide import (
     MDP,
@@ -22,16 +23,20 @@ from gnomon.decide import (
     LinearProgram,
     PolicyGradient,
     PolicyIteration,
+    QLearning,
     RunningMean,
     SoftmaxBehavior,
     ThompsonBandit,
     ValueIteration,
+    compare_agents,
     solve,
 )
 from gnomon.decide.behavior import coded_behavior
 from gnomon.decide.comparison import interquartile_mean
 from gnomon.decide.evaluation import softmax
+from gnomon.decide.journeys import Journeys
 from gnomon.decide.logs import read_log
+from gnomon.decide.networks import NetworkPolicy, Sight, single_envs
 from gnomon.decide.policies import Policy
 from gnomon.decide.replay import Replay
 from gnomon.decide.returns import returns_of
@@ -461,3 +466,174 @@ def test_one_journey_and_what_cannot_be_seen():
             ask([0, 1], [0])
     value, path = blind.decode([1, 1], [0])
     assert path.tolist() == [1, 1] and value == pytest.approx(np.log(0.5))
+
+
+# what few tests reach
+
+
+class Always:
+    def __init__(self, u):
+        self.u = u
+
+    def random(self, n=None):
+        return self.u if n is None else np.full(n, self.u)
+
+
+def test_rows_of_a_process_may_be_sparse_and_stacked():
+    mdp = six_states(0.5)
+    for rows in (mdp.rows_, mdp.rows_.toarray(), sparse.coo_array(mdp.rows_)):
+        same = MDP(rows, mdp.expected_rewards_, discount=0.5, layout="rows")
+        assert_allclose(same.rows_.toarray(), mdp.rows_.toarray())
+        assert (same.n_states, same.n_actions) == (6, 3)
+    by_action = [sparse.csr_array(mdp.rows_.toarray().reshape(6, 3, 6)[:, a]) for a in range(3)]
+    assert_allclose(MDP(by_action, mdp.expected_rewards_, discount=0.5).rows_.toarray(), mdp.rows_.toarray())
+
+
+@pytest.mark.parametrize("shape", ["states", "pairs", "moves"])
+def test_processes_of_the_toolbox(shape):
+    rng = np.random.default_rng(1)
+    P, R = rng.dirichlet(np.ones(4), size=(2, 4)), rng.normal(size=(2, 4, 4))
+    mean = np.einsum("asj,asj->sa", P, R)
+    given = {"states": mean[:, 0], "pairs": mean, "moves": R}[shape]
+    mdp = MDP.from_toolbox(P, given, discount=0.9)
+    assert_allclose(mdp.rows_.toarray().reshape(4, 2, 4), P.transpose(1, 0, 2))
+    wanted = np.repeat(mean[:, :1], 2, axis=1) if shape == "states" else mean
+    assert_allclose(mdp.expected_rewards_, wanted)
+
+
+def test_policies_as_indicators_of_actions():
+    mdp = MDP(np.full((3, 2, 3), 1 / 3), np.arange(6.0).reshape(3, 2), discount=0.5, layout="sas")
+    wanted = mdp.evaluate([1, 0, 1]).value
+    assert_allclose(mdp.evaluate([[0, 1], [1, 0], [0, 1]]).value, wanted)
+    for wrong in (
+        [[1, 1], [1, 0], [0, 1]],
+        [[0, 2], [1, 0], [0, 1]],
+        [[0, 0], [1, 0], [0, 1]],
+        [[0, 1], [1, 0]],
+    ):
+        with pytest.raises(DataError, match="one action for each of the 3 states"):
+            mdp.evaluate(wrong)
+    square = MDP(np.full((2, 2, 2), 0.5), [[0.0, 1.0], [2.0, 0.0]], discount=0.5, layout="sas")
+    timed = square.evaluate(
+        [[0, 1], [1, 0]]
+    )  # as many states as actions: a row for each number of steps to go
+    assert timed.method == "horizon" and timed.value.shape == (3, 2)
+
+
+def test_worlds_come_as_lists_of_themselves():
+    mdp = six_states(0.5)
+    model = ValueIteration().fit([mdp, mdp])
+    assert_allclose(model.V_, ValueIteration().fit(mdp).V_)
+    assert model.predict([mdp, mdp]).tolist() == model.predict(mdp).tolist()
+    for wrong in ([mdp, six_states(0.5)], [mdp, 3], []):
+        with pytest.raises((DataError, ValueError, TypeError)):
+            ValueIteration().fit(wrong)
+
+
+@pytest.mark.parametrize("states", [1000, 0])
+@pytest.mark.parametrize("given", ["nothing", "nonsense"])
+def test_equations_that_the_iteration_cannot_solve_are_solved_otherwise(states, given, monkeypatch):
+    monkeypatch.setattr("gnomon.decide.evaluation.DENSE_STATES", states)
+    answer = (np.full(6, np.nan), 0) if given == "nothing" else (np.full(6, 1e3), 7)
+    monkeypatch.setattr("gnomon.decide.evaluation.bicgstab", lambda *args, **more: answer)
+    mdp, policy = six_states(0.9), np.array([0, 1, 2, 0, 1, 2])
+    P, r = mdp.induced(policy)
+    found = mdp.evaluate(policy, method="iterative", tol=1e-9)
+    assert_allclose(found.value, np.linalg.solve(np.eye(6) - 0.9 * P.toarray(), r), atol=1e-8)
+    assert found.method == "iterative"
+
+
+@pytest.mark.parametrize("method", ["sweeps", "gauss_seidel"])
+def test_sweeps_end_where_the_numbers_do(method):
+    mdp, policy = six_states(0.7), np.zeros(6, int)
+    P, r = mdp.induced(policy)
+    found = mdp.evaluate(policy, method=method, tol=1e-30).value
+    assert_allclose(found, np.linalg.solve(np.eye(6) - 0.7 * P.toarray(), r), rtol=1e-13)
+
+
+@pytest.mark.parametrize("rate", [1e-2, 3.0, 4e4])
+def test_the_exact_step_is_halved_until_it_gains(rate):
+    mdp = MDP(T2, R2, discount=0.9, layout="sas", start=0)
+    options = {"exact": True, "discount": 0.9, "learning_rate": rate}
+    agent = PolicyGradient(n_iterations=2, **options).fit(mdp)
+    logits, told, halved = np.zeros((2, 2)), [], 0
+    for _ in range(2):
+        J, gradient = mdp.policy_gradient(logits)
+        while mdp.policy_gradient(logits + rate * gradient)[0] < J + 1e-4 * rate * (gradient**2).sum():
+            rate, halved = rate / 2, halved + 1
+        logits = logits + rate * gradient
+        told.append((mdp.policy_gradient(logits)[0], np.sqrt((gradient**2).sum())))
+        rate = min(4 * rate, 1e6)
+    assert_allclose(agent.logits_, logits, rtol=1e-10)
+    assert_allclose(agent.trace_["return"], np.transpose(told)[0], rtol=1e-10)
+    assert_allclose(agent.trace_["gradient_norm"], np.transpose(told)[1], rtol=1e-10)
+    assert (halved > 0) == (options["learning_rate"] > 1e3)
+
+
+def test_some_of_the_journeys():
+    whole = Journeys([(np.array([i]), np.array([], int)) for i in range(4)])
+    part = whole.take([2, 0])
+    assert len(part) == 2 and [one[0].tolist() for one in part.journeys] == [[2], [0]]
+    assert part.digest() != whole.digest() == whole.take(range(4)).digest()
+
+
+def test_networks_draw_their_actions_where_asked():
+    weights = [np.log(np.array([[0.25, 0.5], [0.0, 0.5], [0.75, 0.0]]) + 1e-300)]
+    sight = Sight(2, 2)
+    policy = NetworkPolicy(weights, sight, "tanh", bias_first=False, stochastic=True)
+    for state, u, action in [
+        (0, 0.0, 0),
+        (0, 0.24, 0),
+        (0, 0.26, 2),
+        (0, 0.999, 2),
+        (1, 0.49, 0),
+        (1, 0.51, 1),
+    ]:
+        assert policy.act(state, Always(u)) == action
+    assert policy.act(1, Always(1.0)) == 2  # rounding may leave the last sum below one
+    assert policy.act(0) == 2 and policy.act(1) == 0  # without a stream, the likeliest
+    sure = NetworkPolicy(weights, sight, "tanh", bias_first=False)
+    assert sure.act(0, Always(0.0)) == 2
+    assert_allclose(policy.probabilities(0), [0.25, 0.0, 0.75], atol=1e-12)
+    assert repr(policy) == "NetworkPolicy(2 inputs, 1 arrays of weights)"
+    vector = SimpleNamespace(env=SimpleNamespace(envs=["one", "two"]))
+    assert single_envs(vector, 1) == ["one", "two"]
+
+
+def test_scores_of_agents_are_mean_returns_of_a_hundred_episodes():
+    world = GridWorld.small(start=(2, 0))
+    agent = QLearning(discount=0.9, n_episodes=50, random_state=0).fit(world)
+    found = agent.evaluate(world)
+    assert agent.score(world) == found.mean == np.mean(found.returns) and len(found.returns) == 100
+    assert agent.evaluate(world, 7).returns.tolist() == found.returns[:7].tolist()
+    error = np.std(found.returns, ddof=1) / 10
+    assert found.standard_error == pytest.approx(error)
+    reach = stats.t.ppf(0.95, 99) * error
+    wide = agent.evaluate(world, confidence=0.9)
+    assert_allclose((wide.low, wide.high), (found.mean - reach, found.mean + reach))
+
+
+def test_agents_side_by_side_are_drawn():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    world = GridWorld.small(start=(2, 0))
+    agents = {"slow": QLearning(n_episodes=5), "slower": QLearning(n_episodes=3)}
+    found = compare_agents(world, agents, n_seeds=3, n_episodes=2, random_state=0)
+    ax = found.plot()
+    assert sorted(len(line.get_xdata()) for line in ax.lines) == [3, 5]
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"slow", "slower"}
+    frame = found.to_frame()
+    assert list(frame.columns) == ["interquartile_mean", "low", "high", "coverage"] and len(frame) == 2
+    pyplot.close("all")
+
+
+def test_environments_are_cut_off_after_two_hundred_moves():
+    gymnasium = pytest.importorskip("gymnasium")
+    names = [
+        f"gnomon/{name}-v0"
+        for name in ("GridWorldSmall", "GridWorldClassic", "Chain", "Bandit", "HiddenGrid")
+    ]
+    assert [gymnasium.spec(name).max_episode_steps for name in names] == [200] * 5
+    env = gymnasium.make("gnomon/Chain-v0")
+    env.reset(seed=0)
+    cut = [env.step(0)[3] for _ in range(200)]
+    assert cut == [False] * 199 + [True]

@@ -83,6 +83,58 @@ def test_places_without_a_value_are_stepped_around():
     assert state.theta[0] == pytest.approx(1.0, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("first", "moved"),
+    [
+        (2e-4, 1.0),  # gains a ten-thousandth of what the slope promises: enough
+        (1e-4, 1.0),
+        (0.9e-4, 0.5),  # too little
+        (-0.5e-4, 0.5 / 1.00005),  # the top of the parabola through both values: 1/(2(1 - first))
+        (-1.0, 0.25),
+        (-2.0, 1 / 6),
+        (-9.0, 0.1),
+        (-np.inf, 0.2),
+        (np.inf, 0.2),
+    ],
+)
+def test_a_step_that_does_not_gain_enough_is_shortened(first, moved):
+    def objective(t):
+        return (first if t[0] == 1.0 else 0.9 * float(t[0])), np.ones(1), float(t[0])
+
+    bounds = np.array([[-5.0, 5.0]])
+    after = climb(objective, bounds, begin(objective, np.zeros(1)))
+    assert after.theta[0] == after.fit == pytest.approx(moved) and after.steps == 1
+    assert after.value == (first if moved == 1.0 else pytest.approx(0.9 * moved))
+
+
+@pytest.mark.parametrize("sizes", [(40.0,), (2.0, -0.5), (0.25, 0.25)])
+def test_the_first_step_and_any_step_have_a_longest(sizes):
+    """The first step changes all logarithms by one together; later ones each by three."""
+    gradient = np.array(sizes)
+
+    def plain(t):
+        return float(gradient @ t), gradient, None
+
+    bounds = np.tile([-1e6, 1e6], (len(sizes), 1))
+    start = begin(plain, np.zeros(len(sizes)))
+    first = climb(plain, bounds, start)
+    assert_allclose(first.theta, gradient / max(1.0, np.abs(gradient).sum()))
+    later = climb(plain, bounds, first._replace(bend=np.eye(len(sizes))))
+    assert_allclose(later.theta - first.theta, gradient * min(1.0, 3.0 / np.abs(gradient).max()))
+
+
+def test_a_climb_is_done_where_no_step_gains():
+    def spike(t):  # falls on every side, whatever the slope says
+        return -float(np.abs(t).max() > 0), np.ones(2), None
+
+    asked = []
+    after = climb(
+        lambda t: asked.append(t) or spike(t), np.tile([-9.0, 9.0], (2, 1)), begin(spike, np.zeros(2))
+    )
+    assert after.done and after.value == 0.0 and after.steps == 0 and not after.theta.any()
+    assert len(asked) == 24  # twelve lengths along either direction
+
+
 def test_a_climb_that_gains_next_to_nothing_ends_after_two_steps():
     def plain(t):  # so flat that every step gains less than a billionth, but the slope is not none
         return 1.0 + 2e-5 * float(t[0]), np.array([2e-5]), None
@@ -297,3 +349,17 @@ def test_roots_of_singular_covariances():
     ):
         found, _ = root(C)
         assert_allclose(found @ found.T, wanted, atol=1e-9)
+
+
+def test_directions_do_not_leave_through_a_bound():
+    """Newton's step would leave by the first coordinate, though its slope points inside: it rests, and alone the
+    second one is climbed."""
+    A = np.array([[1.0, 0.9], [0.9, 1.0]])
+    top = np.linalg.solve(A, [0.1, 1.0])
+    bounds = np.array([[0.0, 9.0], [-9.0, 9.0]])
+    state = begin(hill(A, top), np.zeros(2))._replace(bend=A, steps=1)
+    assert top[0] < 0 < state.gradient[0]
+    assert_allclose(climb(hill(A, top), bounds, state).theta, [0.0, 1.0])
+    mirrored = np.array([[-9.0, 0.0], [-9.0, 9.0]])
+    state = begin(hill(A, -top), np.zeros(2))._replace(bend=A, steps=1)
+    assert_allclose(climb(hill(A, -top), mirrored, state).theta, [0.0, -1.0])

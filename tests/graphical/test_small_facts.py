@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize
 
 from gnomon.core.errors import DataError, DegenerateError
-from gnomon.graphical import ChowLiuTree, Factor, MarkovRandomField
+from gnomon.graphical import BayesianNetwork, ChowLiuTree, Factor, MarkovRandomField
 
 PAIR = np.array([[3.0, 1.0, 0.5], [0.25, 2.0, 4.0]])
 
@@ -55,3 +55,22 @@ def test_names_of_columns_must_differ():
     frame = pd.DataFrame([["u", "v", "u"], ["v", "u", "u"]], columns=["a", "b", "b"])
     with pytest.raises(DataError, match="'b' is there twice"):
         ChowLiuTree().fit(frame)
+
+
+@pytest.mark.parametrize("prior", ["mle", "bdeu"])
+@pytest.mark.parametrize("point", ["mean", "mode"])
+def test_complete_rows_are_learned_in_one_step(prior, point):
+    frame = pd.DataFrame({"a": list("uvuvuuvv"), "b": list("xxyyxyxx")})
+    options = {"prior": prior, "point": point, "equivalent_sample_size": 12.0}
+    model = BayesianNetwork([("a", "b")], **options).fit(frame)
+    assert model.n_iter_ == 1 and model.converged_ and len(model.trace_.objective) == 1
+    alpha = {"mle": 0.0, "bdeu": 3.0}[prior] - (point == "mode") * (prior == "bdeu")  # 12 / (2 · 2)
+    counts = np.array([[2.0, 2.0], [3.0, 1.0]])  # of x and y below u and v
+    told = counts + alpha
+    np.testing.assert_allclose(model.tables_["b"], told / told.sum(axis=1, keepdims=True))
+    first = np.array([4.0, 4.0]) + (6.0 - (point == "mode") if prior == "bdeu" else 0.0)
+    np.testing.assert_allclose(model.tables_["a"], first / first.sum())
+    logs = 4 * np.log(model.tables_["a"]).sum() + (counts * np.log(model.tables_["b"])).sum()
+    assert model.log_likelihood_ == pytest.approx(logs)
+    before = (first - 4.0) @ np.log(model.tables_["a"]) + (alpha * np.log(model.tables_["b"])).sum()
+    assert model.trace_.objective[0] == pytest.approx(logs + before)

@@ -4,12 +4,18 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.recommend import (
     AlternatingLeastSquares,
     BayesianMatrixFactorization,
+    ContentBasedRecommender,
+    GreedyFactorization,
     HybridFactorization,
+    ItemItemRecommender,
+    KNNRecommender,
     MatrixFactorization,
+    MeanRecommender,
+    similarity,
 )
 from recommend.data import R56
 
@@ -131,3 +137,179 @@ def test_reasons_for_a_row_are_those_of_the_user_who_has_it():
     ):
         with pytest.raises(DataError, match=words):
             model.explain(user, rows, item)
+
+
+PHI = np.array([[1.0, 0.0], [0.5, 1.0], [0.0, 2.0], [1.0, 1.0], [2.0, 0.5], [0.3, 0.3]])
+
+
+def draws():
+    return BayesianMatrixFactorization(2, n_burn=1, n_samples=3, random_state=0)
+
+
+SPOILED = {
+    "users": (lambda: MatrixFactorization(2, random_state=0), "user_factors_", lambda a: a[:-1]),
+    "items": (lambda: MatrixFactorization(2, random_state=0), "item_factors_", lambda a: a[:-1]),
+    "ranks": (lambda: MatrixFactorization(2, random_state=0), "item_factors_", lambda a: a[:, :-1]),
+    "a vector": (lambda: MatrixFactorization(2, random_state=0), "user_factors_", lambda a: a[:, 0]),
+    "biases": (lambda: MatrixFactorization(2, biases=True, random_state=0), "user_bias_", lambda a: a[:-1]),
+    "draws of users": (
+        draws, "user_samples_", lambda a: a[:, :-1],
+    ),
+    "draws of items": (
+        draws, "item_samples_", lambda a: a[:, :-1],
+    ),
+    "a draw less": (
+        draws, "item_samples_", lambda a: a[:-1],
+    ),
+    "a noise less": (
+        draws, "noise_samples_", lambda a: a[:-1],
+    ),
+    "draws of another rank": (
+        draws, "item_samples_", lambda a: a[..., :1],
+    ),
+    "maps of users": (lambda: HybridFactorization(2, random_state=0), "coef_user_", lambda a: a[:-1]),
+    "maps of items": (lambda: HybridFactorization(2, random_state=0), "coef_item_", lambda a: a[:-1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_factors_of_a_spoiled_file_are_refused(name):
+    make, part, change = SPOILED[name]
+    model = make()
+    model.fit(R56, item_features=PHI) if isinstance(model, HybridFactorization) else model.fit(R56)
+    model._check_loaded()
+    setattr(model, part, change(getattr(model, part)))
+    with pytest.raises(ModelFileError, match="do(es)? not fit"):
+        model._check_loaded()
+
+
+def test_likenesses_of_other_items_are_refused():
+    model = ItemItemRecommender(2).fit(csr_matrix(np.nan_to_num(R56)))
+    model._check_loaded()
+    for cut in (np.s_[:-1], np.s_[:, :-1]):
+        spoiled = ItemItemRecommender(2).fit(csr_matrix(np.nan_to_num(R56)))
+        spoiled.similarity_ = model.similarity_[cut]
+        with pytest.raises(ModelFileError, match="likenesses do not fit"):
+            spoiled._check_loaded()
+
+
+def test_content_is_told_feature_by_feature():
+    model = ContentBasedRecommender(regularization=0.5).fit(R56, item_features=PHI)
+    parts = model.explain(1, 4)
+    np.testing.assert_allclose(parts, model.coef_[1] * PHI[4])
+    assert model.offset_[1] + parts.sum() == pytest.approx(model.predict([(1, 4)])[0])
+    for unknown in ((77, 4), (1, 99)):
+        assert model.explain(*unknown).tolist() == [0.0, 0.0]
+    new = np.array([[3.0, -1.0], [0.0, 0.0]])
+    np.testing.assert_allclose(model.predict_items(1, new), model.offset_[1] + new @ model.coef_[1])
+    np.testing.assert_allclose(model.predict_items(1, new[0]), [model.offset_[1] + new[0] @ model.coef_[1]])
+    assert model.predict_items(77, new).tolist() == [model.global_mean_] * 2
+    plain = ContentBasedRecommender(regularization=0.5).fit(R56)  # without features every item is its own
+    assert plain.coef_.shape == (5, 6)
+    np.testing.assert_allclose(plain.item_features_, np.eye(6))
+
+
+def test_an_evaluation_without_test_users_has_no_lists():
+    from gnomon.core.ratings import read_ratings
+    from gnomon.recommend.evaluation import _lists_of
+
+    model, train = MatrixFactorization(2, random_state=0).fit(R56), read_ratings(R56, None)
+    assert _lists_of(model, train, np.array([], int), 3) == []
+    lists = _lists_of(model, train, np.array([0, 3]), 2)
+    assert [len(one) for one in lists] == [min(2, int((~SEEN[u]).sum())) for u in (0, 3)]
+    for user, one in zip((0, 3), lists, strict=True):
+        open_ = np.flatnonzero(~SEEN[user])
+        order = open_[np.argsort(-model.predict([(user, j) for j in open_]), kind="stable")]
+        assert list(one) == order[: len(one)].tolist()
+
+
+def test_the_names_of_implicit_are_those_of_the_factors():
+    model = MatrixFactorization(2, random_state=0).fit(R56)
+    assert model.user_factors is model.user_factors_ and model.item_factors is model.item_factors_
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"a": 0}, "give both a and b"),
+        ({"b": 0}, "give both a and b"),
+        ({"a": 0, "b": 77}, "user 77 is not among"),
+        ({"a": 6, "b": 0, "mode": "item"}, "item 6 is not among"),
+        ({"kind": "cosin"}, "Did you mean 'cosine'"),
+        ({"mode": "users"}, "'user' or 'item'; got 'users'"),
+        ({"shrinkage": -0.1}, "got -0.1 and"),
+        ({"shrinkage": np.nan}, "must not be negative"),
+        ({"min_common": 0}, "at least 1"),
+    ],
+    ids=str,
+)
+def test_similarities_that_cannot_be_asked_for(asked, words):
+    with pytest.raises(DataError, match=words):
+        similarity(R56, **asked)
+    assert similarity(R56, shrinkage=0.0, min_common=1).shape == (5, 5)
+    assert similarity(R56, 0, 5, mode="item", kind="jaccard") == pytest.approx(
+        (SEEN[:, 0] & SEEN[:, 5]).sum() / (SEEN[:, 0] | SEEN[:, 5]).sum()
+    )
+
+
+@pytest.mark.parametrize("refit", ["none", "full"])
+def test_a_component_that_gains_nothing_is_not_kept(refit):
+    table = np.outer([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 5.0])
+    model = GreedyFactorization(
+        3, regularization=0.0, stopping="gain", refit=refit, inner_iterations=500
+    ).fit(table)
+    assert model.user_factors_.shape == (4, 1) and model.item_factors_.shape == (3, 1)
+    np.testing.assert_allclose(model.predict_matrix(), table, rtol=1e-6)
+    assert model.residuals_[0] == pytest.approx(0.0, abs=1e-9) and model.n_iter_ == len(model.residuals_) == 2
+    zero = GreedyFactorization(3, regularization=0.5, stopping="gain").fit(np.zeros((3, 3)))
+    assert zero.user_factors_.shape[1] == 1 and zero.n_iter_ == 1
+
+
+@pytest.mark.parametrize("patience", [1, 2, 9])
+def test_the_best_number_of_components_is_that_of_the_least_validation_error(patience):
+    rng = np.random.default_rng(4)
+    table = rng.normal(size=(20, 2)) @ rng.normal(size=(2, 15)) + 0.5 * rng.normal(size=(20, 15))
+    model = GreedyFactorization(7, regularization=0.1, patience=patience, random_state=0).fit(table)
+    curve = model.validation_curve_
+    best = int(np.argmin(curve)) + 1
+    assert model.user_factors_.shape[1] == model.item_factors_.shape[1] == best
+    assert model.n_iter_ == len(curve) == min(7, best + patience)
+    np.testing.assert_allclose(model.trace_["validation_mse"], curve)
+    np.testing.assert_allclose(model.trace_.objective, model.residuals_)
+    assert (np.diff(model.residuals_) < 0).all() and len(model.component_objectives_) == len(curve)
+
+
+def test_who_has_no_ratings_has_no_bias():
+    table = np.array(
+        [[5.0, 3.0, np.nan, 4.0], [np.nan] * 4, [2.0, 1.0, np.nan, 3.0], [1.0, np.nan, np.nan, 5.0]]
+    )
+    model = MeanRecommender("biases", regularization=0.5).fit(table)
+    assert model.user_bias_[1] == model.item_bias_[2] == 0.0
+    seen = ~np.isnan(table)
+    rest = np.where(seen, table - model.global_mean_ - model.user_bias_[:, None] - model.item_bias_, 0.0)
+    np.testing.assert_allclose(rest.sum(axis=1), 0.5 * model.user_bias_, atol=1e-10)
+    np.testing.assert_allclose(rest.sum(axis=0), 0.5 * model.item_bias_, atol=1e-10)
+    assert model.predict([(1, 0)])[0] == pytest.approx(3.0 - 1 / 3)  # a newcomer gets the mean of the item
+
+
+@pytest.mark.parametrize("mode", ["user", "item"])
+def test_a_row_with_few_in_common_is_still_most_like_itself(mode):
+    table = np.array(
+        [
+            [5.0, 3.0, 4.0, np.nan],
+            [4.0, 2.0, 5.0, np.nan],
+            [np.nan, np.nan, np.nan, 1.0],
+            [3.0, 1.0, 2.0, np.nan],
+        ]
+    )
+    table = table if mode == "user" else table.T
+    model = KNNRecommender(mode=mode, min_common=2).fit(table)
+    ask = model.similar_users if mode == "user" else model.similar_items
+    S = model.similarities_
+    ids, values = ask(0)
+    others = sorted((-S[0, j], j) for j in (1, 3))
+    assert ids.tolist() == [0] + [j for _, j in others]
+    np.testing.assert_allclose(values, [1.0] + [-value for value, _ in others])
+    ids, values = ask(2)  # one rating is nothing to compare, even with itself
+    assert ids.tolist() == [2] and values.tolist() == [0.0] and np.isnan(S[2]).all()
+    assert ask(0, N=1)[0].tolist() == [0]

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted as check_fitted
 from gnomon.core.errors import DataError, WorldError
 from gnomon.core.linalg import Array
 from gnomon.core.promises import Promises
-from gnomon.core.randomness import draw_seed
 from gnomon.core.settings import check_parameters
 from gnomon.core.steps import Report
 from gnomon.core.trace import Recorder
@@ -182,8 +181,3 @@ def first_table(initial: Any, S: int, A: int, available: Array) -> Array:
     if np.isnan(given).any():
         raise DataError("initial_q has NaN entries.")
     return np.where(available.astype(bool), np.broadcast_to(given, (S, A)), -np.inf)
-
-
-def new_seed(rng: Any) -> int:
-    """Draw the seed of all episodes."""
-    return draw_seed(rng)

@@ -123,7 +123,7 @@ def weighted_variance(X: Any, weight: Array) -> float:
     if sparse.issparse(X):
         mean = float(weight @ np.asarray(X.sum(axis=1), dtype=float).ravel()) / total
         squares = float(weight @ np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()) / total
-        return max(0.0, squares - mean**2)
+        return float(np.maximum(0.0, squares - mean * mean))  # NaN where both overflow
     mean = float(weight @ X.sum(axis=1, dtype=np.float64)) / total
     return float(weight @ ((X - mean) ** 2).sum(axis=1, dtype=np.float64)) / total
 
