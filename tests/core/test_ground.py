@@ -109,6 +109,27 @@ def test_nothing_works_on_when_the_results_have_ended(end):
     assert len(begun) < 10
 
 
+def test_an_interrupt_while_waiting_waits_for_what_runs(monkeypatch):
+    begun, ended = [], []
+
+    def work(i):
+        begun.append(i)
+        time.sleep(0.2)
+        ended.append(i)
+
+    def interrupted(future):
+        monkeypatch.undo()
+        while not begun:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    with threads(2):
+        monkeypatch.setattr(threads_module.Future, "result", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(in_order(work, range(100)))
+    assert sorted(ended) == sorted(begun) and len(begun) <= 2
+
+
 def test_the_caller_does_its_share_when_the_pool_is_busy():
     with threads(2):
         pool, release = threads_module._pool(2), threading.Event()

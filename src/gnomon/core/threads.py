@@ -154,15 +154,22 @@ def _ahead(
         for item in items:
             pending.append(pool.submit(_as_worker, function, item))
             if len(pending) >= depth:
-                yield pending.popleft().result()
+                yield _next(pending)
         while pending:
-            yield pending.popleft().result()
+            yield _next(pending)
     except GeneratorExit:
         _cancel(pending)
         raise
     except BaseException:
         wait(_cancel(pending))
         raise
+
+
+def _next(pending: deque[Future[Result]]) -> Result:
+    """Return the first result; until it is there it counts as pending."""
+    found = pending[0].result()
+    pending.popleft()
+    return found
 
 
 def _cancel(pending: Iterable[Future[Result]]) -> list[Future[Result]]:
