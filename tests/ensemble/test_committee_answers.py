@@ -1,0 +1,89 @@
+"""Answers of committees: probabilities by their formula, rules by their order, one class, sparse members, last rows."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import get_tags
+
+from gnomon.datasets import make_face_patches
+from gnomon.ensemble import (
+    AdaBoostClassifier,
+    CascadeClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    VotingClassifier,
+)
+from gnomon.trees import DecisionTreeClassifier
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 2))
+TWO = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
+THREE = np.digitize(X[:, 0] + RNG.normal(size=60), [-0.5, 0.5])
+
+
+def test_probabilities_of_two_classes_are_the_logistic_of_twice_the_sum():
+    model = AdaBoostClassifier(n_estimators=4).fit(X, TWO)
+    F = model.decision_function(X)
+    assert (F > 0).any() and (F < 0).any()
+    np.testing.assert_allclose(
+        model.predict_proba(X), np.column_stack([expit(-2 * F), expit(2 * F)]), atol=1e-12
+    )
+    np.testing.assert_allclose(list(model.staged_predict_proba(X))[-1], model.predict_proba(X), atol=1e-12)
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(model.predict_proba(X)))
+    sign = np.where(TWO == 1, 1, -1)
+    np.testing.assert_allclose(model.margins(X, TWO), sign * F / np.abs(model.alphas_).sum(), atol=1e-12)
+    assert np.abs(model.margins(X, TWO)).max() <= 1 + 1e-12
+
+
+def test_probabilities_of_three_classes_are_a_softmax_of_half_the_votes():
+    model = AdaBoostClassifier(n_estimators=4).fit(X, THREE)
+    odds = np.exp(model.decision_function(X) / 2)
+    np.testing.assert_allclose(model.predict_proba(X), odds / odds.sum(1, keepdims=True), atol=1e-12)
+    assert list(model.staged_score(X, THREE))[-1] == np.mean(model.predict(X) == THREE)
+
+
+def test_one_class_is_sure():
+    model = AdaBoostClassifier(n_estimators=3).fit(X, np.full(60, 7))
+    assert set(model.predict(X)) == {7}
+    np.testing.assert_array_equal(model.predict_proba(X), np.ones((60, 1)))
+
+
+@pytest.mark.parametrize("kind", [GradientBoostingClassifier, GradientBoostingRegressor])
+def test_rules_are_those_of_the_largest_steps(kind):
+    model = kind(n_estimators=3, max_depth=2).fit(X, TWO)
+    steps = sorted(
+        (abs(v) for [tree] in model.rounds_ for v in tree.value[tree.feature < 0, 0, 0]), reverse=True
+    )
+    assert len(steps) > 10
+    assert len(model.to_rules()) == 10
+    for top in (1, 3, len(steps), len(steps) + 5):
+        assert len(model.to_rules(top=top)) == min(top, len(steps))
+    largest = [
+        m + 1 for m, [tree] in enumerate(model.rounds_) if np.isclose(np.abs(tree.value).max(), steps[0])
+    ]
+    assert model.to_rules(top=1)[0].startswith(f"round {largest[0]}: ")
+    assert model.to_rules(top=4) == model.to_rules(top=9)[:4]
+
+
+@pytest.mark.parametrize(("names", "sparse"), [("ll", True), ("lk", False), ("kl", False), ("kk", False)])
+def test_sparse_rows_are_for_all_members(names, sparse):
+    class Dense(DecisionTreeClassifier):
+        def __sklearn_tags__(self):
+            tags = super().__sklearn_tags__()
+            tags.input_tags.sparse = False
+            return tags
+
+    members = [(f"m{i}", LogisticRegression() if c == "l" else Dense()) for i, c in enumerate(names)]
+    assert get_tags(VotingClassifier(members)).input_tags.sparse is sparse
+
+
+def test_a_cascade_goes_on_with_two_negatives_and_stops_with_one():
+    rows, y = make_face_patches(60, window=8, random_state=0)
+    faces, others = rows[y == 1], rows[y == 0]
+    for kept in (2, 3):
+        few = np.concatenate([faces, others[:kept]])
+        labels = np.repeat([1, 0], [len(faces), kept])
+        model = CascadeClassifier(window=8, max_stages=2, target_false_positive=1e-12).fit(few, labels)
+        left = model.survivors(others[:kept]).sum(axis=1)
+        assert len(model.stages_) == (2 if left[0] >= 2 else 1)
