@@ -12,6 +12,8 @@ from gnomon.ensemble import (
     CascadeClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    ObjectDetector,
     VotingClassifier,
 )
 from gnomon.trees import DecisionTreeClassifier
@@ -87,3 +89,52 @@ def test_a_cascade_goes_on_with_two_negatives_and_stops_with_one():
         model = CascadeClassifier(window=8, max_stages=2, target_false_positive=1e-12).fit(few, labels)
         left = model.survivors(others[:kept]).sum(axis=1)
         assert len(model.stages_) == (2 if left[0] >= 2 else 1)
+
+
+@pytest.mark.parametrize("kind", [GradientBoostingRegressor, HistGradientBoostingRegressor])
+def test_stages_of_numbers_add_up_the_trees(kind):
+    y = X[:, 0] ** 2 + X[:, 1]
+    model = kind(random_state=0).set_params(
+        **({"n_estimators": 4} if "Hist" not in kind.__name__ else {"max_iter": 4})
+    )
+    stages = list(model.fit(X, y).staged_predict(X))
+    total = np.full(len(X), float(np.ravel(model.start_)[0]))
+    assert len(stages) == len(model.rounds_) == 4
+    for found, [tree] in zip(stages, model.rounds_, strict=True):
+        total += tree.value[tree.apply(X), 0, 0]
+        np.testing.assert_allclose(found, total)
+    np.testing.assert_allclose(model.predict(X), total)
+
+
+@pytest.mark.parametrize("scale", [1.25, 1.5, 2.0])
+def test_rectangles_of_larger_windows_keep_their_share_of_the_area(scale, monkeypatch):
+    """The sum over a rectangle counts as if its area had grown exactly with the window, whatever was rounded."""
+    rows, y = make_face_patches(60, window=8, random_state=0)
+    cascade = CascadeClassifier(window=8, max_stages=1).fit(rows, y)
+    given = []
+    monkeypatch.setattr("gnomon.ensemble.detector.scan_windows", lambda *args: given.append(args) or 0)
+    ObjectDetector(cascade, scale_factor=scale).detect(np.zeros((round(8 * scale) + 1,) * 2))
+    size, boxes = given[1][3], given[1][5]
+    before = np.concatenate([stage.boxes for stage in cascade.stages_])
+    assert size == round(8 * scale)
+    assert (boxes[..., :2] == np.round(before[..., :2] * scale)).all()
+    assert (boxes[..., :2] + boxes[..., 2:4] <= size).all()
+    used = before[..., 4] != 0
+    share = boxes[..., 2] * boxes[..., 3] * boxes[..., 4] / size**2
+    expected = before[..., 2] * before[..., 3] * before[..., 4] / 8**2
+    np.testing.assert_allclose(share[used], expected[used])
+    np.testing.assert_array_equal(
+        given[0][5][..., :4], before[..., :4]
+    )  # the first is as large as the window
+
+
+@pytest.mark.parametrize(("shift", "groups"), [(2, 1), (3, 2), (4, 2), (7, 2), (9, 2)])
+def test_boxes_are_one_group_above_two_fifths_of_their_union(shift, groups):
+    """Windows of 7 by 7 that lie d apart share (7 - d) / (7 + d) of their union: just 0.4 for d = 3."""
+    found = np.array([[5.0, 6.0, 7.0, 1.0], [5.0 + shift, 6.0, 7.0, 2.0]])
+    for boxes in (found, found[:, [1, 0, 2, 3]]):
+        merged, scores = ObjectDetector(None, min_neighbors=1)._merge(boxes)
+        assert len(merged) == len(scores) == groups
+        assert scores.max() == 2.0
+        expected = boxes[:, :2].mean(axis=0) if groups == 1 else boxes[1, :2]
+        np.testing.assert_allclose(merged[0], [*expected, 7, 7])
