@@ -32,6 +32,7 @@ def test_medians_move_until_no_label_changes():
         labels = again
     model = KRepresentatives(2, init=[[0.0], [1.0]], max_iter=50, tol=0).fit(LINE)
     assert_array_equal(model.labels_, labels)
+    assert 3 <= model.n_iter_ < 20
     cost = np.abs(LINE - centers.T).min(axis=1).sum()
     assert np.abs(LINE - model.cluster_centers_.T).min(axis=1).sum() == pytest.approx(cost)
     assert labels.tolist() == [0] * 5 + [1] * 5
