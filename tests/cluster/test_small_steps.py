@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gnomon.cluster import KMeans, KRepresentatives, SoftKMeans
+from gnomon.cluster import KernelKMeans, KMeans, KRepresentatives, SoftKMeans
 
 LINE = np.array([[0.0], [1], [2], [3], [4], [20], [21], [22], [30], [31]])
 RNG = np.random.default_rng(0)
@@ -62,3 +62,14 @@ def test_starts_of_the_wrong_shape_are_refused():
         with pytest.raises(ValueError, match="n_samples=1 should be >= n_clusters=2"):
             model(2).fit(X[:1])
         assert len(model(2, init=X[:2]).fit(X[:2]).cluster_centers_) == 2
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_kernel_seeds_are_drawn_by_their_distance(kernel):
+    """Rows equal to a seed are at distance 0 and never the next one: two groups of equal rows part at once."""
+    rows = np.array([[1.0, 2.0]] * 6 + [[3.0, -1.0]] * 2)
+    for seed in range(15):
+        first = next(iter(KernelKMeans(2, kernel=kernel, n_init=1, random_state=seed).iterate(rows)))
+        assert len(set(first.labels_[:6])) == len(set(first.labels_[6:])) == 1
+        assert first.labels_[0] != first.labels_[7]
+        assert first.energy_ == pytest.approx(0, abs=1e-9)

@@ -6,12 +6,14 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 
+from gnomon.core.errors import DataError
 from gnomon.datasets import make_face_patches
 from gnomon.ensemble import (
     AdaBoostClassifier,
     CascadeClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HaarFeatures,
     HistGradientBoostingRegressor,
     ObjectDetector,
     VotingClassifier,
@@ -136,3 +138,34 @@ def test_boxes_are_one_group_above_two_fifths_of_their_union(shift, groups):
         assert scores.max() == 2.0
         expected = boxes[:, :2].mean(axis=0) if groups == 1 else boxes[1, :2]
         np.testing.assert_allclose(merged[0], [*expected, 7, 7])
+
+
+@pytest.mark.parametrize("y", [TWO, THREE])
+def test_the_loss_is_the_mean_of_what_votes_count(y):
+    """Of K classes a right vote counts exp(-(K - 1) α / K), a wrong one exp(α / K)."""
+    model = AdaBoostClassifier(n_estimators=5).fit(X, y)
+    K = y.max() + 1
+    each, losses = np.ones(len(y)), []
+    for member, alpha in zip(
+        model.estimators_, (2 * model.alphas_ if K == 2 else model.estimator_weights_), strict=True
+    ):
+        right = member.predict(X) == y
+        each *= np.exp(np.where(right, -(K - 1) / K, 1 / K) * alpha)
+        losses.append(each.mean())
+    np.testing.assert_allclose(model.trace_.objective, losses)
+
+
+def test_every_rectangle_feature_is_the_sum_under_its_drawing():
+    image = RNG.normal(size=(3, 6, 6))
+    haar = HaarFeatures(6)
+    values = haar.transform(image, normalize=False)
+    assert values.shape == (3, haar.n_features_)
+    twin = np.transpose([(haar.draw(f) * image).sum(axis=(1, 2)) for f in range(haar.n_features_)])
+    np.testing.assert_allclose(values, twin, atol=1e-9)
+
+
+def test_too_few_directions_for_the_columns_are_refused():
+    given = np.column_stack([X, RNG.integers(0, 3, 60)])
+    model = HistGradientBoostingRegressor(max_iter=1, categorical_features=[2], monotonic_cst=[1, 0])
+    with pytest.raises(DataError):
+        model.fit(given, X[:, 0])

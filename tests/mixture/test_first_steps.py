@@ -9,7 +9,10 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from gnomon.core.errors import DataError
+from gnomon.core.rows import Chunk
 from gnomon.mixture import GaussianMixture, PoissonMixture
+from gnomon.mixture.aspect import shares
+from gnomon.mixture.incomplete import filled_sums
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
@@ -112,3 +115,23 @@ def test_components_without_rows_are_named():
     with pytest.warns(UserWarning, match=r"components \[1\] lost all rows"):
         model.fit(counts)
     assert model.weights_[1] == 0
+
+
+def test_empty_rows_are_shared_evenly():
+    table = np.array([[1.0, 3.0, 0.0], [0.0, 0.0, 0.0]])
+    assert_allclose(shares(table), [[0.25, 0.75, 0], [1 / 3, 1 / 3, 1 / 3]])
+
+
+def test_holes_are_filled_by_noise_in_proportion_to_the_spread():
+    rows = np.array([[1.0, np.nan, np.nan]])
+    center = np.array([[5.0, 6.0, 7.0]])
+
+    def filled(spread):
+        chunk = Chunk(rows, None, np.ones(1), 0)
+        return filled_sums(chunk, center, np.array(spread), 3).mean[0]
+
+    once, twice = filled([1.0, 1.0, 0.5]), filled([1.0, 2.0, 1.5])
+    assert once[0] == twice[0] == 1.0
+    assert abs(once[1] - 6) > 1e-3 and abs(once[2] - 7) > 1e-3
+    assert_allclose(twice[1:] - center[0, 1:], (once[1:] - center[0, 1:]) * [2, 3])
+    assert_allclose(filled([0.0, 0.0, 0.0]), [1, 6, 7])
