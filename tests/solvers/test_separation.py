@@ -99,3 +99,15 @@ def test_circles_around_one_class():
     center, radius = circle_between(line(0, 2, 3, 5), signs(-1, 1, 1, -1), 1e-9)
     assert abs(2 - center[0]) < radius < abs(0 - center[0])
     assert abs(3 - center[0]) < radius < abs(5 - center[0])
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_scale_of_a_column_does_not_matter(size, sign):
+    from gnomon.solvers.separation import quasi_separable
+
+    X = sign * size * np.array([[1.0], [2.0], [3.0]])
+    assert quasi_separable(X, np.ones(3), origin=True)
+    assert not quasi_separable(X, np.array([1.0, -1, 1]), origin=True)
+    assert quasi_separable(np.column_stack([X, np.zeros(3)]), np.array([1.0, -1, -1]))
+    assert not quasi_separable(X, np.array([1.0, -1, 1]))

@@ -71,7 +71,8 @@ def step(rows: Any, objective: newton.Objective, state: SparseNewtonState, l1: f
     room = max(100, 2 * int((theta != 0.0).any(axis=1).sum()))
     if len(index) > room:
         rank = np.where((theta[index] != 0.0).any(axis=1), np.inf, miss[index].max(axis=1))
-        rank[index == len(theta) - 1] = np.inf
+        if objective.model.intercept:
+            rank[-1] = np.inf
         index = np.sort(index[np.argpartition(-rank, room)[:room]])
     curvature = per_row(terms.curvature_rows, rows, state.theta, objective.model)
     direction = np.zeros_like(theta)

@@ -20,6 +20,19 @@ from gnomon.trees.problems import Problem, number_problem
 Array = np.ndarray
 
 
+def _factors(rule: Any, classes: Array, column: Array, weight: Array) -> Array:
+    """Return the weights of the classes of one column; "balanced" counts by weight."""
+    if isinstance(rule, str):
+        share = np.bincount(column, weights=weight, minlength=len(classes))
+        present = share > 0
+        factor: Array = np.where(present, weight.sum() / (present.sum() * np.where(present, share, 1.0)), 0.0)
+        return factor
+    found = np.unique(column)
+    factor = np.ones(len(classes))
+    factor[found] = compute_class_weight(rule, classes=classes[found], y=classes[column])
+    return factor
+
+
 class Outputs(NamedTuple):
     """The classes of every column of a target."""
 
@@ -59,12 +72,10 @@ class Outputs(NamedTuple):
             raise DataError(
                 f"class_weight has {len(rules)} entries for {len(self.classes)} outputs; give one each."
             )
+        found = weight
         for rule, classes, column in zip(rules, self.classes, codes.T, strict=True):
-            found = np.unique(column)
-            factor = np.ones(len(classes))
-            factor[found] = compute_class_weight(rule, classes=classes[found], y=classes[column])
-            weight = weight * factor[column]
-        return weight
+            found = found * _factors(rule, classes, column, weight)[column]
+        return found
 
     def split(self, table: Array) -> list[Array]:
         """Return the class shares of every column from lines of `shares`."""
