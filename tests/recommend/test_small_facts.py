@@ -15,6 +15,7 @@ from gnomon.recommend import (
     KNNRecommender,
     MatrixFactorization,
     MeanRecommender,
+    rerank_mmr,
     similarity,
 )
 from recommend.data import R56
@@ -313,3 +314,20 @@ def test_a_row_with_few_in_common_is_still_most_like_itself(mode):
     ids, values = ask(2)  # one rating is nothing to compare, even with itself
     assert ids.tolist() == [2] and values.tolist() == [0.0] and np.isnan(S[2]).all()
     assert ask(0, N=1)[0].tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("quota", "words"),
+    [
+        ({"groups": [0, 1], "max_per_group": 1}, "groups must be as long as scores"),
+        ({"groups": [0, 1, 0]}, "give both"),
+        ({"max_per_group": 1}, "give both"),
+        ({"groups": [0, 1, 0], "max_per_group": -1}, "groups must be as long as scores"),
+    ],
+    ids=str,
+)
+def test_quotas_that_cannot_be_kept_are_refused(quota, words):
+    with pytest.raises(DataError, match=words):
+        rerank_mmr([3.0, 2.0, 1.0], np.eye(3), 2, 1.0, **quota)
+    assert list(rerank_mmr([3.0, 2.0, 1.0], np.eye(3), 2, 1.0, groups=[0, 0, 1], max_per_group=1)) == [0, 2]
+    assert list(rerank_mmr([3.0, 2.0, 1.0], np.eye(3), 3, 1.0, groups=[0, 0, 1], max_per_group=0)) == []
