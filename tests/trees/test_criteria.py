@@ -119,6 +119,9 @@ def test_six_rows_are_split_as_far_as_they_may(criterion, options, leaves):
     model = DecisionTreeRegressor(criterion=criterion, **options).fit(X, y)
     assert model.get_n_leaves() == leaves
     assert leaves == 1 or model.tree_.threshold[0] == 2.5
+    leaf = model.tree_.feature < 0
+    for child in (model.tree_.children_left, model.tree_.children_right):
+        assert (child[leaf] == -1).all() and (child[~leaf] > 0).all()
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
