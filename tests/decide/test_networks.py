@@ -8,7 +8,7 @@ import pytest
 from decide.test_agents import MOVES, Broken
 from decide.worlds import two_states
 from gnomon.core.errors import DataError, WorldError
-from gnomon.decide import DQN, PPO, GridWorld, PolicyGradient, QLearning, solve
+from gnomon.decide import DQN, MDP, PPO, GridWorld, PolicyGradient, QLearning, solve
 
 GRID = GridWorld.small(start=(2, 0))
 
@@ -584,3 +584,56 @@ def test_an_update_of_ppo_goes_down_its_loss(options, rows):
         size = np.sqrt(sum((one**2).sum() for one in down))
         for net, w, slope in ((policy, start, down[0]), (critic, judge, down[1])):
             np.testing.assert_allclose(net.arrays[0], w - 0.1 * slope * min(1.0, most / size), atol=1e-6)
+
+
+ALONE = MDP([[[1.0], [1.0]]], [[1.0, 1.0]], discount=0.9, layout="sas", start=0)
+SHAPES = {"relu": lambda z: np.maximum(z, 0.0), "tanh": np.tanh}
+
+
+def shown(weights, shape):
+    """Outputs of one hidden layer for the only observation."""
+    first, W, b = weights
+    return W @ shape(first[:, 0]) + b
+
+
+@pytest.mark.parametrize("activation", [None, "relu", "tanh"])
+def test_what_bends_the_layers_of_deep_q_networks(activation):
+    options = {} if activation is None else {"activation": activation}
+    agent = DQN(
+        hidden_layer_sizes=(5,), discount=0.9, n_steps=1, learning_starts=0, train_every=1, batch_size=2,
+        learning_rate_init=1e-12, exploration=0.0, loss="squared", random_state=0, **options,
+    ).fit(ALONE)  # fmt: skip
+    q = shown(agent.weights_, SHAPES[activation or "relu"])
+    np.testing.assert_allclose(agent.q_values([0])[0], q, atol=1e-12)
+    assert agent.trace_["loss"][0] == pytest.approx(0.5 * (1 + 0.9 * q.max() - q.max()) ** 2, abs=1e-9)
+
+
+@pytest.mark.parametrize("activation", [None, "relu", "tanh"])
+@pytest.mark.parametrize("kind", ["reinforce", "ppo"])
+def test_what_bends_the_layers_of_policies(kind, activation):
+    options = {} if activation is None else {"activation": activation}
+    options |= {"hidden_layer_sizes": (5,), "max_steps": 3, "learning_rate": 1e-12, "random_state": 0}
+    if kind == "ppo":
+        agent = PPO(n_steps=3, steps_per_iteration=3, n_epochs=1, **options)
+    else:
+        agent = PolicyGradient(parameterization="network", n_iterations=1, **options)
+    z = shown(agent.fit(ALONE).weights_, SHAPES[activation or "tanh"])
+    p = np.exp(z - z.max()) / np.exp(z - z.max()).sum()
+    np.testing.assert_allclose(agent.predict_proba([0])[0], p, atol=1e-12)
+    assert agent.trace_["entropy"][0] == pytest.approx(-(p * np.log(p)).sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("gae_lambda", [None, 0.0, 0.5, 1.0])
+@pytest.mark.parametrize("max_steps", [1, 4])
+def test_how_far_the_advantages_of_ppo_look(gae_lambda, max_steps):
+    """Where every move pays one, all of a first batch's loss is the squared advantages, by their series."""
+    options = {} if gae_lambda is None else {"gae_lambda": gae_lambda}
+    agent = PPO(
+        hidden_layer_sizes=(5,), discount=0.9, n_steps=8, steps_per_iteration=8, n_epochs=1, max_steps=max_steps,
+        learning_rate=1e-12, random_state=0, **options,
+    ).fit(ALONE)  # fmt: skip
+    assert agent.trace_["length"].tolist() == [max_steps]
+    v = shown(agent.critic_weights_, np.tanh)[0]
+    decay = 0.9 * (0.95 if gae_lambda is None else gae_lambda)
+    gains = [(1 + 0.9 * v - v) * sum(decay**k for k in range(left)) for left in range(1, max_steps + 1)]
+    assert agent.trace_["loss"][0] == pytest.approx(0.5 * np.mean(np.square(gains)), rel=1e-6)

@@ -637,3 +637,83 @@ def test_environments_are_cut_off_after_two_hundred_moves():
     env.reset(seed=0)
     cut = [env.step(0)[3] for _ in range(200)]
     assert cut == [False] * 199 + [True]
+
+
+def test_what_thompson_sampling_knows_after_some_pay():
+    rewards = np.array([1.0, 0.0, 4.0, 2.5, -1.0, 3.0])
+    arms = np.array([0, 1, 0, 0, 1, 0])
+    rule = ThompsonBandit((0.5, 2.0, 3.0, 1.5))
+    state = rule.begin(2, 1)
+    for arm, reward in zip(arms, rewards):
+        rule.learn(state, np.array([arm]), np.array([reward]))
+    parts = [rewards[arms == k] for k in (0, 1)]
+    n, mean = np.array([len(x) for x in parts]), np.array([x.mean() for x in parts])
+    squares = np.array([((x - x.mean()) ** 2).sum() for x in parts])
+    assert_allclose(state["n"][0], n)
+    assert_allclose(state["mean"][0], mean)
+    assert_allclose(state["squares"][0], squares)
+    b = 1.5 + squares / 2 + 2.0 * n * (mean - 0.5) ** 2 / (2 * (2.0 + n))  # Normal-Gamma, after the data
+    rng = np.random.default_rng(4)
+    precision = rng.standard_gamma(3.0 + n / 2) / b
+    wanted = (2.0 * 0.5 + n * mean) / (2.0 + n) + rng.standard_normal(2) / np.sqrt((2.0 + n) * precision)
+    assert_allclose(rule.draws(state, np.random.default_rng(4))[0], wanted)
+
+
+def test_wins_and_losses_of_thompson_sampling():
+    rule = ThompsonBandit((2.0, 5.0))
+    state = rule.begin(2, 1)
+    for arm, reward in [(0, 1.0), (0, 0.0), (1, 1.0), (0, 0.0)]:
+        rule.learn(state, np.array([arm]), np.array([reward]))
+    assert state["wins"].tolist() == [[1.0, 1.0]] and state["losses"].tolist() == [[2.0, 0.0]]
+    drawn = np.random.default_rng(0).beta([[3.0, 3.0]], [[7.0, 5.0]])
+    assert_allclose(rule.draws(state, np.random.default_rng(0)), drawn)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_policies_that_rounding_alone_parts_are_equal(first):
+    """Both actions lead to the same place; one pays a hair more."""
+    T = np.full((2, 2, 2), 0.5)
+    for gap, said in [(1e-12, "=="), (1e-6, "<=" if first == 0 else ">=")]:
+        mdp = MDP(T, [[1.0, 1.0 + gap]] * 2, discount=0.5, layout="sas")
+        assert mdp.compare([first] * 2, [1 - first] * 2) == said
+
+
+def test_episodes_of_a_process_are_counted_from_zero():
+    mdp = MDP(T2, R2, discount=0.9, layout="sas", start=0)
+    steps = mdp.simulate([0, 1], 3, 40, random_state=0)  # more steps than the first room has
+    assert steps["episode"].tolist() == np.repeat([0, 1, 2], 40).tolist()
+    assert steps["t"].tolist() == list(range(40)) * 3
+    assert steps["truncated"].tolist() == ([False] * 39 + [True]) * 3 and not steps["terminated"].any()
+
+
+def test_sampled_backups_are_counted():
+    mdp = MDP(T2, R2, discount=0.9, layout="sas")
+    model = ValueIteration(update="sampled", n_samples=7, max_iter=3, tol=1e-300, random_state=0).fit(mdp)
+    assert model.n_iter_ == 3 and model.n_backups_ == 3 * 7 * 4
+
+
+def network_of(**changes):
+    weights = [np.ones((3, 2)), np.zeros((2, 3)), np.zeros(2)]
+    made = {"weights": weights, "sight": Sight(2, 2), "activation": "relu", "bias_first": False, **changes}
+    return NetworkPolicy(**made)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"activation": "sine"}, "activation or input is unknown"),
+        ({"sight": (2, 2)}, "activation or input is unknown"),
+        ({"sight": Sight(2, 3)}, "inputs or outputs do not fit"),
+        ({"sight": Sight(3, 3)}, "do not fit together"),
+        ({"weights": [np.ones((1, 2))], "dueling": True}, "inputs or outputs do not fit"),
+        ({"weights": [np.ones((3, 2)), np.zeros((2, 3))]}, "no finite arrays of layers"),
+        ({"weights": [np.full((3, 2), np.nan)]}, "no finite arrays of layers"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, str) else ",".join(value),
+)
+def test_networks_of_a_file_that_do_not_fit_are_refused(changes, words):
+    network_of()._check_loaded()
+    network_of(sight=Sight(2, 0))._check_loaded()
+    network_of(weights=[np.ones((1, 2))])._check_loaded()
+    with pytest.raises(ModelFileError, match=words):
+        network_of(**changes)._check_loaded()

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot
 from numpy.testing import assert_allclose
 
 from gnomon import plot
@@ -14,12 +13,13 @@ from gnomon.core.trace import Trace
 from gnomon.plot.decide import horizon_actions
 from gnomon.plot.evaluation import critical_difference, replicates
 from gnomon.plot.sequence import hmm_graph, markov_chain, walk_labels
+from house.legends import close_figures
 
 
 @pytest.fixture(autouse=True)
-def close():
+def close(request):
     yield
-    pyplot.close("all")
+    close_figures(request.node)
 
 
 def labels(ax):

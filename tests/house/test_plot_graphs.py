@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import colormaps, pyplot
+from matplotlib import colormaps
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
@@ -22,12 +22,13 @@ from gnomon.plot.networks import computation_graph
 from gnomon.plot.recommend import item_map
 from gnomon.plot.regression import surface
 from gnomon.plot.theory import duality, growth, shatter_panels
+from house.legends import close_figures
 
 
 @pytest.fixture(autouse=True)
-def close():
+def close(request):
     yield
-    pyplot.close("all")
+    close_figures(request.node)
 
 
 def labels(ax):

@@ -12,23 +12,27 @@ from scipy import stats
 from gnomon import plot
 from gnomon.bayes import GaussianNB
 from gnomon.core.errors import DataError
-from gnomon.decide import GridWorld
+from gnomon.decide import MDP, GridWorld
 from gnomon.decomposition import PCA
 from gnomon.distributions import Bernoulli, Beta, Conjugate
 from gnomon.kernels import RBF, Linear
+from gnomon.linear import LinearRegression
 from gnomon.plot import style
+from gnomon.plot.decide import mdp_graph
 from gnomon.plot.densities import _likelihood
 from gnomon.plot.evaluation import dartboard
 from gnomon.plot.grid_worlds import policy_sweep
 from gnomon.plot.nearby import neighbors
 from gnomon.plot.projections import embedding
 from gnomon.plot.trees import found_boxes
+from gnomon.recommend import RatingMatrix
+from house.legends import close_figures
 
 
 @pytest.fixture(autouse=True)
-def close():
+def close(request):
     yield
-    pyplot.close("all")
+    close_figures(request.node)
 
 
 def colors(artists):
@@ -278,3 +282,99 @@ def test_what_is_believed_before_and_after():
     assert_allclose(posterior.get_ydata(), stats.beta(5, 4).pdf(grid), rtol=1e-6)
     wanted = grid**3 * (1 - grid)
     assert_allclose(likelihood.get_ydata(), wanted / wanted.max() * posterior.get_ydata().max(), rtol=1e-6)
+
+
+def test_words_without_names_are_numbered():
+    ax = plot.topics(
+        SimpleNamespace(components_=np.array([[4.0, 1.0, 3.0, 2.0], [1.0, 2.0, 3.0, 10.0]])), n=3
+    )
+    assert [text.get_text() for text in ax.texts] == ["x0", "x2", "x3", "x3", "x2", "x1"]
+    assert_allclose(
+        [bar.get_width() for bar in ax.patches],
+        np.array([0.4, 0.3, 0.2, 10 / 16, 3 / 16, 2 / 16]) / (10 / 16 * 1.05),
+    )
+
+
+def test_a_surface_of_a_plane_holds_the_feet_of_all_rows(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(20, 3)) @ np.diag([3.0, 2.0, 0.1]) + [1.0, 2.0, 3.0]
+    model, drawn = PCA(2).fit(X), []
+    ax = pyplot.figure().add_subplot(projection="3d")
+    monkeypatch.setattr(ax, "plot_surface", lambda *where, **how: drawn.append((np.array(where), how)))
+    plot.embedding(model, X, kind="plane", ax=ax)
+    ((where, how),) = drawn
+    assert where.shape == (3, 2, 2) and to_hex(how["color"]) == style.color(0)
+    scores = (np.moveaxis(where, 0, -1) - X.mean(axis=0)) @ model.components_.T
+    rebuilt = scores @ model.components_ + X.mean(axis=0)
+    assert_allclose(np.moveaxis(rebuilt, -1, 0), where, atol=1e-12)
+    own = (X - X.mean(axis=0)) @ model.components_.T
+    assert (scores.min(axis=(0, 1)) < own.min(axis=0)).all() and (
+        scores.max(axis=(0, 1)) > own.max(axis=0)
+    ).all()
+
+
+@pytest.mark.parametrize(("columns", "count"), [(2, 4), (4, 4), (4, 8)])
+def test_images_keep_their_size_in_any_table(columns, count):
+    ax = plot.images(np.arange(count * 16.0).reshape(count, 4, 4), columns=columns)
+    width, height = ax.figure.get_size_inches()
+    assert width - 0.5 == pytest.approx(0.9 * columns) and height - 0.3 == pytest.approx(
+        0.9 * count / columns
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_states_of_a_graph_stand_on_a_circle_and_a_single_one_in_its_middle(n):
+    T = np.full((n, 2, n), 1.0 / n)
+    ax = mdp_graph(MDP(T, np.zeros((n, 2)), layout="sas"))
+    states = [line for line in ax.lines if line.get_markersize() == 28]
+    angle = np.pi / 2 - 2 * np.pi * np.arange(n) / n
+    where = np.column_stack([np.cos(angle), np.sin(angle)]) * (n > 1)
+    assert_allclose([line.get_xydata()[0] for line in states], where, atol=1e-12)
+    assert set(colors(states)) == {style.color(0)}
+    assert [text.get_text() for text in ax.texts if text.get_color() == "white"] == [str(s) for s in range(n)]
+
+
+def test_a_band_over_a_named_column():
+    pd = pytest.importorskip("pandas")
+    X, y = np.linspace(0.0, 3.0, 9), np.sin(np.linspace(0.0, 3.0, 9))
+    frame = pd.DataFrame({"depth": X})
+    model = LinearRegression().fit(frame, y)
+    named, plain = (plot.predictive_band(one, table, y) for one, table in [
+        (model, frame), (LinearRegression().fit(X[:, None], y), X[:, None])
+    ])  # fmt: skip
+    for one, other in zip(named.lines, plain.lines, strict=True):
+        assert_allclose(one.get_xydata(), other.get_xydata())
+    for one, other in zip(named.collections, plain.collections, strict=True):
+        assert_allclose(one.get_paths()[0].vertices, other.get_paths()[0].vertices)
+
+
+@pytest.mark.parametrize(("names", "turned"), [(["a", "bcd"], 0), (["a", "bcde"], 45)])
+def test_long_names_of_items_are_turned(names, turned):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"user": ["u", "u", "v"], "item": [*names, names[0]], "rating": [1.0, 5.0, 3.0]})
+    ax = plot.rating_matrix(RatingMatrix.from_frame(frame))
+    labels = ax.get_xticklabels()
+    assert [label.get_text() for label in labels] == names
+    assert {label.get_rotation() for label in labels} == {turned}
+    assert {label.get_ha() for label in labels} == {"right" if turned else "center"}
+    told = {tuple(map(round, text.get_position())): text for text in ax.texts}
+    assert {place: text.get_text() for place, text in told.items()} == {(0, 0): "1", (1, 0): "5", (0, 1): "3"}
+    assert [told[place].get_color() for place in ((0, 0), (1, 0), (0, 1))] == ["white", "black", "white"]
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 1), (4, 12, 2)])
+def test_units_of_a_layer_stand_around_its_middle_with_their_number(sizes):
+    rng = np.random.default_rng(0)
+    weights = [rng.normal(size=(m, n)) for m, n in zip(sizes[:-1], sizes[1:])]
+    ax = plot.layers(SimpleNamespace(coefs_=weights), measure="units", max_units=8)
+    for layer, (size, points) in enumerate(zip(sizes, ax.collections, strict=True)):
+        n = min(size, 8)
+        assert_allclose(
+            points.get_offsets(), np.column_stack([np.full(n, layer), np.arange(n) - (n - 1) / 2])
+        )
+        assert (ax.texts[layer].get_text(), ax.texts[layer].get_position()) == (
+            str(size),
+            (layer, (n - 1) / 2 + 0.7),
+        )
+    width, height = ax.figure.get_size_inches()
+    assert (width, height) == pytest.approx((2 + 1.6 * 3, 1 + 0.35 * min(max(sizes), 8)))

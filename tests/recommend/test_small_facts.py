@@ -8,6 +8,7 @@ from gnomon.core.errors import DataError, ModelFileError
 from gnomon.recommend import (
     AlternatingLeastSquares,
     BayesianMatrixFactorization,
+    BayesianPersonalizedRanking,
     ContentBasedRecommender,
     GreedyFactorization,
     HybridFactorization,
@@ -15,8 +16,14 @@ from gnomon.recommend import (
     KNNRecommender,
     MatrixFactorization,
     MeanRecommender,
+    NuclearNormCompletion,
+    RatingMatrix,
+    bpr,
+    passes,
+    rerank_mmr,
     similarity,
 )
+from gnomon.recommend.passes import grid_size
 from recommend.data import R56
 
 SEEN = ~np.isnan(R56)
@@ -313,3 +320,51 @@ def test_a_row_with_few_in_common_is_still_most_like_itself(mode):
     ids, values = ask(2)  # one rating is nothing to compare, even with itself
     assert ids.tolist() == [2] and values.tolist() == [0.0] and np.isnan(S[2]).all()
     assert ask(0, N=1)[0].tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("quota", "words"),
+    [
+        ({"groups": [0, 1], "max_per_group": 1}, "groups must be as long as scores"),
+        ({"groups": [0, 1, 0]}, "give both"),
+        ({"max_per_group": 1}, "give both"),
+        ({"groups": [0, 1, 0], "max_per_group": -1}, "groups must be as long as scores"),
+    ],
+    ids=str,
+)
+def test_quotas_that_cannot_be_kept_are_refused(quota, words):
+    with pytest.raises(DataError, match=words):
+        rerank_mmr([3.0, 2.0, 1.0], np.eye(3), 2, 1.0, **quota)
+    assert list(rerank_mmr([3.0, 2.0, 1.0], np.eye(3), 2, 1.0, groups=[0, 0, 1], max_per_group=1)) == [0, 2]
+    assert list(rerank_mmr([3.0, 2.0, 1.0], np.eye(3), 3, 1.0, groups=[0, 0, 1], max_per_group=0)) == []
+
+
+@pytest.mark.parametrize("lam", [6.0, 50.0])
+def test_a_penalty_above_the_largest_singular_value_leaves_nothing(lam):
+    table = np.array([[1.0, np.nan, 2.0], [3.0, 4.0, np.nan]])
+    model = NuclearNormCompletion(lam).fit(table)
+    assert model.rank_ == 0 and model.singular_values_.tolist() == []
+    assert model.objective_ == pytest.approx(0.5 * 30.0)  # half the squares of all ratings
+    assert model.duality_gap_ == pytest.approx(0.0, abs=1e-12)
+    assert model.certificate_ == pytest.approx(np.linalg.norm(np.nan_to_num(table), 2) / lam - 1.0)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "blocks"),
+    [(1, 1), (2**16 - 1, 1), (2**16, 4), (2**18, 8), (9 * 2**16, 12), (2**22, 32), (2**30, 32)],
+)
+def test_a_side_is_cut_into_four_blocks_where_ratings_are_many_and_into_more_with_their_root(ratings, blocks):
+    assert grid_size(ratings) == blocks
+
+
+def test_blocks_of_users_have_as_many_interactions_each(monkeypatch):
+    monkeypatch.setattr(bpr, "FEWEST", 2)
+    monkeypatch.setattr(passes, "GRID_RATINGS", 1)
+    clicks = np.full((9, 8), np.nan)
+    for user, count in enumerate([8, 1, 1, 2, 4, 2, 2, 4, 8]):  # eight interactions a block
+        clicks[user, :count] = 1.0
+    R = RatingMatrix.from_dense(clicks)
+    work = BayesianPersonalizedRanking(2)._prepare(R)
+    assert work.user_edges.tolist() == [0, 1, 5, 8, 9]
+    monkeypatch.setattr(bpr, "FEWEST", 9)
+    assert BayesianPersonalizedRanking(2)._prepare(R).user_edges.tolist() == [0, 9]

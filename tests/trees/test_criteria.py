@@ -70,6 +70,60 @@ def test_missing_values_go_where_the_absolute_error_is_least(x):
     np.testing.assert_array_equal(model.predict(X), y)
 
 
+@pytest.mark.parametrize("least", [1, 3])
+def test_sides_of_missing_values_by_trying_both(least):
+    rng = np.random.default_rng(7)
+    n, at = np.nan, 0
+    for x, y in [
+        (
+            [1, 2, 3, 4, 5, 6, n],
+            [0, 0, 10, 10, 10, 0, 0],
+        ),  # the largest and the missing are like the smallest
+        ([1, 2, 3, 4, 5, 6, n, n], [0, 0, 10, 10, 0, 0, 0, 0]),
+        *((np.where(rng.random(9) < 0.3, n, rng.permutation(9)), rng.integers(0, 9, 9)) for _ in range(20)),
+    ]:
+        x, y, cuts = np.array(x, dtype=float), np.array(y, dtype=float), []
+        for t in np.unique(x[~np.isnan(x)]):
+            for side in (False, True):
+                left = (x <= t) | (np.isnan(x) & side)
+                if min(left.sum(), (~left).sum()) >= least:
+                    cuts.append(sum(np.abs(part - np.median(part)).sum() for part in (y[left], y[~left])))
+        model = DecisionTreeRegressor(criterion="absolute_error", max_depth=1, min_samples_leaf=least)
+        predicted = model.fit(x[:, None], y).predict(x[:, None])
+        at += model.get_n_leaves() == 2
+        whole = np.abs(y - np.median(y)).sum()
+        assert np.abs(y - predicted).sum() == pytest.approx(min([whole, *cuts]))
+    assert at > 10
+
+
+@pytest.mark.parametrize("criterion", ["absolute_error", "squared_error"])
+@pytest.mark.parametrize(
+    ("options", "leaves"),
+    [
+        ({"min_samples_split": 6}, 2),
+        ({"min_samples_split": 7}, 1),
+        ({"min_samples_split": 4}, 2),
+        ({"min_samples_split": 3}, 4),
+        ({"min_samples_leaf": 3}, 2),
+        ({"min_samples_leaf": 4}, 1),
+        ({"min_weight_fraction_leaf": 0.5}, 2),
+        ({"max_depth": 1}, 2),
+    ],
+    ids=str,
+)
+def test_six_rows_are_split_as_far_as_they_may(criterion, options, leaves):
+    X, y = (
+        np.arange(6.0)[:, None],
+        np.array([0.0, 0.0, 3.0, 10.0, 10.0, 14.0]),
+    )  # three and three, then 2 and 1
+    model = DecisionTreeRegressor(criterion=criterion, **options).fit(X, y)
+    assert model.get_n_leaves() == leaves
+    assert leaves == 1 or model.tree_.threshold[0] == 2.5
+    leaf = model.tree_.feature < 0
+    for child in (model.tree_.children_left, model.tree_.children_right):
+        assert (child[leaf] == -1).all() and (child[~leaf] > 0).all()
+
+
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_medians_keep_to_a_monotone_constraint(sign):
     rng = np.random.default_rng(2)

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
@@ -438,3 +439,51 @@ def test_signs_of_columns_by_name():
         signs_by_name({"e": 1, "a": 1, "d": -1}, rows)
     with pytest.raises(DataError, match=r"X has the columns \[\]"):
         signs_by_name({"a": 1}, SimpleNamespace(feature_names=None))
+
+
+@pytest.mark.parametrize("asked", [None, 0, 1])
+def test_all_of_a_stump_rests_on_what_it_asks(asked):
+    X = np.zeros((4, 2))
+    if asked is not None:
+        X[2:, asked] = 1.0
+    stump = DecisionStump().fit(X, [0, 0, 1, 1])
+    assert stump.feature_importances_.tolist() == [float(asked == f) for f in (0, 1)]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_without_weight_are_no_border_of_a_stump(sparse):
+    X = np.array([[0.0], [1.0], [2.0], [10.0]])
+    stump = DecisionStump().fit(csr_array(X) if sparse else X, [0, 0, 1, 1], [1.0, 2.0, 0.0, 1.0])
+    assert stump.threshold_ == 5.5 and stump.predict(X).tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_stump_asks_nothing_where_no_question_is_better(sparse):
+    X, y = (
+        np.arange(5.0)[:, None],
+        [0, 0, 1, 0, 0],
+    )  # opposite answers are right three times, one answer four times
+    X = csr_array(X) if sparse else X
+    constant, asking = DecisionStump().fit(X, y), DecisionStump(allow_constant=False).fit(X, y)
+    assert constant.feature_importances_.tolist() == [0.0] and constant.predict(X).tolist() == [0] * 5
+    assert asking.feature_importances_.tolist() == [1.0] and (asking.predict(X) == y).sum() == 3
+    even = DecisionStump().fit(X, y, [1.0, 1.0, 2.0, 0.0, 0.0])  # here a question is right all four times
+    assert even.threshold_ == 1.5 and even.predict(X).tolist() == [0, 0, 1, 1, 1]
+
+
+def test_zeros_of_sparse_columns_lie_between_the_signs():
+    X = np.array([[-0.5, 0.25], [0.0, 0.5], [0.0, 0.0], [0.5, -0.75], [0.75, 0.0], [-1.0, 0.0]])
+    for y in np.ndindex(2, 2, 2, 2, 2, 2):
+        if len(set(y)) == 2:
+            dense, sparse = DecisionStump().fit(X, y), DecisionStump().fit(csr_array(X), y)
+            assert (sparse.feature_, sparse.threshold_) == (dense.feature_, dense.threshold_)
+            assert sparse.predict(X).tolist() == dense.predict(X).tolist()
+
+
+@pytest.mark.parametrize("weight", [None, np.array([1.0, 2.0, 3.0])])
+def test_a_column_without_values_is_one_bin(weight):
+    X = np.array([[np.nan, 2.0], [np.nan, np.nan], [np.nan, 1.0]])
+    bins = find_bins(X, 8, np.zeros(2, np.int64), weight)
+    assert bins.n_bins.tolist() == [1, 2] and np.isinf(bins.edges[0]).all()
+    assert bins.edges[1, 0] == 1.5 and np.isinf(bins.edges[1, 1:]).all()
+    assert bin_columns(X, bins).tolist() == [[255] * 3, [1, 255, 0]]
