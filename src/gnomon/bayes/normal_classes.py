@@ -68,9 +68,7 @@ class NormalClasses(FamilyClassifier):
             k, j = np.argwhere(seen <= 0)[0]
             raise DataError(f"class number {k} has no observed entry in column {j}; drop the column.")
         kind = self._family().covariance_type
-        if (
-            self._family()._is_diagonal
-        ):  # the columns of a class are independent: nothing tells of what is missing
+        if self._family()._is_diagonal:  # columns of a class are independent: none tells of another's holes
             return finite(columns)
         means, variances = columns.statistics.mean, columns.statistics.scatter / seen
         floor = np.where(variances > 0, variances, np.maximum(variances.max(axis=0), 1e-12))
