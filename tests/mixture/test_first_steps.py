@@ -59,7 +59,7 @@ def test_what_is_not_given_comes_from_the_clusters(missing):
         ("tied", np.linalg.inv(COVARIANCES[0]), COVARIANCES[[0, 0]]),
         ("diag", [[0.5, 2.0], [4.0, 1.0]], [np.diag([2.0, 0.5]), np.diag([0.25, 1.0])]),
         ("spherical", [0.5, 4.0], [2 * np.eye(2), 0.25 * np.eye(2)]),
-        ("tied_spherical", np.array(0.5), [2 * np.eye(2)] * 2),
+        ("tied_spherical", 0.5, [2 * np.eye(2)] * 2),
         ("fixed", np.linalg.inv(COVARIANCES[0]), COVARIANCES[[0, 0]]),
         ("fixed", np.linalg.inv(COVARIANCES), COVARIANCES),
     ],

@@ -113,7 +113,7 @@ class GaussianMixture(BaseMixture):
         "reg_covar": [NOT_NEGATIVE],
         "init_params": [StrOptions({"kmeans", "k-means++", "random", "random_from_data", "overall"})],
         "means_init": ["array-like", None],
-        "precisions_init": ["array-like", None],
+        "precisions_init": ["array-like", POSITIVE, None],
         "verbose": ["verbose"],
         "verbose_interval": [Interval(Real, 1, None, closed="left")],
         "covariance_prior": ["array-like", POSITIVE, None],
