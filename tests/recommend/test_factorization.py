@@ -558,6 +558,29 @@ def test_diversity_of_a_list():
     assert alike(varied) < alike(plain) and varied[0] == plain[0]
 
 
+@pytest.mark.parametrize("shift", [-10.0, 0.0, 100.0])
+def test_diversity_weighs_likeness_against_the_range_of_the_scores(shift):
+    """By trying every item in turn: scores count by where they lie between the list's least and its largest."""
+    Y = low_rank(20, 15, density=0.5, seed=3) + shift
+    model = MatrixFactorization(2, random_state=0).fit(Y)
+    V = model.item_factors_ / np.linalg.norm(model.item_factors_, axis=1, keepdims=True)
+    for user in range(6):
+        ids, scores = model.recommend(user, N=15, filter_already_liked_items=False)
+        relevance = (scores - scores.min()) / (scores.max() - scores.min())
+        chosen = []
+        for _ in range(4):
+            gains = [
+                0.4 * relevance[i] - 0.6 * max((V[ids[i]] @ V[ids[j]] for j in chosen), default=0.0)
+                if i not in chosen
+                else -np.inf
+                for i in range(len(ids))
+            ]
+            chosen.append(int(np.argmax(gains)))
+        found, told = model.recommend(user, N=4, diversity=0.6, filter_already_liked_items=False)
+        np.testing.assert_array_equal(found, ids[chosen])
+        np.testing.assert_allclose(told, scores[chosen], rtol=1e-12)
+
+
 def test_similar_items_and_map():
     model = MatrixFactorization(2, random_state=0).fit(R56)
     ids, scores = model.similar_items(3, 6)

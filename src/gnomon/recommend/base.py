@@ -293,10 +293,10 @@ class Recommender(Learner):
         for codes, value in zip(best, values):
             codes = codes[np.isfinite(value)]
             value = value[np.isfinite(value)]
-            spread = value.max(initial=0.0) - value.min(initial=0.0) or 1.0
-            order = rerank_mmr(
-                (value - value.min(initial=0.0)) / spread, self._alike(codes), N, 1 - diversity
-            )
+            least = value.min(initial=np.inf)  # relevance goes from 0 to 1, as likeness does
+            spread = value.max(initial=-np.inf) - least
+            relevance = (value - least) / (spread if spread > 0 else 1.0)
+            order = rerank_mmr(relevance, self._alike(codes), N, 1 - diversity)
             rows.append(np.pad(codes[order], (0, min(N, len(self.items_)) - len(order))))
             kept.append(np.pad(value[order], (0, len(rows[-1]) - len(order)), constant_values=-np.inf))
         return np.array(rows), np.array(kept)
