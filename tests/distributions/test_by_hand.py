@@ -411,3 +411,16 @@ def test_draws_of_the_next_number_of_trials():
     x = trials.sample(20_000, 0)[:, 0]
     for value in (1, 2, 3):
         assert_allclose((x == value).mean(), trials.density([[float(value)]])[0, 0], atol=0.015)
+
+
+def test_one_wrong_row_of_a_table_is_enough_to_refuse_it():
+    for p in ([[0.5, 0.5], [0.9, 0.3]], [[0.9, 0.3], [0.5, 0.5]]):
+        with pytest.raises(DataError, match="must sum to 1; got 1.2"):
+            Categorical(p)
+
+
+def test_a_belief_about_variances_is_for_independent_columns():
+    X, prior = np.array([[1.0, 2.0], [2.0, 0.0], [4.0, 1.0]]), NormalInverseGamma([[0.0, 0.0]], 1.0, 2.0, 2.0)
+    for kind in ("full", "tied", "spherical"):
+        with pytest.raises(DataError, match="diag"):
+            Gaussian(covariance_type=kind).fit(X, prior=prior)

@@ -30,7 +30,9 @@ def test_distances_of_sparse_rows_are_plain_differences(metric):
     far = X + 50.0 * (X != 0)  # entries so far from zero that squares of differences cancel
     for rows in (X, far):
         Q, R = rows[:10], np.vstack([rows[5:], rows[:1] * (1 + 1e-9)])
-        model = NearestNeighbors(n_neighbors=len(R), metric=metric, algorithm="brute").fit(sparse.csr_array(R))
+        model = NearestNeighbors(n_neighbors=len(R), metric=metric, algorithm="brute").fit(
+            sparse.csr_array(R)
+        )
         distances, places = model.kneighbors(sparse.csr_array(Q))
         for i, q in enumerate(Q):
             for d, j in zip(distances[i], places[i], strict=True):
