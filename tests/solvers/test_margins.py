@@ -119,3 +119,9 @@ def test_slope_along_is_the_derivative():
     h = 1e-5
     assert slope == pytest.approx((value(0.4 + h) - value(0.4 - h)) / (2 * h), rel=1e-6)
     assert bend == pytest.approx(2 * weight[1 - m - 0.4 * moves > 0] @ moves[1 - m - 0.4 * moves > 0] ** 2)
+
+
+def test_sets_have_ones_only():
+    for entries, expected in (([1.0, 1.0, 1.0], True), ([1.0, 2.0, 1.0], False), ([0.5, 2.0, 3.0], False)):
+        X = sparse.csr_array((entries, [0, 1, 0], [0, 2, 3]), shape=(2, 2))
+        assert margins.has_ones(MemoryRows(X)) is expected
