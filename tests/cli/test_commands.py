@@ -199,6 +199,14 @@ def test_warm_up_and_version(gnomon):
     assert gnomon("--version").out == f"gnomon {library.__version__}\n"
 
 
+def test_warm_up_for_rows_of_float32(gnomon, monkeypatch):
+    told = []
+    monkeypatch.setattr(library, "warm_up", lambda *names, dtypes: told.append((names, dtypes)) or {})
+    gnomon("warm-up", "bayes")
+    gnomon("warm-up", "bayes", "--float32")
+    assert told == [(("bayes",), ("float64",)), (("bayes",), ("float64", "float32"))]
+
+
 def test_formula_of_a_docstring():
     class Block:
         r"""A model.

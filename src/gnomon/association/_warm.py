@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gnomon.association.found import in_lexicographic_order
@@ -10,7 +12,7 @@ from gnomon.association.rules import association_rules
 from gnomon.association.work import estimate_work
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Mine a few baskets in every way."""
     baskets = [
         ["a", "b", "c"],

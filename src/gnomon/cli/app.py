@@ -310,6 +310,7 @@ def models(
 @guarded
 def warm_up(
     families: Annotated[list[str] | None, typer.Argument(help="Such as cluster; all when left out.")] = None,
+    float32: Annotated[bool, typer.Option("--float32", help="For rows of float32, too.")] = False,
     json: Json = False,
 ) -> None:
     """Compile the inner loops now, so that no first fit has to wait."""
@@ -321,7 +322,9 @@ def warm_up(
         if name not in known:
             raise typer.BadParameter(f"{name!r} has no loops to compile; there are {', '.join(known)}")
     with screen.progress("compiling (once)") as tell, gnomon.progress(tell):
-        spent = gnomon.warm_up(*(families or known))
+        spent = gnomon.warm_up(
+            *(families or known), dtypes=("float64", "float32") if float32 else ("float64",)
+        )
     for name, seconds in spent.items():
         screen.say(f"{name:15} {seconds:6.1f} s")
     screen.result({"seconds": spent})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gnomon.cluster.cuts import balanced_min_cut, min_cut
@@ -13,12 +15,12 @@ from gnomon.cluster.representatives import KMedians
 from gnomon.cluster.soft import SoftKMeans
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Fit every model with loops of its own to a few numbers."""
     X = np.array([[0.0, 1.0], [1.0, 0.5], [0.5, 0.2], [7.0, 8.0], [8.0, 7.5], [7.5, 7.1]])
     holes = X.copy()
     holes[0, 0] = np.nan
-    for dtype in (np.float64, np.float32):
+    for dtype in dtypes:
         rows = X.astype(dtype)
         KMeans(2, missing="ignore", random_state=0).fit(holes.astype(dtype))
         KMeans(2, algorithm="optimal_1d").fit(rows[:, :1])

@@ -1,6 +1,7 @@
 """Compile the loops of the family."""
 
 import warnings
+from collections.abc import Sequence
 
 from gnomon.decide.grids import GridWorld
 from gnomon.decide.improvement import PolicyIteration
@@ -9,7 +10,7 @@ from gnomon.decide.sweeps import ValueIteration
 from gnomon.decide.temporal import QLearning, Sarsa
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Call every loop on a small grid."""
     grid = GridWorld.small(start=(2, 0))
     with warnings.catch_warnings():

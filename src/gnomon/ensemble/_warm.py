@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gnomon.ensemble.adaboost import AdaBoostClassifier
@@ -9,7 +11,7 @@ from gnomon.ensemble.forest import RandomForestClassifier
 from gnomon.ensemble.hist_boosting import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Fit the ensembles with loops of their own on a few numbers."""
     X = np.arange(60.0)[:, None] % 17
     y = np.arange(60) % 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gnomon.graphical.constraint import PC
@@ -15,7 +17,7 @@ from gnomon.graphical.search import HillClimbSearch
 from gnomon.graphical.structure import ExactSearch
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Call every loop on a few numbers."""
     tables = {"a": [0.4, 0.6], "b": [[0.7, 0.3], [0.2, 0.8]], "c": [[0.5, 0.5], [0.1, 0.9]]}
     model = BayesianNetwork([("a", "b"), ("b", "c")], tables=tables)

@@ -1,5 +1,7 @@
 """Compile the loops of kernel learners."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gnomon.kernels.passive_aggressive import (
@@ -9,7 +11,7 @@ from gnomon.kernels.passive_aggressive import (
 from gnomon.kernels.perceptron import KernelPerceptron
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Fit every learner with loops of its own to a few numbers."""
     X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [1.0, 1.5]]), np.array([0, 1, 0, 1])
     KernelPerceptron("rbf").fit(X, y)

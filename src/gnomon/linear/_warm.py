@@ -1,6 +1,7 @@
 """Compile the loops of the family."""
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
@@ -37,13 +38,13 @@ def turns(X, y) -> None:
     engine.design.by_touched_rows(engine.S, engine.w, engine.r, np.zeros(len(y)))
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Fit every model that has loops to a few numbers."""
     X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [1.0, 1.0], [3.0, 0.0], [0.0, 3.0]])
     y = np.array([0, 1, 0, 1, 0, 1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for dtype in (np.float64, np.float32):
+        for dtype in dtypes:
             for matrix in (X.astype(dtype), sparse.csr_array(X.astype(dtype))):
                 for model in CLASSIFIERS:
                     model().fit(matrix, y)

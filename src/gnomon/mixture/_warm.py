@@ -1,6 +1,7 @@
 """Compile the loops of the family."""
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -12,14 +13,14 @@ from gnomon.mixture.gaussian import GaussianMixture
 from gnomon.mixture.incomplete import MissingGaussian
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Call every loop on a few numbers."""
     X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0], [6.0, 5.0], [5.0, 7.0], [7.0, 6.0]])
     holes = X.copy()
     holes[0, 0] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for dtype in (np.float64, np.float32):
+        for dtype in dtypes:
             for kind in ("full", "tied", "diag", "spherical"):
                 model = GaussianMixture(2, covariance_type=kind, max_iter=2, random_state=0)
                 model.fit(X.astype(dtype)).predict(X.astype(dtype))

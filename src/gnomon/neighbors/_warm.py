@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gnomon.neighbors.nearest import NearestNeighbors
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Ask every kind of index about a few numbers."""
     X = np.random.default_rng(0).normal(size=(64, 3))
-    for dtype in (np.float64, np.float32):
+    for dtype in dtypes:
         rows = X.astype(dtype)
         for algorithm, metric in (
             ("brute", "euclidean"),

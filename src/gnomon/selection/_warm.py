@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gnomon.selection.areas import auc_interval
@@ -9,7 +11,7 @@ from gnomon.selection.calibrating import calibrate
 from gnomon.selection.resampling import bootstrap
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Resample and calibrate a few numbers."""
     x, y = np.arange(8.0), np.arange(8) % 2
     bootstrap("mean", x, n_resamples=4, random_state=0)

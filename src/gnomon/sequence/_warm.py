@@ -1,5 +1,7 @@
 """Compile the loops of the family."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gnomon.sequence.chain import MarkovChain
@@ -11,11 +13,11 @@ from gnomon.sequence.recursions import HiddenChain, smooth_from_both_ends
 from gnomon.sequence.state_space import KalmanFilter
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Call every loop on a few numbers."""
     X = np.array([[0.0], [1.0], [0.0], [9.0], [8.0], [9.0], [1.0], [0.0]])
     options = {"n_iter": 1, "tol": 0.0, "random_state": 0}
-    for dtype in (np.float64, np.float32):
+    for dtype in dtypes:
         for model in (GaussianHMM(2, **options), PoissonHMM(2, **options), GMMHMM(2, **options)):
             model.fit(X.astype(dtype), lengths=[5, 3])
             model.predict(X.astype(dtype))

@@ -1,5 +1,7 @@
 """Compile the loops of support vector machines."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gnomon.svm.classifier import SVC
@@ -7,7 +9,7 @@ from gnomon.svm.nu import NuSVC
 from gnomon.svm.regressor import SVR
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Fit every kind of machine to a few numbers, with all of the kernel matrix and with a cache of rows."""
     X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [1.0, 1.0], [3.0, 0.0], [0.0, 3.0]])
     y = np.array([0, 1, 0, 1, 0, 1])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gnomon.trees.stump import DecisionStump
 from gnomon.trees.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
-def warm_up() -> None:
+def warm_up(dtypes: Sequence[str]) -> None:
     """Fit every kind of tree on a few numbers."""
     X = np.arange(12.0)[:, None] % 5
     y = np.arange(12) % 3
