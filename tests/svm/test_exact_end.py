@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn import clone
 from sklearn import svm as peer
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.threads import threads
 from gnomon.solvers.pairs import FEW, at_one_slope, equal_slopes
@@ -110,3 +112,62 @@ def test_one_class_stops_where_rounding_does():
     model = OneClassSVM(gamma=0.7, nu=0.3).fit(X)
     assert model.kkt_violation_ <= 1e-12
     assert model.n_pair_steps_[0] < 500
+
+
+@pytest.mark.parametrize("model", [NuSVC(nu=0.25, gamma=0.3), NuSVR(nu=0.3, gamma=0.3, C=20.0)], ids=type)
+def test_many_rows_are_solved_in_sets_and_few_at_once_with_one_answer(model, monkeypatch):
+    X, y = cloud(700)
+    t = y if isinstance(model, NuSVC) else np.sin(2 * X[:, 0]) + X[:, 1]
+    in_sets = clone(model).fit(X, t)
+    monkeypatch.setattr("gnomon.svm.nu.WORKING_SET", 2 * len(X))
+    at_once = clone(model).fit(X, t)
+    assert in_sets.kkt_violation_ <= 1e-11 and at_once.kkt_violation_ <= 1e-11
+    assert np.array_equal(in_sets.support_, at_once.support_)
+    assert in_sets.dual_coef_ == pytest.approx(at_once.dual_coef_, abs=1e-8)
+    if isinstance(model, NuSVR):  # half of the price goes to rows above the tube, half to rows below
+        beta = in_sets.dual_coef_[0]
+        half = 0.5 * 0.3 * 20.0 * len(X)
+        assert beta[beta > 0].sum() == pytest.approx(half) and -beta[beta < 0].sum() == pytest.approx(half)
+
+
+def test_sets_end_at_the_limit_of_steps():
+    X, y = cloud(700)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = NuSVC(nu=0.25, max_iter=40).fit(X, y)
+    assert model.n_pair_steps_[0] <= 40
+    assert model.kkt_violation_ > 1e-3
+
+
+def on_the_way(K, b, slope, down, up, groups):
+    """What `at_one_slope` finds, with a system of its own after each bound that is met."""
+    b, slope, left = b.copy(), slope.copy(), np.arange(len(b))
+    while len(left):
+        step = equal_slopes(K[np.ix_(left, left)], slope[left], groups[left])
+        edge = np.where(step > 0, up[left], down[left])
+        share = np.divide(edge - b[left], step, out=np.full(len(left), np.inf), where=step != 0)
+        first = int(np.argmin(share))
+        if share[first] >= 1.0:
+            b[left] += step
+            break
+        b[left] += share[first] * step
+        slope -= K[:, left] @ (share[first] * step)
+        b[left[first]] = edge[first]
+        left = np.delete(left, first)
+    return b
+
+
+@pytest.mark.parametrize("n", [3, 17, 90])
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_one_inverse_leads_from_bound_to_bound(n, groups, repeated):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 4))
+    X[n // 2 :] = X[: n - n // 2] if repeated else X[n // 2 :]
+    K = np.exp(-0.2 * ((X[:, None] - X) ** 2).sum(axis=-1))
+    b, slope = rng.uniform(0.1, 0.9, size=n), rng.normal(size=n)
+    members = np.eye(groups)[np.arange(n) % groups]
+    down, up = np.zeros(n), rng.uniform(0.9, 1.5, size=n)
+    found = at_one_slope(K, b, slope, down, up, members)
+    assert found == pytest.approx(on_the_way(K, b, slope, down, up, members), abs=1e-9)
+    assert members.T @ found == pytest.approx(members.T @ b, abs=1e-12)
+    assert n < 17 or ((found == down) | (found == up)).sum() > 2

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from gnomon.core.linalg import Array
 from gnomon.core.threads import shared
@@ -190,17 +190,8 @@ class PairProblem:
         change = b - part.beta[chosen]
         moved = np.flatnonzero(change)
         part.beta[chosen] = b
-        self._spread(cache.rows, places[moved], change[moved], part.R)
+        spread(cache.rows, places[moved], change[moved], part.R)
         return made, chosen, made == 0
-
-    def _spread(self, K: Array, places: Array, change: Array, R: Array) -> None:
-        """Subtract the rows of the multipliers that moved from R, on the library's threads."""
-        step = max(2048, len(R) // 8)
-
-        def part(first: int) -> None:
-            smo.subtract_rows(K, places, change, first, min(len(R), first + step), R)
-
-        shared(part, range(0, len(R), step))
 
     def _shrink(self, part: ActiveRows, held: Array) -> Array:
         """Set rows aside that stay at their bound, when they are many; returns the held rows by their new numbers."""
@@ -323,6 +314,16 @@ class ActiveRows(NamedTuple):
         return rests
 
 
+def spread(K: Array, places: Array, change: Array, R: Array) -> None:
+    """Subtract the rows of the multipliers that moved from R, on the library's threads."""
+    step = max(2048, len(R) // 8)
+
+    def part(first: int) -> None:
+        smo.subtract_rows(K, places, change, first, min(len(R), first + step), R)
+
+    shared(part, range(0, len(R), step))
+
+
 def largest(values: Array, count: int) -> Array:
     """Return where the largest values are; among equals the first ones, whatever the processor."""
     if count >= len(values):
@@ -337,23 +338,60 @@ def at_one_slope(K: Array, b: Array, slope: Array, down: Array, up: Array, group
 
     `groups` has one column a group, with ones at its members; the sum of each stays.
     """
-    b, slope = b.copy(), slope.copy()
-    left, work = np.arange(len(b)), 0
+    b, slope, left, work = b.copy(), slope.copy(), np.arange(len(b)), 0
     while len(left) and work <= EXACT_WORK:
         work += len(left) ** 3
-        whole = len(left) == len(b)
-        step = equal_slopes(K if whole else K[np.ix_(left, left)], slope[left], groups[left])
-        edge = np.where(step > 0, up[left], down[left])
-        share = np.divide(edge - b[left], step, out=np.full(len(left), np.inf), where=step != 0)
-        first = int(np.argmin(share))
-        part = min(1.0, float(share[first]))
-        b[left] += part * step
-        if part == 1.0:
+        part = K if len(left) == len(b) else K[np.ix_(left, left)]
+        step = equal_slopes(part, slope[left], groups[left])
+        first, share = first_at_bound(b[left], step, down[left], up[left])
+        b[left] += min(1.0, share) * step
+        if share >= 1.0:
             break
-        slope -= (K if whole else K[:, left]) @ (part * step)
-        b[left[first]] = edge[first]
-        left = np.delete(left, first)
+        slope -= K[:, left] @ (share * step)
+        b[left[first]] = (up if step[first] > 0 else down)[left[first]]
+        left = to_next_bounds(K, b, slope, down, up, groups, np.delete(left, first))
     return np.clip(b, down, up)
+
+
+def first_at_bound(b: Array, step: Array, down: Array, up: Array) -> tuple[int, float]:
+    """Return which multiplier meets its bound first, and at what share of the step."""
+    edge = np.where(step > 0, up, down)
+    share = np.divide(edge - b, step, out=np.full(len(b), np.inf), where=step != 0)
+    first = int(np.argmin(share))
+    return first, float(share[first])
+
+
+def to_next_bounds(
+    K: Array, b: Array, slope: Array, down: Array, up: Array, groups: Array, left: Array
+) -> Array:
+    """Go from bound to bound while the way leads there; writes b and slope, returns who is left between bounds.
+
+    One inverse serves all the way: what a multiplier that stays behind has in it is taken out. The last step is
+    left to a system of its own, whose answer is exact.
+    """
+    inverse = bordered_inverse(K[np.ix_(left, left)], groups[left]) if len(left) > 1 else None
+    if inverse is None:
+        return left
+    inside = np.ones(len(left), dtype=bool)
+    part, place = np.asarray(K[np.ix_(left, left)]), b[left]
+    rest = slope[left]
+    while inside.sum() > 1:
+        step = inverse @ np.where(inside, rest, 0.0)
+        members = groups[left] * inside[:, None]
+        step -= members @ ((members.T @ step) / np.maximum(members.sum(axis=0), 1.0))  # rounding is no way
+        first, share = first_at_bound(place, step, down[left], up[left])
+        if not 0.0 <= share < 1.0 or not inverse[first, first] > EPS * inverse.max():
+            break
+        place += share * step
+        place[first] = (up if step[first] > 0 else down)[left[first]]
+        rest -= part @ (share * step)
+        inside[first] = False
+        own = inverse[first].copy()
+        inverse = blas.dger(-1.0 / own[first], own, own, a=inverse, overwrite_a=1)
+        inverse[first] = inverse[:, first] = 0.0
+    slope -= K[:, left] @ (place - b[left])
+    b[left] = place
+    return left[inside]
 
 
 def equal_slopes(K: Array, slope: Array, groups: Array) -> Array:
@@ -375,6 +413,24 @@ def equal_slopes(K: Array, slope: Array, groups: Array) -> Array:
         if close and share >= EPS:  # else rows repeat: of many answers the short one
             return found[:n]
     return linalg.lstsq(system, right, cond=1e-13 if n <= 200 else 1e-12, lapack_driver="gelsd")[0][:n]
+
+
+def bordered_inverse(K: Array, groups: Array) -> Array | None:
+    """Return the matrix that takes slopes to the step of `equal_slopes`; None where rows repeat."""
+    groups = groups[:, groups.any(axis=0)]
+    n, m = len(K), len(K) + groups.shape[1]
+    size = float(np.trace(K)) / n or 1.0
+    system = np.zeros((m, m), order="F")
+    system[:n, :n], system[:n, n:], system[n:, :n] = K / size, groups, groups.T
+    norm = np.abs(system).sum(axis=0).max()
+    factor, pivots, info = lapack.dsytrf(system, lwork=64 * m)
+    if info != 0 or not lapack.dsycon(factor, pivots, norm)[0] >= 1e3 * EPS:
+        return None
+    inverse, info = lapack.dsytri(factor, pivots)
+    if info != 0:
+        return None
+    inverse = np.triu(inverse)[:n, :n]
+    return np.asfortranarray((inverse + np.triu(inverse, 1).T) / size)
 
 
 def optimum(beta: Array, R: Array, low: Array, high: Array, epsilon: float) -> dict[str, Any]:

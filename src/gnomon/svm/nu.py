@@ -14,8 +14,8 @@ from gnomon.core.steps import Report
 from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import warn
 from gnomon.loops import smo
-from gnomon.solvers.kernel_rows import KernelRows
-from gnomon.solvers.pairs import EXACT_WORK, NO_LIMIT, Pairs, at_one_slope
+from gnomon.solvers.kernel_rows import WORKING_SET, KernelRows
+from gnomon.solvers.pairs import EXACT_WORK, NO_LIMIT, SHARE, Pairs, at_one_slope, largest, spread
 from gnomon.svm.certificates import Machine
 from gnomon.svm.machine import COMMON, MachineState, Work
 from gnomon.svm.pairwise import PairwiseClassifier
@@ -46,54 +46,119 @@ def fill_up(total: float, cost: Array) -> Array:
     return np.clip(total - before, 0.0, cost)
 
 
+class GroupedPairs:
+    """Where the solution of a grouped problem stands: pairs are moved, or the free variables together."""
+
+    def __init__(self, source: KernelRows, problem: GroupedProblem) -> None:
+        rows = problem.rows
+        K = source.block(rows, rows) if source.full is None or len(rows) < source.n else source.full
+        self.K = np.ascontiguousarray(K, dtype=np.float64)
+        self.problem = problem
+        self.low = np.where(problem.sign > 0, 0.0, -problem.cost)
+        self.high = np.where(problem.sign > 0, problem.cost, 0.0)
+        self.diagonal = np.diagonal(self.K).copy()
+        self.floor = 1e-12 * (float(np.abs(self.diagonal).max(initial=0.0)) or 1.0)
+        self.beta = problem.sign * problem.first
+        self.R = self.slopes()
+
+    def slopes(self) -> Array:
+        """Return t − Kβ of every variable, summed anew."""
+        column = self.problem.column
+        total = np.bincount(column, self.beta, minlength=len(self.K))
+        return self.problem.target - (self.K @ total)[column]
+
+    def move_pairs(self, tol: float, limit: int) -> tuple[int, float]:
+        """Move pairs until none gains more than `tol`. Returns how many were moved and the gain that is left."""
+        if len(self.R) <= WORKING_SET:
+            _, made, gap = smo.grouped_steps(
+                self.K, self.problem.column, self.problem.group, self.diagonal, self.low, self.high, self.floor,
+                tol, limit, self.beta, self.R,
+            )  # fmt: skip
+        else:
+            made, gap = self._move_in_sets(tol, limit)
+        if made:
+            self.R = self.slopes()
+        return made, gap
+
+    def _move_in_sets(self, tol: float, limit: int) -> tuple[int, float]:
+        """Solve the worst variables of both groups among themselves, half of them kept from one set to the next."""
+        made, held = 0, np.zeros(0, dtype=np.int64)
+        while True:
+            rise = np.where(self.beta < self.high, self.R, -np.inf)
+            fall = np.where(self.beta > self.low, self.R, np.inf)
+            gap, chosen = self._worst(rise, fall, held[-(WORKING_SET // 2) :])
+            if not gap > tol or made >= limit:
+                return made, gap
+            count = self._solve_among(chosen, max(0.5 * tol, SHARE * gap), limit - made)
+            if not count:
+                return made, gap
+            made, held = made + count, chosen
+
+    def _worst(self, rise: Array, fall: Array, held: Array) -> tuple[float, Array]:
+        """Return the largest gain of a pair, and the held variables with those that gain most against another."""
+        room = (WORKING_SET - len(held)) // 4
+        gap, chosen = -np.inf, [held]
+        for g in (0, 1):
+            mine = np.flatnonzero(self.problem.group == g)
+            up, down = rise[mine], fall[mine]
+            top, bottom = float(up.max(initial=-np.inf)), float(down.min(initial=np.inf))
+            gap = max(gap, top - bottom)
+            for gain in (up - bottom, top - down):
+                best = largest(gain, room)
+                chosen.append(mine[best[gain[best] > 0.0]])
+        fresh = np.setdiff1d(np.concatenate(chosen[1:]), held)
+        return gap, np.concatenate([held, fresh])
+
+    def _solve_among(self, chosen: Array, tol: float, limit: int) -> int:
+        """Move pairs among some variables, then tell the slopes of all. Returns how many pairs were moved."""
+        columns, at = np.unique(self.problem.column[chosen], return_inverse=True)
+        b, r = self.beta[chosen], self.R[chosen]
+        _, made, _ = smo.grouped_steps(
+            self.K[np.ix_(columns, columns)], at, self.problem.group[chosen], self.diagonal[columns],
+            self.low[chosen], self.high[chosen], self.floor, tol, limit, b, r,
+        )  # fmt: skip
+        change = np.bincount(at, b - self.beta[chosen], minlength=len(columns))
+        moved = np.flatnonzero(change)
+        fall = np.zeros(len(self.K))
+        spread(self.K, columns[moved], change[moved], fall)
+        self.beta[chosen] = b
+        self.R += fall[self.problem.column]
+        return made
+
+    def move_free(self) -> bool:
+        """Solve for the variables between their bounds together, the others held.
+
+        False where there are none or too many, or where a kernel that is not positive makes that a step upward.
+        """
+        free = np.flatnonzero((self.beta > self.low) & (self.beta < self.high))
+        if not 0 < len(free) ** 3 <= EXACT_WORK:
+            return False
+        at = self.problem.column[free]
+        groups = np.equal.outer(self.problem.group[free], np.arange(2)).astype(np.float64)
+        with one_blas_thread():
+            found = at_one_slope(
+                self.K[np.ix_(at, at)], self.beta[free], self.R[free], self.low[free], self.high[free], groups
+            )
+        if not (found - self.beta[free]) @ self.R[free] > 0.0:
+            return False
+        self.beta[free] = found
+        self.R = self.slopes()
+        return True
+
+
 def solve_grouped(source: KernelRows, problem: GroupedProblem, tol: float, limit: int) -> Pairs:
     """Return the solution; β are the signed variables, R the slopes t − Kβ of each."""
-    rows = problem.rows
-    K = source.block(rows, rows) if source.full is None or len(rows) < source.n else source.full
-    K = np.ascontiguousarray(K, dtype=np.float64)
-    low = np.where(problem.sign > 0, 0.0, -problem.cost)
-    high = np.where(problem.sign > 0, problem.cost, 0.0)
-    beta = problem.sign * problem.first
-    diagonal = np.diagonal(K).copy()
-    floor = 1e-12 * (float(np.abs(diagonal).max(initial=0.0)) or 1.0)
-
-    def slopes() -> Array:
-        total = np.bincount(problem.column, beta, minlength=len(rows))
-        return problem.target - (K @ total)[problem.column]
-
-    R, steps, gap, exact = slopes(), 0, np.inf, True
-    few, some, many = LOOKS // len(R), 2 * len(R) + 100, 200 * len(R) + 10_000
+    now = GroupedPairs(source, problem)
+    n, steps, gap, exact = len(now.R), 0, np.inf, True
+    few, some, many = LOOKS // n, 2 * n + 100, 200 * n + 10_000
     for turn, most in enumerate((limit, few, *[some] * TURNS, many)):
         if turn >= 2 and exact:
-            exact = move_free(K, problem, low, high, beta, R)
-            R = slopes()
-        _, made, gap = smo.grouped_steps(
-            K, problem.column, problem.group, diagonal, low, high, floor, tol if turn == 0 else EXACT * tol,
-            min(limit - steps, most), beta, R,
-        )  # fmt: skip
+            exact = now.move_free()
+        made, gap = now.move_pairs(tol if turn == 0 else EXACT * tol, min(limit - steps, most))
         steps += made
-        R = slopes() if made else R
         if steps >= limit or gap <= EXACT * tol:
             break
-    return Pairs(beta, R, steps, max(0.0, float(gap)) if np.isfinite(gap) else 0.0, True)
-
-
-def move_free(K: Array, problem: GroupedProblem, low: Array, high: Array, beta: Array, R: Array) -> bool:
-    """Solve for the variables between their bounds together, the others held; writes beta.
-
-    False where there are none or too many, or where a kernel that is not positive makes that a step upward.
-    """
-    free = np.flatnonzero((beta > low) & (beta < high))
-    if not 0 < len(free) ** 3 <= EXACT_WORK:
-        return False
-    at = problem.column[free]
-    groups = np.equal.outer(problem.group[free], np.arange(2)).astype(np.float64)
-    with one_blas_thread():
-        found = at_one_slope(K[np.ix_(at, at)], beta[free], R[free], low[free], high[free], groups)
-    if not (found - beta[free]) @ R[free] > 0.0:
-        return False
-    beta[free] = found
-    return True
+    return Pairs(now.beta, now.R, steps, max(0.0, float(gap)) if np.isfinite(gap) else 0.0, True)
 
 
 def group_level(beta: Array, R: Array, low: Array, high: Array, mine: Array) -> float:
