@@ -127,3 +127,27 @@ def test_messages_go_both_ways_along_every_edge():
     assert set(found) == set(wanted)
     for way, message in wanted.items():
         np.testing.assert_allclose(found[way] / found[way].sum(), np.array(message) / np.sum(message))
+
+
+@pytest.mark.parametrize("method", ["exact", "pseudo"])
+@pytest.mark.parametrize("alpha", [0.0, 0.05, 1.0])
+def test_a_penalty_is_half_the_squares_of_the_parameters(method, alpha):
+    X = np.array([[0, 0], [0, 0], [0, 1], [1, 1], [1, 1], [1, 0], [1, 1]])
+    model = MarkovRandomField([("x0", "x1"), ("x1",)], method=method, alpha=alpha, tol=1e-9).fit(X)
+    theta = np.concatenate([np.log(factor.values).ravel() for factor in model.factors_])
+    found = model.log_likelihood_ if method == "exact" else model.pseudo_log_likelihood_
+    assert model.trace_.objective[-1] == pytest.approx(found / 7 - alpha / 2 * theta @ theta, abs=1e-9)
+    if method == "exact":
+        assert found == pytest.approx(model.score_samples(X).sum())
+        log_z = model.log_partition()
+        rows = [
+            np.log(model.factors_[0].values[a, b]) + np.log(model.factors_[1].values[b]) - log_z for a, b in X
+        ]
+        assert found == pytest.approx(sum(rows))
+
+
+def test_annealing_in_one_step_weighs_a_uniform_draw():
+    field = MarkovRandomField([Factor(["a", "b"], PAIR)])
+    found = [field.log_partition("ais", n_chains=1, n_steps=1, random_state=seed) for seed in range(20)]
+    gaps = np.abs(np.exp(found)[:, None] - PAIR.size * PAIR.ravel())
+    assert gaps.min(axis=1) == pytest.approx(0.0, abs=1e-9) and len(set(gaps.argmin(axis=1))) > 3
