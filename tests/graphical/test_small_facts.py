@@ -6,7 +6,14 @@ import pytest
 from scipy.optimize import minimize
 
 from gnomon.core.errors import DataError, DegenerateError, ZeroEvidenceError
-from gnomon.graphical import BayesianNetwork, BeliefPropagation, ChowLiuTree, Factor, MarkovRandomField
+from gnomon.graphical import (
+    BayesianNetwork,
+    BeliefPropagation,
+    ChowLiuTree,
+    Factor,
+    HillClimbSearch,
+    MarkovRandomField,
+)
 from gnomon.graphical.evidence import ImpossibleEvidenceError
 
 PAIR = np.array([[3.0, 1.0, 0.5], [0.25, 2.0, 4.0]])
@@ -151,3 +158,16 @@ def test_annealing_in_one_step_weighs_a_uniform_draw():
     found = [field.log_partition("ais", n_chains=1, n_steps=1, random_state=seed) for seed in range(20)]
     gaps = np.abs(np.exp(found)[:, None] - PAIR.size * PAIR.ravel())
     assert gaps.min(axis=1) == pytest.approx(0.0, abs=1e-9) and len(set(gaps.argmin(axis=1))) > 3
+
+
+@pytest.mark.parametrize("start", ["empty", "tree"])
+def test_a_tabu_list_leads_over_a_valley(start):
+    """No pair of the columns tells anything; two together give the third."""
+    X = np.tile([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]], (10, 1))
+    plain = HillClimbSearch(tabu=0, start="empty").fit(X)
+    assert plain.dag_ == [] and plain.score_ == pytest.approx(-120 * np.log(2) - 1.5 * np.log(40))
+    found = HillClimbSearch(tabu=3, start=start).fit(X)
+    assert found.score_ == pytest.approx(-80 * np.log(2) - 3 * np.log(40))  # 1 + 1 + 4 free numbers
+    (a, child), (b, same) = found.dag_
+    assert child == same and {a, b, child} == {"x0", "x1", "x2"}
+    assert found.trace_.objective[-1] == pytest.approx(found.score_)
