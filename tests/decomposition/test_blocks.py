@@ -443,6 +443,25 @@ def test_wide_batches_keep_the_leading_directions(monkeypatch):
     assert np.max(principal_angles(model.components_.T, whole.components_.T).angles) < 0.01
 
 
+def test_weights_of_wide_batches_are_repetitions(monkeypatch):
+    monkeypatch.setattr("gnomon.decomposition.incremental.NARROW", 10)
+    X = seeded(40, 3) @ seeded(3, 12, seed=1) + 5  # three directions: a batch loses none
+    weight = np.arange(40) % 4
+    weight[10:20] = 0  # a whole batch
+    model = IncrementalPCA(3, batch_size=10).fit(X, sample_weight=weight)
+    rows = np.repeat(X, weight, axis=0)
+    whole = PCA(3).fit(rows)
+    assert_allclose(model.explained_variance_, whole.explained_variance_)
+    assert_allclose(model.mean_, rows.mean(axis=0))
+    assert_allclose(model.var_, rows.var(axis=0))
+    assert_allclose(model.components_, whole.components_, atol=1e-9)
+    assert model.n_samples_seen_ == (weight > 0).sum() and model.weight_ == weight.sum() == len(rows)
+    more = model.partial_fit(X[:7])
+    assert_allclose(more.mean_, np.r_[rows, X[:7]].mean(axis=0))
+    assert_allclose(more.explained_variance_, PCA(3).fit(np.r_[rows, X[:7]]).explained_variance_)
+    assert more.weight_ == len(rows) + 7
+
+
 def test_predictions_far_from_zero_keep_their_digits():
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(60, 3)), 3)

@@ -156,3 +156,37 @@ def test_bootstrap_counts_edges_either_way():
 
     table = edge_bootstrap(np.zeros((10, 3)), 6, search=Turns(), random_state=0)
     assert table.values.tolist() == [["a", "b", 1.0, 4 / 6]]
+
+
+@pytest.mark.parametrize("method", ["likelihood_weighting", "rejection"])
+def test_samples_tell_the_probability_of_soft_evidence_too(method):
+    soft = {"b": [0.2, 0.6]}
+    exact = CHAIN.query("a", {"c": 1}, soft_evidence=soft)
+    assert np.exp(exact.log_evidence) == pytest.approx(
+        0.55 * 0.2 * 0.2 + 0.45 * 0.5 * 0.6
+    )  # Σ P(b) P(c = 1 | b) l(b)
+    found = CHAIN.query("a", {"c": 1}, soft_evidence=soft, method=method, n_samples=20_000, random_state=0)
+    assert found.log_evidence == pytest.approx(exact.log_evidence, abs=0.03)  # 4 standard errors
+    assert (np.abs(found.values - exact.values) <= 4 * found.standard_error).all()
+
+
+def test_errors_of_equal_weights_are_those_of_a_share():
+    found = CHAIN.query("a", {"c": 1}, method="rejection", n_samples=500, random_state=0)
+    share = found.values
+    np.testing.assert_allclose(found.standard_error, np.sqrt(share * (1 - share) / 500))
+    assert found.effective_size == pytest.approx(500)
+
+
+def test_errors_of_weights_follow_the_ratio_of_their_sums():
+    seen = {"c": 1}
+    found = CHAIN.query(["a", "b"], seen, method="likelihood_weighting", n_samples=300, random_state=3)
+    rows, weight = CHAIN.weighted_sample(300, seen, random_state=3)
+    np.testing.assert_allclose(weight, np.where(rows["b"] == 0, 0.2, 0.5))  # P(c = 1 | b)
+    for a in (0, 1):
+        for b in (0, 1):
+            here = ((rows["a"] == a) & (rows["b"] == b)).to_numpy()
+            share = weight[here].sum() / weight.sum()
+            error = np.sqrt((weight**2 * (here - share) ** 2).sum()) / weight.sum()
+            assert found.values[a, b] == pytest.approx(share)
+            assert found.standard_error[a, b] == pytest.approx(error)
+    assert found.effective_size == pytest.approx(weight.sum() ** 2 / (weight**2).sum())

@@ -5,8 +5,16 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
-from gnomon.core.errors import DataError, DegenerateError
-from gnomon.graphical import BayesianNetwork, ChowLiuTree, Factor, MarkovRandomField
+from gnomon.core.errors import DataError, DegenerateError, ZeroEvidenceError
+from gnomon.graphical import (
+    BayesianNetwork,
+    BeliefPropagation,
+    ChowLiuTree,
+    Factor,
+    HillClimbSearch,
+    MarkovRandomField,
+)
+from gnomon.graphical.evidence import ImpossibleEvidenceError
 
 PAIR = np.array([[3.0, 1.0, 0.5], [0.25, 2.0, 4.0]])
 
@@ -74,3 +82,92 @@ def test_complete_rows_are_learned_in_one_step(prior, point):
     assert model.log_likelihood_ == pytest.approx(logs)
     before = (first - 4.0) @ np.log(model.tables_["a"]) + (alpha * np.log(model.tables_["b"])).sum()
     assert model.trace_.objective[0] == pytest.approx(logs + before)
+
+
+@pytest.mark.parametrize("constant", [0.25, 1.0, 8.0])
+@pytest.mark.parametrize("semiring", ["sum", "max"])
+def test_constants_scale_what_messages_add_up_to(semiring, constant):
+    factors = [Factor(["a", "b"], PAIR), Factor([], constant), Factor(["b"], [2.0, 4.0, 6.0])]
+    values = constant * PAIR * [2.0, 4.0, 6.0]
+    found = BeliefPropagation(semiring=semiring).fit(factors)
+    wanted = values.sum() if semiring == "sum" else values.max()
+    assert np.exp(found.log_partition_) == pytest.approx(wanted)
+    with pytest.raises(ZeroEvidenceError, match="every joint state has value zero"):
+        BeliefPropagation(semiring=semiring).fit([*factors, Factor([], 0.0)])
+
+
+def test_cells_of_an_impossible_row_have_no_completion():
+    same = [[1.0, 0.0], [0.0, 1.0]]
+    model = BayesianNetwork(
+        [("a", "b")], nodes=["a", "b", "c"], tables={"a": [0.5, 0.5], "b": same, "c": [0.3, 0.7]}
+    )
+    fine = [[0, 0, np.nan], [0, 1, 0], [1, np.nan, 0]]
+    assert model.predict(fine).tolist() == [
+        [0, 0, 1],
+        [0, 1, 0],
+        [1, 1, 0],
+    ]  # nothing is missing in the second
+    assert np.exp(model.score_samples(fine)) == pytest.approx([0.5, 0.0, 0.15])
+    with pytest.raises(ImpossibleEvidenceError, match="row 3 of X is impossible"):
+        model.predict([*fine, [0, 1, np.nan], [1, 0, np.nan]])
+
+
+def test_messages_go_both_ways_along_every_edge():
+    factors = [
+        Factor(["A"], [0.4, 0.6]),
+        Factor(["B", "A"], [[0.2, 0.05], [0.3, 0.15], [0.5, 0.8]]),
+        Factor(["D", "B"], [[0.1, 0.1, 0.2], [0.3, 0.2, 0.1], [0.6, 0.7, 0.7]]),
+    ]
+    found = BeliefPropagation().fit(factors, evidence={"D": 0}).messages_
+    wanted = {
+        (0, "A"): [0.4, 0.6],
+        ("A", 1): [0.4, 0.6],
+        (1, "B"): [0.11, 0.21, 0.68],  # P(B)
+        ("B", 2): [0.11, 0.21, 0.68],
+        (2, "D"): [0.168, 0, 0],  # Σ P(B) P(D = 0 | B), alone
+        ("D", 2): [1, 1, 1],
+        (2, "B"): [0.1, 0.1, 0.2],  # P(D = 0 | B)
+        ("B", 1): [0.1, 0.1, 0.2],
+        (1, "A"): [0.15, 0.18],  # P(D = 0 | A)
+        ("A", 0): [0.15, 0.18],
+    }
+    assert set(found) == set(wanted)
+    for way, message in wanted.items():
+        np.testing.assert_allclose(found[way] / found[way].sum(), np.array(message) / np.sum(message))
+
+
+@pytest.mark.parametrize("method", ["exact", "pseudo"])
+@pytest.mark.parametrize("alpha", [0.0, 0.05, 1.0])
+def test_a_penalty_is_half_the_squares_of_the_parameters(method, alpha):
+    X = np.array([[0, 0], [0, 0], [0, 1], [1, 1], [1, 1], [1, 0], [1, 1]])
+    model = MarkovRandomField([("x0", "x1"), ("x1",)], method=method, alpha=alpha, tol=1e-9).fit(X)
+    theta = np.concatenate([np.log(factor.values).ravel() for factor in model.factors_])
+    found = model.log_likelihood_ if method == "exact" else model.pseudo_log_likelihood_
+    assert model.trace_.objective[-1] == pytest.approx(found / 7 - alpha / 2 * theta @ theta, abs=1e-9)
+    if method == "exact":
+        assert found == pytest.approx(model.score_samples(X).sum())
+        log_z = model.log_partition()
+        rows = [
+            np.log(model.factors_[0].values[a, b]) + np.log(model.factors_[1].values[b]) - log_z for a, b in X
+        ]
+        assert found == pytest.approx(sum(rows))
+
+
+def test_annealing_in_one_step_weighs_a_uniform_draw():
+    field = MarkovRandomField([Factor(["a", "b"], PAIR)])
+    found = [field.log_partition("ais", n_chains=1, n_steps=1, random_state=seed) for seed in range(20)]
+    gaps = np.abs(np.exp(found)[:, None] - PAIR.size * PAIR.ravel())
+    assert gaps.min(axis=1) == pytest.approx(0.0, abs=1e-9) and len(set(gaps.argmin(axis=1))) > 3
+
+
+@pytest.mark.parametrize("start", ["empty", "tree"])
+def test_a_tabu_list_leads_over_a_valley(start):
+    """No pair of the columns tells anything; two together give the third."""
+    X = np.tile([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]], (10, 1))
+    plain = HillClimbSearch(tabu=0, start="empty").fit(X)
+    assert plain.dag_ == [] and plain.score_ == pytest.approx(-120 * np.log(2) - 1.5 * np.log(40))
+    found = HillClimbSearch(tabu=3, start=start).fit(X)
+    assert found.score_ == pytest.approx(-80 * np.log(2) - 3 * np.log(40))  # 1 + 1 + 4 free numbers
+    (a, child), (b, same) = found.dag_
+    assert child == same and {a, b, child} == {"x0", "x1", "x2"}
+    assert found.trace_.objective[-1] == pytest.approx(found.score_)

@@ -5,16 +5,19 @@ import pytest
 
 from gnomon.core.errors import DataError
 from gnomon.datasets import (
+    make_casino,
     make_face_patches,
     make_images,
     make_mixture,
     make_news,
     make_pattern,
     make_ratings,
+    make_season,
     make_series,
     make_table,
     make_text,
 )
+from gnomon.datasets.classes import CLOUD_CENTERS, clouds_posterior
 from gnomon.datasets.neural import make_copy_task
 from gnomon.datasets.sequence import PHONEMES, make_toy_words, make_trajectory
 
@@ -97,6 +100,38 @@ def test_spoken_digits_are_chords_with_noise_and_silence_between():
     assert (other == same).all()
     with pytest.raises(DataError, match="'eleven' is not one of"):
         make_toy_words(["eleven"])
+
+
+def test_dice_of_a_casino_are_changed_and_loaded_as_told():
+    rolls, dice = make_casino(100_000, random_state=0)
+    assert rolls.shape == (100_000, 1) and set(np.unique(dice)) == {0, 1}
+    near([dice[1:][dice[:-1] == 0].mean(), dice[1:][dice[:-1] == 1].mean()], [0.05, 0.9], 0.007)
+    for die, chances in ((0, np.full(6, 1 / 6)), (1, [0.1, 0.1, 0.1, 0.1, 0.1, 0.5])):
+        mine = rolls[dice == die, 0]
+        near(np.bincount(mine, minlength=6) / len(mine), chances, 0.01)
+    near(np.mean([make_casino(1, random_state=seed)[1][0] for seed in range(400)]), 0.5, 0.1)
+
+
+def test_points_of_a_season_follow_the_gap_of_the_skills():
+    games, skills = make_season(5, 40_000, random_state=0)
+    a, b, own, other = games.T
+    assert len(skills) == 5 and set(np.unique(a)) == set(np.unique(b)) == set(range(5)) and (a != b).all()
+    pairs = np.bincount(5 * a + b, minlength=25).reshape(5, 5) / 40_000
+    near(pairs, 0.05 * (1 - np.eye(5)), 0.005)
+    for i in range(5):
+        for j in set(range(5)) - {i}:
+            mine = (a == i) & (b == j)
+            rate = 60 * np.exp(0.15 * (skills[i] - skills[j]))
+            near([own[mine].mean(), own[mine].var() / 10], [rate, rate / 10], 0.9)
+            near(other[mine].mean(), 60 * np.exp(0.15 * (skills[j] - skills[i])), 0.9)
+    near(
+        [make_season(4000, 1, random_state=0)[1].mean(), make_season(4000, 1, random_state=0)[1].std()],
+        [0, 1],
+        0.06,
+    )
+    assert make_season(2, 50, random_state=0)[0][:, :2].sum(axis=1).tolist() == [1] * 50
+    with pytest.raises(DataError, match="n_teams must be at least 2; got 1"):
+        make_season(1)
 
 
 # Pictures
@@ -405,8 +440,24 @@ def test_patterns_lie_where_they_are_told():
     assert X[y == 0][:, 1].min() >= 0 and X[y == 1][:, 1].max() <= 0.5
     blurred = make_pattern("xor", 40_000, noise=0.2, random_state=0)[0]
     near((np.abs(blurred) - 1).std(), 0.2, 0.01)
+    X, y = make_pattern("clouds", 4000, noise=0.0, random_state=0)
+    for label in (0, 1):
+        gaps = np.abs(X[y == label][:, None] - CLOUD_CENTERS[label]).sum(axis=2)
+        near(gaps.min(axis=1), 0.0, 0.0)
+        near(np.bincount(gaps.argmin(axis=1), minlength=10) / (y == label).sum(), 0.1, 0.03)
     _, y = make_pattern("moons", 200, n_labeled=7, random_state=0)
     assert np.bincount(y + 1).tolist() == [186, 7, 7]
+
+
+@pytest.mark.parametrize("noise", [0.2, 1.0])
+def test_posteriors_of_clouds_are_those_of_two_mixtures(noise):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    one, two = (
+        np.exp(-((X[:, None] - centers) ** 2).sum(axis=2) / (2 * noise**2)).sum(axis=1)
+        for centers in CLOUD_CENTERS
+    )
+    near(clouds_posterior(X, noise), two / (one + two), 1e-9)
+    near(clouds_posterior([[1e6, -1e6], [-1e6, 1e6]], noise), [0.0, 1.0], 1e-12)
 
 
 @pytest.mark.parametrize("scale", [None, [1.0, 2, 3, 4, 5]])

@@ -253,3 +253,33 @@ def test_a_fit_of_quantiles_ends_with_the_first_step_that_closes_the_gap(alpha):
     gaps = model.trace_.certificate
     assert gaps[-1] <= 1e-10 and (gaps[:-1] > 1e-10 * model.trace_.objective[-1]).all()
     assert model.n_iter_ == len(gaps) <= 12
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_traces_end_at_the_objective_that_is_written_down(alpha):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = X @ [1.0, 2.0, 0.0] + rng.laplace(size=30)
+    s = rng.integers(0, 4, 30).astype(float)
+
+    def ends(model, loss, penalty, whole=s.sum()):
+        model.fit(X, y, sample_weight=s)
+        value = s @ loss(y - model.predict(X)) / whole + alpha * penalty(model.coef_)
+        assert model.trace_.objective[-1] == pytest.approx(value, rel=1e-9)
+        return model
+
+    def size(w):
+        return np.abs(w).sum()
+
+    lad = ends(LaplaceRegression(alpha=alpha), np.abs, size)
+    assert lad.scale_ == pytest.approx(s @ np.abs(y - lad.predict(X)) / s.sum())
+    ends(QuantileRegressor(quantile=0.3, alpha=alpha), lambda r: np.maximum(0.3 * r, -0.7 * r), size)
+    half = QuantileRegressor(alpha=alpha / 2).fit(X, y, sample_weight=s)
+    np.testing.assert_allclose(half.coef_, lad.coef_, atol=1e-9)
+    huber = HuberRegressor(alpha=alpha, tol=1e-9).fit(X, y, sample_weight=s)
+
+    def forgiving(r):
+        z = np.abs(r) / huber.scale_
+        return huber.scale_ * (1 + np.where(z <= 1.35, z**2, 2 * 1.35 * z - 1.35**2))
+
+    ends(HuberRegressor(alpha=alpha, tol=1e-9), forgiving, lambda w: (w**2).sum(), whole=1.0)

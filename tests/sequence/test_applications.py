@@ -253,8 +253,9 @@ def test_what_can_be_seen_of_a_word():
     assert alone["first"] and alone["last"] and alone["before"] == "<s>" and alone["after"] == "</s>"
 
 
-def test_words_by_themselves_are_a_penalized_softmax():
-    model = TokenClassifier(alpha=0.3).fit(*TAGGED)
+@pytest.mark.parametrize("alpha", [0.01, 0.3, 8.0])
+def test_words_by_themselves_are_a_penalized_softmax(alpha):
+    model = TokenClassifier(alpha=alpha).fit(*TAGGED)
     names = list(model.vocabulary_)
     assert names == sorted(names) and "word=dog" in names and "first" in names
     rows = [row for sentence in TAGGED[0] for row in token_features(sentence)]
@@ -265,7 +266,7 @@ def test_words_by_themselves_are_a_penalized_softmax():
     truth = np.array([tag for tags in TAGGED[1] for tag in tags])[:, None] == model.classes_
     scores = np.exp(F @ model.coef_)
     P = scores / scores.sum(axis=1, keepdims=True)
-    slope = F.T @ (P - truth) + 0.3 * model.coef_
+    slope = F.T @ (P - truth) + alpha * model.coef_
     assert np.abs(slope).max() < 1e-3
     assert model.predict(TAGGED[0]).tolist() == TAGGED[1] and model.score(*TAGGED) == 1.0
     assert model.score([["it", "dog"]], [["N", "V"]]) == 0.5

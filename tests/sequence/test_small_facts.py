@@ -204,3 +204,43 @@ def test_weights_are_one_a_sequence(wrong):
         MarkovChain().fit(sequences, sample_weight=wrong)
     model = MarkovChain().fit(sequences, sample_weight=[2.0, 0.5])
     assert_allclose(model.transmat_, [[0.5 / 5, 4.5 / 5], [1, 0]])
+
+
+def test_a_state_may_stop_and_do_nothing_else():
+    """The second state ends every sequence: all rows before the last are of the first one."""
+    X = np.array([0, 0, 1, 0, 2, 0, 0, 0, 1])[:, None]
+    model = CategoricalHMM(
+        2, end=True, transmat_mask=[[True, True], [False, False]], random_state=0, n_iter=50
+    )
+    model.startprob_, model.init_params = np.array([1.0, 0.0]), "te"
+    model.fit(X, lengths=[3, 2, 4])
+    assert_allclose(
+        model.transmat_, [[0.5, 0.5], [0, 0]], atol=1e-4
+    )  # 6 rows of the first state: 3 stay, 3 move
+    assert_allclose(model.endprob_, [0, 1], atol=1e-4)
+    assert_allclose(model.emissionprob_, [[1, 0, 0], [0, 2 / 3, 1 / 3]], atol=1e-4)
+    chances = 0.5**6 * (2 / 3) ** 2 * (1 / 3)
+    assert model.score(X, lengths=[3, 2, 4]) == pytest.approx(np.log(chances), abs=1e-4)
+
+
+@pytest.mark.parametrize("horizon", [1, 3])
+@pytest.mark.parametrize("times", [None, [1.0, 1.5, 4.0, 4.5]])
+def test_forecasts_are_steps_of_one_with_the_offsets(times, horizon):
+    X = np.random.default_rng(0).normal(size=(4, 2))
+    model = plane().set_params(times=times)
+    found = model.filter(X)
+    m, P = found.means[-1], found.covariances[-1]
+    for _ in range(horizon):
+        m, P = C @ m + [0.1, -0.2], C @ P @ C.T + Q
+    told = model.predict_distribution(X, horizon)
+    assert_allclose(np.ravel(told.means), D @ m + [0.3, 0.7])
+    assert_allclose(np.reshape(told.covariances, (2, 2)), D @ P @ D.T + V)
+
+
+def test_forecasts_go_on_as_the_last_row_did():
+    X = np.random.default_rng(0).normal(size=(3, 2))
+    drifts, views = [[0.0, 0.0], [1.0, 2.0], [3.0, -4.0]], [[0.0, 0.0], [0.0, 0.0], [5.0, 6.0]]
+    model = plane().set_params(transition_offsets=drifts, observation_offsets=views)
+    m = model.filter(X).means[-1]
+    told = model.predict_distribution(X, 2)
+    assert_allclose(np.ravel(told.means), D @ (C @ (C @ m + [3.0, -4.0]) + [3.0, -4.0]) + [5.0, 6.0])

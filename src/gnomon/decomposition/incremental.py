@@ -44,6 +44,8 @@ class IncrementalPCA(BasePCA):
     var_ : array of shape (p,)
         Variances of the columns (divisor n).
     n_samples_seen_ : int
+    weight_ : float
+        Sum of the weights of these rows.
     batch_size_ : int
 
     Examples
@@ -81,8 +83,10 @@ class IncrementalPCA(BasePCA):
         if p <= NARROW or not rows.in_memory:
             return {**self._of_sums(sum_scatter(rows), rows.n_rows, rows.n_rows), "batch_size_": size}
         found: dict[str, Any] = {}
-        for start in range(0, rows.n_rows, size):
-            found = self._updated(found, _dense(rows.X[start : start + size]))
+        counted = np.flatnonzero(rows.weight > 0)
+        for start in range(0, len(counted), size):
+            part = counted[start : start + size]
+            found = self._updated(found, _dense(rows.X[part]), rows.weight[part])
         return {**found, "batch_size_": size}
 
     def partial_fit(self, X: Any, y: Any = None, check_input: bool = True) -> Self:
@@ -115,7 +119,7 @@ class IncrementalPCA(BasePCA):
             kept = None if first else self.n_components_
             found = self._of_sums(sums if first else merge(self.sums_, sums), batch, kept, grow=first)
         else:
-            found = self._updated({} if first else vars(self), _dense(rows.X))
+            found = self._updated({} if first else vars(self), _dense(rows.X), rows.weight)
         names = {"feature_names_in_": self.feature_names_in_} if hasattr(self, "feature_names_in_") else {}
         facts = {"trace_": Trace(), "n_iter_": 1, "converged_": True}
         self._adopt({**names, **facts, **found}, rows)
@@ -146,16 +150,17 @@ class IncrementalPCA(BasePCA):
             "sums_": sums,
             "var_": sums.scatter.diagonal() / sums.weight,
             "n_samples_seen_": int(sums.n_rows),
+            "weight_": float(sums.weight),
         }
 
-    def _updated(self, old: dict[str, Any], X: Array) -> dict[str, Any]:
+    def _updated(self, old: dict[str, Any], X: Array, weight: Array) -> dict[str, Any]:
         """The kept directions after one more batch of wide rows."""
         n, p = X.shape
-        before = int(old.get("n_samples_seen_", 0))
+        before, mass = float(old.get("weight_", 0.0)), float(weight.sum())
         K = int(old["n_components_"]) if before else self._count(n, p, n)
-        mean = X.mean(axis=0)
-        count = before + n
-        Z = X - mean
+        mean = np.average(X, axis=0, weights=weight)
+        count = before + mass
+        Z = (X - mean) * np.sqrt(weight)[:, None]
         square, center = (Z * Z).sum(axis=0), mean
         if before:
             gap = old["mean_"] - mean
@@ -163,19 +168,21 @@ class IncrementalPCA(BasePCA):
                 [
                     old["singular_values_"][:, None] * old["components_"],
                     Z,
-                    np.sqrt(before * n / count) * gap,
+                    np.sqrt(before * mass / count) * gap,
                 ]
             )
-            square = square + old["var_"] * before + before * n / count * gap**2
-            center = (before * old["mean_"] + n * mean) / count
+            square = square + old["var_"] * before + before * mass / count * gap**2
+            center = (before * old["mean_"] + mass * mean) / count
         _, s, Vt = singular.signed(*singular.thin_svd(Z))
         values = np.zeros(K)
         values[: min(K, len(s))] = s[:K] ** 2
-        spectrum = _spectra.Spectrum(count, float(count), center, values, Vt[:K], float(square.sum()))
+        seen = int(old.get("n_samples_seen_", 0)) + n
+        spectrum = _spectra.Spectrum(seen, count, center, values, Vt[:K], float(square.sum()))
         return {
             **self._from_spectrum(spectrum, min(K, len(Vt))),
             "var_": square / count,
-            "n_samples_seen_": count,
+            "n_samples_seen_": seen,
+            "weight_": count,
         }
 
 

@@ -346,8 +346,8 @@ def _sampled_query(
             "soft_evidence gives likelihood zero to every sample; draw more or use an exact method."
         )
     weights = np.exp(logs - top)
-    if method == "likelihood_weighting":
-        log_evidence = float(top + np.log(weights.mean()))
+    if method != "gibbs":
+        log_evidence = float((log_evidence or 0.0) + top + np.log(weights.mean()))
     return _weighted_answer(
         net, wanted, targets, codes, weights, log_evidence, chains=10 if method == "gibbs" else 0
     )

@@ -61,9 +61,10 @@ def read_columns(
     missing_code = reads.nan and _has_codes(X)
     if not rows.in_memory:
         known.update(words)
-        seen = total(_distinct, rows) if any(name not in known for name in labels) else None
-        own = [known[n] if n in known else _numbers(seen.values[j], n) for j, n in enumerate(labels)]
-        return Columns(CodedRows(rows, own, labels, unknown, set(words)), labels, own)
+        new = {name for name in labels if name not in known}
+        seen = total(_distinct, rows) if new else None
+        own = [_numbers(seen.values[j], n) if n in new else known[n] for j, n in enumerate(labels)]
+        return Columns(CodedRows(rows, own, labels, unknown, set(words), new), labels, own)
     codes, own = _coded_numbers(rows, labels, known, missing_code, unknown)
     return Columns(_as_codes(rows, codes, labels, own), labels, own)
 
@@ -211,9 +212,16 @@ class CodedRows(Rows):
     """Rows of a table or a Dask collection whose chunks are turned into codes as they are read."""
 
     def __init__(
-        self, rows: Rows, states: Sequence[Sequence[Any]], labels: list[str], unknown: str, words: set[str]
+        self,
+        rows: Rows,
+        states: Sequence[Sequence[Any]],
+        labels: list[str],
+        unknown: str,
+        words: set[str],
+        found: set[str],
     ) -> None:
-        self.inner, self.labels, self.unknown = rows, labels, unknown
+        self.inner, self.labels = rows, labels
+        self.unknown = [(unknown, name in found) for name in labels]
         self.states = [tuple(own) for own in states]
         # columns of words come as codes already
         self.coded = [
@@ -249,6 +257,10 @@ class CodedRows(Rows):
 def on_codes(chunk: Chunk, function: Any, states: Any, labels: Any, unknown: str, *state: Any) -> Any:
     """Call a function of a chunk on the chunk's codes."""
     codes = np.empty(chunk.X.shape, dtype=np.int32)
-    for j, name in enumerate(labels):
-        codes[:, j] = number_codes(chunk.X[:, j], states[j], name, unknown)
+    idle = chunk.weight <= 0
+    for j, (name, (policy, found)) in enumerate(zip(labels, unknown, strict=True)):
+        column = chunk.X[:, j]
+        if found and idle.any():  # numbers of such rows alone are no states
+            column = np.where(idle & ~np.isin(column, states[j]), np.nan, column)
+        codes[:, j] = number_codes(column, states[j], name, policy)
     return function(chunk._replace(X=codes), *state)

@@ -190,7 +190,10 @@ class BeliefPropagation(Learner):
             "states_": {v: list(s) for v, s in whole.states.items()},
         }
         scale = sum(factor.log_scale for factor in whole.factors)
-        scale += sum(math.log(float(f.table)) for f in whole.factors if not f.variables and f.table > 0)
+        constants = [float(f.table) for f in whole.factors if not f.variables]
+        if 0.0 in constants:
+            raise ZeroEvidenceError("a factor without variables is zero: every joint state has value zero.")
+        scale += sum(map(math.log, constants))
         facts["log_scale_"] = float(scale)
         return FactorData([f.variables for f in factors], [f.table for f in factors], facts)
 

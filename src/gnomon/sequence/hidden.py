@@ -207,7 +207,7 @@ class HiddenMarkov(Monitored, HMMQueries, Learner):  # type: ignore[misc]
         start = starts.random_start(K, rng) if fresh else self._given("startprob_", (K,))
         if self._is_fresh("t", "transmat_"):
             trans = starts.random_transitions(mask, rng)
-            end = np.full(K, 0.1) if self.end else None
+            end = np.where(mask.any(axis=1), 0.1, 1.0) if self.end else None
             trans = trans * 0.9 if self.end else trans
         else:
             trans = self._given("transmat_", (K, K))

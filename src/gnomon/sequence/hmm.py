@@ -51,7 +51,7 @@ class HMM(HiddenMarkov):
     n_init : int
         Random starts; the best is kept.
     method : {"em", "hard", "direct"}
-        Baum–Welch, Viterbi training, or quasi-Newton on the likelihood.
+        Baum–Welch, Viterbi training, or quasi-Newton on the likelihood of all parameters, without the priors.
     transmat_mask : (K, K) bool array, optional
         Transitions that are allowed; the others stay zero.
 

@@ -39,7 +39,7 @@ def random_start(K: int, rng: np.random.Generator) -> Array:
 def random_transitions(mask: Array, rng: np.random.Generator) -> Array:
     """Dirichlet rows over the allowed entries, half of each moved onto the diagonal where that is allowed."""
     draws = rng.standard_gamma(1.0, mask.shape) * mask
-    rows = draws / draws.sum(axis=1, keepdims=True)
+    rows = draws / np.maximum(draws.sum(axis=1, keepdims=True), 1e-300)  # a state may stop and do no more
     stay = np.diag(mask)[:, None]
     return np.where(stay, 0.5 * rows + 0.5 * np.eye(len(mask)), rows)
 

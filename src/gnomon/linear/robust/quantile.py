@@ -102,6 +102,10 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
         """Quantile, and the L1 penalty beside the mean check loss."""
         return float(self.quantile), float(self.alpha)
 
+    def _worth(self, program: Program) -> float:
+        """Return what one of the program is in the objective: a mean over the weight, in units of y."""
+        return program.units.size / float(program.cap[: program.count].sum())
+
     def _prepare(self, rows: Any) -> tuple[Any, Program]:
         return rows, self._program(rows)
 
@@ -118,7 +122,7 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
         return snapshot._replace(program=work[1])
 
     def _step(self, work: Any, state: Interior) -> tuple[Interior, Report]:
-        unit = state.program.units.size / float(state.program.cap[: state.program.count].sum())
+        unit = self._worth(state.program)
         if not len(state.z):
             return state, Report(state.least * unit, 0.0, done=True)
         with np.errstate(all="ignore"):
@@ -149,7 +153,7 @@ class QuantileRegressor(LinearPrediction, RegressorMixin, CentersColumns, Learne
     def _attributes(self, state: Interior) -> dict[str, Any]:
         program = state.program
         gap = sum(certificate(state, state.best)) if len(state.z) else 0.0
-        unit = program.units.size / float(program.cap[: program.count].sum())
+        unit = self._worth(program)
         coef, intercept = program.units.coefficients(state.best)
         intercept = intercept if self.fit_intercept else 0.0
         return {"coef_": coef, "intercept_": intercept, "dual_gap_": gap * unit}
@@ -228,6 +232,9 @@ class LaplaceRegression(QuantileRegressor):
 
     def _check_loss(self) -> tuple[float, float]:
         return 0.5, 0.5 * float(self.alpha)
+
+    def _worth(self, program: Program) -> float:
+        return 2.0 * super()._worth(program)  # the check loss of the median is half of the absolute value
 
     def _attributes(self, state: Interior) -> dict[str, Any]:
         found = super()._attributes(state)
