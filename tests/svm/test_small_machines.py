@@ -218,3 +218,38 @@ def test_a_row_at_the_origin_costs_the_same_whatever_the_planes(kind, loss):
         assert found.kkt_violation_ <= 1e-3 and found.gap_ == pytest.approx(0, abs=1e-6)
         assert found.primal_ == pytest.approx(without.primal_ + 0.7 * loss)
         assert_allclose(found.decision_function(Z), without.decision_function(Z), atol=1e-4)
+
+
+def test_the_least_budget_there_is():
+    """Without slack the hard margin; where classes overlap, the least slack of any plane, which is 3."""
+    none = SVC(kernel="linear", slack_budget=0.0).fit(X, Y)
+    assert_allclose(none.coef_, [[1.0, 3.0]], rtol=1e-6)
+    assert_allclose(none.intercept_, [-6.0], rtol=1e-6)
+    assert none.C_ >= 5 - 1e-6 and none.slack_.sum() <= 1e-8
+    overlap = np.array([[0.0], [1.0], [2.5], [1.5], [3.0], [4.0]])
+    least = SVC(kernel="linear", slack_budget=3.0).fit(overlap, Y)
+    assert_allclose(least.coef_, [[1.0]], rtol=1e-6)
+    assert least.slack_.sum() == pytest.approx(3.0)
+
+
+def test_weights_of_columns_are_sums_over_the_support():
+    """Also where the coefficients of one class sum to zero and those of another do not."""
+    model = SVC(kernel="linear", multi_class="crammer_singer", C=10.0).fit(X[:3] + 1, [0, 1, 2])
+    assert len(model.support_) == 3
+    model.dual_coef_ = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 0.0, 3.0]])
+    assert_allclose(model.coef_, model.dual_coef_ @ (X[:3] + 1))
+    assert_allclose(model.decision_function(X), X @ model.coef_.T)
+
+
+def test_counted_slack_of_separable_rows_is_the_hard_margin():
+    rows, side = (
+        [[-1.0, 1.0], [0.0, -1.0], [1.5, 1.0]],
+        [1, 0, 1],
+    )  # three support vectors: 0.3 + 0.2 against 0.5
+    hard = SVC(kernel="linear", C=np.inf).fit(rows, side)
+    counted = SVC(kernel="linear", slack="l0").fit(rows, side)
+    assert_allclose(counted.dual_coef_full_, [0.3, 0.5, 0.2], atol=1e-8)
+    assert_allclose(counted.coef_, hard.coef_, atol=1e-8)
+    assert_allclose(counted.intercept_, hard.intercept_, atol=1e-8)
+    assert_allclose(counted.intercept_interval_, [0.0, 0.0], atol=1e-8)
+    assert_allclose(counted.slack_, 0.0, atol=1e-8)
