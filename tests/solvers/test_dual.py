@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import optimize, sparse
 
 from gnomon.core.rows import MemoryRows
-from gnomon.solvers.dual import dual_machine, dual_start, dual_step, passes_left, squared_norms
+from gnomon.solvers.dual import _packed, dual_machine, dual_start, dual_step, passes_left, squared_norms
 from gnomon.solvers.margin_programs import hinge_program
 from gnomon.solvers.maximum_margin import Margin, l1_dual
 
@@ -64,6 +64,15 @@ def test_rows_without_cost_have_no_weight():
         kind = "squared_hinge" if squared else "hinge"
         value = hinge_program(Y[left, None] * X[left], np.ones(3), cost[left], kind)[2]
         assert state.primal == pytest.approx(value, rel=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_packed_rows_have_room_for_their_columns_and_values(dtype):
+    """Four entries take two words of columns and as many words as four values fill."""
+    rows = MemoryRows(sparse.csr_array(np.array([[1.0, 0, 2, 0, 3, 4, 5], [0] * 7, [0, 6, 0, 0, 0, 0, 0]])))
+    starts, pairs, values = _packed(rows, np.dtype(dtype))
+    assert starts.tolist() == [0, 2, 2, 3]  # five entries, none, one
+    assert pairs.nbytes == 3 * (16 + 4 * np.dtype(dtype).itemsize) and values.dtype == dtype
 
 
 def test_squared_lengths_of_rows():

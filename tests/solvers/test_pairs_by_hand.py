@@ -178,10 +178,11 @@ def test_pairs_end_at_the_optimum_of_a_program(monkeypatch, megabytes, epsilon, 
     assert_allclose(again.R, now.R, atol=1e-9)
 
 
-def test_steps_are_counted_and_bounded():
+@pytest.mark.parametrize("megabytes", [10, 0.001])
+def test_steps_are_counted_and_bounded(megabytes):
     X = RNG.normal(size=(60, 2))
     y = np.sign(RNG.normal(size=60))
-    source = KernelRows(RBF(0.3), X, megabytes=10, single=False)
+    source = KernelRows(RBF(0.3), X, megabytes=megabytes, single=False)
     problem = PairProblem(
         source, np.arange(60), y, np.minimum(100 * y, 0), np.maximum(100 * y, 0), tol=1e-9, max_steps=25
     )

@@ -401,3 +401,146 @@ def test_bernstein_by_hand():
     assert certain == pytest.approx(2 * np.exp(-100 * 0.1 * 3 / 4))  # no variance: the width alone
     tails = concentration_bound(n=10, epsilon=0.2, kind="binomial", mean=0.5).value
     assert tails == pytest.approx(2 * (120 + 45 + 10 + 1) / 1024)  # at most 3 or at least 7 of ten
+
+
+def test_an_error_that_cannot_be_exceeded_never_is():
+    assert finite_class_bound(n=3, epsilon=1.0, size=2, realizable=True).value == 0.0
+    assert RectangleLearner.bound(n=3, epsilon=1.0, dim=1).value == near(2 * 0.5**3)
+    assert RectangleLearner.bound(n=3, epsilon=2.0, dim=1).value == 0.0  # each strip is everything
+    assert concentration_bound(n=5, epsilon=0.6, kind="kl", mean=0.5).value == 0.0
+    assert concentration_bound(n=5, epsilon=0.5, kind="kl", mean=0.5).value == near(2 * 0.5**5)
+
+
+def test_a_promise_of_one_is_none():
+    at_one = finite_class_bound(n=1, epsilon=0.5, log_size=0.5, realizable=True, form="simple")
+    assert at_one.value == 1.0 and at_one.vacuous
+    below = finite_class_bound(n=1, epsilon=0.6, log_size=0.5, realizable=True, form="simple")
+    assert below.value == near(np.exp(-0.1)) and not below.vacuous and float(below) == below.value
+    assert finite_class_bound(n=1, epsilon=0.5, size=1, realizable=True).value == 0.5  # one rule is no choice
+
+
+def test_double_sampling_needs_the_rows_of_its_proof():
+    """For d = 0 the probability is 2·2^(−εn/2), and the proof asks for nε ≥ 8 ln 2."""
+    ask = {"d": 0, "kind": "double sampling"}
+    assert vc_bound(n=100, delta=1e-9, **ask).value == near(2 * np.log2(2e9) / 100)
+    few = vc_bound(n=5, delta=0.5, **ask)
+    assert few.value == near(8 * np.log(2) / 5) and few.vacuous  # 0.8 without the condition
+    assert vc_bound(epsilon=0.1, delta=0.5, **ask).value == 56
+    edge = 8 * np.log(2) / 5
+    assert vc_bound(n=5, epsilon=edge, **ask).value == near(2 * 0.5 ** (4 * np.log(2)))
+    assert vc_bound(n=5, epsilon=0.99 * edge, **ask).value == np.inf
+
+
+@pytest.mark.parametrize(("kind", "rate"), [("devroye", 2.0), ("devroye weak", np.log(2) / 2)])
+def test_devroye_without_a_choice_of_rules(kind, rate):
+    found = vc_bound(n=10, epsilon=0.5, d=0, kind=kind).value
+    assert found == near(4 * np.exp(4 * 0.5 + 4 * 0.25 - 10 * rate * 0.25))
+
+
+@pytest.mark.parametrize(("kind", "rate"), [("devroye", 2.0), ("devroye weak", np.log(2) / 2)])
+@pytest.mark.parametrize("d", [1, 4])
+def test_no_larger_sample_fails_more_often_than_devroye_allows(kind, rate, d):
+    """The probability rises at first: what is asked for must hold for every larger sample."""
+    e, delta = 1.0, 0.5
+
+    def log_failure(n):
+        return np.log(4) + 8 + d * (1 + np.log(n * n / d)) - rate * n
+
+    n = vc_bound(epsilon=e, delta=delta, d=d, kind=kind).value
+    assert n >= d and all(log_failure(m) <= np.log(delta) for m in range(n, n + 400))
+    assert log_failure(n - 1) > np.log(delta)
+
+
+def test_accuracy_beyond_all_samples_is_refused():
+    with pytest.raises(DegenerateError, match="raise epsilon"):
+        finite_class_bound(epsilon=1e-10, delta=0.1, size=2)
+    many = finite_class_bound(epsilon=1e-9, delta=0.1, size=2).value
+    assert many == near(np.log(40) / 2e-18, rel=1e-12)
+
+
+def test_sizes_are_given_once():
+    for arguments in ({"size": 3, "log_size": 1.0}, {}):
+        with pytest.raises(DataError, match="give size"):
+            finite_class_bound(n=10, delta=0.1, **arguments)
+    for log_size in (-0.1, np.nan, [1.0, -1.0]):
+        with pytest.raises(DataError, match="not be negative"):
+            finite_class_bound(n=10, delta=0.1, log_size=log_size)
+    assert finite_class_bound(n=10, delta=0.1, log_size=0.0).value == near(np.sqrt(np.log(20) / 20))
+
+
+def test_empirical_bernstein_is_its_formula():
+    ask = {"kind": "empirical bernstein", "variance": 0.04, "width": 2.0}
+    for sided in (1, 2):
+        length = np.log(2 * sided / 0.1)
+        expected = np.sqrt(2 * 0.04 * length / 10) + 7 * 2 * length / (3 * 9)
+        assert concentration_bound(n=10, delta=0.1, sided=sided, **ask).value == near(expected)
+    assert concentration_bound(n=1, delta=0.1, **ask).value == np.inf  # one number has no variance
+    assert np.isfinite(concentration_bound(n=2, delta=0.1, **ask).value)
+
+
+def test_sides_and_widths_by_hand():
+    divergence = 0.3 * np.log(3) + 0.7 * np.log(7 / 9)  # of 0.3 from 0.1; below zero there is nothing
+    for mean in (0.1, 0.9):
+        found = concentration_bound(n=10, epsilon=0.2, kind="kl", mean=mean).value
+        assert found == near(2 * np.exp(-10 * divergence))
+    one = concentration_bound(n=10, epsilon=0.2, kind="binomial", mean=0.5, sided=1).value
+    assert one == near((120 + 45 + 10 + 1) / 1024)  # at least 7 of ten
+    assert concentration_bound(n=100, epsilon=0.1, sided=1).value == near(np.exp(-2))
+    widths = [1.0, 3.0]
+    found = concentration_bound(n=2, epsilon=1.0, kind="mcdiarmid", width=widths).value
+    assert found == near(2 * np.exp(-2 / 10))
+    found = concentration_bound(n=2, epsilon=1.0, kind="bernstein", variance=0.5, width=widths).value
+    assert found == near(2 * np.exp(-2 / (2 * (0.5 + 3 / 3))))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": 3, "epsilon": 0.1, "sided": 3}, "sided must be 1 or 2"),
+        ({"n": 3, "epsilon": 0.1, "width": 0.0}, "width must be positive"),
+        ({"epsilon": 0.1, "delta": 0.1, "width": [1.0, 1.0]}, "give n = len"),
+        ({"n": [2, 3], "epsilon": 0.1, "width": [1.0, 1.0]}, "they must agree"),
+        ({"n": 3, "epsilon": 0.1, "kind": "bernstein", "variance": -0.1}, "variance"),
+        ({"n": 3, "epsilon": 0.1, "kind": "empirical bernstein"}, "variance"),
+        ({"n": 3, "epsilon": 0.1, "kind": "kl", "mean": 1.0}, "mean p"),
+        ({"n": 3, "epsilon": 0.1, "kind": "binomial"}, "mean p"),
+        ({"n": 3, "epsilon": 1.0, "kind": "chernoff", "mean": 0.1}, "between 0 and 1"),
+        ({"n": np.inf, "epsilon": 0.1}, "whole number"),
+    ],
+)
+def test_what_concentration_needs(arguments, message):
+    with pytest.raises(DataError, match=message):
+        concentration_bound(**arguments)
+
+
+def alternate(rng, size):
+    """0, 1, 0, 1, …, whatever the generator."""
+    return np.resize([0.0, 1.0], size)
+
+
+def test_deviations_are_counted_by_hand():
+    found = simulate_deviation(alternate, 1, 0.5, n_trials=300, width=2.0)
+    assert found.frequency == 1.0  # every draw is just 0.5 off
+    assert found.means.tolist() == [0.0, 1.0] * 150
+    assert found.bound == near(2 * np.exp(-2 * 0.25 / 4))
+    assert simulate_deviation(alternate, 1, 0.51, n_trials=3).frequency == 0.0
+    assert simulate_deviation(alternate, 2, 0.1, n_trials=3).means.tolist() == [0.5] * 3
+    third = simulate_deviation(lambda rng, size: np.resize([0.0, 0.0, 3.0], size), 1, 1.5, n_trials=6)
+    assert third.frequency == near(1 / 3)  # the expectation is 1
+    for n, trials in ((0, 5), (5, 0)):
+        with pytest.raises(DataError, match="n and n_trials"):
+            simulate_deviation(alternate, n, 0.1, n_trials=trials)
+
+
+def test_counts_of_nothing_and_of_too_much():
+    assert [sauer_bound(d, 0) for d in (0, 1, 5)] == [1, 1, 1] and sauer_bound(0, 9) == 1
+    assert sauer_bound(5, 3) == 8 and sauer_bound(5, 3, log=True) == near(np.log(8))
+    assert sauer_bound(3, 3, form="poly") == near(np.exp(3)) and sauer_bound(0, 9, log=True) == 0.0
+    assert sauer_bound(2, 4001, log=True) == near(np.log(1 + 4001 + 4001 * 2000), rel=1e-12)
+    for d, m in ((-1, 3), (2.5, 3), (2, np.inf), (2, -1)):
+        with pytest.raises(DataError, match="whole number of at least 0"):
+            sauer_bound(d, m)
+    with pytest.raises(DataError, match="Did you mean 'poly'"):
+        sauer_bound(2, 3, form="ploy")
+    with pytest.raises(DataError, match="d ≥ 1"):
+        sauer_bound(4, 3, form="poly")

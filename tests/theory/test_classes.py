@@ -343,3 +343,135 @@ def test_boxes_are_counted_up_to_seven_points(monkeypatch):
     assert Rectangles(2).growth(8) is None and Rectangles(3).growth(7) is None
     monkeypatch.setattr(Rectangles, "_closed", lambda self, points: [0] * len(points))
     assert Rectangles(2).growth(7) == 7  # all orders are looked at
+
+
+def test_rays_to_both_sides_by_hand():
+    rays = Thresholds(True)
+    assert rays.realize([1, 2, 3], [1, 1, 0]) == (2.0, -1) and rays.realize([1, 2, 3], [0, 1, 1]) == (2.0, 1)
+    assert rays.predict((2.0, -1), [1.9, 2.0, 2.1]).tolist() == [1, 1, 0]
+    assert rays.predict((2.0, 1), [1.9, 2.0, 2.1]).tolist() == [0, 1, 1]
+    assert rays.realize([1, 2, 3], [1, 0, 1]) is None and Thresholds().realize([1, 2], [1, 0]) is None
+    nothing = Thresholds().realize([1, 2], [0, 0])
+    assert Thresholds().predict(nothing, [-1e9, 1e9]).tolist() == [0, 0]
+    assert [rays.growth(m) for m in range(4)] == [1, 2, 4, 6]
+    assert [Thresholds().growth(m) for m in range(4)] == [1, 2, 3, 4]
+
+
+def test_intervals_are_closed_and_nets_are_dense():
+    assert Intervals(1).predict([(1, 2)], [0.9, 1, 2, 2.1]).tolist() == [0, 1, 1, 0]
+    assert Intervals(2).predict([(1, 2), (4, 5)], [3, 4.5]).tolist() == [0, 1]
+    assert Intervals(2).realize([1, 2, 3, 4], [1, 1, 0, 1]) == [(1.0, 2.0), (4.0, 4.0)]
+    assert Intervals(1).epsilon_net(1.0).tolist() == [0.0, 0.5, 1.0]
+    net = Intervals(1).epsilon_net(0.3)
+    assert net == pytest.approx([0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.0])
+    for epsilon in (0.0, 1.1):
+        with pytest.raises(DataError, match="between 0 and 1"):
+            Intervals(1).epsilon_net(epsilon)
+    with pytest.raises(DataError, match="no largest shattered set"):
+        Intervals(None).shattered_example()
+
+
+def test_a_polynomial_is_not_positive_at_its_roots():
+    x = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    parabola = (x - 1) * (x - 3)
+    for side in (1, -1):
+        labels = SignPolynomials(2).predict(([1.0, 3.0], side), x)
+        assert labels.tolist() == (side * parabola > 0).astype(int).tolist()
+    assert SignPolynomials(0).predict(([], 1), x).tolist() == [1] * 5
+    assert SignPolynomials(0).predict(([], -1), x).tolist() == [0] * 5
+    roots, side = SignPolynomials(2).realize(x, [1, 1, 0, 0, 1])
+    assert roots == [1.5, 3.5] and side == 1
+    assert SignPolynomials(2).realize(x, [1, 0, 1, 0, 1]) is None
+    with pytest.raises(DataError, match="not be negative"):
+        SignPolynomials(-1)
+
+
+def test_conjunctions_by_hand():
+    square = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    two = Conjunctions(2)
+    assert two.realize(square, [0, 0, 0, 1]).tolist() == [1, 1]
+    assert two.realize(square, [1, 1, 0, 0]).tolist() == [-1, 0]
+    assert two.realize(square, [0, 1, 1, 0]) is None
+    rows = [[1, 0, 0], [1, 1, 1], [0, 0, 0], [1, 1, 0]]
+    assert Conjunctions(3).predict([1, 0, -1], rows).tolist() == [1, 0, 0, 1]
+    # of three corners every set but the pair across; of four the whole, four sides and four corners
+    assert [two.growth(m) for m in range(6)] == [1, 2, 4, 7, 9, None]
+    assert Conjunctions(4).growth(4) == 16 and Conjunctions(4).growth(5) is None
+    assert Conjunctions(3).growth(8) == 27 and Sine().growth(5) == 32
+    for n in (1, 3):
+        assert Conjunctions(n).shatters(Conjunctions(n).shattered_example())
+        assert len(Conjunctions(n).shattered_example()) == n
+    with pytest.raises(DataError, match="between 1 and 10"):
+        Conjunctions(0)
+    assert Conjunctions(10).size() == 59049
+
+
+def test_of_equally_good_rules_the_first():
+    found = Thresholds().learn([1, 2], [1, 0])  # 00 and 11 are both wrong once
+    assert found.training_error == 0.5 and found.predict([1, 2]).tolist() == [0, 0]
+    assert found.n_consistent == 0
+    weighed = Thresholds().learn([1, 2, 3], [0, 1, 0], sample_weight=[1, 1, 0], consistent=True)
+    assert weighed.training_error == 0 and weighed.parameters == (2.0, 1) and weighed.n_consistent == 1
+
+
+def test_nets_hit_what_is_as_heavy_as_epsilon():
+    """Rules that differ from nothing: {3}, {2, 3}, {1, 2, 3} and all of four points."""
+    rays, domain, nothing = Thresholds(), np.arange(4.0), [0, 0, 0, 0]
+    assert rays.is_epsilon_net([3], domain, nothing, 0.25)
+    assert not rays.is_epsilon_net([2], domain, nothing, 0.25)
+    assert rays.is_epsilon_net([2], domain, nothing, 0.26)
+    assert rays.is_epsilon_net([2], domain, nothing, 1 / 3, weights=[1, 1, 1, 0])
+    assert not rays.is_epsilon_net([1], domain, nothing, 1 / 3, weights=[1, 1, 1, 0])
+    assert not rays.is_epsilon_net([2], domain, nothing, 0.7, weights=[1, 1, 1, 7])
+    with pytest.raises(DataError, match="epsilon must be positive"):
+        rays.is_epsilon_net([2], domain, nothing, 0.0)
+
+
+def test_a_search_that_stops_early_says_so():
+    x = np.arange(5.0)  # intervals shatter two points, not three
+    for size, dimension, complete in ((1, 1, False), (2, 2, False), (3, 2, True), (5, 2, True)):
+        found = Intervals(1).vc_search(x, max_size=size)
+        assert (found.dimension, found.complete) == (dimension, complete)
+        assert Intervals(1).shatters(x[found.shattered])
+
+
+def test_tables_by_hand():
+    table = FiniteTable([[1, 0], [0, 1], [0, 1]])
+    assert table.size() == 2 and repr(table) == "FiniteTable(2 concepts on 2 points)"
+    assert table.predict(0, [0, 1]).tolist() == [0, 1] and table.predict(1, [1, 0, 0]).tolist() == [0, 1, 1]
+    assert table.realize([1, 0], [0, 1]) == 1 and table.realize([0, 1], [1, 1]) is None
+    assert table.shatters([1]) and not table.shatters([1, 1]) and not table.shatters([0, 1])
+    assert len(table.shattered_example()) == 1 and table.shatters(table.shattered_example())
+    for columns in ([-1], [2]):
+        with pytest.raises(DataError, match="from 0 to 1"):
+            table.dichotomies(columns)
+    for wrong in ([], [[]], [0, 1], [[0.0, 2.0]]):
+        with pytest.raises(DataError, match="zeros and ones"):
+            FiniteTable(wrong)
+
+
+def test_classes_tell_their_names_and_what_is_missing():
+    assert repr(HalfSpaces(2, True)) == "HalfSpaces(dim=2, through_origin=True)"
+    assert repr(Intervals(None)) == "Intervals(k=None)" and repr(Sine()) == "Sine()"
+    assert Thresholds().missing_dichotomies([2, 1]).tolist() == [[0, 1]]
+    assert Thresholds().obstruction([2, 1]) == "no rule gives the labels 01"
+    assert Thresholds().obstruction([2]) == "" and len(Thresholds().missing_dichotomies([2])) == 0
+    for X in ([], np.zeros((2, 1, 1)), [np.inf]):
+        with pytest.raises(DataError, match="finite numbers"):
+            Thresholds().dichotomies(X)
+
+
+def test_regions_of_no_points_and_of_the_origin():
+    assert [c.growth(0) for c in (HalfSpaces(2), Discs(two_sided=True), Discs(centered=True))] == [1, 1, 1]
+    assert Discs(centered=True, two_sided=True).growth(0) == 1
+    assert [Discs(centered=True, two_sided=True).growth(m) for m in (1, 2, 3)] == [2, 4, 6]
+    assert [Discs().growth(m) for m in (3, 4)] == [8, None]
+    assert [HalfSpaces(2, True).growth(m) for m in (1, 2, 3)] == [2, 4, 6]
+    origin = HalfSpaces(2, through_origin=True)
+    X = [[0, 0], [1, 0], [0, 1]]
+    assert origin.realize(X, [1, 1, 1]) is None  # the origin is on every line
+    w, b = origin.realize(X, [0, 1, 0])
+    assert b == 0 and origin.predict((w, b), X).tolist() == [0, 1, 0]
+    assert HalfSpaces(2).predict(([1.0, 0.0], -1.0), [[1, 0], [1.1, 0], [0.9, 5]]).tolist() == [0, 1, 0]
+    disc = Discs().realize([[0, 0], [1, 0], [3, 0]], [0, 1, 0])
+    assert Discs().predict(disc, [[0, 0], [1, 0], [3, 0], [1e6, 0], [0, -1e6]]).tolist() == [0, 1, 0, 0, 0]

@@ -182,3 +182,83 @@ def test_gaps_and_slopes_by_hand():
     assert plane.check_convexity(points)
     bent = ConstrainedProblem(lambda x: x[0] ** 2, equalities=[lambda x: x[0] * x[1]], n_variables=2)
     assert not bent.check_convexity(points)
+
+
+def test_the_four_conditions_by_hand():
+    problem = square()
+    assert problem.kkt_residuals([2.0], mu=[-1.0]) == near((5.0, 0.0, 1.0, 1.0), abs=1e-6)
+    assert problem.kkt_residuals([0.0], mu=[3.0]) == near((3.0, 1.0, 0.0, 3.0), abs=1e-6)
+    line = ConstrainedProblem(lambda x: x[0], equalities=[lambda x: x[0] + 2], n_variables=1)
+    found = line.kkt_residuals([0.0], lam=[-1.0])
+    assert found == near((0.0, 2.0, 0.0, 0.0), abs=1e-6) and found.largest == near(2.0)
+    assert line.violation([-5.0]) == near(3.0) and line.lagrangian([1.0], lam=[2.0]) == near(7.0)
+    with pytest.raises(InfeasibleError, match="h0 = 2"):
+        line.duality_gap([0.0], lam=[-1.0])
+    assert line.duality_gap([-2.0], lam=[-1.0]) == near(0.0, abs=1e-9)
+
+
+def test_multipliers_at_a_corner_by_hand():
+    """min −x − 2y with x ≤ 1, y ≤ 1 and x + y ≤ 3: two constraints are active, and their prices are 1 and 2."""
+    problem = ConstrainedProblem(
+        lambda x: -x[0] - 2 * x[1],
+        inequalities=[lambda x: x[0] + x[1] - 3, lambda x: x[0] - 1, lambda x: x[1] - 1],
+        n_variables=2,
+    )
+    assert problem.active([1.0, 1.0]).tolist() == [1, 2] and problem.is_regular([1.0, 1.0])
+    found = problem.multipliers([1.0, 1.0])
+    assert found.mu == near([0.0, 1.0, 2.0], abs=1e-6) and found.residual < 1e-6 and not len(found.lam)
+    inside = problem.multipliers([0.0, 0.0])
+    assert inside.mu.tolist() == [0, 0, 0] and inside.residual == near(np.sqrt(5), abs=1e-6)
+    edge = problem.multipliers([0.0, 1.0])  # the price of y alone is known, and x is not at rest
+    assert edge.mu == near([0.0, 0.0, 2.0], abs=1e-6) and edge.residual == near(1.0, abs=1e-6)
+    assert problem.certify([1.0, 1.0], mu=[0.0, 1.0, 2.0]).optimal
+
+
+def test_equalities_on_a_finite_domain():
+    problem = ConstrainedProblem(lambda x: x[0] ** 2, equalities=[lambda x: x[0] - 1], domain=[0.0, 1.0, 2.0])
+    assert problem.primal_optimum() == (1.0, [1.0])
+    best = problem.dual_optimum()
+    assert best.value == near(1.0) and -3 - 1e-6 <= best.lam[0] <= -1 + 1e-6 and not len(best.mu)
+    assert problem.dual_function(lam=[0.0]) == 0.0 and problem.certify([1.0], lam=best.lam).optimal
+    never = ConstrainedProblem(lambda x: x[0], inequalities=[lambda x: 1.0], domain=[0.0, 1.0])
+    with pytest.raises(InfeasibleError, match="dual has no optimum"):
+        never.dual_optimum()
+
+
+def test_a_known_minimizer_is_taken():
+    asked = []
+
+    def argmin(lam, mu):
+        asked.append(mu)
+        return mu / 2
+
+    problem = ConstrainedProblem(
+        lambda x: x[0] ** 2, inequalities=[lambda x: 1 - x[0]], argmin=argmin, start=5.0
+    )
+    assert [problem.dual_function(mu=[mu]) for mu in (0.0, 1.0, 4.0)] == [0.0, 0.75, 0.0] and len(asked) == 3
+    best = problem.dual_optimum()
+    assert best.value == near(1.0) and best.mu == near([2.0], abs=1e-6)
+    with pytest.raises(DataError, match="must not be negative"):
+        problem.dual_function(mu=[-1.0])
+
+
+def test_reasons_against_a_point():
+    problem = square()
+    assert problem.certify([0.5], mu=[1.0]).reasons[0] == "a constraint is violated by 0.5"
+    assert problem.certify([1.0], mu=[1.0]).reasons == ["the point does not minimize the Lagrangian"]
+    assert problem.certify([2.0], mu=[0.0]).reasons == ["the point does not minimize the Lagrangian"]
+    slack = ConstrainedProblem(lambda x: x[0] ** 2, inequalities=[lambda x: -1.0], n_variables=1)
+    told = slack.certify([0.0], mu=[1.0])
+    assert told.reasons == ["a multiplier is positive where its constraint is not active"]
+    assert told.gap == near(1.0)
+    assert problem.certify([1.0], mu=[-1.0]).gap == np.inf
+
+
+def test_bends_of_constraints_count_too():
+    points = np.array([-1.0, 0.5, 2.0])
+    line = ConstrainedProblem(lambda x: x[0], inequalities=[lambda x: -(x[0] ** 2)], n_variables=1)
+    assert not line.check_convexity(points)
+    assert square().check_convexity(points)
+    assert not ConstrainedProblem(lambda x: -(x[0] ** 2), n_variables=1).check_convexity(points)
+    nearly = ConstrainedProblem(lambda x: -1e-3 * x[0] ** 2, n_variables=1)
+    assert not nearly.check_convexity(points) and nearly.check_convexity(points, tol=0.01)

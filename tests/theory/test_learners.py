@@ -261,3 +261,144 @@ def test_parting_the_rows_anew_changes_nothing():
     spread = np.sqrt(2 * 0.25 / 1500)
     assert found.bad - found.caught > 5 * spread and abs(found.swapped - found.caught) < 4 * spread
     assert found.caught_given_bad == near(found.caught / found.bad)
+
+
+def test_capacity_in_the_space_of_a_kernel():
+    """Rows of the Cholesky factor have the kernel for inner products: there the radius is one of plain points."""
+    from gnomon.linear import LinearSVC
+    from gnomon.svm import SVC
+
+    X, y = np.array([[0.0], [1.0], [2.0], [3.5]]), np.array([0, 1, 0, 1])
+    model = SVC(kernel="rbf", gamma=1.0, C=1e6, tol=1e-10).fit(X, y)
+    Z = np.linalg.cholesky(np.exp(-((X - X.T) ** 2)))
+    found = svm_capacity(model, X, y)
+    assert found.radius == near(np.linalg.norm(Z - Z.mean(axis=0), axis=1).max())
+    assert found.margin == near(float(model.margin_)) and found.separates and found.training_error == 0
+    assert found.capacity == near((found.radius / found.margin) ** 2 + 1) and found.capacity > 2
+    shifted = np.array([[8.0], [9.0], [11.0], [12.0]])
+    linear = svm_capacity(LinearSVC(C=1e3, loss="hinge").fit(shifted, [0, 0, 1, 1]), shifted, [0, 0, 1, 0])
+    assert linear.radius == near(2.0) and linear.training_error == 0.25 and not linear.separates
+    three = SVC(kernel="rbf").fit(X, [0, 1, 2, 2])
+    with pytest.raises(DataError, match="no margin"):
+        svm_capacity(three, X, [0, 1, 2, 2])
+    with pytest.raises(DataError, match="give two classes"):
+        svm_capacity(LinearSVC().fit(X, [0, 1, 2, 2]), X, [0, 1, 2, 2])
+
+
+def test_structural_risk_by_hand():
+    def gap(n, delta, d):
+        return d * delta * n / 10
+
+    found = structural_risk([0.3, 0.2, 0.2], [1, 1, 4], n=10, delta=0.3, gap=gap)
+    assert found.penalties == near([0.1, 0.1, 0.4]) and found.bounds == near([0.4, 0.3, 0.6])
+    assert found.best_index == 1 and found.best is None and found.rises == []
+    whole = structural_risk([0.3, 0.2, 0.2], [1, 1, 4], n=10, delta=0.3, split_delta=False, gap=gap)
+    assert whole.penalties == near([0.3, 0.3, 1.2])
+    with pytest.raises(DataError, match="capacity each"):
+        structural_risk([0.1, 0.2], [1], n=5)
+
+
+def test_rows_of_weight_zero_are_not_there():
+    X, y = [[0.0], [1.0], [2.0], [9.0]], [0, 1, 1, 1]
+    model = RectangleLearner().fit(X, y, sample_weight=[1, 1, 2, 0])
+    assert model.lower_.tolist() == [1.0] and model.upper_.tolist() == [2.0] and not model.empty_
+    with pytest.warns(UserWarning, match="0.4 of the rows"):
+        model = RectangleLearner().fit([[0.0], [1.0], [2.0]], [1, 0, 1], sample_weight=[1, 2, 2])
+    assert model.training_error_ == near(0.4)
+    bits = [[1, 0], [1, 1], [0, 1], [1, 1]]
+    with pytest.warns(UserWarning, match="0.25 of the rows"):
+        model = ConjunctionLearner().fit(bits, [1, 1, 0, 0], sample_weight=[1, 1, 1, 1])
+    with pytest.warns(UserWarning, match="0.6 of the rows"):
+        model = ConjunctionLearner().fit(bits, [1, 1, 0, 0], sample_weight=[1, 0.5, 0.5, 3])
+    assert model.formula() == "x0" and model.training_error_ == near(0.6)
+    model = ConjunctionLearner().fit(bits, [1, 1, 0, 0], sample_weight=[1, 0, 1, 0])
+    assert model.formula() == "x0 and not x1" and model.training_error_ == 0
+
+
+def test_loose_boxes_of_one_feature_by_hand():
+    X, y = [[-4.0], [-1.0], [1.0], [2.0], [6.0], [7.0]], [0, 0, 1, 1, 0, 0]
+    loose, mid = (RectangleLearner(strategy=s).fit(X, y) for s in ("loosest", "midway"))
+    assert (loose.lower_[0], loose.upper_[0]) == (-1, 6) and not loose.closed_.any()
+    assert (mid.lower_[0], mid.upper_[0]) == (0, 4) and not mid.closed_.any()
+    assert loose.predict([[-1.0], [-0.9], [5.9], [6.0]]).tolist() == [0, 1, 1, 0]
+    free = RectangleLearner(strategy="midway").fit([[1.0], [2.0], [6.0]], [1, 1, 0])
+    assert (free.lower_[0], free.upper_[0]) == (1, 4) and free.closed_.tolist() == [[True], [False]]
+    assert free.predict([[1.0], [0.9], [4.0], [3.9]]).tolist() == [1, 0, 0, 1]
+
+
+def test_mistakes_are_counted_over_all_calls():
+    """All literals at first: every row is called negative, so the first positive row is a mistake."""
+    model = ConjunctionLearner(binarize=0.5)
+    model.partial_fit([[0.9, 0.1], [0.2, 0.2]], ["yes", "no"], classes=["no", "yes"])
+    assert model.n_mistakes_ == 1 and model.formula() == "x0 and not x1"
+    model.partial_fit([[0.8, 0.7], [0.8, 0.7]], ["yes", "yes"])  # wrong, then right
+    assert model.n_mistakes_ == 2 and model.formula() == "x0"
+    model.partial_fit([[0.7, 0.0]], ["no"])
+    assert model.n_mistakes_ == 3 and model.predict([[0.5, 1.0], [0.6, 1.0]]).tolist() == ["no", "yes"]
+    fresh = ConjunctionLearner().partial_fit([[1, 0]], [0], classes=[0, 1])
+    assert fresh.n_mistakes_ == 0 and fresh.formula() == "false"
+    for classes in ([0], [0, 1, 2]):
+        with pytest.raises(DataError, match="two labels"):
+            ConjunctionLearner().partial_fit([[1, 0]], [0], classes=classes)
+    with pytest.raises(DataError, match="n must be at least 1"):
+        ConjunctionLearner().adversarial_stream(0)
+    with pytest.raises(DataError, match="3 classes"):
+        RectangleLearner().fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+
+
+def test_conjunctions_name_the_columns():
+    import pandas as pd
+
+    table = pd.DataFrame({"wet": [1, 1, 0], "cold": [0, 1, 1], "dark": [0, 0, 1]})
+    assert ConjunctionLearner().fit(table, [1, 1, 0]).formula() == "wet and not dark"
+
+
+def test_a_hidden_box_counts_inside_the_cube_alone():
+    """One point falls; what it misses of a box that reaches over the cube is all of its part inside."""
+    found = RectangleLearner.game(1, 0.4, lower=(-1.0, 0.5), upper=(0.5, 2.0), n_trials=5, random_state=0)
+    assert found.errors == near([0.25] * 5) and found.failure == 0.0
+    low, high = found.learned
+    assert len(found.points) == 1 and (low.shape, high.shape) == ((2,), (2,))
+    at = RectangleLearner.game(1, 0.25, lower=(0.0, 0.5), upper=(0.5, 1.0), n_trials=5, random_state=0)
+    assert at.failure == 0.0  # an error of epsilon does not exceed it
+
+
+def test_errors_on_drawn_points_by_hand():
+    def draw(rng, size):
+        return np.resize([[0.1], [0.3], [0.5], [0.7], [0.9]], (size, 1))
+
+    game = RectangleLearner.game(
+        3, 0.2, lower=[0.3], upper=[0.7], draw=draw, n_trials=2, n_test=10, random_state=0
+    )
+    assert game.errors == near([0.2, 0.2])  # 0.7 is missed, on a fifth of the points
+    assert [float(corner[0]) for corner in game.learned] == [0.3, 0.5] and game.failure == 0.0
+    one = RectangleLearner.game(
+        1, 0.2, lower=[0.3], upper=[0.7], draw=draw, n_trials=1, n_test=10, random_state=0
+    )
+    assert one.errors == near([0.6]) and np.isinf(one.learned[0]).all() and one.failure == 1.0
+
+
+def test_ghost_samples_of_one_bad_rule_by_hand():
+    """Two points, and rules that are wrong on the second or nowhere: A is a first sample of first points alone."""
+    from gnomon.theory import FiniteTable
+
+    table = FiniteTable([[0, 0], [0, 1]])
+    found = table.ghost_sample(0, [0, 1], 1, 0.5, n_trials=4000, random_state=0)
+    assert found.bad == near(0.5, abs=0.04) and found.caught == near(0.25, abs=0.035)
+    assert found.caught_given_bad == near(found.caught / found.bad)
+    assert found.swapped == near(0.25, abs=0.035)
+    assert found.partition == near(0.5)  # one error of two rows falls into the second half
+    assert table.ghost_sample(0, [0, 1], 1, 0.51, n_trials=50, random_state=0).bad == 0.0
+    assert np.isnan(table.ghost_sample(0, [0, 1], 1, 0.51, n_trials=50, random_state=0).caught_given_bad)
+    for m, epsilon in ((0, 0.5), (1, 0.0)):
+        with pytest.raises(DataError, match="epsilon must be positive and m at least 1"):
+            table.ghost_sample(0, [0, 1], m, epsilon)
+
+
+def test_an_adversary_of_one_row():
+    found = ANYTHING.adversary(1, n_trials=2000, random_state=0)
+    assert found.error == near(0.25, abs=0.03) and found.expected == 0.25
+    # an error is 0 or ½ with equal chance: its deviation is ¼
+    assert found.standard_error == near(0.25 / np.sqrt(2000), rel=0.01)
+    with pytest.raises(DataError, match="n_trials at least 2"):
+        ANYTHING.adversary(1, n_trials=1)

@@ -153,3 +153,47 @@ def test_the_search_begins_at_the_start_and_knows_the_offset():
     shifted = perceptron_bound(FIVE, FIVE_SIDES, [-1, 1], -1.0).longest_mistake_sequence(30)
     weights = shifted.coef
     assert weights.shape == (3,) and (FIVE_SIDES * (FIVE @ weights[:2] + weights[2]) > 0).all()
+
+
+def test_progress_by_hand():
+    found = perceptron_bound(NEAR, SIDES, [0, 2], coef_init=[3.0, 4.0])
+    told = found.progress([[0.0, 0.0], [5.0, 12.0]])
+    assert told.projection.tolist() == [0.0, 12.0] and told.norm.tolist() == [0.0, 13.0]
+    assert told.cosine.tolist() == [0.0, pytest.approx(12 / 13)]
+    assert told.floor.tolist() == [5.0, 6.0]  # 4 + kγ
+    assert told.ceiling == pytest.approx(np.sqrt([25 + 3.25, 25 + 6.5]))
+
+
+def test_a_search_that_ends_early_is_not_complete():
+    found = perceptron_bound(NEAR, SIDES, [0, 1])
+    for most, rows, complete in ((0, 0, False), (1, 1, False), (2, 2, False), (3, 2, True)):
+        longest = found.longest_mistake_sequence(most)
+        assert (len(longest.rows), longest.complete) == (rows, complete)
+
+
+def test_rows_and_labels_of_a_bound_must_fit():
+    with pytest.raises(DataError, match="3 rows and y 2"):
+        perceptron_bound(NEAR, SIDES[:2], [0.0, 1.0])
+    with pytest.raises(DataError, match="row 2 has margin 0"):
+        perceptron_bound([[0.0, 1.0], [1.0, -1.0], [1.0, 0.0]], [1, -1, 1], [0.0, 1.0])
+    ten = perceptron_bound(np.array([[-1.0], [1.0]] * 5), [0, 1] * 5, [1.0])
+    assert ten.longest_mistake_sequence().complete
+
+
+def test_the_states_of_a_search_are_bounded(monkeypatch):
+    from gnomon.theory import perceptron
+
+    found = perceptron_bound(FAR, SIDES, [0, 1])
+    met = sum(len(np.unique(list(layer), axis=0)) for layer in _layers(SIDES[:, None] * FAR))
+    monkeypatch.setattr(perceptron, "MOST_STATES", met)
+    assert found.longest_mistake_sequence().complete
+    monkeypatch.setattr(perceptron, "MOST_STATES", met - 1)
+    with pytest.raises(DataError, match=f"met {met} different weights"):
+        found.longest_mistake_sequence()
+
+
+def _layers(Z):
+    """The weights that 1, 2, … mistakes lead to."""
+    layer = [np.zeros(2)]
+    while layer := [w + z for w in np.unique(layer, axis=0) for z in Z if z @ w <= 0]:
+        yield layer

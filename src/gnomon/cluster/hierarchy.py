@@ -122,12 +122,16 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
             )
         if rows.weighted and not (rows.weight > 0).all():
             return self._solve_counted(rows)
+        return self._solve_all(rows, np.arange(rows.n_rows), rows.n_rows)
+
+    def _solve_all(self, rows: Any, counted: Array, n: int) -> dict[str, Any]:
+        """Build the tree of rows that all count; `counted` says which they are of the n that were given."""
         weight = rows.weight if rows.weighted else None
         if self.connectivity is None:
             metric = "euclidean" if isinstance(self.metric, str) and self.metric == "l2" else self.metric
             Z, parts = linkage(rows.X, self.linkage, metric, sample_weight=weight), 1
         else:
-            Z, parts = self._connected(rows.X, rows.weight)
+            Z, parts = self._connected(rows.X, rows.weight, counted, n)
         if self.n_clusters is not None and self.n_clusters > rows.n_rows:
             raise DataError(f"Cannot extract more clusters than samples: {self.n_clusters} of {rows.n_rows}.")
         below = None if self.distance_threshold is None else np.nextafter(self.distance_threshold, -np.inf)
@@ -146,7 +150,7 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
         """Build the tree of the rows that count; the others get the label of their nearest."""
         counted = np.flatnonzero(rows.weight > 0)
         X = rows.X[np.ix_(counted, counted)] if self.metric == "precomputed" else rows.X[counted]
-        found = self._solve(MemoryRows(X, None, rows.weight[counted]))
+        found = self._solve_all(MemoryRows(X, None, rows.weight[counted]), counted, rows.n_rows)
         if self.metric == "precomputed":
             place = rows.X[:, counted].argmin(axis=1)
         else:
@@ -155,15 +159,17 @@ class AgglomerativeClustering(ClusterMixin, OneStep):
             ][:, 0]
         return {**found, "labels_": found["labels_"][place]}
 
-    def _connected(self, X: Array, weight: Array) -> tuple[Array, int]:
+    def _connected(self, X: Array, weight: Array, counted: Array, n: int) -> tuple[Array, int]:
         if self.linkage == "ward" and self.metric not in ("euclidean", "l2"):
             raise ValueError(
                 f"{self.metric} was provided as metric. Ward can only work with euclidean distances."
             )
-        graph = self.connectivity(X) if callable(self.connectivity) else self.connectivity
-        graph = sparse.csr_array(graph)
-        if graph.shape != (len(X), len(X)):
-            raise DataError(f"connectivity must have shape {(len(X), len(X))}; it has {graph.shape}.")
+        if callable(self.connectivity):
+            counted, n = np.arange(len(X)), len(X)
+        graph = sparse.csr_array(self.connectivity(X) if callable(self.connectivity) else self.connectivity)
+        if graph.shape != (n, n):
+            raise DataError(f"connectivity must have shape {(n, n)}; it has {graph.shape}.")
+        graph = graph[counted][:, counted]
         graph, parts = join_components(graph + graph.T, X, self.metric)
         return connected_linkage(graph, X, weight, self.linkage, self.metric), parts
 
@@ -219,6 +225,8 @@ def connected_linkage(graph: Any, X: Array, weight: Array, method: str, metric: 
     queue = []
     for i, j in zip(pairs.row.tolist(), pairs.col.tolist(), strict=True):
         d = _edge(X, i, j, metric)
+        if method == "ward":  # rows that stand for many
+            d *= float(np.sqrt(2 * weight[i] * weight[j] / (weight[i] + weight[j])))
         near[i][j] = near[j][i] = d
         queue.append((d, i, j))
     heapq.heapify(queue)

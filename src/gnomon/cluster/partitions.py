@@ -138,6 +138,8 @@ def sinkhorn(K: Any, kind: str = "entropy", *, tol: float = 1e-10, max_iter: int
     array([[0.6667, 0.3333],
            [0.3333, 0.6667]])
     """
+    if kind not in ("entropy", "l1"):
+        raise DataError(f"kind={kind!r} is not one of entropy, l1.")
     K = similarities(K)
     K = K.toarray() if sparse.issparse(K) else K
     d = degrees(K)

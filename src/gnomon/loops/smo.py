@@ -172,6 +172,17 @@ def grouped_steps(K, column, group, diag, low, high, floor, tol, max_steps, beta
 
 
 @compiled
+def _take(K, A, S, i, fresh):
+    """Give row i the multipliers `fresh`, and tell all scores."""
+    for m in range(A.shape[1]):
+        change = fresh[m] - A[i, m]
+        if change != 0.0:
+            A[i, m] = fresh[m]
+            for s in range(len(S)):
+                S[s, m] += change * K[i, s]
+
+
+@compiled
 def simplex_sweep(K, code, cost, A, S, order):
     """One pass of Crammer–Singer over the rows: each row's multipliers are solved exactly, the others held.
 
@@ -191,9 +202,19 @@ def simplex_sweep(K, code, cost, A, S, order):
                 low_ = min(low_, slope)
         violation = high - low_
         worst = max(worst, violation)
-        if not violation > 0.0 or not K[i, i] > 0.0:
+        if not violation > 0.0:
             continue
         bend = K[i, i]
+        if not bend > 0.0:  # nothing bends: all of the cost goes to the steepest other class, or nothing does
+            worst_class = 1 if y == 0 else 0
+            for m in range(k):
+                if m != y and S[i, m] > S[i, worst_class]:
+                    worst_class = m
+            mass = cost[i] if 1.0 + S[i, worst_class] > S[i, y] else 0.0
+            for m in range(k):
+                fresh[m] = mass if m == y else (-mass if m == worst_class else 0.0)
+            _take(K, A, S, i, fresh)
+            continue
         # minimize ½ bend ‖a‖² + Σ b_m a_m over Σ a = 0, a_m ≤ cost [m = y]: a_m = min(bound_m, (θ − b_m)/bend)
         b = np.empty(k)
         for m in range(k):
@@ -211,12 +232,7 @@ def simplex_sweep(K, code, cost, A, S, order):
         for m in range(k):
             bound = cost[i] if m == y else 0.0
             fresh[m] = min(bound, (theta - b[m]) / bend)
-        for m in range(k):
-            change = fresh[m] - A[i, m]
-            if change != 0.0:
-                A[i, m] = fresh[m]
-                for s in range(n):
-                    S[s, m] += change * K[i, s]
+        _take(K, A, S, i, fresh)
     return worst
 
 
@@ -241,8 +257,11 @@ def pairwise_sweep(K, code, cost, A, S, order):
             else:
                 violation = abs(slope)
             worst = max(worst, violation)
-            if violation > 0.0 and K[i, i] > 0.0:
-                fresh = min(max(A[i, m] + slope / (2.0 * K[i, i]), 0.0), cost[i])
+            if violation > 0.0:
+                if K[i, i] > 0.0:
+                    fresh = min(max(A[i, m] + slope / (2.0 * K[i, i]), 0.0), cost[i])
+                else:  # nothing bends: to the bound
+                    fresh = cost[i] if slope > 0.0 else 0.0
                 change = fresh - A[i, m]
                 if change != 0.0:
                     A[i, m] = fresh

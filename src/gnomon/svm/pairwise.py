@@ -34,15 +34,16 @@ class PairwiseClassifier(ClassifierMixin, KernelMachine):
                 f"The number of classes has to be greater than one; got {count} class. Give rows of at least two."
             )
         heavy = np.bincount(data.y, data.weight * self._class_factor(data)[data.y], minlength=count)
+        names = data.classes.tolist()
         if (heavy > 0).sum() == 1:
             raise DataError(
                 "Invalid input - all samples with positive weights belong to the same class, "
-                f"{data.classes[int(np.argmax(heavy))]!r}: the others have zero weight (sample_weight times "
+                f"{names[int(np.argmax(heavy))]!r}: the others have zero weight (sample_weight times "
                 "class_weight). Every class needs a row that counts."
             )
         if not (heavy > 0).all():
             raise DataError(
-                f"Invalid input - all samples of class {data.classes[int(np.argmin(heavy))]!r} have zero weight "
+                f"Invalid input - all samples of class {names[int(np.argmin(heavy))]!r} have zero weight "
                 "(sample_weight times class_weight); every class needs a row that counts."
             )
 

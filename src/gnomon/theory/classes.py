@@ -148,8 +148,9 @@ class SignPolynomials(ConceptClass):
     def predict(self, parameters: Any, X: Any) -> Array:
         roots, side = parameters
         x = np.asarray(X, dtype=float).reshape(-1, 1)
-        below = (x < np.asarray(roots, dtype=float)).sum(axis=1)
-        return ((side > 0) ^ (below % 2 == 1)).astype(np.int8)
+        roots = np.asarray(roots, dtype=float)
+        below = (x < roots).sum(axis=1)
+        return (((side > 0) ^ (below % 2 == 1)) & (x != roots).all(axis=1)).astype(np.int8)
 
     def _dichotomies(self, points: Array) -> Array:
         m = len(points)
