@@ -462,6 +462,17 @@ def test_weights_of_wide_batches_are_repetitions(monkeypatch):
     assert more.weight_ == len(rows) + 7
 
 
+def test_a_model_without_a_sum_of_weights_goes_on_from_its_rows(monkeypatch):
+    """Files of the first release have the number of rows alone."""
+    monkeypatch.setattr("gnomon.decomposition.incremental.NARROW", 10)
+    X = seeded(40, 3) @ seeded(3, 12, seed=1) + 5
+    old = IncrementalPCA(3, batch_size=10).fit(X[:20])
+    del old.weight_
+    old.partial_fit(X[20:])
+    assert old.weight_ == old.n_samples_seen_ == 40
+    assert_allclose(old.explained_variance_, PCA(3).fit(X).explained_variance_)
+
+
 def test_predictions_far_from_zero_keep_their_digits():
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(60, 3)), 3)

@@ -156,7 +156,10 @@ class IncrementalPCA(BasePCA):
     def _updated(self, old: dict[str, Any], X: Array, weight: Array) -> dict[str, Any]:
         """The kept directions after one more batch of wide rows."""
         n, p = X.shape
-        before, mass = float(old.get("weight_", 0.0)), float(weight.sum())
+        before = float(
+            old.get("weight_", old.get("n_samples_seen_", 0))
+        )  # files of old have rows of weight one
+        mass = float(weight.sum())
         K = int(old["n_components_"]) if before else self._count(n, p, n)
         mean = np.average(X, axis=0, weights=weight)
         count = before + mass
