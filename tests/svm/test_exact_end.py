@@ -1,5 +1,7 @@
 """The end of a fit: pairs of classes share one matrix, and free multipliers are solved for together."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn import clone
@@ -156,18 +158,69 @@ def on_the_way(K, b, slope, down, up, groups):
     return b
 
 
-@pytest.mark.parametrize("n", [3, 17, 90])
-@pytest.mark.parametrize("groups", [1, 2])
-@pytest.mark.parametrize("repeated", [False, True])
-def test_one_inverse_leads_from_bound_to_bound(n, groups, repeated):
+def small_problem(n, groups, twice=False):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, 4))
-    X[n // 2 :] = X[: n - n // 2] if repeated else X[n // 2 :]
+    X[n // 2 :] = X[: n - n // 2] if twice else X[n // 2 :]
     K = np.exp(-0.2 * ((X[:, None] - X) ** 2).sum(axis=-1))
-    b, slope = rng.uniform(0.1, 0.9, size=n), rng.normal(size=n)
     members = np.eye(groups)[np.arange(n) % groups]
-    down, up = np.zeros(n), rng.uniform(0.9, 1.5, size=n)
+    return K, rng.uniform(0.1, 0.9, n), rng.normal(size=n), np.zeros(n), rng.uniform(0.9, 1.5, n), members
+
+
+@pytest.mark.parametrize("n", [3, 17, 90])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_one_inverse_leads_from_bound_to_bound(n, groups):
+    K, b, slope, down, up, members = small_problem(n, groups)
     found = at_one_slope(K, b, slope, down, up, members)
     assert found == pytest.approx(on_the_way(K, b, slope, down, up, members), abs=1e-9)
     assert members.T @ found == pytest.approx(members.T @ b, abs=1e-12)
     assert n < 17 or ((found == down) | (found == up)).sum() > 2
+
+
+@pytest.mark.parametrize("n", [4, 17, 90])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_rows_that_repeat_with_other_slopes_go_to_a_bound(n, groups):
+    """No step gives both of a pair one slope: one of the two is taken as far as it goes."""
+    K, b, slope, down, up, members = small_problem(n, groups, twice=True)
+    found = at_one_slope(K, b, slope, down, up, members)
+    assert members.T @ found == pytest.approx(members.T @ b, abs=1e-12)
+    assert (found >= down).all() and (found <= up).all()
+    rest = slope - K @ (found - b)
+    inside = (found > down) & (found < up)
+    for mine in members.T.astype(bool):
+        one = rest[mine & inside]
+        assert one == pytest.approx(np.full(len(one), one.mean() if len(one) else 0.0), abs=1e-8)
+    twin = np.clip(on_the_way(K, b, slope, down, up, members), down, up)
+
+    def rise(x):
+        return slope @ (x - b) - 0.5 * (x - b) @ K @ (x - b)
+
+    assert rise(found) > rise(twin)
+
+
+@pytest.mark.parametrize("model", [SVR(C=100.0), NuSVR(C=100.0)], ids=type)
+def test_a_high_price_under_a_linear_kernel_ends_at_rounding(model):
+    """Pairs alone take hundreds of thousands of steps here."""
+    X = np.random.default_rng(0).normal(size=(150, 4))
+    y = X[:, 0] + 0.1 * np.random.default_rng(1).normal(size=150)
+    model.set_params(kernel="linear").fit(X, y)
+    assert model.kkt_violation_ <= 1e-9
+    assert model.n_pair_steps_[0] < 20_000
+
+
+def test_a_program_of_numbers_that_overflow_is_not_taken_for_solved():
+    X = np.random.default_rng(0).normal(size=(12, 2)) * 1e70
+    with pytest.warns(ConvergenceWarning):
+        model = SVC(kernel="linear").fit(X, np.repeat([0, 1], 6))
+    assert not model.converged_ and model.kkt_violation_ > 1.0
+
+
+@pytest.mark.parametrize("kind", ["ovr", "crammer_singer"])
+def test_a_machine_that_is_stopped_early_has_not_converged_and_says_so(kind):
+    X, y = cloud(90, classes=3)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2\).*violated by .*tol=0.001"):
+        model = SVC(multi_class=kind, max_iter=2).fit(X, y)
+    assert not model.converged_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert SVC(multi_class=kind).fit(X, y).converged_

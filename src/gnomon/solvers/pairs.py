@@ -28,6 +28,7 @@ from gnomon.solvers.kernel_rows import WORKING_SET, KernelRows, RowCache
 EXACT_WORK = 2 * 10**9  # cubes of free multipliers: how much solving for them together may cost
 NO_LIMIT = 10**7  # steps where none are given: more would not end
 EPS = float(np.finfo(np.float64).eps)
+HANDFUL = 200  # free multipliers that are solved for sooner than pairs go on
 FEW = 96  # free multipliers: so many a plain loop solves for as fast as LAPACK
 GOAL = 0.5  # of the tolerance: where pairs stop, so that rounding of the rows leaves no violation above it
 HAIR = 1e-13  # of the room of a multiplier: nearer to a bound it is at it, and rounding alone keeps it off
@@ -104,6 +105,12 @@ class PairProblem:
         self._activate_all()
         made, ended = self._run(beta, R, left, GOAL * self.tol)
         total = now.steps + made
+        slow = len(beta) <= WORKING_SET and total >= 10 * len(beta) + 1000
+        if not ended and slow and len(self._free(beta)) <= HANDFUL:  # pairs are slow far from the bounds
+            better = self._polish(beta, self.residuals(beta))
+            if self._rounding(better[0]) <= GOAL * self.tol:
+                beta, R = better
+                ended = self._violation(beta, R) <= GOAL * self.tol
         if not ended:
             done = total >= self.max_steps or self._violation(beta, R) <= self._rounding(beta)
             R = self.residuals(beta) if done else R
@@ -127,6 +134,8 @@ class PairProblem:
         return now
 
     def _violation(self, beta: Array, R: Array) -> float:
+        if not math.isfinite(R.sum()):  # nothing is known of what NaN violates
+            return math.inf
         top, bottom, _ = smo.slopes(self.low, self.high, self.epsilon, beta, R)
         return max(0.0, top - bottom) if math.isfinite(top) and math.isfinite(bottom) else 0.0
 
@@ -343,14 +352,32 @@ def at_one_slope(K: Array, b: Array, slope: Array, down: Array, up: Array, group
         work += len(left) ** 3
         part = K if len(left) == len(b) else K[np.ix_(left, left)]
         step = equal_slopes(part, slope[left], groups[left])
+        flat = level_way(part, slope[left], step, groups[left])
+        step = step if flat is None else flat
         first, share = first_at_bound(b[left], step, down[left], up[left])
-        b[left] += min(1.0, share) * step
-        if share >= 1.0:
+        b[left] += (share if flat is not None else min(1.0, share)) * step
+        if flat is None and share >= 1.0:
             break
         slope -= K[:, left] @ (share * step)
         b[left[first]] = (up if step[first] > 0 else down)[left[first]]
         left = to_next_bounds(K, b, slope, down, up, groups, np.delete(left, first))
     return np.clip(b, down, up)
+
+
+def level_way(K: Array, slope: Array, step: Array, groups: Array) -> Array | None:
+    """Return a way on which the objective rises as steeply at every place; None where `step` leaves no slopes.
+
+    Where rows depend on each other, as under a linear kernel with more free rows than columns, no step may give all
+    one slope. What differs then bends nothing: it leads to a bound.
+    """
+    rest = slope - K @ step
+    rest -= groups @ ((groups.T @ rest) / np.maximum(groups.sum(axis=0), 1.0))
+    before = slope - groups @ ((groups.T @ slope) / np.maximum(groups.sum(axis=0), 1.0))
+    if not np.abs(rest).max() > 1e-6 * np.abs(before).max():
+        return None
+    rest /= np.abs(rest).max()
+    bend = float(rest @ K @ rest)
+    return rest if bend <= 1e-9 * float(np.trace(K)) / len(K) * float(rest @ rest) else None
 
 
 def first_at_bound(b: Array, step: Array, down: Array, up: Array) -> tuple[int, float]:

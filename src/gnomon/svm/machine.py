@@ -153,9 +153,13 @@ class KernelMachine(TakesKernel, Learner):
         jobs = list(zip(work.problems, state.pairs, strict=True))
         pairs = tuple(shared(lambda job: job[0].advance(job[1], count), jobs, alone=work.rows.n < FEW))
         dual = sum(value_of(p, now) for p, now in zip(work.problems, pairs, strict=True))
-        worst = max(now.violation for now in pairs)
-        return state._replace(pairs=pairs), Report(
-            dual, certificate=worst, done=all(now.done for now in pairs)
+        return state._replace(pairs=pairs), self._told(dual, pairs, float(self.tol))
+
+    def _told(self, value: float, pairs: Any, tol: float) -> Report:
+        """Report where the problems stand: what has ended above the tolerance has not converged."""
+        worst, ended = max(now.violation for now in pairs), all(now.done for now in pairs)
+        return Report(
+            value, certificate=worst, done=ended and worst <= tol, stalled=ended and not worst <= tol
         )
 
     def _finish(self, work: Work, state: MachineState) -> MachineState:
@@ -163,18 +167,23 @@ class KernelMachine(TakesKernel, Learner):
             now if now.done else now._replace(R=p.residuals(now.beta))
             for p, now in zip(work.problems, state.pairs, strict=True)
         )
-        limit = self._steps_allowed()
-        late = [now for now in pairs if now.steps >= limit and now.violation > self.tol]
-        if late:
-            from sklearn.exceptions import ConvergenceWarning
-
-            warn(
-                f"Solver terminated early (max_iter={limit}).  Consider pre-processing your data with StandardScaler "
-                "or MinMaxScaler, or raise max_iter: the largest violation of the conditions of optimality is "
-                f"{max(now.violation for now in late):.3g}, and tol={self.tol:g}.",
-                ConvergenceWarning,
-            )
         return state._replace(pairs=pairs)
+
+    def _warn_not_converged(self, run: Any) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+
+        limit, state = self._steps_allowed(), run.state
+        made = max((now.steps for now in state.pairs), default=state.extra.get("sweeps", 0))
+        why = (
+            f"terminated early (max_iter={limit})"
+            if made >= limit
+            else "stopped where rounding hides the rest"
+        )
+        warn(
+            f"Solver {why}.  Consider pre-processing your data with StandardScaler or MinMaxScaler, or raise max_iter: "
+            f"the conditions of optimality are violated by {run.trace.certificate[-1]:.3g}, and tol={self.tol:g}.",
+            ConvergenceWarning,
+        )
 
     def _attributes(self, state: MachineState) -> dict[str, Any]:
         return {}

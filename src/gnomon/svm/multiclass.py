@@ -36,9 +36,11 @@ def solve_together(model: Any, work: Any, state: Any) -> tuple[Any, Report]:
     coef = coefficients(A, codes, single)
     S = K @ coef
     primal, dual = values(coef, A, S, codes, cost, single)
-    done = worst <= goal or sweeps >= limit or (primal - dual) <= 1e-13 * max(1.0, abs(primal))
+    done = worst <= goal or (primal - dual) <= 1e-13 * max(1.0, abs(primal))
     extra = {"A": A, "coef": coef, "sweeps": sweeps, "primal": primal, "dual": dual, "violation": worst}
-    return state._replace(extra=extra), Report(-dual, certificate=primal - dual, done=done)
+    return state._replace(extra=extra), Report(
+        -dual, certificate=primal - dual, done=done, stalled=sweeps >= limit
+    )
 
 
 def coefficients(A: Array, codes: Array, single: bool) -> Array:

@@ -15,7 +15,7 @@ from gnomon.core.threads import one_blas_thread
 from gnomon.core.validate import warn
 from gnomon.loops import smo
 from gnomon.solvers.kernel_rows import WORKING_SET, KernelRows
-from gnomon.solvers.pairs import EXACT_WORK, NO_LIMIT, SHARE, Pairs, at_one_slope, largest, spread
+from gnomon.solvers.pairs import EXACT_WORK, HANDFUL, NO_LIMIT, SHARE, Pairs, at_one_slope, largest, spread
 from gnomon.svm.certificates import Machine
 from gnomon.svm.machine import COMMON, MachineState, Work
 from gnomon.svm.pairwise import PairwiseClassifier
@@ -125,12 +125,16 @@ class GroupedPairs:
         self.R += fall[self.problem.column]
         return made
 
+    def free(self) -> Array:
+        """Tell which variables are between their bounds."""
+        return (self.beta > self.low) & (self.beta < self.high)
+
     def move_free(self) -> bool:
         """Solve for the variables between their bounds together, the others held.
 
         False where there are none or too many, or where a kernel that is not positive makes that a step upward.
         """
-        free = np.flatnonzero((self.beta > self.low) & (self.beta < self.high))
+        free = np.flatnonzero(self.free())
         if not 0 < len(free) ** 3 <= EXACT_WORK:
             return False
         at = self.problem.column[free]
@@ -149,15 +153,22 @@ class GroupedPairs:
 def solve_grouped(source: KernelRows, problem: GroupedProblem, tol: float, limit: int) -> Pairs:
     """Return the solution; β are the signed variables, R the slopes t − Kβ of each."""
     now = GroupedPairs(source, problem)
-    n, steps, gap, exact = len(now.R), 0, np.inf, True
+    n, exact = len(now.R), True
     few, some, many = LOOKS // n, 2 * n + 100, 200 * n + 10_000
+    steps, gap = now.move_pairs(tol, min(limit, 10 * n + 1000))
+    for _ in range(TURNS):  # pairs alone are slow where multipliers are far from their bounds
+        if gap <= tol or steps >= limit or now.free().sum() > HANDFUL:
+            break
+        now.move_free()
+        made, gap = now.move_pairs(tol, min(limit - steps, some))
+        steps += made
     for turn, most in enumerate((limit, few, *[some] * TURNS, many)):
+        if steps >= limit or gap <= EXACT * tol:
+            break
         if turn >= 2 and exact:
             exact = now.move_free()
         made, gap = now.move_pairs(tol if turn == 0 else EXACT * tol, min(limit - steps, most))
         steps += made
-        if steps >= limit or gap <= EXACT * tol:
-            break
     return Pairs(now.beta, now.R, steps, max(0.0, float(gap)) if np.isfinite(gap) else 0.0, True)
 
 
@@ -292,8 +303,7 @@ class NuSVC(PairwiseClassifier):
         limit = self._steps_allowed()
         pairs = tuple(solve_grouped(work.rows, p, float(self.tol), limit) for p in work.problems)  # type: ignore[arg-type]
         value = sum(-0.5 * float(now.beta @ now.R) for now in pairs)
-        worst = max(now.violation for now in pairs)
-        return state._replace(pairs=pairs), Report(value, certificate=worst, done=True)
+        return state._replace(pairs=pairs), self._told(value, pairs, float(self.tol))
 
     def _describe(self, state: MachineState, data: Any) -> dict[str, Any]:
         weight = self._shares(data, state.kept)
@@ -437,11 +447,10 @@ class NuSVR(TubeRegressor):
     def _step(self, work: Work, state: MachineState) -> tuple[MachineState, Report]:
         problem: Any = work.problems[0]
         spread = float(problem.target.std()) or 1.0
-        now = solve_grouped(
-            work.rows, problem, float(self.tol) * spread, min(self._steps_allowed(), NO_LIMIT)
-        )
+        tol = float(self.tol) * spread
+        now = solve_grouped(work.rows, problem, tol, min(self._steps_allowed(), NO_LIMIT))
         value = float(-0.5 * now.beta @ (problem.target + now.R))
-        return state._replace(pairs=(now,)), Report(value, certificate=now.violation, done=True)
+        return state._replace(pairs=(now,)), self._told(value, (now,), tol)
 
     def _describe(self, state: MachineState, data: Any) -> dict[str, Any]:
         now, n = state.pairs[0], len(state.kept)
