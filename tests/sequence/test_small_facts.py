@@ -244,3 +244,29 @@ def test_forecasts_go_on_as_the_last_row_did():
     m = model.filter(X).means[-1]
     told = model.predict_distribution(X, 2)
     assert_allclose(np.ravel(told.means), D @ (C @ (C @ m + [3.0, -4.0]) + [3.0, -4.0]) + [5.0, 6.0])
+
+
+@pytest.mark.parametrize(("order", "named"), [(1, "'c'"), (2, r"\('a', 'a'\)"), (3, r"\('a', 'a', 'a'\)")])
+def test_a_state_that_nothing_follows_is_named(order, named):
+    with pytest.raises(DegenerateError, match=f"state {named} is never followed"):
+        MarkovChain(order=order, unseen="error").fit(list("abababc"))
+
+
+def test_learned_arrays_have_the_shapes_of_those_given():
+    X = np.random.default_rng(0).normal(size=(12, 1))
+    views = 1.0 + np.arange(12.0).reshape(12, 1, 1)
+    times = np.cumsum(1.0 + np.arange(12) % 2)
+    model = KalmanFilter(observation_matrices=views, times=times, max_iter=3, tol=0).fit(X)
+    assert_allclose(model.observation_matrices_, views)
+    assert model.transition_matrices_.shape == model.observation_covariance_.shape == (1, 1)
+    assert model.initial_state_mean_.shape == (1,) and model.initial_state_covariance_.shape == (1, 1)
+    again = KalmanFilter(
+        model.transition_matrices_,
+        views,
+        model.transition_covariance_,
+        model.observation_covariance_,
+        initial_state_mean=model.initial_state_mean_,
+        initial_state_covariance=model.initial_state_covariance_,
+        times=times,
+    )
+    assert model.loglikelihood(X) == pytest.approx(again.loglikelihood(X))
