@@ -204,6 +204,10 @@ def test_faces_are_bright_ovals_with_dark_eyes_and_mouth():
     back = X[y == 0]
     near(back.mean(), 0.5, 0.04)
     assert 0.12 < back.mean(axis=(1, 2)).std() < 0.25 and back.mean(axis=0).std() < 0.05
+    whole = back[(back.min(axis=(1, 2)) > 0) & (back.max(axis=(1, 2)) < 1)]  # none of it was cut
+    mixed = whole[:, 1:, 1:] - whole[:, 1:, :-1] - whole[:, :-1, 1:] + whole[:, :-1, :-1]
+    noise = mixed.std(axis=(1, 2)) / 2  # what a gradient leaves of the noise
+    near(noise.min(), 0.022, 0.008)
 
 
 # Texts
