@@ -134,3 +134,13 @@ def test_gaussian_networks_add_up_parts_of_a_table(tmp_path):
     rest = rows["y"] - base - slope * rows["x"]
     assert model.variances_ == pytest.approx({"x": rows["x"].var(ddof=0), "y": (rest**2).mean()})
     assert model.log_likelihood_ == pytest.approx(model.score_samples(rows[["x", "y"]]).sum())
+
+
+def test_no_label_can_expand_any_further_at_the_end():
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        field = GridField((5, 5), 4, 0.8, 2 * rng.random((5, 5, 4)))
+        found = field.segment()
+        again = field.segment(start=found.labels)
+        assert len(again.trace) == 1 and again.energy == found.energy
+        assert (np.diff(found.trace) < 0).all() and found.trace[-1] == found.energy

@@ -190,3 +190,20 @@ def test_errors_of_weights_follow_the_ratio_of_their_sums():
             assert found.values[a, b] == pytest.approx(share)
             assert found.standard_error[a, b] == pytest.approx(error)
     assert found.effective_size == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+
+
+@pytest.mark.parametrize("method", ["likelihood_weighting", "rejection", "gibbs"])
+def test_soft_evidence_that_no_sample_agrees_with(method):
+    with pytest.raises(DataError, match="likelihood zero to every sample"):
+        CHAIN.query("a", soft_evidence={"b": [0.0, 0.0]}, method=method, n_samples=50, random_state=0)
+
+
+def test_neighbors_and_weights_order_differently():
+    """Four nodes that are all joined, and x with its hundred states beside two of them."""
+    pairs = [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")]
+    factors = [Factor(pair, np.ones((2, 2))) for pair in pairs]
+    factors += [Factor(["a", "x"], np.ones((2, 100))), Factor(["b", "x"], np.ones((2, 100)))]
+    plans = {name: inference_plan(factors, "a", order=name) for name in ("min_neighbors", "min_weight")}
+    assert plans["min_neighbors"].order[0] == "x"  # 2 neighbors; c and d have 3
+    assert plans["min_weight"].order[0] == "c"  # 16 entries, and x makes 400
+    assert plans["min_neighbors"].sizes[0] == 400 and plans["min_weight"].sizes[0] == 16

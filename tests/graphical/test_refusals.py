@@ -11,10 +11,12 @@ from gnomon.graphical import (
     ChowLiuTree,
     ExactSearch,
     Factor,
+    HillClimbSearch,
     LinearGaussianNetwork,
     MarkovRandomField,
     read_network,
 )
+from gnomon.graphical.factor import TableTooLargeError
 from gnomon.graphical.scores import distinct
 from gnomon.graphical.separation import d_separated
 
@@ -207,6 +209,17 @@ def test_exact_search_is_refused_where_too_many_columns_hang_together(monkeypatc
     monkeypatch.setattr("gnomon.graphical.structure.EXACT_NODES", 2)
     with pytest.raises(DataError, match="X has 3 features that may hang together; .* at most 2"):
         ExactSearch("aic").fit(columns())
+    monkeypatch.setattr("gnomon.graphical.structure.EXACT_NODES", 3)
+    assert len(ExactSearch("aic").fit(columns()).dag_) >= 2
+
+
+def test_a_graph_whose_tables_do_not_fit_is_found_and_has_no_network(monkeypatch):
+    plain = HillClimbSearch(start="empty").fit(columns())
+    monkeypatch.setattr("gnomon.graphical.scores.MAX_ENTRIES", 3)
+    found = HillClimbSearch(start="empty").fit(columns())
+    assert found.dag_ == plain.dag_ and found.score_ == plain.score_ and found.counts_ == {}
+    with pytest.raises(TableTooLargeError, match="limit the parents"):
+        found.network()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from gnomon.core.errors import DataError, DegenerateError, ZeroEvidenceError
 from gnomon.graphical import (
     BayesianNetwork,
+    BayesianNetworkClassifier,
     BeliefPropagation,
     ChowLiuTree,
     Factor,
@@ -171,3 +172,12 @@ def test_a_tabu_list_leads_over_a_valley(start):
     (a, child), (b, same) = found.dag_
     assert child == same and {a, b, child} == {"x0", "x1", "x2"}
     assert found.trace_.objective[-1] == pytest.approx(found.score_)
+
+
+@pytest.mark.parametrize("structure", ["naive", "tan"])
+def test_a_classifier_reports_the_likelihood_of_rows_and_classes(structure):
+    frame = pd.DataFrame({"a": list("uvuvuuvv"), "b": list("xxyyxyxx"), "class": list("ppqqppqp")})
+    model = BayesianNetworkClassifier(structure, prior="mle").fit(frame[["a", "b"]], frame["class"])
+    told = model.network_.score_samples(frame)
+    assert model.trace_.objective[-1] == pytest.approx(told.sum())
+    assert told[0] == pytest.approx(np.log(model.network_.joint()[{"a": "u", "b": "x", "class": "p"}]))

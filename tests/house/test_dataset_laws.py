@@ -196,6 +196,7 @@ def test_faces_are_bright_ovals_with_dark_eyes_and_mouth():
         near(at(a, 0.38), oval(a, 0.38) - 0.375, 0.06)
     near(at(0.5, 0.5), oval(0.5, 0.5) + 0.1, 0.06)
     near(at(0.5, 0.78), oval(0.5, 0.78) - 0.275, 0.07)
+    near(at(0.5, 0.9), oval(0.5, 0.9), 0.05)  # below the mouth, which is thin
     near(at(0.5, 0.05), oval(0.5, 0.05), 0.03)
     near(at(0.02, 0.02), oval(0.02, 0.02), 0.03)
     near(face[:, ::-1], face, 0.06)  # two eyes alike
@@ -204,6 +205,16 @@ def test_faces_are_bright_ovals_with_dark_eyes_and_mouth():
     back = X[y == 0]
     near(back.mean(), 0.5, 0.04)
     assert 0.12 < back.mean(axis=(1, 2)).std() < 0.25 and back.mean(axis=0).std() < 0.05
+    whole = back[(back.min(axis=(1, 2)) > 0) & (back.max(axis=(1, 2)) < 1)]  # none of it was cut
+    mixed = whole[:, 1:, 1:] - whole[:, 1:, :-1] - whole[:, :-1, 1:] + whole[:, :-1, :-1]
+    noise = mixed.std(axis=(1, 2)) / 2  # what a gradient leaves of the noise
+    near(noise.min(), 0.022, 0.008)
+    line = (np.arange(24) + 0.5) / 24
+    plane = np.column_stack([np.ones(576), np.repeat(line, 24), np.tile(line, 24)])
+    rest = back.reshape(-1, 576).T - plane @ np.linalg.lstsq(plane, back.reshape(-1, 576).T)[0]
+    power = np.abs(np.fft.fft2(rest.T.reshape(-1, 24, 24))) ** 2
+    stripes = power.max(axis=(1, 2)) / power.sum(axis=(1, 2)) > 0.2  # two opposite waves hold most of it
+    assert 0.08 < stripes.mean() < 1 / 3  # a third has stripes, and noise drowns some
 
 
 # Texts

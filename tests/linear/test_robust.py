@@ -262,9 +262,10 @@ def test_traces_end_at_the_objective_that_is_written_down(alpha):
     y = X @ [1.0, 2.0, 0.0] + rng.laplace(size=30)
     s = rng.integers(0, 4, 30).astype(float)
 
-    def ends(model, loss, penalty, whole=None):
+    def ends(model, loss, penalty, mean=True):
         model.fit(X, y, sample_weight=s)
-        value = s @ loss(y - model.predict(X)) / (whole or s.sum()) + alpha * penalty(model.coef_)
+        lost = s @ loss(y - model.predict(X)) / (s.sum() if mean else 1.0)
+        value = lost + alpha * penalty(model.coef_)
         assert model.trace_.objective[-1] == pytest.approx(value, rel=1e-9)
         return model
 
@@ -282,4 +283,4 @@ def test_traces_end_at_the_objective_that_is_written_down(alpha):
         z = np.abs(r) / huber.scale_
         return huber.scale_ * (1 + np.where(z <= 1.35, z**2, 2 * 1.35 * z - 1.35**2))
 
-    ends(HuberRegressor(alpha=alpha, tol=1e-9), forgiving, lambda w: (w**2).sum(), whole=1.0)
+    ends(HuberRegressor(alpha=alpha, tol=1e-9), forgiving, lambda w: (w**2).sum(), mean=False)

@@ -11,6 +11,7 @@ from gnomon.sequence import (
     CategoricalHMM,
     GaussianHMM,
     GaussianRandomWalk,
+    HMMTagger,
     KalmanFilter,
     MarkovChain,
     ParticleFilter,
@@ -244,3 +245,69 @@ def test_forecasts_go_on_as_the_last_row_did():
     m = model.filter(X).means[-1]
     told = model.predict_distribution(X, 2)
     assert_allclose(np.ravel(told.means), D @ (C @ (C @ m + [3.0, -4.0]) + [3.0, -4.0]) + [5.0, 6.0])
+
+
+@pytest.mark.parametrize(("order", "named"), [(1, "'c'"), (2, r"\('a', 'a'\)"), (3, r"\('a', 'a', 'a'\)")])
+def test_a_state_that_nothing_follows_is_named(order, named):
+    with pytest.raises(DegenerateError, match=f"state {named} is never followed"):
+        MarkovChain(order=order, unseen="error").fit(list("abababc"))
+
+
+def test_learned_arrays_have_the_shapes_of_those_given():
+    X = np.random.default_rng(0).normal(size=(12, 1))
+    views = 1.0 + np.arange(12.0).reshape(12, 1, 1)
+    times = np.cumsum(1.0 + np.arange(12) % 2)
+    model = KalmanFilter(observation_matrices=views, times=times, max_iter=3, tol=0).fit(X)
+    assert_allclose(model.observation_matrices_, views)
+    assert model.transition_matrices_.shape == model.observation_covariance_.shape == (1, 1)
+    assert model.initial_state_mean_.shape == (1,) and model.initial_state_covariance_.shape == (1, 1)
+    again = KalmanFilter(
+        model.transition_matrices_,
+        views,
+        model.transition_covariance_,
+        model.observation_covariance_,
+        initial_state_mean=model.initial_state_mean_,
+        initial_state_covariance=model.initial_state_covariance_,
+        times=times,
+    )
+    assert model.loglikelihood(X) == pytest.approx(again.loglikelihood(X))
+
+
+@pytest.mark.parametrize("start", ["free", "fixed"])
+def test_stops_are_learned_by_steps_on_the_likelihood_as_by_its_expectation(start):
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(2, 9, 30)
+    X = np.concatenate([np.sort(rng.integers(0, 3, n)) for n in lengths])[:, None]
+    models = []
+    for method in ("em", "direct"):
+        model = CategoricalHMM(
+            2, end=True, start=start, method=method, init_params="", n_iter=5000, tol=1e-10
+        )
+        model.startprob_, model.transmat_ = np.array([0.8, 0.2]), np.array([[0.6, 0.2], [0.1, 0.7]])
+        model.endprob_, model.emissionprob_ = (
+            np.array([0.2, 0.2]),
+            np.array([[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]]),
+        )
+        models.append(model.fit(X, lengths=lengths))
+    em, direct = models
+    assert_allclose(direct.transmat_.sum(axis=1) + direct.endprob_, 1)
+    assert direct.score(X, lengths=lengths) == pytest.approx(em.score(X, lengths=lengths), abs=1e-4)
+    for name in ("startprob_", "transmat_", "endprob_", "emissionprob_"):
+        assert_allclose(getattr(direct, name), getattr(em, name), atol=0.01)
+
+
+@pytest.mark.parametrize("wrong", [{"algorithm": "viterby"}, {"memory": "lo"}])
+def test_words_of_decoding(wrong):
+    model = CategoricalHMM(2, random_state=0, n_iter=3).fit(np.array([0, 1, 0, 0, 1, 1])[:, None])
+    with pytest.raises(DataError, match=next(iter(wrong))):
+        model.decode([[0], [1]], **wrong)
+
+
+def test_endings_of_words_are_counted_for_every_tag(tmp_path):
+    model = HMMTagger().fit([["a", "dog", "barks"]], [["D", "N", "V"]])
+    save(model, tmp_path / "tagger.gnomon")
+    assert load(tmp_path / "tagger.gnomon").predict([["a", "bird", "sings"]])[0] == ["D", "N", "V"]
+    model.endings_["g"] = np.ones(2)
+    save(model, tmp_path / "spoiled.gnomon")
+    with pytest.raises(ModelFileError, match="endings_ do not fit its tags"):
+        load(tmp_path / "spoiled.gnomon")

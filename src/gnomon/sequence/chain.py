@@ -248,8 +248,8 @@ class MarkovChain(ChainAnalysis, OneStep):
         }
 
     def _name(self, states: Array, row: int) -> Any:
-        K = len(states)
-        digits = [states[row // K**power % K] for power in range(self.order - 1, -1, -1)]
+        K, names = len(states), states.tolist()
+        digits = [names[row // K**power % K] for power in range(self.order - 1, -1, -1)]
         return repr(digits[0] if self.order == 1 else tuple(digits))
 
     def _start_distribution(self, heads: Array, M: Array) -> Array:
