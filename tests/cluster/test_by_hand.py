@@ -363,3 +363,16 @@ def test_embeddings_of_two_pairs_by_hand():
         SpectralClustering(5, affinity="precomputed").fit(bridge)
     lengths = SpectralClustering(2, affinity="precomputed", row_scaling="unit", random_state=0).fit(bridge)
     assert_allclose((lengths.embedding_**2).sum(axis=1), 1.0)
+
+
+def test_the_deviation_after_every_step_of_scaling_by_hand():
+    K = np.array(
+        [[4.0, 1.0], [1.0, 1.0]]
+    )  # row sums 5 and 2: the first step makes 4/5 + 1/√10 and 1/2 + 1/√10
+    found = sinkhorn(K, tol=1e-12)
+    assert found.trace[0] == pytest.approx(0.5 - 1 / np.sqrt(10))
+    assert found.converged and found.reason == "" and found.n_iter == len(found.trace) < 100
+    assert found.deviation == found.trace[-1] <= 1e-12
+    assert_allclose(found.matrix, [[2 / 3, 1 / 3], [1 / 3, 2 / 3]])  # the ratio of products, 4, stays
+    even = sinkhorn([[1.0, 0.5], [0.5, 1.0]])
+    assert even.n_iter == 1 and even.converged
