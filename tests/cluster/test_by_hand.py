@@ -376,3 +376,13 @@ def test_the_deviation_after_every_step_of_scaling_by_hand():
     assert_allclose(found.matrix, [[2 / 3, 1 / 3], [1 / 3, 2 / 3]])  # the ratio of products, 4, stays
     even = sinkhorn([[1.0, 0.5], [0.5, 1.0]])
     assert even.n_iter == 1 and even.converged
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_statistics_with_weights_by_hand(form):
+    model = KMeans(2, init=[[0.0, 0.0], [10.0, 0.0]], max_iter=1).fit([[0.0, 0.0], [10.0, 0.0]])
+    X = form(np.array([[1.0, 2.0], [0.0, 3.0], [9.0, 1.0]]))
+    found = model.sufficient_statistics(X, sample_weight=[2.0, 1.0, 3.0])
+    assert found.weight.tolist() == [3.0, 3.0]
+    assert found.sums.tolist() == [[2.0, 7.0], [27.0, 3.0]]
+    assert found.squares.tolist() == [2 * 5 + 9, 3 * 82]
