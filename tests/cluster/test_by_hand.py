@@ -27,6 +27,7 @@ from gnomon.cluster import (
     sinkhorn,
     voronoi_cells,
 )
+from gnomon.cluster.linkages import has_inversions
 from gnomon.core.errors import DataError
 
 LINE = np.array([[0.0], [1.0], [3.0], [7.0]])
@@ -386,3 +387,30 @@ def test_statistics_with_weights_by_hand(form):
     assert found.weight.tolist() == [3.0, 3.0]
     assert found.sums.tolist() == [[2.0, 7.0], [27.0, 3.0]]
     assert found.squares.tolist() == [2 * 5 + 9, 3 * 82]
+
+
+def test_light_rows_move_centers_to_their_mean_too():
+    """Of a tenth and three tenths of a row the mean is the same as of one and three."""
+    start = [[0.0], [10.0]]
+    model = KMeans(2, init=start).partial_fit([[0.0], [10.0]], sample_weight=[0.1, 0.1])
+    model.partial_fit([[4.0], [12.0], [12.0]], sample_weight=[0.3, 0.1, 0.1])
+    assert_allclose(np.sort(model.cluster_centers_.ravel()), [3.0, 34 / 3])
+    assert_allclose(model.counts_, [0.4, 0.3])
+    assert model.labels_.tolist() == [0, 1, 1] and model.n_iter_ >= 2
+    assert model.inertia_ == pytest.approx(0.3 * 1 + 0.2 * (12 - 34 / 3) ** 2)
+
+
+def test_inversions_are_of_heights_alone():
+    assert not has_inversions(linkage([[0.0], [100.0], [300.0]]))
+    assert has_inversions(linkage(np.array([[0.0, 0.0], [200.0, 0.0], [100.0, 180.0]]), "centroid"))
+    assert not has_inversions(linkage(np.array([[0.0, 0.0], [200.0, 0.0], [100.0, 180.0]]), "average"))
+    assert not has_inversions(np.empty((0, 4)))
+
+
+def test_tables_of_distances_to_the_nearest_are_square():
+    near = SpectralClustering(2, affinity="precomputed_nearest_neighbors", n_neighbors=2)
+    for shape in ((4, 3), (3, 4)):
+        with pytest.raises(DataError, match=rf"square table; its shape is \({shape[0]}, {shape[1]}\)"):
+            near.fit(np.ones(shape))
+    with pytest.raises(DataError, match="row 1 has 1 distances"):
+        near.fit(sparse.csr_array(np.array([[0.0, 1, 2], [1, 0, 0], [2, 1, 0]])))
