@@ -3,26 +3,31 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from gnomon.cluster import (
     AgglomerativeClustering,
     ClusterFeatures,
     CodewordHistogram,
+    KernelKMeans,
     KMeans,
     KMedoids,
     KRepresentatives,
     SoftKMeans,
+    SpectralClustering,
     VectorQuantizer,
     balanced_min_cut,
     choose_k,
     cut_tree,
     distortion,
+    laplacian,
     linkage,
     min_cut,
     permanent,
     sinkhorn,
     voronoi_cells,
 )
+from gnomon.cluster.linkages import has_inversions
 from gnomon.core.errors import DataError
 
 LINE = np.array([[0.0], [1.0], [3.0], [7.0]])
@@ -303,3 +308,109 @@ def test_numbers_of_clusters_that_are_refused():
         choose_k(LINE, [1, 2], "bic")
     one = choose_k(LINE, [1], "gap", random_state=0)
     assert one.best_k == 1 and len(one.scores) == len(one.errors) == 1
+
+
+def test_kernel_clusters_with_weights_by_hand():
+    X, weight = [[0.0], [1.0], [5.0]], [1.0, 3.0, 2.0]
+    model = KernelKMeans(2, kernel="linear", init=[0, 0, 1]).fit(X, sample_weight=weight)
+    assert model.labels_.tolist() == [0, 0, 1] and model.energy_ == pytest.approx(0.75)
+    assert_allclose(model.sizes_, [4, 2])
+    assert_allclose(model.within_, [0.75**2, 25.0])
+    assert model.predict([[2.8], [2.9], [-9.0]]).tolist() == [0, 1, 0]  # the middle is 2.875
+    moved = KernelKMeans(2, kernel="linear", init=[1, 0, 0]).fit(X, sample_weight=weight)
+    assert moved.labels_.tolist() == [1, 1, 0] and moved.energy_ == pytest.approx(0.75)
+    for init in ([0, 0, 2], [0, 0], [-1, 0, 0]):
+        with pytest.raises(DataError, match=r"a label in 0\.\.1 for each of the 3 rows"):
+            KernelKMeans(2, init=init).fit(X)
+    with pytest.raises(DataError, match="n_samples=3 should be >= n_clusters=4"):
+        KernelKMeans(4).fit(X)
+    for K in ([[1.0, 0.5], [0.4, 1.0]], [[1.0, 0.5]]):
+        with pytest.raises(ValueError, match="square"):
+            KernelKMeans(1, kernel="precomputed").fit(K)
+
+
+def test_laplacians_of_a_path_and_a_lonely_node_by_hand():
+    W = np.array([[0.0, 2, 0, 0], [2, 0, 2, 0], [0, 2, 0, 0], [0, 0, 0, 0]])
+    half = np.sqrt(0.5)
+    symmetric = [[1, -half, 0, 0], [-half, 1, -half, 0], [0, -half, 1, 0], [0, 0, 0, 1]]
+    walk = [[1, -1, 0, 0], [-0.5, 1, -0.5, 0], [0, -1, 1, 0], [0, 0, 0, 1]]
+    for form in (np.asarray, sparse.csr_array):
+        found = [laplacian(form(W), kind) for kind in ("unnormalized", "symmetric", "random_walk")]
+        found = [L.toarray() if sparse.issparse(L) else L for L in found]
+        assert_allclose(found, [np.diag([2.0, 4, 2, 0]) - W, symmetric, walk])
+    with pytest.raises(DataError, match="not one of unnormalized"):
+        laplacian(W, "normalized")
+
+
+def test_embeddings_of_two_pairs_by_hand():
+    """Two pairs without an edge between them: two eigenvalues of one, and cuts that cost nothing."""
+    W = np.array([[0.0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 3], [0, 0, 3, 0]])
+    for assign in ("kmeans", "discretize", "cluster_qr"):
+        with pytest.warns(UserWarning, match="the graph has 2 components"):
+            model = SpectralClustering(2, affinity="precomputed", assign_labels=assign, random_state=0).fit(W)
+        assert model.labels_.tolist() == [0, 0, 1, 1]
+        assert model.cut_ == model.ratio_cut_ == model.normalized_cut_ == 0.0
+        assert_allclose(model.eigenvalues_, [1, 1])
+        assert model.relaxation_bound_ == pytest.approx(0, abs=1e-12) and model.eigen_residuals_.max() < 1e-12
+    bridge = W.copy()
+    bridge[1, 2] = bridge[2, 1] = 1.0
+    model = SpectralClustering(2, affinity="precomputed", assign_labels="sign").fit(bridge)
+    assert model.labels_.tolist() == [0, 0, 1, 1] and model.cut_ == 1.0
+    assert model.ratio_cut_ == 1.0 and model.normalized_cut_ == pytest.approx(1 / 3 + 1 / 7)
+    assert model.relaxation_bound_ <= model.normalized_cut_
+    with pytest.raises(DataError, match="makes two clusters; n_clusters=3"):
+        SpectralClustering(3, affinity="precomputed", assign_labels="sign").fit(bridge)
+    with pytest.raises(DataError, match="should be >= n_clusters=5"):
+        SpectralClustering(5, affinity="precomputed").fit(bridge)
+    lengths = SpectralClustering(2, affinity="precomputed", row_scaling="unit", random_state=0).fit(bridge)
+    assert_allclose((lengths.embedding_**2).sum(axis=1), 1.0)
+
+
+def test_the_deviation_after_every_step_of_scaling_by_hand():
+    K = np.array(
+        [[4.0, 1.0], [1.0, 1.0]]
+    )  # row sums 5 and 2: the first step makes 4/5 + 1/√10 and 1/2 + 1/√10
+    found = sinkhorn(K, tol=1e-12)
+    assert found.trace[0] == pytest.approx(0.5 - 1 / np.sqrt(10))
+    assert found.converged and found.reason == "" and found.n_iter == len(found.trace) < 100
+    assert found.deviation == found.trace[-1] <= 1e-12
+    assert_allclose(found.matrix, [[2 / 3, 1 / 3], [1 / 3, 2 / 3]])  # the ratio of products, 4, stays
+    even = sinkhorn([[1.0, 0.5], [0.5, 1.0]])
+    assert even.n_iter == 1 and even.converged
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_statistics_with_weights_by_hand(form):
+    model = KMeans(2, init=[[0.0, 0.0], [10.0, 0.0]], max_iter=1).fit([[0.0, 0.0], [10.0, 0.0]])
+    X = form(np.array([[1.0, 2.0], [0.0, 3.0], [9.0, 1.0]]))
+    found = model.sufficient_statistics(X, sample_weight=[2.0, 1.0, 3.0])
+    assert found.weight.tolist() == [3.0, 3.0]
+    assert found.sums.tolist() == [[2.0, 7.0], [27.0, 3.0]]
+    assert found.squares.tolist() == [2 * 5 + 9, 3 * 82]
+
+
+def test_light_rows_move_centers_to_their_mean_too():
+    """Of a tenth and three tenths of a row the mean is the same as of one and three."""
+    start = [[0.0], [10.0]]
+    model = KMeans(2, init=start).partial_fit([[0.0], [10.0]], sample_weight=[0.1, 0.1])
+    model.partial_fit([[4.0], [12.0], [12.0]], sample_weight=[0.3, 0.1, 0.1])
+    assert_allclose(np.sort(model.cluster_centers_.ravel()), [3.0, 34 / 3])
+    assert_allclose(model.counts_, [0.4, 0.3])
+    assert model.labels_.tolist() == [0, 1, 1] and model.n_iter_ >= 2
+    assert model.inertia_ == pytest.approx(0.3 * 1 + 0.2 * (12 - 34 / 3) ** 2)
+
+
+def test_inversions_are_of_heights_alone():
+    assert not has_inversions(linkage([[0.0], [100.0], [300.0]]))
+    assert has_inversions(linkage(np.array([[0.0, 0.0], [200.0, 0.0], [100.0, 180.0]]), "centroid"))
+    assert not has_inversions(linkage(np.array([[0.0, 0.0], [200.0, 0.0], [100.0, 180.0]]), "average"))
+    assert not has_inversions(np.empty((0, 4)))
+
+
+def test_tables_of_distances_to_the_nearest_are_square():
+    near = SpectralClustering(2, affinity="precomputed_nearest_neighbors", n_neighbors=2)
+    for shape in ((4, 3), (3, 4)):
+        with pytest.raises(DataError, match=rf"square table; its shape is \({shape[0]}, {shape[1]}\)"):
+            near.fit(np.ones(shape))
+    with pytest.raises(DataError, match="row 1 has 1 distances"):
+        near.fit(sparse.csr_array(np.array([[0.0, 1, 2], [1, 0, 0], [2, 1, 0]])))

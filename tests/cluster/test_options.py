@@ -213,6 +213,27 @@ def test_five_rounds_draw_about_two_rows_for_each_cluster(seed, monkeypatch):
     assert len(drawn) == 1 and abs(drawn[0] - 201) < 60  # the first, and five times forty; four deviations
 
 
+@pytest.mark.parametrize("rounds", [1, 2, 4])
+def test_a_round_draws_about_two_rows_for_each_cluster(rounds, monkeypatch):
+    from gnomon.cluster import seeding
+    from gnomon.cluster.frame import frame_of
+    from gnomon.core.rows import MemoryRows
+
+    drawn, choose = [], seeding.plus_plus
+
+    def count(sample, k, rng):
+        drawn.append(len(sample.X))
+        return choose(sample, k, rng)
+
+    monkeypatch.setattr(seeding, "plus_plus", count)
+    rows = MemoryRows(np.random.default_rng(0).normal(size=(3000, 2)))
+    sample = seeding.Sample(rows.X, rows.weight, frame_of(rows))
+    found = seeding.parallel(sample, 20, np.random.default_rng(0), rounds)
+    mean = 40 * rounds  # beside the first row; the variance is at most the mean
+    assert len(drawn) == 1 and abs(drawn[0] - 1 - mean) < 3 * np.sqrt(mean)
+    np.testing.assert_array_equal(found.centers, rows.X[found.rows])
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_of_an_embedding_count_by_their_directions_alone(seed):
     from gnomon.cluster.rotations import discretize

@@ -309,3 +309,21 @@ def test_functions_that_say_nothing_are_told():
         NearestNeighbors().fit(X).kneighbors(X, 4)
     with pytest.raises(DataError, match="not its own neighbor"):
         NearestNeighbors().fit(X).kneighbors(n_neighbors=3)
+
+
+def test_one_column_and_rows_that_are_all_the_same():
+    assert pairwise_distances([[0.0]], [[3.0]], "mahalanobis", VI=[[4.0]]).tolist() == [[6.0]]
+    assert pairwise_distances([[0.0]], [[3.0]], "mahalanobis", V=[[4.0]]).tolist() == [[1.5]]
+    same = NearestNeighbors(n_neighbors=2, algorithm="vp_tree", metric=lambda a, b: abs(a[0] - b[0]))
+    values, rows = same.fit([[1.0]] * 4).kneighbors([[1.0], [3.0]])
+    assert values.tolist() == [[0, 0], [2, 2]] and rows.tolist() == [[0, 1], [0, 1]]
+
+
+def test_functions_of_one_row_and_of_sparse_rows():
+    one = NearestNeighbors(n_neighbors=1, algorithm="vp_tree", metric=lambda a, b: abs(a[0] - b[0]))
+    values, rows = one.fit([[1.0]]).kneighbors([[3.0]])
+    assert values.tolist() == [[2.0]] and rows.tolist() == [[0]]
+    shared = NearestNeighbors(n_neighbors=2, metric=lambda a, b: 9.0 - a.multiply(b).sum())  # of sparse rows
+    X = sparse.csr_array(np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]))
+    values, rows = shared.fit(X).kneighbors(X[[0]])
+    assert values.tolist() == [[8.0, 8.0]] and rows.tolist() == [[0, 2]]

@@ -253,3 +253,12 @@ def test_counted_slack_of_separable_rows_is_the_hard_margin():
     assert_allclose(counted.intercept_, hard.intercept_, atol=1e-8)
     assert_allclose(counted.intercept_interval_, [0.0, 0.0], atol=1e-8)
     assert_allclose(counted.slack_, 0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("limit", [1, 60])
+@pytest.mark.parametrize("kind", ["crammer_singer", "weston_watkins"])
+def test_passes_over_all_classes_are_counted_and_bounded(kind, limit):
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    model = SVC(kernel="linear", C=1e3, tol=1e-12, multi_class=kind, max_iter=limit).fit(rows, labels)
+    assert model.n_pair_steps_.tolist() == [limit] and model.kkt_violation_ > 1e-9
