@@ -566,6 +566,15 @@ def test_direct_reaches_what_em_reaches(model):
     assert direct.trace_.certificate[-1] < 1e-2
 
 
+@pytest.mark.parametrize("held", ["s", "t", "e", ""])
+def test_direct_refuses_to_hold_parameters(held):
+    model = CategoricalHMM(
+        2, method="direct", params="ste".replace(held, "", 1) if held else "", random_state=0
+    )
+    with pytest.raises(DataError, match=f"params={model.params!r} holds some.*method='em'"):
+        model.fit([[0], [1], [1], [0]])
+
+
 def test_symmetric_start_is_perturbed():
     model = GaussianHMM(2, init_params="", n_iter=20)
     model.startprob_, model.transmat_ = [0.5, 0.5], np.full((2, 2), 0.5)

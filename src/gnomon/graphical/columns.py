@@ -254,7 +254,7 @@ class CodedRows(Rows):
         return self.inner.gather(on_codes, given, combine)
 
 
-def on_codes(chunk: Chunk, function: Any, states: Any, labels: Any, unknown: str, *state: Any) -> Any:
+def on_codes(chunk: Chunk, function: Any, states: Any, labels: Any, unknown: Any, *state: Any) -> Any:
     """Call a function of a chunk on the chunk's codes."""
     codes = np.empty(chunk.X.shape, dtype=np.int32)
     idle = chunk.weight <= 0

@@ -270,6 +270,11 @@ class HiddenMarkov(Monitored, HMMQueries, Learner):  # type: ignore[misc]
             found = self._maximize(state, total(expect_known, rows, state), rows.n_empty)
             return found, Report(float(total(score_known, rows, found)), done=True)
         if self.method == "direct":
+            if set(self.params) < set("st" + self._letters):
+                raise DataError(
+                    f"params={self.params!r} holds some of the parameters, and method='direct' learns all of them; "
+                    "use method='em'."
+                )
             found, objective, gradient = climb(self, rows, state)
             return found, Report(objective, certificate=gradient, done=True)
         expected = self._expect(rows, state)
