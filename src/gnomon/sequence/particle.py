@@ -94,11 +94,11 @@ class Belief(NamedTuple):
 
 
 class Track(NamedTuple):
-    """The rows gone through so far."""
+    """The rows gone through so far. Like the generator, the lists go on from row to row: T rows cost T appends."""
 
     belief: Belief
-    means: tuple[Array, ...]
-    covariances: tuple[Array, ...]
+    means: list[Array]
+    covariances: list[Array]
     loglik: float
     rng: np.random.Generator
 
@@ -292,7 +292,7 @@ class ParticleFilter(Learner):
 
     def _start(self, rows: Any, rng: np.random.Generator) -> Track:
         rng = generator(rng)  # whose normal numbers take a third less time than those of a stream
-        return Track(self._first(rng), (), (), 0.0, rng)
+        return Track(self._first(rng), [], [], 0.0, rng)
 
     def _step(self, rows: Any, state: Track) -> tuple[Track, Report]:
         t, rng = len(state.means), state.rng
@@ -301,8 +301,9 @@ class ParticleFilter(Learner):
             before = state.belief if parents is None else state.belief.resampled(parents)
             now = self._advance(before, rows.X[t], t, rng)
         loglik = state.loglik + now.term
-        after = Track(now, (*state.means, now.mean), (*state.covariances, now.covariance), loglik, rng)
-        return after, Report(
+        state.means.append(now.mean)
+        state.covariances.append(now.covariance)
+        return state._replace(belief=now, loglik=loglik), Report(
             None, done=t + 1 == len(rows), info={"log_likelihood": loglik, "effective_sample_size": now.ess}
         )
 
