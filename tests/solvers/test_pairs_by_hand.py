@@ -11,6 +11,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.rows import MemoryRows
 from gnomon.kernels import RBF, Linear
 from gnomon.solvers import interior, pairs
+from gnomon.solvers.free_multipliers import at_one_slope, equal_slopes
 from gnomon.solvers.hulls import _trade
 from gnomon.solvers.interior import Machine, machine_start, machine_step, machine_values, quadratic_program
 from gnomon.solvers.kernel_rows import KernelRows
@@ -27,7 +28,7 @@ from gnomon.solvers.maximum_margin import (
     smooth_objective,
 )
 from gnomon.solvers.optimality import describe, kkt
-from gnomon.solvers.pairs import ActiveRows, PairProblem, at_one_slope, equal_slopes, largest, optimum
+from gnomon.solvers.pairs import ActiveRows, PairProblem, largest, optimum
 
 RNG = np.random.default_rng(0)
 

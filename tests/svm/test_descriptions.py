@@ -10,9 +10,10 @@ from sklearn.datasets import load_iris
 import gnomon
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.kernels import RBF, Polynomial
+from gnomon.solvers.grouped_pairs import fill_up, group_level
 from gnomon.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM, convex_hull
 from gnomon.svm.certificates import point_types
-from gnomon.svm.nu import fill_up, group_level, largest_nu
+from gnomon.svm.nu import largest_nu
 from gnomon.svm.pairwise import votes, votes_and_confidence
 from gnomon.svm.probabilities import best_temperature, left_out
 

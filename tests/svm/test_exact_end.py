@@ -9,7 +9,8 @@ from sklearn import svm as peer
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.core.threads import threads
-from gnomon.solvers.pairs import FEW, at_one_slope, equal_slopes
+from gnomon.solvers.free_multipliers import at_one_slope, equal_slopes
+from gnomon.solvers.pairs import FEW
 from gnomon.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 
@@ -121,7 +122,7 @@ def test_many_rows_are_solved_in_sets_and_few_at_once_with_one_answer(model, mon
     X, y = cloud(700)
     t = y if isinstance(model, NuSVC) else np.sin(2 * X[:, 0]) + X[:, 1]
     in_sets = clone(model).fit(X, t)
-    monkeypatch.setattr("gnomon.svm.nu.WORKING_SET", 2 * len(X))
+    monkeypatch.setattr("gnomon.solvers.grouped_pairs.WORKING_SET", 2 * len(X))
     at_once = clone(model).fit(X, t)
     assert in_sets.kkt_violation_ <= 1e-11 and at_once.kkt_violation_ <= 1e-11
     assert np.array_equal(in_sets.support_, at_once.support_)

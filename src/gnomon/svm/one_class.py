@@ -12,10 +12,10 @@ from sklearn.base import OutlierMixin
 from gnomon.core.linalg import Array
 from gnomon.core.parameters import Interval
 from gnomon.core.validate import Reads
+from gnomon.solvers.grouped_pairs import fill_up
 from gnomon.solvers.kernel_rows import KernelRows
 from gnomon.solvers.pairs import PairProblem, optimum
 from gnomon.svm.machine import COMMON, KernelMachine, MachineState, Work
-from gnomon.svm.nu import fill_up
 
 
 class OneClassSVM(OutlierMixin, KernelMachine):
