@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 import numba
 from llvmlite import ir
 from numba.core import cgutils, config, types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 from gnomon.core.collector import collector_paused
 
@@ -109,7 +109,18 @@ def _our_cache(folder: str) -> Iterator[None]:
         config.CACHE_DIR = before
 
 
-class _PartCode(JITCodeLibrary):  # type: ignore[misc]
+class _LoopCode(JITCodeLibrary):  # type: ignore[misc]
+    """Code whose functions share one list of passes: Numba makes a list for each, even for those only declared."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
+
+class _PartCode(_LoopCode):
     """Code that other code takes in: it is optimized and made machine code there, not here and there.
 
     It stays bitcode, so there is no address to ask for and no environment to set; its own code generator is
@@ -141,24 +152,29 @@ class _PartCode(JITCodeLibrary):  # type: ignore[misc]
 class _LoopCompiler(Compiler):  # type: ignore[misc]
     """What a loop takes in of Numba's own functions is compiled as a part of it."""
 
+    code = _LoopCode
+
+    def define_pipelines(self) -> Any:
+        state = self.state
+        state.library = self.code(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().define_pipelines()
+
     def _compile_core(self) -> Any:
-        with collector_paused(), _parts_of_numba(), _memory_of_types():
+        with collector_paused(), _parts_of_numba(), _memory_of_types(), _constant_text_of_shapes():
             return super()._compile_core()
 
 
 class _PartCompiler(_LoopCompiler):
-    def define_pipelines(self) -> Any:
-        state = self.state
-        state.library = _PartCode(state.targetctx.codegen(), state.func_id.func_qualname)
-        return super().define_pipelines()
+    code = _PartCode
 
 
 @contextmanager
 def _parts_of_numba() -> Iterator[None]:
-    """Numba compiles its functions for arrays by the decorator that it has on its list."""
+    """Numba compiles its functions for arrays by the decorator that it has on its list; C does not call them."""
     cpu = target_registry["cpu"]
     before = jit_registry.pop(cpu)
-    jit_registry[cpu] = partial(numba.jit, pipeline_class=_PartCompiler)
+    jit_registry[cpu] = partial(numba.jit, pipeline_class=_PartCompiler, no_cfunc_wrapper=True)
     try:
         yield
     finally:
@@ -196,6 +212,31 @@ def _memory_of_types() -> Iterator[None]:
         yield
     finally:
         types.Function.get_call_type = before
+
+
+def _shapes_differ(source: Any, target: Any) -> None:
+    """Refuse to assign an array to a slice of another shape."""
+
+
+@overload(_shapes_differ)  # type: ignore[untyped-decorator]
+def _refuse(source: Any, target: Any) -> Any:
+    def refuse(source: Any, target: Any) -> None:
+        raise ValueError("cannot assign to a slice an array of another shape")
+
+    return refuse
+
+
+@contextmanager
+def _constant_text_of_shapes() -> Iterator[None]:
+    """Numba would compile the formatting of both shapes into every loop that assigns an array to a slice."""
+    from numba.np import arrayobj  # slow to import, and nothing may have to be compiled
+
+    before = arrayobj.raise_with_shape_context
+    arrayobj.raise_with_shape_context = _shapes_differ
+    try:
+        yield
+    finally:
+        arrayobj.raise_with_shape_context = before
 
 
 LOOP: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
