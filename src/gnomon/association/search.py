@@ -66,7 +66,7 @@ def search_fpgrowth(data: Ranked, longest: int, limit: int) -> Iterator[Found]:
         tree = prefix_tree(starts, data.items[: starts[-1]])
         if len(tree[0]) > 1 + most * starts[-1]:
             return search_eclat(data, longest, limit)
-    starts, nodes = nodes_by_item(tree[0], len(data.columns))
+    starts, nodes = nodes_by_item(tree[0], np.argsort(-tree[2]), len(data.columns))
 
     def piece(begin: int, step: int, most: int) -> Any:
         return fp_growth(begin, step, tree, starts, nodes, data.sizes, data.least, longest, most)

@@ -7,6 +7,7 @@ import numpy as np
 
 from gnomon.loops._compile import INNER, PART, compiled
 from gnomon.loops.draws import uniform
+from gnomon.loops.ordering import put_in_order
 from gnomon.loops.setsearch import doubled, meet
 
 
@@ -49,7 +50,8 @@ def projected(first, everything, starts, items, basket_starts, baskets, least, c
             kept += 1
         else:
             counts[item] = 0
-    frequent = np.sort(seen[:kept])
+    frequent = seen[:kept]
+    put_in_order(frequent, 0, kept)
     found = np.empty(kept, dtype=np.int64)
     for s in range(kept):
         found[s] = counts[frequent[s]]

@@ -1,7 +1,8 @@
 """FP-growth: a prefix tree of the baskets, and the paths above an item's nodes. Ranks and answers as in `setsearch`.
 
 The tree is three arrays: item, parent and count of every node; the root is node 0. Paths start with the most
-frequent item, so what is above a node are its more frequent items.
+frequent item, so what is above a node are its more frequent items. The heaviest nodes of an item come first: then
+few words hold the bits of large weights.
 """
 
 import numpy as np
@@ -48,8 +49,8 @@ def prefix_tree(starts, items):
 
 
 @compiled
-def nodes_by_item(names, p):
-    """Where the nodes of each item begin in an array of nodes, and the array."""
+def nodes_by_item(names, order, p):
+    """Where the nodes of each item begin in an array of nodes, and the array; those of an item are in a given order."""
     starts = np.zeros(p + 1, dtype=np.int64)
     for node in range(1, len(names)):
         starts[names[node] + 1] += 1
@@ -57,26 +58,28 @@ def nodes_by_item(names, p):
         starts[item + 1] += starts[item]
     cursor = starts.copy()
     nodes = np.empty(len(names) - 1, dtype=np.int64)
-    for node in range(1, len(names)):
-        nodes[cursor[names[node]]] = node
-        cursor[names[node]] += 1
+    for node in order:
+        if node > 0:
+            nodes[cursor[names[node]]] = node
+            cursor[names[node]] += 1
     return starts, nodes
 
 
 @compiled(**INNER)
-def planes_of(weights):
-    """The weights beyond one, bit by bit: planes over the paths, and how many words of each are not empty."""
-    most = 0
-    for weight in weights:
-        most = max(most, weight - 1)
+def planes_of(nodes, weights):
+    """The weights of nodes beyond one, bit by bit: planes over the paths, and how many words of each are not empty."""
+    beyond, most = np.empty(len(nodes), dtype=np.int64), 0
+    for i in range(len(nodes)):
+        beyond[i] = weights[nodes[i]] - 1
+        most = max(most, beyond[i])
     n_planes = 0
     while most >> n_planes:
         n_planes += 1
-    planes = np.zeros((n_planes, (len(weights) + 63) >> 6), dtype=np.uint64)
+    planes = np.zeros((n_planes, (len(nodes) + 63) >> 6), dtype=np.uint64)
     ends = np.zeros(n_planes, dtype=np.int64)
     for b in range(n_planes):
-        for i in range(len(weights)):
-            if (weights[i] - 1) >> b & 1:
+        for i in range(len(nodes)):
+            if beyond[i] >> b & 1:
                 planes[b, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
                 ends[b] = (i >> 6) + 1
     return planes, ends
@@ -134,14 +137,11 @@ def fp_growth(begin, step, tree, starts, nodes, sizes, least, longest, limit):
             n += 1
             continue
         mine = nodes[starts[first] : starts[first + 1]]
-        weights = tree[2][mine]
-        order = np.argsort(-weights)
-        mine = mine[order]
         projection = paths_above(mine, tree, least, counts)
         if len(projection[0]) == 0:
             n += 1
             continue
-        planes = planes_of(weights[order])
+        planes = planes_of(mine, tree[2])
         found, n = search_below(found, n, first, sizes[first], projection, planes, least, longest, limit)
         if n > limit:
             break

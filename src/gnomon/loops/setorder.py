@@ -3,6 +3,7 @@
 import numpy as np
 
 from gnomon.loops._compile import PART, compiled
+from gnomon.loops.ordering import put_in_order, put_in_order_by
 
 
 @compiled
@@ -78,10 +79,8 @@ def refine(order, above, below):
         while end < n and equal(above, order[start], order[end]):
             end += 1
         if end - start > 1:
-            part = order[start:end].copy()
-            inner = np.argsort(below[part])
-            for i in range(len(part)):
-                order[start + i] = part[inner[i]]
+            part = order[start:end]
+            put_in_order_by(below[part], part)
         start = end
 
 
@@ -154,7 +153,7 @@ def tidied(lengths, codes, p):
                 top += 1
         at += lengths[basket]
         if not ascending:
-            items[begin:top] = np.sort(items[begin:top])
+            put_in_order(items, begin, top)
         starts[basket + 1] = top
     return starts, items[:top].copy()
 
