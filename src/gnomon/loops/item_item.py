@@ -3,6 +3,7 @@
 import numpy as np
 
 from gnomon.loops._compile import PART, compiled
+from gnomon.loops.ordering import put_in_order_by
 from gnomon.loops.select import insert
 
 STRIP = 64  # sums looked over at once
@@ -60,7 +61,7 @@ def top_products(first, last, starts, users, left, row_starts, items, right, col
                     for j in range(start, stop):
                         keep_largest(sums[j], j, keys, labels)
             sums[:] = 0.0
-        order = np.argsort(labels)
+        put_in_order_by(labels, keys)
         for s in range(K):
-            if labels[order[s]] < m:
-                columns[i, s], values[i, s] = labels[order[s]], -keys[order[s]]
+            if labels[s] < m:
+                columns[i, s], values[i, s] = labels[s], -keys[s]
