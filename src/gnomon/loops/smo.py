@@ -10,6 +10,7 @@ step. Ties go to the lower index.
 import numpy as np
 
 from gnomon.loops._compile import PART, compiled
+from gnomon.loops.ordering import put_in_order
 
 DONE, LIMIT = 0, 1
 
@@ -222,11 +223,11 @@ def simplex_sweep(K, code, cost, A, S, order):
         d = np.empty(k)
         for m in range(k):
             d[m] = b[m] + (bend * cost[i] if m == y else 0.0)
-        ordered = np.sort(d)[::-1]
-        total = ordered[0] - bend * cost[i]
+        put_in_order(d, 0, k)
+        total = d[k - 1] - bend * cost[i]
         r = 1
-        while r < k and total < r * ordered[r]:
-            total += ordered[r]
+        while r < k and total < r * d[k - 1 - r]:
+            total += d[k - 1 - r]
             r += 1
         theta = total / r
         for m in range(k):
