@@ -2,6 +2,7 @@
 
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -218,6 +219,13 @@ def test_streams_do_not_depend_on_each_other():
         stream(5, index).random(100)
     assert np.array_equal(stream(5, 3).random(4), alone)
     assert not np.array_equal(stream(6, 3).random(4), alone)
+
+
+def test_a_stream_is_keyed_by_its_seed_and_its_number():
+    theirs = np.random.Generator(np.random.Philox(key=np.array([2**63 - 1, 2**64 - 2], np.uint64)))
+    ours = stream(2**63 - 1, -2)
+    assert ours.normal(size=5).tolist() == theirs.normal(size=5).tolist()
+    assert pickle.loads(pickle.dumps(ours)).random() == theirs.random()
 
 
 def test_cholesky_adds_only_what_it_must_and_says_so():

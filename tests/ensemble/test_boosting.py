@@ -22,7 +22,7 @@ from gnomon.ensemble import (
     RandomForestClassifier,
     StagewiseAdditiveModel,
 )
-from gnomon.loops import gains, histograms, team
+from gnomon.loops import gains, grown_trees, histograms, leaves, team
 from gnomon.loops._compile import compiled
 from gnomon.trees import DecisionStump, DecisionTreeClassifier, DecisionTreeRegressor
 from killing import Killed
@@ -436,6 +436,44 @@ def best_cut(codes, g, h, rows):
             if gain > best[0] * (1 + 1e-9) + 1e-9:
                 best = (gain, f, int(code))
     return best
+
+
+def test_nodes_are_laid_out_parents_first_and_their_leaves_step_as_newton_says():
+    """Grown in the order 0, its children 1 and 2, and those of 2, which are 3 and 4, on lines 0, 5, 6, 1 and 2."""
+    order = np.array([0, 5, 6, 1, 2])
+    ints, records = np.zeros((7, leaves.N_INT), np.int64), np.zeros((7, histograms.N_RECORD))
+    ints[order, leaves.TURN], ints[order, leaves.FIRST] = [1, 0, 2, 0, 0], [5, -2, 1, -1, 3]  # two in vain
+    ints[order, leaves.START], ints[order, leaves.END] = [0, 0, 4, 4, 7], [9, 4, 9, 7, 9]
+    records[order, :3] = [[-3, 8, 9], [4, 3, 4], [-7, 5, 5], [0, 0, 3], [-7, 5, 2]]
+    records[order, histograms.LOWER], records[order, histograms.UPPER] = -np.inf, np.inf
+    records[2, histograms.UPPER] = 0.5
+    sides = np.arange(7, dtype=np.uint8)[:, None] * np.ones(256, np.uint8)
+    own, turns, left, right, ranges = (
+        np.empty((5, 13)),
+        *np.empty((3, 5), np.int64),
+        np.empty((5, 2), np.int64),
+    )
+    own_sides, ends, in_vain = np.empty((5, 256), np.uint8), np.empty(3, np.int64), np.empty(3, np.bool_)
+    waiting = np.empty((6, 2), np.int64)
+    grown_trees.lay_out(
+        order, ints, records, sides, waiting, own, turns, left, right, ranges, own_sides, ends, in_vain
+    )
+    assert (turns.tolist(), left.tolist(), right.tolist()) == (
+        [1, 0, 2, 0, 0],
+        [1, -1, 3, -1, -1],
+        [2, -1, 4, -1, -1],
+    )
+    assert (ends.tolist(), in_vain.tolist()) == ([1, 3, 4], [True, False, True])
+    assert ranges[:, 0].tolist() == [0, 0, 4, 4, 7] and own_sides[:, 9].tolist() == [0, 5, 6, 1, 2]
+    found, values = np.empty(3), np.zeros(5)
+    grown_trees.newton_steps(own[ends, :2], own, ends, 1.0, 0.5, found, values)
+    assert values.tolist() == [
+        0,
+        -0.5,
+        0,
+        0,
+        0.25,
+    ]  # -4/(3 + 1), no curvature, 7/(5 + 1) but at most 1/2; times 1/2
 
 
 @settings(max_examples=15, deadline=None)

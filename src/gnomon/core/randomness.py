@@ -23,7 +23,16 @@ class _NoEntropy(ISeedSequence):  # type: ignore[misc]
 
 
 _NO_ENTROPY: Any = _NoEntropy()
-_UNUSED: dict[str, Any] = {k: v for k, v in np.random.Philox(_NO_ENTROPY).state.items() if k != "state"}
+
+
+class _Key(ISeedSequence):  # type: ignore[misc]
+    """A key as it is, where a bit generator would make one of a seed."""
+
+    def __init__(self, *words: int) -> None:
+        self.words = np.array([word & (2**64 - 1) for word in words], dtype=np.uint64)
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Array:
+        return self.words
 
 
 def generator(random_state: Seed) -> np.random.Generator:
@@ -74,7 +83,5 @@ def stream(seed: int, index: int) -> np.random.Generator:
     >>> bool(stream(7, 2).random() == stream(7, 2).random() != stream(7, 3).random())
     True
     """
-    bits: Any = np.random.Philox(_NO_ENTROPY)  # what its constructor would gather for nothing takes longest
-    key = np.array([seed & (2**64 - 1), index & (2**64 - 1)], dtype=np.uint64)
-    bits.state = {**_UNUSED, "state": {"counter": np.zeros(4, dtype=np.uint64), "key": key}}
-    return np.random.Generator(bits)
+    key: Any = _Key(seed, index)
+    return np.random.Generator(np.random.Philox(key))

@@ -12,10 +12,10 @@ from gnomon.loops import histograms as loop
 from gnomon.loops import leaves, team
 from gnomon.loops.bins import pack_codes
 from gnomon.loops.boosting import leaf_sums, pack_even, pack_narrow, pack_wide, spread
-from gnomon.loops.tree_predict import preorder
+from gnomon.loops.grown_trees import dress, lay_out, newton_steps
 from gnomon.losses.boosting import chunks
-from gnomon.trees.binning import MISSING_CODE, Bins
-from gnomon.trees.nodes import LEAF, Tree
+from gnomon.trees.binning import Bins
+from gnomon.trees.nodes import Tree
 
 Array = np.ndarray
 ONE_WORD_ROWS = (
@@ -25,6 +25,7 @@ ONE_WORD_ROWS = (
 ALONE = 5_000  # rows that one thread is quickest with
 IDLE = 2e-5  # seconds that a thread without work sleeps
 POOL_BYTES = 2**27  # of the histograms of waiting leaves
+_NONE = np.zeros(0, np.int32)
 
 
 class Limits(NamedTuple):
@@ -67,12 +68,8 @@ class Grown(NamedTuple):
     right: Array
     ranges: Array  # (m, 2): which of the rows are inside
     sides: Array  # (m, 256): 1 for the codes that go left
+    leaves: Array  # which nodes are leaves
     rows: Array  # (n,) rows, those of a leaf side by side and in order
-
-    @property
-    def leaves(self) -> Array:
-        """Which nodes are leaves."""
-        return np.flatnonzero(self.turns == 0)
 
 
 class Histogrammer:
@@ -153,20 +150,16 @@ class Histogrammer:
 
     def _lay_out(self, order: Array) -> Grown:
         """Copy the nodes of the tree out of the tables."""
-        places, crew = np.empty_like(order), self.team
-        came = crew.ints[order, leaves.TURN]  # children came in their parent's turn
-        preorder(np.where(came > 0, 2 * came - 1, -1), 2 * came, places)
-        new = np.empty_like(order)
-        new[places] = np.arange(len(order))
-        nodes = order[places]
-        ints = crew.ints[nodes]
-        turns, inner = ints[:, leaves.TURN], ints[:, leaves.TURN] > 0
-        for start, end in ints[~inner & (ints[:, leaves.FIRST] != team.NONE)][:, [leaves.START, leaves.END]]:
-            crew.rows[start:end].sort()  # split in vain
-        return Grown(
-            crew.records[nodes], turns, np.where(inner, new[2 * turns - 1], -1), np.where(inner, new[2 * turns], -1),
-            ints[:, : leaves.DEPTH], crew.sides[nodes], crew.rows,
+        m, crew = len(order), self.team
+        tree = Grown(
+            np.empty((m, loop.N_RECORD)), np.empty(m, np.int64), np.empty(m, np.int32), np.empty(m, np.int32),
+            np.empty((m, 2), np.int64), np.empty((m, 256), np.uint8), np.empty((m + 1) // 2, np.int64), crew.rows,
         )  # fmt: skip
+        in_vain, waiting = np.empty((m + 1) // 2, np.bool_), np.empty((m + 1, 2), np.int64)
+        lay_out(order, crew.ints, crew.records, crew.sides, waiting, *tree[:-1], in_vain)
+        for leaf in tree.leaves[in_vain]:
+            crew.rows[slice(*tree.ranges[leaf])].sort()
+        return tree
 
     def _pack(self, g: Array, h: Array, top_g: float, top_h: float, seed: int, share: float) -> Array:
         """Round the derivatives to whole numbers; return the record of all rows."""
@@ -201,15 +194,12 @@ class Histogrammer:
 
     def values(self, g: Array, h: Array, tree: Grown, rate: float) -> tuple[Array, Array]:
         """Newton's steps, times `rate`: of every node (0 for inner ones) and of every row."""
-        ends = tree.leaves
-        ranges, (lower, upper) = tree.ranges[ends], tree.records[ends, loop.LOWER : loop.OPEN].T
-        sums, step, values = tree.records[ends, :2], np.empty(len(g)), np.zeros(len(tree.turns))
+        ends, values, step = tree.leaves, np.zeros(len(tree.turns)), np.empty(len(g))
+        ranges, sums, found = tree.ranges[ends], tree.records[ends, :2], np.empty(len(ends))
         if self.width != loop.EVEN:  # whose sums have no digits to gain
             parts = [slice(*part) for part in _parts(len(ends), len(self.team.own))]
             shared(lambda part: leaf_sums(g, h, tree.rows, ranges[part], sums[part]), parts)
-        found = np.zeros(len(ends))
-        np.divide(-sums[:, 0], sums[:, 1] + self.limits.l2, out=found, where=sums[:, 1] > 0)
-        values[ends] = found = rate * np.clip(found, lower, upper)
+        newton_steps(sums, tree.records, ends, self.limits.l2, rate, found, values)
         shared(lambda part: spread(found, tree.rows, ranges, *part, step), chunks(len(g)))
         return values, step
 
@@ -229,37 +219,23 @@ def _parts(n: int, shares: int) -> list[tuple[int, int]]:
 
 def to_tree(tree: Grown, values: Array, bins: Bins, l2: float) -> Tree:
     """Dress a grown tree; `values` has one entry per node."""
-    inner, sums = tree.turns > 0, tree.records[:, : loop.LOWER]
-    f, place = np.where(inner[:, None], tree.records[:, [loop.FEATURE, loop.PLACE]], 0).astype(np.int32).T
-    feature, threshold = np.where(inner, f, np.int32(LEAF)), np.where(inner, bins.edges[f, place], -2.0)
-    left, right = tree.left.astype(np.int32), tree.right.astype(np.int32)
-    missing = np.where(inner, tree.sides[:, MISSING_CODE], 0).astype(np.int8)
-    categorical = np.flatnonzero(inner & (bins.categories[f] > 0))
-    start, count, branches = _branches(tree, bins, feature, missing, categorical)
-    threshold[categorical] = np.nan
-    return Tree(
-        feature, threshold, left, right, missing,
-        np.asarray(values)[:, None, None],
-        -0.5 * sums[:, 0] ** 2 / np.maximum(sums[:, 1] + l2, 1e-300),
-        sums[:, 2].astype(np.int64),
-        sums[:, 1],
-        np.where(inner, tree.records[:, loop.GAIN], 0.0),
-        tree.turns,
-        start,
-        count,
-        branches,
-    )  # fmt: skip
+    m = len(tree.turns)
+    feature, missing, count = np.empty(m, np.int32), np.empty(m, np.int8), np.empty(m, np.int64)
+    threshold, impurity, weight, gain = np.empty((4, m))
+    n_categorical = dress(tree.records, tree.turns, tree.sides, bins.edges, bins.categories, l2,
+                          feature, threshold, missing, impurity, count, weight, gain)  # fmt: skip
+    branches = _branches(tree, bins, feature, threshold, missing) if n_categorical else (_NONE,) * 3
+    return Tree(feature, threshold, tree.left, tree.right, missing, values[:, None, None],
+                impurity, count, weight, gain, tree.turns, *branches)  # fmt: skip
 
 
 def _branches(
-    tree: Grown, bins: Bins, feature: Array, missing: Array, categorical: Array
+    tree: Grown, bins: Bins, feature: Array, threshold: Array, missing: Array
 ) -> tuple[Array, Array, Array]:
     """Where each category goes at the categorical nodes; see `Tree`."""
-    if not len(categorical):
-        return (np.zeros(0, np.int32),) * 3
     start, count = np.full(len(feature), -1, np.int32), np.zeros(len(feature), np.int32)
     branches: list[int] = []
-    for k in categorical:
+    for k in np.flatnonzero(np.isnan(threshold)):
         start[k], count[k] = len(branches), bins.categories[feature[k]]
         goes_left = np.r_[tree.sides[k, : count[k]], missing[k]]
         branches += np.where(goes_left, tree.left[k], tree.right[k]).tolist()

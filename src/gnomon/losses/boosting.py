@@ -142,7 +142,7 @@ class SoftmaxLoss(Objective):
             part = slice(*block)
             shares = raw[:, part] - raw[:, part].max(axis=0)
             labels, total = y[part].astype(np.int64), np.empty(shares.shape[1])
-            own = np.take_along_axis(shares, labels[None], axis=0)[0]
+            own = shares[labels, np.arange(len(labels))]
             np.exp(shares, out=shares)
             loop.softmax_gradients(y, w, block[0], shares, total, g, h)
             losses = np.bincount(labels, w[part] * (np.log(total) - own), minlength=self.n_raw)
