@@ -7,6 +7,7 @@ from scipy import sparse
 
 from gnomon.core.errors import DataError, InfeasibleError
 from gnomon.kernels import RBF
+from gnomon.solvers import margin_programs
 from gnomon.solvers.hulls import nearest_points
 from gnomon.solvers.kernel_rows import KernelRows, RowCache, expansion
 from gnomon.solvers.margin_programs import hard_margin, hinge_program, multiclass_program, within_budget
@@ -114,6 +115,23 @@ def test_two_classes_as_many(kind, C, margin, price):
     v = min(0.5 * margin, 2 * C)  # the slope of v² + 2C(m − 2v)
     assert_allclose(table, [[-v, 0], [v, 0]], atol=1e-3)
     assert value == pytest.approx(v**2 + 2 * C * max(margin - 2 * v, 0), abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["weston_watkins", "crammer_singer"])
+def test_free_intercepts_of_many_classes_are_told_apart_from_their_sum(kind, monkeypatch):
+    """A constant added to all of them would change nothing, and rounding could carry it anywhere."""
+    asked, solve = [], margin_programs.quadratic_program
+
+    def noted(Q, c, G, h):
+        asked.append((Q, G, solve(Q, c, G, h)))
+        return asked[-1][2]
+
+    monkeypatch.setattr(margin_programs, "quadratic_program", noted)
+    X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 2, 1, 2])
+    multiclass_program(X, y, np.ones(6), K=3, kind=kind, intercept=True, price=0.0)
+    Q, G, found = asked[0]
+    assert np.linalg.matrix_rank(Q + G.T @ G) == len(Q)
+    assert found.x[1:6:2].sum() == pytest.approx(0.0, abs=1e-8)
 
 
 def test_slack_of_every_wrong_class_or_one_a_row():

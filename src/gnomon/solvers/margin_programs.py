@@ -80,6 +80,9 @@ def multiclass_program(
         one[-1] = price
     ridge = np.tile(one, K)
     Q = np.diag(np.concatenate([ridge, np.zeros(n_slack)]))
+    if intercept and price == 0.0:  # ½ (Σ b_k)² is zero at one of the optima, which it makes the only one
+        last = np.arange(D - 1, K * D, D)
+        Q[np.ix_(last, last)] = 1.0
     c = np.concatenate([np.zeros(K * D), cost[owner] if kind == "weston_watkins" else cost])
     constraints = np.block([[G, slack], [np.zeros((n_slack, K * D)), np.eye(n_slack)]])
     h = np.concatenate([np.full(len(pairs), margin), np.zeros(n_slack)])
