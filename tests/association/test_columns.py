@@ -183,3 +183,11 @@ def test_items_are_the_given_ones(baskets):
     assert {item for one in found["itemsets"] for item in one} == items
     for one, count in zip(found["itemsets"], found["count"]):
         assert count == sum(next(iter(one)) in set(basket) for basket in baskets)
+
+
+def test_one_column_alone_or_columns_of_other_searches_are_joined(found):
+    column = found["itemsets"].array
+    assert list(ItemsetArray._concat_same_type([column])) == ALL
+    assert pd.concat([found["itemsets"]]).tolist() == ALL
+    other = eclat([["wine"]], min_count=1)
+    assert pd.concat([found, other])["itemsets"].tolist() == [*ALL, frozenset({"wine"})]

@@ -232,6 +232,12 @@ def test_bad_input_is_named():
         rule_measures(5, 4, 4, 1)
     with pytest.raises(DataError, match="level"):
         rule_measures(5, 4, 4, 3, significance=True, level=95)
+    for bound in (0.0, 1.0):
+        with pytest.raises(DataError, match="level"):
+            rule_measures(5, 4, 4, 3, significance=True, level=bound)
+    shares = pd.DataFrame({"support": [0.5, 0.75, 0.5], "itemsets": [{"a"}, {"b"}, {"a", "b"}]})
+    with pytest.raises(DataError, match="num_itemsets"):
+        association_rules(shares, significance=True)
 
 
 def test_no_rule_is_an_empty_frame():
@@ -293,3 +299,29 @@ def test_rules_with_unknown_cells_as_in_mlxtend():
 def test_bad_options_are_named(options, message):
     with pytest.raises(DataError, match=message):
         association_rules(eclat(BASKETS, 0.4), **options)
+
+
+@pytest.mark.parametrize(("most", "sizes"), [(None, [1, 2]), (2, [1, 2]), (1, [1])])
+def test_rules_of_supports_alone_are_all_divisions_of_the_sets(most, sizes):
+    items = [frozenset("abc"), frozenset("ab"), frozenset("c")]
+    sets = pd.DataFrame({"support": [0.5, 0.625, 0.75], "itemsets": items})
+    found = association_rules(sets, support_only=True, min_threshold=0.5, max_consequent=most)
+    want = [("ab", "c", 0.5), ("ac", "b", 0.5), ("bc", "a", 0.5), ("a", "b", 0.625), ("b", "a", 0.625)]
+    want += [("a", "bc", 0.5), ("b", "ac", 0.5), ("c", "ab", 0.5)]
+    said = zip(found["antecedents"], found["consequents"], found["support"])
+    assert sorted(("".join(sorted(a)), "".join(sorted(b)), s) for a, b, s in said) == sorted(
+        one for one in want if len(one[1]) in sizes
+    )
+
+
+def test_rules_with_unknown_cells_by_hand():
+    """Of the baskets with a, three tell of b, and two of these have it; of those with b, four tell of a."""
+    nan = np.nan
+    frame = pd.DataFrame({"a": [1.0, 1, 1, 1, 0, nan, 0], "b": [1.0, 1, 0, nan, 1, 1, 1]})
+    sets = fpgrowth(frame, 0.1, null_values=True, use_colnames=True)
+    rules = association_rules(sets, 7, frame, null_values=True, min_threshold=0.0)
+    found = {
+        (*a, *b): value
+        for a, b, value in zip(rules["antecedents"], rules["consequents"], rules["confidence"])
+    }
+    assert found == {("a", "b"): pytest.approx(2 / 3), ("b", "a"): pytest.approx(1 / 2)}

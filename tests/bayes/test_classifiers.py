@@ -487,3 +487,12 @@ def test_missing_counts_are_left_out_of_every_sum(kind):
         kind().fit(sparse.csr_array(X), y, w).joint_log_likelihood(X), expected, atol=1e-12
     )
     np.testing.assert_allclose(model.joint_log_likelihood(sparse.csr_array(X)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("p1", [0.2, 0.5, 0.9])
+def test_error_of_two_normals_is_the_mass_on_the_wrong_side(p1):
+    mu1, mu2, covariance = np.array([1.0, 2.0]), np.array([-1.0, 0.5]), np.array([[2.0, 0.5], [0.5, 3.0]])
+    w, t, error = two_normals(mu1, mu2, covariance, priors=[p1, 1 - p1])
+    spread = np.sqrt(w @ covariance @ w)  # w·x is normal in either class
+    wrong = p1 * stats.norm.cdf(t, mu1 @ w, spread) + (1 - p1) * stats.norm.sf(t, mu2 @ w, spread)
+    assert error == pytest.approx(wrong, rel=1e-12)

@@ -136,3 +136,15 @@ def test_single_precision_stays():
     model = LinearDiscriminantAnalysis().fit(X.astype(np.float32), y)
     assert model.coef_.dtype == np.float32
     assert LinearDiscriminantAnalysis().fit(X, y).coef_.dtype == np.float64
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("unit", [2.0**-12, 2.0**12])
+def test_units_of_rows_with_holes_do_not_matter(kind, unit):
+    _, holes, y = three_classes()
+    plain = kind().fit(holes, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scaled = kind().fit(unit * holes, y)
+    np.testing.assert_allclose(scaled.means_ / unit, plain.means_, rtol=1e-10)
+    np.testing.assert_allclose(scaled.predict_proba(unit * holes), plain.predict_proba(holes), atol=1e-9)

@@ -127,3 +127,12 @@ def test_a_loose_tolerance_is_met_without_a_warning():
     assert 1e-6 < abs(found.p @ DIE - 4.2) <= 5e-3
     with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=2"):
         maximum_entropy(DIE, [5.5], solver="gis", max_iter=2)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e9])
+def test_nearest_averages_are_a_projection_in_any_unit(size):
+    """Of the points between (1, 0) and (0, 1) the first is the nearest to (2, 1)."""
+    with pytest.raises(InfeasibleError) as told:
+        maximum_entropy(size * np.eye(2), size * np.array([2.0, 1.0]))
+    near = np.array(str(told.value).rsplit("[", 1)[1].split("]")[0].split(","), dtype=float)
+    np.testing.assert_allclose(near, [size, 0.0], atol=1e-5 * size)

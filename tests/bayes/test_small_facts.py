@@ -95,3 +95,10 @@ def test_log_odds_are_linear_in_counts():
     P = model.predict_proba(COUNTS)
     assert_allclose(COUNTS @ weights + offset, np.log(P[:, 1] / P[:, 0]))
     assert_allclose(model.explain(COUNTS)[:, 1], COUNTS * weights)
+
+
+def test_a_single_column_has_one_axis_less_than_three_classes_want():
+    X, y = np.array([[0.0], [1.0], [4.0], [5.0], [9.0], [10.5]]), [0, 0, 1, 1, 2, 2]
+    assert LinearDiscriminantAnalysis(n_components=1).fit(X, y).transform(X).shape == (6, 1)
+    with pytest.raises(ValueError, match="n_components"):
+        LinearDiscriminantAnalysis(n_components=2).fit(X, y)

@@ -306,3 +306,9 @@ def test_a_table_as_a_frame():
     assert frame.loc["v", (2, "x")] == pytest.approx(9 / 78)
     alone = JointTable([0.25, 0.75], axes=["a"], levels=[["u", "v"]]).to_frame()
     assert alone["P"].to_dict() == {"u": 0.25, "v": 0.75}
+
+
+def test_a_single_column_is_counted():
+    table = JointTable.from_data([["a"], ["b"], ["a"], ["a"]])
+    np.testing.assert_allclose(table.P, [0.75, 0.25], rtol=1e-15)
+    assert table.levels == [["a", "b"]]

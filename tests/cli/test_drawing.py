@@ -11,8 +11,8 @@ import typer
 from gnomon.cli.app import _left as left
 from gnomon.cli.app import check_folder, listed, parse
 from gnomon.cli.screen import Screen, exit_code
-from gnomon.cli.showing import intervals, show_row, show_rules
-from gnomon.cli.watching import COLORS, _groups, dots, watch_fit
+from gnomon.cli.showing import intervals, show_row, show_rules, sparkline
+from gnomon.cli.watching import COLORS, _groups, _picture, dots, watch_fit
 from gnomon.report.columns import QuestionError
 
 BITS = {
@@ -170,6 +170,7 @@ def test_numbers_of_rules_end_where_their_headings_end(capsys):
         end = max(head.index(name) + len(name), other.index(f" {b} ") + 1 + len(b))
         assert one[:end].endswith(f" {a}") and other[:end].endswith(f" {b}"), name
     assert one.index("0.1 to 0.9") == other.index("0 to 1") == head.index("95% interval")
+    assert one.endswith(" 0.01") and other.endswith(" 0") and len(one) == len(other)
     assert lines[0] == "two baskets" and lines[6] == "2 rules" and lines[-1].split() == ["rules", "r.csv"]
 
 
@@ -179,3 +180,21 @@ def test_a_long_line_is_not_broken_in_a_pipe(capsys):
     assert capsys.readouterr().out == said + "\n"
     Screen(True).say(said)
     assert capsys.readouterr().out == ""
+
+
+def test_tables_in_a_pipe_are_lines_of_aligned_columns(capsys):
+    Screen(False).table(["name", "n"], [["ab", "1"], ["c", "10"]], numeric=(1,))
+    assert capsys.readouterr().out == "name   n\nab     1\nc     10\n"
+
+
+def test_bars_of_a_curve_stand_on_its_lowest_value():
+    assert sparkline([5.0, 6.0, 7.0, 12.0]) == sparkline([-3.0, -2.0, -1.0, 4.0]) == "▁▂▃█"
+    assert sparkline([2.0, 2.0]) == "▁▁"
+
+
+def test_every_column_of_the_curve_of_the_objective_has_its_dot():
+    values = np.random.default_rng(0).permutation(120).astype(float)
+    model = SimpleNamespace(trace_=SimpleNamespace(objective=values))
+    lines = list(_picture(model, np.zeros((3, 2)), 7).renderables)
+    assert lines[0].plain.endswith(f"step 7: objective {values[-1]:.8g}") and lines[-6].plain == "objective"
+    assert pixels(lines[-5:]) == {(i, round(19 * v / 119)) for i, v in enumerate(values)}

@@ -317,3 +317,25 @@ def test_quadratic_features_separate_xor():
     toy = load_lesson("xor")
     model = make_pipeline(PolynomialFeatures(2), Perceptron(tol=None)).fit(toy.data, toy.target)
     assert model.score(toy.data, toy.target) == 1.0
+
+
+@pytest.mark.parametrize("p", [1.5, 4])
+def test_bridge_classifier_far_from_the_origin_has_no_slope_left(p):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3)) + [3.0, -2.0, 1.0]
+    y = np.where(X[:, 0] + rng.normal(size=40) > 2.5, 1.0, -1.0)
+    model = RidgeClassifier(alpha=2.0, p=p).fit(X, y)
+    w = model.coef_[0]
+    rest = X @ w + model.intercept_[0] - y
+    assert abs(rest.sum()) < 1e-9
+    slope = 2 * X.T @ rest + 2 * p * np.sign(w) * np.abs(w) ** (p - 1)
+    np.testing.assert_allclose(slope, 0.0, atol=1e-3)
+
+
+def test_a_column_of_a_code_may_ask_of_one_row():
+    from gnomon.neighbors import KNeighborsClassifier
+
+    X, y = np.array([[0.0], [5.0], [6.0]]), ["a", "b", "b"]
+    with pytest.warns(UserWarning, match="single class"):
+        model = OutputCodeClassifier(KNeighborsClassifier(1), code=np.array([[1, 1], [-1, 0]])).fit(X, y)
+    assert model.estimators_[1] == 1.0 and list(model.predict(X)) == y

@@ -1,6 +1,7 @@
 """Stochastic learners against the numbers of the courses, closed forms and their own identities."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from gnomon.linear.online._epochs import shuffled
 from gnomon.loops.streams import fill_uniform, stream_seed
 from gnomon.losses import Logistic
 from gnomon.solvers import Constant, InverseDecay
+from gnomon.solvers.schedules import Optimal
 
 B = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 4.0])
 T1 = np.array([[-1.0, 1], [0, -1], [1.5, 1]]), np.array([1, -1, 1])
@@ -348,3 +350,34 @@ def test_a_loss_that_leaves_the_finite_numbers_is_told_in_stretches_too():
     X = np.random.default_rng(0).normal(size=(50, 3)) * 1e200
     with pytest.raises(DivergenceError, match="finite numbers"):
         SGDRegressor(random_state=0).fit(X, np.arange(50.0))
+
+
+@pytest.mark.parametrize("options", [{"max_iter": 3}, {"max_iter": 9, "n_updates": 60}])
+def test_pegasos_ends_with_the_pass_that_makes_the_last_update(options):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it is done, not cut short
+        model = Pegasos(0.1, random_state=0, **options).fit(X, X[:, 0] > 0)
+    assert len(model.trace_.objective) == 3
+
+
+def test_objective_of_all_rows_at_once_is_mean_loss_plus_penalty():
+    X = np.random.default_rng(1).normal(size=(30, 2))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0.2, 1.0, -1.0)
+    model = SGDClassifier(
+        penalty="elasticnet", alpha=0.3, l1_ratio=0.25, batch_size="full", max_iter=4, tol=None
+    )
+    model.set_params(learning_rate="constant", eta0=0.5).fit(X, y)
+    w, b = model.coef_[0], model.intercept_[0]
+    loss = np.mean(np.maximum(0.0, 1.0 - y * (X @ w + b)))
+    penalty = 0.3 * (0.25 * np.abs(w).sum() + 0.375 * np.sum(w**2))
+    assert model.trace_.objective[-1] == pytest.approx(loss + penalty, rel=1e-12)
+
+
+def test_first_steps_fit_the_slope_of_the_loss():
+    """Bottou's rule: the weights are of size α^(−1/4), where the squared hinge has the slope 2(1 + α^(−1/4))."""
+    X = np.random.default_rng(2).normal(size=(30, 2))
+    options = {"loss": "squared_hinge", "alpha": 1e-4, "shuffle": False, "max_iter": 1, "tol": None}
+    named = SGDClassifier(learning_rate="optimal", **options).fit(X, X[:, 0] > 0)
+    made = SGDClassifier(learning_rate=Optimal(1e-4, 22.0), **options).fit(X, X[:, 0] > 0)
+    np.testing.assert_allclose(named.coef_, made.coef_, rtol=1e-12)
