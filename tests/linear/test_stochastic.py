@@ -358,7 +358,7 @@ def test_pegasos_ends_with_the_pass_that_makes_the_last_update(options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it is done, not cut short
         model = Pegasos(0.1, random_state=0, **options).fit(X, X[:, 0] > 0)
-    assert len(model.trace_.objective) == 3
+    assert model.converged_ and len(model.trace_.objective) == 3
 
 
 def test_objective_of_all_rows_at_once_is_mean_loss_plus_penalty():
