@@ -47,6 +47,13 @@ def test_six_points_by_hand():
     assert linkage(SIX, "average", "l1")[-1, 2] == pytest.approx(10.1666667)
 
 
+@pytest.mark.parametrize("rows", [LINE, LINE[:1]])
+def test_linkages_of_other_names_are_refused(rows):
+    for method in ("nearest", "Ward", None):
+        with pytest.raises(DataError, match="method"):
+            linkage(rows, method)
+
+
 def test_single_linkage_chains():
     X = np.array([0, 1, 2.1, 3.3, 4.6, 6])[:, None]
     np.testing.assert_array_equal(

@@ -1,5 +1,7 @@
 """Steps of clusterings on few rows: random partitions, medians over many steps, units of weights."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -141,6 +143,18 @@ def test_every_way_of_labels_is_its_own(way, monkeypatch):
     found = SpectralClustering(2, affinity="precomputed", assign_labels=way, random_state=0).fit(K).labels_
     assert asked == ([] if way == "kmeans" else [way])
     assert way != "kmeans" or found.tolist() == [0] * 4 + [1] * 4
+
+
+def test_only_graphs_in_parts_are_warned_about():
+    K = np.kron(np.eye(2), np.ones((4, 4)))
+    model = SpectralClustering(2, affinity="precomputed", assign_labels="cluster_qr")
+    for graph, parts in ((K, 2), (K + 0.01, 1)):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model.fit(graph)
+        assert [str(one.message).split(";")[0] for one in told] == ["the graph has 2 components"] * (
+            parts > 1
+        )
 
 
 @pytest.mark.parametrize("kind", ["centroid", "pairwise", "diameter"])

@@ -162,6 +162,15 @@ def test_model_comes_back(tmp_path):
     assert equal(load(tmp_path / "model.gnomon"), model())
 
 
+def test_a_classifier_that_met_one_class_comes_back(tmp_path):
+    from gnomon.trees import DecisionTreeClassifier
+
+    X = np.arange(3.0)[:, None]
+    save(DecisionTreeClassifier().fit(X, ["only"] * 3), tmp_path / "tree.gnomon")
+    loaded = load(tmp_path / "tree.gnomon")
+    assert loaded.classes_.tolist() == ["only"] and loaded.predict(X).tolist() == ["only"] * 3
+
+
 def test_loaded_generator_draws_and_spawns_the_same():
     rng = np.random.default_rng(5)
     twin = unpack(pack(rng))

@@ -1,5 +1,7 @@
 """Parts that learners share: things with targets, members by name, names of columns, metadata, rows and blocks."""
 
+import weakref
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -163,6 +165,22 @@ def test_results_of_chunks_are_one_below_the_other():
     assert join([np.array(["p"]), np.array(["longer"])], 2).tolist() == ["p", "longer"]
 
 
+def test_results_of_chunks_are_not_held_beside_the_whole():
+    met, most = [], 0
+
+    def chunks():
+        nonlocal most
+        for i in range(8):
+            chunk = np.full(2, float(i))
+            met.append(weakref.ref(chunk))
+            yield chunk
+            del chunk
+            most = max(most, sum(one() is not None for one in met))
+
+    assert join(chunks(), 16).tolist() == np.repeat(np.arange(8.0), 2).tolist()
+    assert most <= 3  # the first, the last and the one before
+
+
 def test_targets_of_blocks_are_codes_of_known_classes():
     known = Encoding(None, np.dtype(np.float64), False, np.array(["a", "b"]))
     assert known.target(["b", "a"]).tolist() == [1, 0]
@@ -177,6 +195,8 @@ def test_targets_of_blocks_are_codes_of_known_classes():
     found, codes = encode(np.array(["b", "a", "b"]))
     assert found.tolist() == ["a", "b"] and codes.tolist() == [1, 0, 1]
     assert encode(np.array(["b"]), ["c", "b", "a"])[1].tolist() == [1]
+    for column in ([[7], [5], [7]], [["b"], ["a"], ["b"]]):  # a table of one column is its labels
+        assert encode(column)[1].tolist() == encode(column, np.unique(column))[1].tolist() == [1, 0, 1]
     with pytest.raises(DataError, match=r"\['z'\] in y do not exist"):
         encode(np.array(["b", "z"]), ["a", "b"])
 

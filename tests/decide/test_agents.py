@@ -596,6 +596,7 @@ def test_a_world_that_fails_loses_nothing_learned(how, message, name):
     assert not hasattr(agent, "Q_")
     kept = caught.value.agent
     assert len(kept.returns_) == 5 and kept.Q_[0].max() > 0
+    assert not kept.converged_ and kept.n_iter_ == 5
     np.testing.assert_array_equal(kept.Q_, made(name, n_episodes=5).fit(Broken("never", 99)).Q_)
 
 

@@ -164,6 +164,21 @@ def test_bounds_hold_at_every_sweep_and_policies_improve(seed):
     assert len({tuple(one) for one in PolicyIteration().fit(mdp).policies_}) == len(values)
 
 
+@pytest.mark.parametrize("discount", [0.9, 1.0])
+def test_the_queue_goes_on_until_the_bounds_hold(discount):
+    """Backups must not stop at changes that still leave an error above `tol`."""
+    if discount < 1:  # one state that pays 1 for ever: 10
+        mdp, exact = MDP([[[1.0]]], [[1.0]], discount=discount, layout="sas"), [10.0]
+    else:  # a step, then steps that are the last with chance one half: 1 + 2
+        T, ends = [[[0.0, 1.0]], [[0.0, 0.5]]], [[0.0], [0.5]]
+        mdp = MDP(T, [[1.0], [1.0]], discount=1.0, termination=ends, layout="sas")
+        exact = [3.0, 2.0]
+    for tol in (1e-2, 1e-3, 1e-4):
+        model = ValueIteration(tol=tol, update="prioritized", extrapolate=False, max_iter=1000).fit(mdp)
+        assert model.converged_
+        np.testing.assert_allclose(model.V_, exact, rtol=0, atol=tol if discount < 1 else 3 * tol)
+
+
 def test_width_never_grows_with_stochastic_rows():
     for seed in range(5):
         mdp = MDP.random(40, 3, 4, discount=0.95, random_state=seed)

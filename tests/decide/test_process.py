@@ -8,7 +8,7 @@ from scipy import sparse
 
 import gnomon
 from decide.worlds import R2, T2, V2, two_states
-from gnomon.core.errors import DataError, DegenerateError
+from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.decide import MDP, GridWorld, Policy, solve
 
 
@@ -240,6 +240,42 @@ def test_tables_go_both_ways(tmp_path):
         solve(mdp).policy_
     )
     assert loaded.digest() == mdp.digest() != mdp.with_discount(0.8).digest()
+
+
+def test_outcomes_that_agree_pay_their_mean():
+    told = [(0.25, 1, 4.0), (0.125, 1, 10.0), (0.125, 2, 2.0), (0.125, 0, 1.0, True), (0.375, 0, 5.0, True)]
+    mdp = MDP.from_function(3, 1, lambda s, a: [(1.0, s, 0.0, True)] if s else told)
+    table = mdp.to_table()
+    own = table[table["state"] == 0].set_index("next_state")
+    assert own["reward"].to_dict() == pytest.approx({1: 6.0, 2: 2.0, -1: 4.0})
+    assert own["probability"].to_dict() == pytest.approx({1: 0.375, 2: 0.125, -1: 0.5})
+    assert mdp.evaluate([0, 0, 0], discount=1.0).value[0] == pytest.approx(4.5)
+    steps = mdp.simulate([0, 0, 0], 50, 1, start=0, random_state=0)
+    assert dict(zip(steps["next_state"], steps["reward"], strict=True)) == pytest.approx({1: 6, 2: 2, -1: 4})
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_errors_of_played_values_are_those_of_means(n):
+    """Returns are 0 or 1: n of them with mean m have the variance m(1 − m)n/(n − 1)."""
+    coins = MDP.from_function(
+        12, 1, lambda s, a: [(0.5, s, 1.0, True), (0.5, 11, 0.0)] if s < 11 else [(1.0, s, 0.0, True)]
+    )
+    given = {"discount": 1.0, "method": "monte_carlo", "random_state": 0}
+    found = coins.evaluate([0] * 12, n_episodes=n, **given)
+    assert set(np.unique(found.value * n)) > {0.0, 1.0}
+    wanted = np.sqrt(found.value * (1 - found.value) / (n - 1))
+    np.testing.assert_allclose(found.standard_error, wanted, atol=1e-12)
+    assert np.isnan(coins.evaluate([0] * 12, n_episodes=1, **given).standard_error).all()
+
+
+def test_a_loaded_process_has_an_action_in_every_state(tmp_path):
+    mdp = two_states(available=[[True, False], [True, True]])
+    mdp.save(tmp_path / "fine.gnomon")
+    assert gnomon.load(tmp_path / "fine.gnomon").available.tolist() == [[True, False], [True, True]]
+    mdp.available[0] = False
+    mdp.save(tmp_path / "stuck.gnomon")
+    with pytest.raises(ModelFileError):
+        gnomon.load(tmp_path / "stuck.gnomon")
 
 
 def test_simulated_moves_follow_the_chances():

@@ -233,6 +233,13 @@ def test_texts_are_as_long_as_asked_and_words_as_frequent_as_their_topics(kind):
     assert [words.count(word) for word in text.vocabulary] == text.counts[0].tolist()
 
 
+def test_short_texts_have_one_word_where_none_was_drawn():
+    text = make_text("topics", 4000, length=1, random_state=0)
+    sizes = np.bincount(text.counts.sum(axis=1), minlength=4)[:4] / 4000
+    wanted = np.array([0, 1 + 1, 1 / 2, 1 / 6]) / np.e  # Poisson of mean 1; none counts as one
+    near(sizes, wanted, 0.03)
+
+
 def test_topics_own_ten_words_each_and_share_the_others_a_little():
     text = make_text("topics", 5, random_state=0)
     for k, row in enumerate(text.topics):
