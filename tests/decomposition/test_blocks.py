@@ -233,6 +233,14 @@ def test_rectangle_and_city_blocks():
     )
 
 
+@pytest.mark.parametrize(("long", "constant"), [(4.0, 2.0), (2.5, 0.5), (1.0, 0.0)])
+def test_a_triangle_that_does_not_close_is_lengthened_until_it_just_does(long, constant):
+    D = np.array([[0, 1, 1], [1, 0, long], [1, long, 0]])
+    model = ClassicalMDS(metric="precomputed", correction="additive").fit(D)
+    assert model.additive_constant_ == pytest.approx(constant, abs=1e-6)
+    assert_allclose(squareform(pdist(model.embedding_)), D + constant * (1 - np.eye(3)), atol=1e-5)
+
+
 @given(st.integers(0, 1000))
 @settings(max_examples=10, deadline=None)
 def test_classical_scaling_is_pca(seed):
@@ -331,6 +339,13 @@ def test_square_kernel_is_monomials():
     plain = PCA(center=False, svd_solver="full").fit(monomials)
     assert_allclose(plain.scatter_eigenvalues_, model.eigenvalues_, rtol=1e-9)
     assert_allclose(np.abs(plain.transform(monomials)), np.abs(model.transform(X)), atol=1e-9)
+
+
+def test_any_number_of_rows_has_coordinates():
+    """Along training rows on the axes a row has its own entries."""
+    model = KernelPCA(center=False).fit([[2.0, 0.0], [0.0, 1.0]])
+    Q = seeded(4099, 2)
+    assert_allclose(model.transform(Q), Q, atol=1e-12)
 
 
 @given(st.integers(0, 1000), st.booleans())

@@ -16,6 +16,7 @@ from gnomon.core.callbacks import Checkpoint, TimeBudget
 from gnomon.core.errors import DataError, ModelFileError
 from gnomon.decomposition import NMF, _nonnegative, singular
 from gnomon.decomposition._nonnegative import divergence
+from gnomon.decomposition._nonnegative_optimality import Gradients
 from gnomon.decomposition.multiplicative import nmf_step, normalize_topics
 from gnomon.loops.nonnegative import descend_rows
 from gnomon.mixture import AspectModel
@@ -492,3 +493,11 @@ def test_penalties_share_out_as_in_scikit_learn(l1_ratio):
     penalty = sum(a * (l1_ratio * V.sum() + (1 - l1_ratio) / 2 * (V**2).sum()) for a, V in parts)
     whole = ((X - near @ ours.components_) ** 2).sum() / 2 + penalty
     assert ours.trace_[-1] == pytest.approx(whole, rel=1e-9)
+
+
+def test_the_worst_row_of_all_parts_counts():
+    one = Gradients(3.0, 5.0, np.array([[1.0, -2.0]]), np.array([[4.0, 1.0]]))
+    other = Gradients(1.0, 7.0, np.array([[0.5, 2.0]]), np.array([[1.0, 2.0]]))
+    for both in (one.merge(other), other.merge(one)):
+        assert (both.worst, both.size) == (3.0, 7.0)
+        assert both.H.tolist() == [[1.5, 0.0]] and both.H_size.tolist() == [[5.0, 3.0]]

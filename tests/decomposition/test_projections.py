@@ -93,6 +93,13 @@ def test_pseudo_inverse_is_moore_and_penroses():
     assert_allclose(P, np.linalg.pinv(X, rcond=1e-10), atol=1e-10)
 
 
+def test_only_values_above_the_tolerance_count_for_the_rank():
+    nothing = svd(np.zeros((3, 2)))
+    assert nothing.rank == 0 and nothing.pseudo_inverse().tolist() == [[0.0] * 3] * 2
+    X = np.random.default_rng(0).normal(size=(6, 4))
+    assert [svd(X, tol=s).rank for s in svd(X).s] == [0, 1, 2, 3]
+
+
 def test_bad_input_of_the_svd():
     with pytest.raises(DataError, match="ProbabilisticPCA"):
         svd([[1.0, np.nan]])

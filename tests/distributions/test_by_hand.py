@@ -424,3 +424,23 @@ def test_a_belief_about_variances_is_for_independent_columns():
     for kind in ("full", "tied", "spherical"):
         with pytest.raises(DataError, match="diag"):
             Gaussian(covariance_type=kind).fit(X, prior=prior)
+
+
+def test_a_step_of_a_multivariate_t_by_hand():
+    """Rows count u = (3 + 2)/(3 + δ²): 5/4, 5/7 and 1; a component without weight stays."""
+    X, w = np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, 1.0]]), np.array([1.0, 2.0, 0.5])
+    before = MultivariateStudentT(3.0, [[0.0, 0.0], [5.0, 6.0]], [np.eye(2), 2 * np.eye(2)])
+    after = before.estimate(before.statistics(X, np.column_stack([w, 0 * w])))
+    mass = w * [5 / 4, 5 / 7, 1.0]
+    center = mass @ X / mass.sum()
+    scale = sum(m * np.outer(x - center, x - center) for m, x in zip(mass, X)) / 3.5
+    assert_allclose(after.location, [center, [5, 6]], rtol=1e-12)
+    assert_allclose(after.scale, [scale, 2 * np.eye(2)], rtol=1e-12)
+
+
+def test_a_belief_about_a_mean_that_no_row_speaks_of_stays():
+    """N(1, 3) and rows 1 and 2 of variance 2: precision 1/3 + 2/2, and a mean of (1/3 + 3/2)/(4/3)."""
+    family = Gaussian(covariances=2.0, covariance_type="fixed")
+    after = family.posterior(family.statistics([[1.0], [2.0]], [[1, 0], [1, 0]]), Gaussian(1, 3))
+    assert_allclose(after.means.ravel(), [1.375, 1.0])
+    assert_allclose(after.covariances.ravel(), [0.75, 3.0])

@@ -91,7 +91,7 @@ def test_two_outputs_are_balanced_by_the_product_of_their_weights():
 
 def test_errors_out_of_the_bag_are_those_of_the_trees_that_did_not_see_the_row():
     model = RandomForestClassifier(6, max_depth=2, oob_score=True, random_state=0)
-    with pytest.warns(UserWarning, match="rows are in every bag"):
+    with pytest.warns(UserWarning, match="rows are in every bag") as told:
         model.fit(X, Y)
     total, count = np.zeros((48, 3)), np.zeros(48)
     for member, sample in zip(model.estimators_, model.estimators_samples_, strict=True):
@@ -100,6 +100,7 @@ def test_errors_out_of_the_bag_are_those_of_the_trees_that_did_not_see_the_row()
         count[out] += 1
     seen = count > 0
     assert not seen.all()
+    assert [str(one.message).split()[0] for one in told] == [str(48 - seen.sum())]
     shares = total[seen] / count[seen, None]
     np.testing.assert_allclose(model.oob_decision_function_[seen], shares, atol=1e-12)
     assert np.isnan(model.oob_decision_function_[~seen]).all()

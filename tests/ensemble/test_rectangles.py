@@ -55,15 +55,16 @@ def test_rectangle_sums_are_direct_sums(seed, top, left, height, width):
     assert rectangle_sum(integral_image(image), top, left, height, width) == pytest.approx(direct, abs=1e-10)
 
 
-def test_a_drawn_feature_is_its_weights():
-    haar, patches = HaarFeatures(5), np.random.default_rng(0).normal(size=(3, 5, 5))
+@pytest.mark.parametrize("side", [5, 8])  # 306 features, and 2056: more than one block of them
+def test_a_drawn_feature_is_its_weights(side):
+    haar, patches = HaarFeatures(side), np.random.default_rng(0).normal(size=(3, side, side))
     drawn = np.array([haar.draw(k) for k in range(haar.n_features_)])
     np.testing.assert_allclose(
         haar.transform(patches, normalize=False), np.einsum("nij,fij->nf", patches, drawn), atol=1e-12
     )
     scale = patches.std(axis=(1, 2))[:, None]
     np.testing.assert_allclose(haar.transform(patches) * scale, haar.transform(patches, normalize=False))
-    assert haar.transform(np.ones((1, 5, 5))).max() <= 25  # a flat patch is not divided
+    assert haar.transform(np.ones((1, side, side))).max() <= side**2  # a flat patch is not divided
 
 
 def test_balanced_features_ignore_a_constant():

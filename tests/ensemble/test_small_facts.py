@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from gnomon.core.errors import DataError
+from gnomon.core.errors import DataError, DivergenceError
 from gnomon.datasets import make_face_patches
 from gnomon.ensemble import (
     AdaBoostClassifier,
@@ -15,6 +15,7 @@ from gnomon.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     ObjectDetector,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -100,6 +101,34 @@ def test_importances_of_boosting_are_shares_of_the_gains():
     assert model.feature_importances_[0] > model.feature_importances_[1] > model.feature_importances_[2]
     flat = GradientBoostingClassifier(n_estimators=2).fit(np.ones((6, 2)), [0, 1] * 3)
     assert flat.feature_importances_.tolist() == [0, 0]
+
+
+def test_a_split_gains_the_squares_that_it_removes_and_a_leaf_nothing():
+    """Rows 0, 0, 3, 9 about their means: 54 whole, 6 for the first three, 0 for the first two."""
+    X, y = np.arange(4.0)[:, None], np.array([0.0, 0, 3, 9])
+    model = HistGradientBoostingRegressor(max_iter=1, max_depth=2, min_samples_leaf=1).fit(X, y)
+    ((tree,),) = model.rounds_
+    assert tree.threshold[:2].tolist() == [2.5, 1.5]
+    assert_allclose(tree.gain, [48, 6, 0, 0, 0], atol=1e-12)
+
+
+def test_one_score_of_one_row_beyond_the_numbers_is_a_divergence():
+    """Leaves answer with 1/p of their class, at most 10 here, or -1/(1 - p): 1e308 is a number, 2e308 is none."""
+    X, y = np.arange(10.0)[:, None], np.repeat([0, 1, 2], [6, 3, 1])
+    model = GradientBoostingClassifier(n_estimators=1, learning_rate=1e307, max_depth=2)
+    with np.errstate(all="ignore"):
+        far = model.fit(X, y).decision_function(X)
+        assert_allclose(far[0] / 1e307, [1 / 0.6, -1 / 0.7, -1 / 0.9])
+        assert_allclose(far[9] / 1e307, [-1 / 0.4, -1 / 0.7, 1 / 0.1])
+        with pytest.raises(DivergenceError, match="in round 1"):
+            model.set_params(learning_rate=2e307).fit(X, y)
+
+
+def test_intervals_of_one_leaf_are_quantiles_of_all_targets():
+    X, y = np.arange(5.0)[:, None], np.array([3.0, 1, 5, 2, 4])
+    forest = RandomForestRegressor(3, bootstrap=False, min_samples_split=10, keep_leaves=True).fit(X, y)
+    for level, wanted in ((0.9, (1, 5)), (0.5, (2, 4)), (0.1, (3, 3))):
+        assert np.ravel(forest.predict_interval([[0.0]], level)).tolist() == list(wanted)
 
 
 def test_correlations_of_members_are_bounded_below():

@@ -12,7 +12,7 @@ from gnomon import load, save
 from gnomon.core.errors import DataError, DegenerateError, ModelFileError
 from gnomon.gp import GaussianProcessClassifier, GaussianProcessRegressor
 from gnomon.gp.ascent import begin, climb, slope
-from gnomon.gp.laplace import averaged_sigmoid
+from gnomon.gp.laplace import averaged_sigmoid, find_mode
 from gnomon.kernels import RBF, ConstantKernel, FunctionKernel, WhiteKernel
 
 RNG = np.random.default_rng(0)
@@ -234,6 +234,21 @@ def test_the_evidence_is_laplaces_at_the_mode():
     assert_allclose(K @ (t - pi), mode, atol=1e-5)
     wanted = -minus(mode) - 0.5 * np.linalg.slogdet(np.eye(36) + K * (pi * (1 - pi)))[1]
     assert two.log_marginal_likelihood_value_ == pytest.approx(wanted, abs=1e-5)
+
+
+def test_the_mode_is_that_of_a_logistic_regression_where_whole_steps_of_newton_lead_away():
+    x = np.array([[-3.0, -4, 1], [0, -4, 1], [3, -3, 4], [-2, 1, -1], [4, -3, 2]]) * np.sqrt(1000.0)
+    t = np.array([0.0, 0, 1, 0, 0])
+    mode, weights, *_ = find_mode(x @ x.T, t, np.zeros(5), 100)
+    signs = 2 * t - 1
+    twin = optimize.minimize(
+        lambda w: 0.5 * w @ w - log_expit(signs * (x @ w)).sum(),
+        np.zeros(3),
+        jac=lambda w: w - (signs * expit(-signs * (x @ w))) @ x,
+        tol=1e-10,
+    )
+    assert_allclose(mode, x @ twin.x, atol=1e-4)
+    assert_allclose(x.T @ weights, twin.x, atol=1e-5)
 
 
 def test_a_warm_start_begins_where_the_last_fit_ended():

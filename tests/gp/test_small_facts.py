@@ -75,6 +75,20 @@ def test_a_column_of_targets_is_one_target(inducing, normalize_y):
     assert column.sample_y(ASKED, 3).shape == (5, 3)
 
 
+@pytest.mark.parametrize("y", [100 + 7 * Y[:, 0], Y * [7.0, 0.1]], ids=["one target", "two targets"])
+def test_rows_left_out_have_the_units_of_their_targets(y):
+    options = {"alpha": 0.2, "optimizer": None, "normalize_y": True}
+    mean, variance = GaussianProcessRegressor(RBF(1.0), **options).fit(X, y).loo_predict()
+    A = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)) + 0.2 * np.eye(17)
+    shift, scale = y.mean(axis=0), y.std(axis=0)
+    assert mean.shape == variance.shape == y.shape
+    for i in range(17):
+        rest = np.arange(17) != i
+        k = np.linalg.solve(A[np.ix_(rest, rest)], A[rest, i])
+        np.testing.assert_allclose(mean[i], k @ (y[rest] - shift) + shift)
+        np.testing.assert_allclose(variance[i], (1.2 - k @ A[rest, i]) * scale**2)
+
+
 def test_one_row_may_have_two_targets():
     model = GaussianProcessRegressor(RBF(1.0), alpha=1.0, optimizer=None).fit([[0.0, 0.0]], [[2.0, -4.0]])
     mean, std = model.predict([[0.0, 0.0], [1.0, 0.0]], return_std=True)
