@@ -23,6 +23,8 @@ from gnomon.core.threads import thread_count, threads
 
 log = logging.getLogger(__name__)
 
+LONG = ("cluster", "association", "linear", "ensemble", "graphical", "sequence", "recommend")  # they begin
+
 
 def warm_up(*families: str, dtypes: Sequence[Any] = ("float64",)) -> dict[str, float]:
     """Compile the loops of the given families, or of all, and keep them for later processes.
@@ -50,7 +52,7 @@ def warm_up(*families: str, dtypes: Sequence[Any] = ("float64",)) -> dict[str, f
         if name not in known:
             raise ValueError(f"{name!r} is no family with loops to compile.{nearest(name, known)}")
     dtypes = _floats(dtypes)
-    names = list(dict.fromkeys(families or known))
+    names = sorted(dict.fromkeys(families or known), key=lambda name: name not in LONG)
     apart = len(names) > 1 and thread_count() > 1 and _can_part()
     found = _side_by_side(names, dtypes) if apart else (_seconds(name, dtypes) for name in names)
     return dict(zip(names, told(found, "compiling (once)", len(names)), strict=True))

@@ -16,6 +16,7 @@ from compare import assert_same_bits
 from contract.discovery import LEARNERS, SUBJECTS
 from contract.test_promises import learned
 from gnomon.core.callbacks import Checkpoint, TimeBudget
+from gnomon.core.threads import thread_count
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -106,6 +107,14 @@ def test_iterate_leaves_the_model_alone(subject):
     kept = [one for _, one in zip(range(3), iterates(subject, data, model))]
     assert vars(model) == before
     assert len({id(one) for one in kept}) == len(kept)
+
+
+@pytest.mark.parametrize("subject", [s for s in LEARNERS if "n_jobs" in s.make().get_params()], ids=repr)
+def test_a_loop_left_halfway_holds_no_count_of_threads(subject):
+    before = thread_count()
+    walk = iterates(subject, subject.data(), subject.make(**one_start(subject)).set_params(n_jobs=before + 1))
+    for _ in zip(range(2), walk):
+        assert thread_count() == before
 
 
 # Callbacks

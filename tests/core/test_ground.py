@@ -168,8 +168,6 @@ def test_items_are_drawn_only_a_little_ahead():
 
 
 def test_thread_count_from_the_environment(monkeypatch):
-    # an iterator of another test, left halfway, may still hold a count
-    monkeypatch.setattr("gnomon.core.threads._local", threading.local())
     monkeypatch.setenv("GNOMON_NUM_THREADS", "3")
     assert thread_count() == 3
     with threads(5):

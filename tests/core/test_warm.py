@@ -40,7 +40,7 @@ def test_families_are_compiled_side_by_side_and_told_of(helpers):
     said = []
     with gnomon.threads(2), gnomon.progress(lambda *what: said.append(what)):
         assert gnomon.warm_up("topics", "association", "topics") == {"topics": 3.0, "association": 5.5}
-    assert helpers.asked == ["topics", "association"]
+    assert helpers.asked == ["association", "topics"]  # the longest first
     assert said == [("compiling (once)", done, 2) for done in range(3)]
 
 
@@ -67,12 +67,12 @@ def test_it_is_done_here_where_other_processes_are_no_help(reason, monkeypatch):
 
 
 def test_what_fails_elsewhere_is_made_up_for_here(helpers, monkeypatch, caplog):
-    monkeypatch.setattr(helpers, "dies_at", "association")
+    monkeypatch.setattr(helpers, "dies_at", "topics")
     monkeypatch.setattr(_warm, "_seconds", lambda name, dtypes: 7.0)
     with gnomon.threads(2), caplog.at_level(logging.INFO, logger="gnomon._warm"):
-        found = gnomon.warm_up("topics", "association", "bayes")
-    assert found == {"topics": 3.0, "association": 7.0, "bayes": 7.0}
-    assert "no memory for association" in caplog.text
+        found = gnomon.warm_up("topics", "bayes", "association")
+    assert found == {"association": 5.5, "topics": 7.0, "bayes": 7.0}
+    assert "no memory for topics" in caplog.text
 
 
 def test_helping_processes_compile_for_as_many_threads(monkeypatch):

@@ -31,6 +31,9 @@ tree = DecisionTreeClassifier(categorical_features=[0]).fit(frame, [0, 1, 0, 1])
 assert tree.predict(frame).tolist() == [0, 1, 0, 1]
 net = BayesianNetworkClassifier().fit(frame.select("word"), ["x", "y", "x", "y"])
 assert net.predict(frame.select("word")).tolist() == ["x", "y", "x", "y"]
+import gnomon
+with gnomon.threads(1):
+    assert set(gnomon.warm_up("association", "graphical")) == {"association", "graphical"}
 """
 
 

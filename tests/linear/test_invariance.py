@@ -86,6 +86,19 @@ def test_a_penalized_intercept_knows_where_zero_lies(d):
     np.testing.assert_allclose(slope.sum(), -model.intercept_[0], atol=1e-5)
 
 
+@pytest.mark.parametrize("place", [0.0, 100.0, 3000.0])
+def test_slopes_that_certify_a_wide_model_are_those_of_its_weights(place):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 700)) / np.sqrt(700) + place
+    y = (X.sum(axis=1) - place * 700 + rng.logistic(size=50) > 0).astype(int)
+    model = LogisticRegression(regularize_intercept=True, tol=1e-8).fit(X, y)
+    w = np.append(model.coef_[0], model.intercept_)
+    Z = np.column_stack([X, np.ones(50)])
+    slope = Z.T @ (1.0 / (1.0 + np.exp(-Z @ w)) - y) + w
+    assert model.converged_
+    assert np.abs(slope).max() / 50 == pytest.approx(model.gradient_norm_, rel=0.1, abs=1e-12 * (1 + place))
+
+
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_ends_of_columns_are_those_of_all_chunks(place, monkeypatch):
     X = np.random.default_rng(0).normal(size=(300, 3))

@@ -142,23 +142,24 @@ class Learner(Convergence, CallbackSupportMixin, Estimator):  # type: ignore[mis
 
     def _iterate(self, data: Data) -> Generator[Self, int | None, None]:
         recorder, ahead = Recorder(unit=self._unit), None
-        with self._threads():
+        with self._threads():  # held while it works, not while the caller looks at a copy
             work = self._prepare(data)
             state = self._first_state(work, self._first_seed(), 0)
-            if state is not None:
-                ahead = yield self._copy(Run(state, recorder.trace(), 0, False), data)
-            moments = self._steps(work, state, recorder)
-            while True:
-                with _calm(data):
-                    seen = deque(itertools.islice(moments, ahead or 1), maxlen=1)
-                    if not seen:
-                        return
-                    moment = seen[0]
-                    count = len(recorder.objective)
-                    last = moment.last() or count >= self._limit()
-                    state = self._finish(work, moment.state) if last else moment.state
-                    copy = self._copy(Run(state, recorder.trace(), count, moment.converged), data)
-                ahead = yield copy
+            copy = None if state is None else self._copy(Run(state, recorder.trace(), 0, False), data)
+        if copy is not None:
+            ahead = yield copy
+        moments = self._steps(work, state, recorder)
+        while True:
+            with self._threads(), _calm(data):
+                seen = deque(itertools.islice(moments, ahead or 1), maxlen=1)
+                if not seen:
+                    return
+                moment = seen[0]
+                count = len(recorder.objective)
+                last = moment.last() or count >= self._limit()
+                state = self._finish(work, moment.state) if last else moment.state
+                copy = self._copy(Run(state, recorder.trace(), count, moment.converged), data)
+            ahead = yield copy
 
     def _copy(self, run: Run, data: Data) -> Self:
         copy = self._unfitted()

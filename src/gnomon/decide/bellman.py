@@ -12,6 +12,7 @@ from gnomon.core.errors import DataError
 from gnomon.core.linalg import Array
 from gnomon.core.threads import shared
 from gnomon.core.validate import warn
+from gnomon.decide.forms import with_short_indices
 from gnomon.loops import planning, worlds
 
 CHUNK = 2**14  # states that one thread sweeps at once
@@ -108,6 +109,7 @@ def sweep_policy(mdp: Any, policy: Array, V: Array, discount: float, times: int 
 def sweep_chain(P: Any, r: Array, V: Array, discount: float) -> Array:
     """Return r + γPV."""
     out = np.empty(len(r))
+    P = with_short_indices(P)
     parts = P.indptr, P.indices, P.data, r
     over_states(lambda i, j: planning.sweep_chain(*parts, discount, i, j, V, out), len(r))
     return out

@@ -92,9 +92,15 @@ def canonical(rows: Any) -> Any:
     rows = sparse.csr_array(rows, dtype=np.float64, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    if rows.shape[1] < 2**31 and rows.nnz < 2**31:
-        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-    return rows
+    return with_short_indices(rows)
+
+
+def with_short_indices(rows: Any) -> Any:
+    """Return CSR with 32-bit indices where they suffice, as loops are compiled for: SciPy's own vary."""
+    if rows.indices.dtype == rows.indptr.dtype == np.int32 or max(rows.shape[1], rows.nnz) >= 2**31:
+        return rows
+    parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return sparse.csr_array(parts, shape=rows.shape)
 
 
 def entry_rewards(

@@ -128,7 +128,7 @@ class MDP(Sources, Questions, Moving):
         S = rows.shape[1]
         A = rows.shape[0] // S
         self.n_states, self.n_actions = S, A
-        self.rows_, self._pays = rows, np.ascontiguousarray(pays, dtype=np.float64)
+        self.rows_, self._pays = forms.with_short_indices(rows), np.ascontiguousarray(pays, dtype=np.float64)
         self._ends, self._end_pays = (
             np.asarray(ends, dtype=np.float64),
             np.asarray(end_pays, dtype=np.float64),

@@ -225,7 +225,7 @@ class LatentLinear(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     def _parts(self) -> tuple[Array, Array, Array]:
         check_fitted(self)
         p = len(self.mean_)
-        psi = np.ascontiguousarray(np.broadcast_to(np.asarray(self.noise_variance_, dtype=np.float64), (p,)))
+        psi = np.full(p, self.noise_variance_, dtype=np.float64)
         L = self._mixing()
         W = self.components_.T if L is None else self.components_.T @ L
         mean = np.asarray(self.mean_, dtype=np.float64)  # loops are compiled for these types alone

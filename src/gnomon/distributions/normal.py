@@ -259,7 +259,7 @@ class Gaussian(Geometry):
         return -0.5 * (squares + self.log_determinants + self.n_features * LOG_2PI)
 
     def _stack(self) -> Array:
-        return np.ascontiguousarray(self.covariance_matrices())
+        return np.array(self.covariance_matrices(), order="C")  # a copy: loops are compiled for no others
 
     # -- learning ----------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from gnomon.graphical.fields import MarkovRandomField
 from gnomon.graphical.grids import GridField
 from gnomon.graphical.network import BayesianNetwork
 from gnomon.graphical.propagation import BeliefPropagation
+from gnomon.graphical.sampling import gibbs
 from gnomon.graphical.search import HillClimbSearch
 from gnomon.graphical.structure import ExactSearch
 
@@ -23,7 +24,8 @@ def warm_up(dtypes: Sequence[str]) -> None:
     model = BayesianNetwork([("a", "b"), ("b", "c")], tables=tables)
     model.marginals({"c": 1})
     model.mpe({"c": 1})
-    model.sample(4, {"c": 1}, method="gibbs", random_state=0)
+    net = model._network()
+    gibbs(net, 4, np.random.default_rng(0), net.evidence({"c": 1}), burn_in=1, thin=1, chains=2, force=False)
     X = np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0], [1.0, np.nan, 1.0]])
     fitted = BayesianNetwork([("x0", "x1"), ("x1", "x2")], max_iter=2, tol=1e9).fit(X)
     fitted.predict(X)

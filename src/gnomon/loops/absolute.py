@@ -5,32 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.loops._compile import compiled
+from gnomon.loops.ordering import put_in_order_by
 from gnomon.loops.trees import BARE, TIE
 
 MIN_SAMPLES, MIN_WEIGHT, SIGN, LOWER, UPPER, PICK = range(6)  # limits of a cut
 GAIN, THRESHOLD, LEFT_WEIGHT, FOUND = range(4)  # the best cut
 
 
-@compiled(**BARE)
-def sort_pairs(y, w):
-    """Sort y in place (Shell's gaps), carrying w along."""
-    gap = 1
-    while gap < y.size // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for k in range(gap, y.size):
-            a, b, at = y[k], w[k], k
-            while at >= gap and y[at - gap] > a:
-                y[at], w[at] = y[at - gap], w[at - gap]
-                at -= gap
-            y[at], w[at] = a, b
-        gap //= 3
-
-
 @compiled
 def weighted_median(y, w):
     """The value that halves the weight; between two values when the half falls exactly there. Sorts both."""
-    sort_pairs(y, w)
+    put_in_order_by(y, w)
     half, running = 0.0, 0.0
     for k in range(y.size):
         half += 0.5 * w[k]

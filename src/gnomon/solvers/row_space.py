@@ -34,6 +34,8 @@ LOOK_BACK = (
     5  # iterations whose gain, too, must be below it: what the curvature seen promises may be too little
 )
 FLAT = 0.2  # share of the first slope along a line at which the search ends
+DOUBT = 0.1  # share of the tolerance that rounding may hide
+FALL = 0.9  # of the largest slope, where less is left to gain
 TRIALS = 3  # of lengths that are better but not yet flat
 ARMIJO = 1e-4
 
@@ -155,6 +157,19 @@ def _slopes_of(X: Array, U: Array) -> Array:
     return out
 
 
+def _scores_of(X: Array, theta: Array) -> Array:
+    """Return the scores of weights and, where there is one more of them than columns, of an intercept."""
+    d = X.shape[1]
+    out = np.zeros((len(X), theta.shape[1])) + theta[d:].sum(axis=0)
+
+    def part_of(part: slice) -> Array:
+        return np.asarray(X[:, part], dtype=np.float64) @ theta[part]
+
+    for found in in_order(part_of, _cuts(d, COLUMNS)):
+        out += found
+    return out
+
+
 def start(rows: Any, space: Space, objective: newton.Objective, theta: Array) -> RowSpaceState:
     """Return the state at theta; its gradient is not looked at."""
     table = theta[:, None] if theta.ndim == 1 else theta
@@ -162,7 +177,7 @@ def start(rows: Any, space: Space, objective: newton.Objective, theta: Array) ->
     weights, last = _parted(table, rows.n_features, space)
     scores = np.zeros((n, k))
     if np.any(weights):
-        scores = np.asarray(terms.scores(rows.X, weights, len(weights) > rows.n_features))
+        scores = _scores_of(rows.X, weights)
         scores -= space.share @ scores
     origin = Origin(weights, scores, np.einsum("ij,ij->j", weights, weights))
     inner = np.zeros((n + 2, k))
@@ -239,25 +254,42 @@ def _gradient(space, origin, objective, point, slope):
     return _vector(space, origin, inner)
 
 
-def _seen(rows, space, objective, state):
-    """Return the state with its weights and their slopes, which takes a pass over the rows."""
+def _seen(rows, space, objective, state, doubtful):
+    """Return the state with its weights and their slopes, and its value, which takes a pass over the rows.
+
+    Where what the Gram matrix rounds is `doubtful`, value and slopes are those of the scores that the weights have, for
+    two passes more.
+    """
     n, d, inner, shape = rows.n_rows, rows.n_features, state.point[0], state.theta.shape
-    _, slope = _loss(rows, objective.model, state.point[1, :n] + state.point[1, n])
+    value, slope = _loss(rows, objective.model, state.point[1, :n] + state.point[1, n])
     k = slope.shape[1]
-    found = _slopes_of(
-        rows.X, np.column_stack([inner[:n] - np.outer(space.share, inner[:n].sum(axis=0)), slope])
-    )
+    coordinates = inner[:n] - np.outer(space.share, inner[:n].sum(axis=0))
+    found = _slopes_of(rows.X, np.column_stack([coordinates, slope]))
     theta = np.empty((len(objective.ridge), k))
-    gradient = np.empty_like(theta)
     theta[:d] = found[:, :k] + inner[n + 1] * state.origin.weights[:d]
-    gradient[:d] = found[:, k:]
     if space.length > 0.0:
         theta[d] = state.point[1, n] - space.center @ theta[:d]
     elif len(theta) > d:
         theta[d] = inner[:n].sum(axis=0) + inner[n + 1] * state.origin.weights[d]
-    gradient[d:] = slope.sum(axis=0)
-    gradient += objective.ridge[:, None] * theta
-    return state._replace(theta=theta.reshape(shape), gradient=gradient.reshape(shape))
+    slopes = found[:, k:]
+    if doubtful:
+        value, slope = _loss(rows, objective.model, _scores_of(rows.X, theta))
+        slopes = _slopes_of(rows.X, slope)
+    pull = objective.ridge[:, None] * theta
+    gradient = pull.copy()
+    gradient[:d] += slopes
+    gradient[d:] += slope.sum(axis=0)
+    seen = state._replace(theta=theta.reshape(shape), gradient=gradient.reshape(shape))
+    return seen, value + 0.5 * float(np.vdot(pull, theta))
+
+
+def _rounding(rows, space, objective, state):
+    """By how much the largest slope may differ from that of the weights, as products of a Gram matrix round."""
+    lengths = np.sqrt(np.diagonal(space.gram).clip(0.0))
+    inner = np.abs(state.point[0, : len(lengths)]).max(axis=1)
+    eps = np.finfo(np.float64).eps * (np.sqrt(rows.n_features) + np.sqrt(rows.n_rows))
+    scores = eps * lengths.max(initial=0.0) * float(lengths @ inner)
+    return objective.model.loss.lipschitz * scores * float(rows.weight @ lengths) / objective.weight
 
 
 def two_loops(slopes: Array, pairs: tuple[Pair, ...]) -> Array:
@@ -278,18 +310,26 @@ def two_loops(slopes: Array, pairs: tuple[Pair, ...]) -> Array:
 def step(
     rows: Any, space: Space, objective: newton.Objective, state: RowSpaceState, *, tol: float
 ) -> RowSpaceState:
-    """Iterate until hardly anything is left to gain and the slopes are small, or many times."""
-    count, steep, left = 0, np.inf, np.inf
+    """Iterate until hardly anything is left to gain and the slopes are small, or many times.
+
+    A state is stuck, too, when the slopes do not fall although there is less to gain: it has then the value that its
+    weights have, for another method to go on from.
+    """
+    count, left, before, value = 0, np.inf, np.inf, state.value
     while count < ITERATIONS and not state.stuck:
         with one_blas_thread():  # vectors are short: more threads wait for each other
             state, left, count = _iterate(rows, space, objective, state, count)
-        state = _seen(rows, space, objective, state)
+        doubt = _rounding(rows, space, objective, state)
+        state, value = _seen(rows, space, objective, state, doubt > DOUBT * tol)
         steep = newton.violation(objective, state.gradient)
         if left <= state.enough():
             if steep <= tol:
                 break
-            state = state._replace(goal=0.25 * left * (tol / steep) ** 2)
-    return state
+            state = state._replace(
+                goal=0.25 * left * (tol / steep) ** 2, stuck=state.stuck or steep > FALL * before
+            )
+            before = steep
+    return state._replace(value=value) if state.stuck else state
 
 
 def _iterate(rows, space, objective, state, count):
