@@ -7,7 +7,7 @@ X is read-only, dense (C order) or CSR. Weights, averages and the lengths of ste
 from math import inf
 
 from gnomon.loops._compile import PART, compiled
-from gnomon.loops.stochastic import csr_row_dot, csr_row_move, row_dot, row_move
+from gnomon.loops.stochastic import csr_row_ahead, csr_row_dot, csr_row_move, row_dot, row_move
 
 
 @compiled(**PART)
@@ -84,6 +84,7 @@ def aggressive_csr(
     loss = 0.0
     for k in range(len(order)):
         i = order[k]
+        csr_row_ahead(indptr, indices, data, order, k)
         z = csr_row_dot(indptr, indices, data, i, w) + b
         tau, miss = aggressive_step(kind, C * weight[i], z, y[i], norms[i], epsilon)
         loss += weight[i] * miss
