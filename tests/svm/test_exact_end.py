@@ -126,7 +126,10 @@ def test_many_rows_are_solved_in_sets_and_few_at_once_with_one_answer(model, mon
     at_once = clone(model).fit(X, t)
     assert in_sets.kkt_violation_ <= 1e-11 and at_once.kkt_violation_ <= 1e-11
     assert np.array_equal(in_sets.support_, at_once.support_)
-    assert in_sets.dual_coef_ == pytest.approx(at_once.dual_coef_, abs=1e-8)
+    ask = "decision_function" if isinstance(model, NuSVC) else "predict"
+    np.testing.assert_allclose(getattr(in_sets, ask)(X), getattr(at_once, ask)(X), rtol=0, atol=1e-10)
+    # multipliers are determined less well than scores, and their errors grow with the price that bounds them
+    assert in_sets.dual_coef_ == pytest.approx(at_once.dual_coef_, abs=1e-8 * getattr(model, "C", 1.0))
     if isinstance(model, NuSVR):  # half of the price goes to rows above the tube, half to rows below
         beta = in_sets.dual_coef_[0]
         half = 0.5 * 0.3 * 20.0 * len(X)
