@@ -97,9 +97,13 @@ def test_a_missing_set_is_missing(found):
 def test_a_set_is_put_into_a_cell_as_into_a_column_of_objects(found, new):
     for how in ("loc", "iloc", "at"):
         lazy, plain = found.copy(), found.astype({"itemsets": object})
-        for frame in (lazy, plain):
-            where = (1, list(frame.columns).index("itemsets")) if how == "iloc" else (1, "itemsets")
-            getattr(frame, how)[where] = frozenset(new)
+        where = (1, list(found.columns).index("itemsets")) if how == "iloc" else (1, "itemsets")
+        try:
+            getattr(plain, how)[where] = frozenset(new)
+        except ValueError:  # before pandas 3 it puts no set into a cell of objects either
+            assert pd.__version__ < "3"
+            continue
+        getattr(lazy, how)[where] = frozenset(new)
         assert lazy["itemsets"].dtype == "itemset"
         assert lazy["itemsets"].tolist() == plain["itemsets"].tolist() == [ALL[0], new, *ALL[2:]]
 

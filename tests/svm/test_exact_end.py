@@ -103,6 +103,26 @@ def test_a_multiplier_that_meets_its_bound_stays_there():
     assert found == pytest.approx([0.6, 0.55, 0.35])  # 0.1 less for two, whose slopes differed by 0.2
 
 
+def test_a_way_between_bounds_keeps_the_sums_of_its_groups():
+    """Slopes that differ by 1e-8 of themselves, under a kernel of one dimension: the way may be long."""
+    x = np.linspace(0.0, 1.0, 12)
+    slope = 1e8 + 3.0 * x + np.array([1.0, -1.0] * 6)
+    groups = np.repeat(np.eye(2), 6, axis=0)
+    found = at_one_slope(np.outer(x, x), np.zeros(12), slope, np.full(12, -1e8), np.full(12, 1e8), groups)
+    assert np.abs(found).max() > 1e7
+    assert groups.T @ found == pytest.approx([0.0, 0.0], abs=1e-6)
+
+
+@pytest.mark.parametrize("C", [1e3, 1e4, 1e5])
+def test_a_price_changes_no_plane_that_is_flat_for_all(C):
+    """Of whole numbers: the median of either half is the same, so nothing is gained by a slope."""
+    X = np.array([3, 5, 1, 5, 4, 4, 4, 0, 0, 0, 5, 1, 2, 5, 1, 5, 1, 3, 4, 4.0])[:, None]
+    y = np.array([0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0.0])
+    model = SVR(kernel="linear", C=C).fit(X, y)
+    assert model.dual_coef_.sum() == pytest.approx(0.0, abs=1e-9 * C)
+    assert np.maximum(np.abs(y - model.predict(X)) - 0.1, 0.0).sum() == pytest.approx(6.4, abs=1e-6)
+
+
 @pytest.mark.parametrize("model", [NuSVC(nu=0.3, gamma=0.7), NuSVR(nu=0.4, gamma=0.7, C=100.0)], ids=type)
 def test_shares_end_at_rounding(model):
     X, y = cloud(200)

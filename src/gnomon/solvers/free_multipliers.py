@@ -44,14 +44,19 @@ def level_way(K: Array, slope: Array, step: Array, groups: Array) -> Array | Non
     Where rows depend on each other, as under a linear kernel with more free rows than columns, no step may give all
     one slope. What differs then bends nothing: it leads to a bound.
     """
-    rest = slope - K @ step
-    rest -= groups @ ((groups.T @ rest) / np.maximum(groups.sum(axis=0), 1.0))
-    before = slope - groups @ ((groups.T @ slope) / np.maximum(groups.sum(axis=0), 1.0))
+    rest, before = without_means(slope - K @ step, groups), without_means(slope, groups)
     if not np.abs(rest).max() > 1e-6 * np.abs(before).max():
         return None
-    rest /= np.abs(rest).max()
+    rest = without_means(
+        rest / np.abs(rest).max(), groups
+    )  # once more: little beside large slopes is rounded
     bend = float(rest @ K @ rest)
     return rest if bend <= 1e-9 * float(np.trace(K)) / len(K) * float(rest @ rest) else None
+
+
+def without_means(values: Array, groups: Array) -> Array:
+    """Return values whose sum is zero in every group."""
+    return values - groups @ ((groups.T @ values) / np.maximum(groups.sum(axis=0), 1.0))
 
 
 def first_at_bound(b: Array, step: Array, down: Array, up: Array) -> tuple[int, float]:
