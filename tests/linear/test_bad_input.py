@@ -216,3 +216,14 @@ def test_dates_are_no_targets_and_no_entries():
     missing[1, 0] = np.datetime64("NaT")
     with pytest.raises(ValueError, match="X holds dates"):
         Ridge().fit(missing, [1.0, 2.0, 3.0, 4.0])
+
+
+@pytest.mark.parametrize("cls", [SGDClassifier, Perceptron, PassiveAggressiveClassifier])
+def test_classes_named_again_are_the_same(cls):
+    X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
+    model = cls().partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="not the same as on last call"):
+        model.partial_fit(X, y, classes=[0, 1, 2])
+    before = model.coef_.copy()
+    model.partial_fit(-X, y, classes=[1, 0])
+    assert not np.array_equal(model.coef_, before)

@@ -208,3 +208,12 @@ def test_a_seed_fixes_the_answer_on_any_number_of_threads(learner):
         two = learner(**options).fit(X, y)
     np.testing.assert_array_equal(one.coef_, two.coef_)
     assert (learner(**{**options, "random_state": 8}).fit(X, y).coef_ != one.coef_).any()
+
+
+def test_a_tie_between_two_code_words_is_the_lower_class():
+    """One symmetric line through the origin: zero is as far from either word."""
+    model = OutputCodeClassifier(LinearSVC(fit_intercept=False), code=[[-1], [1]], decoding="loss")
+    model.fit([[-1.0], [1.0]], ["a", "b"])
+    X = [[-0.5], [0.0], [0.5]]
+    np.testing.assert_array_equal(np.sign(model.decision_function(X)), [-1, 0, 1])
+    assert model.predict(X).tolist() == ["a", "a", "b"]

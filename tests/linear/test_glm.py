@@ -73,6 +73,13 @@ def test_targets_outside_the_support_are_named(family, y):
         GeneralizedLinearRegressor(family).fit([[0.0], [1.0]], y)
 
 
+def test_one_answer_alone_is_nearly_sure_and_mirrors_the_other():
+    X = np.arange(12.0)[:, None]
+    yes, no = (GeneralizedLinearRegressor("bernoulli", alpha=0.1).fit(X, np.full(12, a)) for a in (1.0, 0.0))
+    np.testing.assert_allclose(yes.predict(X), 1.0, atol=1e-6)
+    assert yes.intercept_ == pytest.approx(-no.intercept_, rel=1e-9)
+
+
 def test_separable_labels_are_flagged():
     with pytest.warns(UserWarning):
         GeneralizedLinearRegressor("bernoulli", max_iter=60).fit(

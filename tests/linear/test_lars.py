@@ -140,6 +140,16 @@ def test_several_targets_are_one_path_each():
         np.testing.assert_allclose(both.predict(A)[:, k], one.predict(A), atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "alpha, order, coef", [(0.5, [1, 2, 0], [0.5, -2.5, 1.5]), (1.5, [1, 2], [0, -1.5, 0.5])]
+)
+def test_columns_are_named_in_the_order_they_enter(alpha, order, coef):
+    X = np.array([[1.0, 1, 1], [-1, 1, -1], [1, -1, -1], [-1, -1, 1]])
+    model = LassoLars(alpha).fit(X, X @ [1, -3, 2])
+    assert model.active_ == order
+    np.testing.assert_allclose(model.coef_, coef, atol=1e-12)
+
+
 def test_jitter_moves_y_and_a_path_that_is_not_wanted_is_not_kept():
     plain, moved = LassoLars(0.1).fit(A, YA), LassoLars(0.1, jitter=1e-3, random_state=0).fit(A, YA)
     assert 0 < np.abs(plain.coef_ - moved.coef_).max() < 1e-2

@@ -342,6 +342,15 @@ def test_a_penalty_shrinks_as_the_perceptron_loss_does(penalty, average):
             Perceptron(penalty=penalty, **options).fit(X, y)
 
 
+@pytest.mark.parametrize("order", ["given", "random", np.arange(150)[::-1]])
+def test_a_penalty_allows_every_order_but_that_of_drawn_mistakes(order):
+    X, y = load_iris(return_X_y=True)
+    same = {"penalty": "l2", "alpha": 0.01, "order": order, "max_iter": 3, "tol": None, "random_state": 3}
+    model = Perceptron(eta0=0.5, **same).fit(X, y)
+    peer = SGDClassifier("perceptron", learning_rate="constant", eta0=0.5, **same).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, peer.coef_)
+
+
 def test_the_trace_counts_the_mistakes_of_every_pass():
     X, y = T5
     model = Perceptron(**BOOK, max_iter=6).fit(X, y)

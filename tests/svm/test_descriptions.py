@@ -338,6 +338,14 @@ def test_prices_that_hide_the_targets_are_refused(far):
         NuSVR(kernel="linear").fit(X, y)
 
 
+def test_small_targets_are_hidden_by_a_price_that_large_ones_bear():
+    X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1.0])
+    machine = NuSVR(kernel="linear", C=1e11)
+    with pytest.raises(DataError, match="as large as 1e[+]11"):
+        machine.fit(X, 1e-3 * y)
+    assert machine.fit(X, 1e3 * y).epsilon_ == pytest.approx(500.0, rel=1e-6)
+
+
 def test_the_search_for_a_vector_climbs_in_every_column():
     """Two points sum up to more in their middle than the heavy point far away; one column never moves."""
     model = SVC(kernel=RBF(1.0)).fit([[-0.5, 0.0], [0.5, 0.0], [9.0, 0.0]], [1, 1, 0])
