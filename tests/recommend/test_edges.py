@@ -186,6 +186,13 @@ def test_starts_must_be_finite(model, side):
         model(2, init=start).fit(sp.csr_array(np.nan_to_num(R56, nan=1.0)))
 
 
+@pytest.mark.parametrize("init", [np.ones((5, 2)), np.ones((6, 3)), (np.ones((6, 2)), np.ones((6, 2)))])
+def test_starts_have_the_shapes_of_the_factors(init):
+    """Five users and six items."""
+    with pytest.raises(DataError, match="init must hold item factors of shape [(]6, 2[)], or a pair"):
+        MatrixFactorization(2, init=init).fit(R56)
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, 2.0, np.nan])
 def test_levels_of_intervals(level):
     model = MatrixFactorization(1, noise_variance=0.5, prior_precision=1.0, iterations=200, random_state=0)

@@ -234,6 +234,14 @@ def test_means_and_popularity():
     assert liked.counts_.tolist() == [0, 1, 1, 1]
 
 
+@pytest.mark.parametrize(("diversity", "second"), [(0.4, 1), (0.6, 2)])
+def test_variety_weighs_likeness_against_counts(diversity, second):
+    """Two twins with two ratings each, sixty others with one: the twin is worth 1 − 2·diversity, they nothing."""
+    pairs = [(user, item) for user in (100, 101) for item in (0, 1)] + [(k, k) for k in range(2, 62)]
+    model = PopularityRecommender().fit(pairs, np.full(len(pairs), 3.0))
+    assert model.recommend("new", N=13, diversity=diversity)[0][:2].tolist() == [0, second]
+
+
 # awkward ratings
 
 
