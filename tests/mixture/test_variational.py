@@ -82,3 +82,23 @@ def test_missing_entries():
     model = BayesianGaussianMixture(n_components=2, random_state=0).fit(holes)
     assert np.mean(model.predict(holes) == model.predict(X)) > 0.9
     assert np.all(np.isfinite(model.impute(holes)))
+
+
+def test_sticks_are_a_pair_of_arrays_and_a_dirichlet_is_one():
+    options = dict(n_components=2, tol=1e-12, max_iter=2000, random_state=0)
+    sticks = BayesianGaussianMixture(**options).fit(X).weight_concentration_
+    assert isinstance(sticks, tuple) and [len(part) for part in sticks] == [2, 2]
+    one, after = sticks
+    assert_allclose(one.sum(), 2 + len(X))  # a one for each stick, and every row in one of them
+    assert_allclose(after, [0.5 + one[1] - 1, 0.5])  # a half, and the rows of later sticks
+    options["weight_concentration_prior_type"] = "dirichlet_distribution"
+    alone = BayesianGaussianMixture(**options).fit(X).weight_concentration_
+    assert isinstance(alone, np.ndarray) and alone.shape == (2,)
+    assert_allclose(alone.sum(), 2 * 0.5 + len(X))
+
+
+def test_a_fit_stops_when_the_bound_per_row_moves_by_less_than_the_tolerance():
+    model = BayesianGaussianMixture(n_components=3, tol=1e-4, max_iter=500, random_state=0).fit(X)
+    moved = np.abs(np.diff(model.trace_.objective)) / len(X)
+    assert model.converged_ and len(moved) > 1
+    assert np.all(moved[:-1] >= 1e-4) and moved[-1] < 1e-4
