@@ -328,6 +328,8 @@ def test_scores_of_quantiles_and_intervals():
     assert proper_score(y, np.array([1.0, 1.0, 1.0]), "pinball", level=0.9) == near([0.1, 0.0, 3.6])
     found = proper_score(y, (np.zeros(3), np.full(3, 2.0)), "interval", level=0.9)
     assert found == near([2, 2, 2 + 20 * 3])
+    point = np.ones(2)
+    assert proper_score([1.0, 2.0], (point, point), "interval", level=0.5) == near([0.0, 4.0])  # no width
     assert proper_score([1], [[1.0, 0.0]], "log")[0] == np.inf  # called impossible
     assert proper_score(y, stats.norm(0, 1), "log") == near(-stats.norm.logpdf(y))
     assert proper_score([3], stats.poisson([2.0]), "log") == near(-stats.poisson.logpmf(3, 2.0))

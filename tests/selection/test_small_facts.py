@@ -20,6 +20,7 @@ from gnomon.selection import (
     bootstrap_error,
     compare_scores,
     criteria_table,
+    evaluate,
     information_criteria,
     three_way_split,
     winner_bias,
@@ -64,8 +65,8 @@ def test_a_likelihood_of_residuals_is_the_normal_one_of_their_spread():
     X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
     rest = y - sk.LinearRegression().fit(X, y).predict(X)
     wanted = stats.norm.logpdf(rest, scale=np.sqrt(np.mean(rest**2))).sum()
-    table = criteria_table([LinearRegression().fit(X, y)], X, y)
-    assert table["log_likelihood"].iloc[0] == pytest.approx(wanted)
+    table = criteria_table([LinearRegression().fit(X, y), sk.LinearRegression().fit(X, y)], X, y)
+    assert table["log_likelihood"].tolist() == pytest.approx([wanted, wanted])
 
 
 def test_the_interval_of_an_area_by_all_pairs():
@@ -158,9 +159,27 @@ def test_halves_that_never_differ(test):
         compare_scores(np.zeros(10), np.ones(10), test=test)
 
 
+@pytest.mark.parametrize("options", [{"test": "t"}, {"n_train": 9, "n_test": 1}])
+def test_differences_that_never_vary_have_no_error(options):
+    same = compare_scores([0.5, 0.6, 0.7], [0.5, 0.6, 0.7], **options)
+    assert same[:5] == (0.0, 0.0, 0.0, 0.0, 1.0)
+    worse = compare_scores([0.5, 0.75, 1.0], [0.75, 1.0, 1.25], **options)
+    assert worse[:5] == (-0.25, -0.25, -0.25, -np.inf, 0.0)
+
+
 def test_scores_that_never_differ_have_no_rank():
     same = compare_scores([0.5, 0.6, 0.7], [0.5, 0.6, 0.7], test="wilcoxon")
     assert same.p_value == 1.0 and same.difference == 0.0 and same.test == "Wilcoxon"
+
+
+# cross-validation
+
+
+def test_folds_that_lack_a_class_answer_for_the_classes_they_know():
+    X, y = np.array([[0.0], [1.0], [5.0], [6.0], [20.0], [21.0]]), np.array([0, 0, 1, 1, 2, 2])
+    found = evaluate(LogisticRegression(), X, y, cv=[([0, 2], [1, 3, 4]), ([0, 2, 4], [0, 2, 5])])
+    assert found.predictions.tolist() == [0, 0, 1, 1, 1, 2]
+    assert found.scores == pytest.approx([2 / 3, 1.0]) and found.pooled == pytest.approx(5 / 6)
 
 
 # wrappers
