@@ -311,8 +311,9 @@ def test_a_vector_with_the_wrong_length_or_nothing_in_it():
         -2.0 * RBF()
     with pytest.raises(ValueError, match="columns"):
         RBF()([[1.0]], [[1.0, 2.0]])
-    with pytest.raises(ValueError, match="columns must be numbers"):
-        RBF().on([5])([[1.0]])
+    for columns in ([5], [0, -2], [0.0]):
+        with pytest.raises(ValueError, match="columns must be numbers"):
+            RBF().on(columns)([[1.0]])
     with pytest.raises(ValueError, match="one number a row"):
         RBF().scaled(lambda X: X)([[1.0, 2.0]])
     with pytest.raises(ValueError, match="each pair of rows"):
