@@ -1,5 +1,7 @@
 """Small facts of graphical models: bounds of normalizers, and factors that have zeros."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from scipy.optimize import minimize
 
 from gnomon.core.errors import DataError, DegenerateError, ZeroEvidenceError
 from gnomon.graphical import (
+    PC,
     BayesianNetwork,
     BayesianNetworkClassifier,
     BeliefPropagation,
@@ -15,6 +18,8 @@ from gnomon.graphical import (
     HillClimbSearch,
     MarkovRandomField,
 )
+from gnomon.graphical.columns import read_columns
+from gnomon.graphical.constraint import p_value
 from gnomon.graphical.evidence import ImpossibleEvidenceError
 
 PAIR = np.array([[3.0, 1.0, 0.5], [0.25, 2.0, 4.0]])
@@ -181,3 +186,30 @@ def test_a_classifier_reports_the_likelihood_of_rows_and_classes(structure):
     told = model.network_.score_samples(frame)
     assert model.trace_.objective[-1] == pytest.approx(told.sum())
     assert told[0] == pytest.approx(np.log(model.network_.joint()[{"a": "u", "b": "x", "class": "p"}]))
+
+
+@pytest.mark.parametrize("test", ["chi2", "g"])
+def test_a_column_of_one_state_depends_on_nothing(test):
+    search = PC(test=test)
+    rows = search._prepare(read_columns(search, pd.DataFrame({"a": [5] * 8, "b": [0, 1] * 4})).rows)
+    assert p_value(rows, 0, 1, (), test) == p_value(rows, 1, 0, (), test) == 1.0
+
+
+@pytest.mark.parametrize(("max_given", "tests"), [(0, 6), (1, 6 + 6 * 2)])
+def test_a_search_that_has_given_as_many_as_it_may_has_converged(max_given, tests):
+    """No test parts any two of four columns: a pair is tested alone, then given each of the other two."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = PC(test=lambda a, b, given: False, max_given=max_given).fit(np.eye(4, dtype=int))
+    assert found.converged_ and found.n_iter_ == max_given + 1
+    assert found.n_tests_ == tests and len(found.dag_) == 6
+
+
+@pytest.mark.parametrize(("n", "most"), [(2, 1), (4, 3), (12, 4)])
+def test_restarts_move_three_edges_and_more_among_many_columns(n, most):
+    search = HillClimbSearch(start="empty")
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, size=(8, n)))
+    work = search._prepare(read_columns(search, frame).rows)
+    state = search._start(work, np.random.default_rng(0))
+    moved = [work.shaken(state._replace(seed=seed), n).adjacency.sum() for seed in range(60)]
+    assert max(moved) == most

@@ -66,6 +66,12 @@ def test_perceptron_makes_the_mistakes_of_its_explicit_twin(seed):
     assert m.mistake_log_.tolist() == log and m.intercept_[0] == w[-1]
 
 
+def test_rows_that_have_nothing_in_common_are_each_mistaken_once():
+    m = KernelPerceptron(fit_intercept=False, order="random_mistake", random_state=0)
+    m.fit(np.eye(6), [1, 1, 1, -1, -1, 1])
+    assert m.converged_ and m.mistakes_.tolist() == [1] * 6
+
+
 def test_orders_averages_and_partial_fit():
     X, y = cloud()
     for order in ("shuffle", "random_mistake"):
