@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from gnomon.core.errors import DataError
+from gnomon import load, save
+from gnomon.core.errors import DataError, ModelFileError
 from gnomon.neighbors import (
     EpsilonBallClassifier,
     KernelRegressor,
@@ -174,6 +175,17 @@ def test_compact_votes_and_margins_of_classes():
     )
     with pytest.raises(DataError, match="at least two rows"):
         SoftNeighborsClassifier("loo").fit([[0.0]], [0])
+
+
+def test_a_file_of_one_class_is_read_and_one_of_classes_unknown_is_not(tmp_path):
+    model = SoftNeighborsClassifier().fit([[0.0], [1.0]], [3, 3])
+    save(model, tmp_path / "one")
+    assert load(tmp_path / "one").predict([[5.0]]).tolist() == [3]
+    for wrong in (-1, 1):
+        model.targets_ = np.array([0, wrong])
+        save(model, tmp_path / "wrong")
+        with pytest.raises(ModelFileError, match="do not fit its classes"):
+            load(tmp_path / "wrong")
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ def test_what_is_refused():
         pairwise_distances(np.zeros((4, 3)), metric="precomputed")
     with pytest.raises(DataError, match="non-negative values"):
         pairwise_distances(-np.ones((2, 2)), metric="precomputed")
-    with pytest.raises(DataError, match="w must hold a finite weight"):
-        pairwise_distances(X, metric="minkowski", w=[-1.0, 1.0, 1.0, 1.0, 1.0])
+    for first in (-1.0, np.inf, np.nan):
+        with pytest.raises(DataError, match="w must hold a finite weight"):
+            pairwise_distances(X, metric="minkowski", w=[first, 1.0, 1.0, 1.0, 1.0])
     assert {"jaccard", "haversine", "canberra"} <= set(metric_names())
