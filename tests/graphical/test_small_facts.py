@@ -213,3 +213,14 @@ def test_restarts_move_three_edges_and_more_among_many_columns(n, most):
     state = search._start(work, np.random.default_rng(0))
     moved = [work.shaken(state._replace(seed=seed), n).adjacency.sum() for seed in range(60)]
     assert max(moved) == most
+
+
+def test_what_pairs_of_columns_tell_does_not_depend_on_the_unit_of_the_weights():
+    X = np.array([[0, 0, 1], [0, 0, 0], [1, 1, 0], [1, 1, 1], [1, 0, 1]])
+    told = ChowLiuTree().fit(X).mutual_information_
+    both, left, right = np.array([[2, 0], [1, 2]]) / 5, np.array([2, 3]) / 5, np.array([3, 2]) / 5
+    by_hand = sum(both[i, j] * np.log(both[i, j] / left[i] / right[j]) for i, j in np.argwhere(both > 0))
+    assert told[0, 1] == pytest.approx(by_hand)
+    for unit in (0.01, 0.2, 7.0):
+        found = ChowLiuTree().fit(X, sample_weight=np.full(5, unit)).mutual_information_
+        np.testing.assert_allclose(found, told, atol=1e-15)

@@ -326,6 +326,11 @@ def test_a_vector_with_the_wrong_length_or_nothing_in_it():
         RBF()([[1.0]], [[1.0]], eval_gradient=True)
 
 
+def test_keys_of_a_table_are_rows():
+    lengths = FunctionKernel(lambda a, b: float(len(a) * len(b)), vectorized=False)
+    assert lengths({"ab": 1, "c": 2}.keys()).tolist() == [[4.0, 2.0], [2.0, 1.0]]
+
+
 def test_strings_sets_and_graphs():
     words = ["gattaca", "attac", "ccc"]
     parts = FunctionKernel(
