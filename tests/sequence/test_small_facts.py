@@ -311,3 +311,12 @@ def test_endings_of_words_are_counted_for_every_tag(tmp_path):
     save(model, tmp_path / "spoiled.gnomon")
     with pytest.raises(ModelFileError, match="endings_ do not fit its tags"):
         load(tmp_path / "spoiled.gnomon")
+
+
+@pytest.mark.parametrize(
+    "model", [CategoricalHMM(2, end=True, n_iter=2, random_state=0), GaussianHMM(1, n_iter=2)]
+)
+def test_what_ends_or_shows_no_symbols_is_no_network(model):
+    model.fit(np.array([[0], [1], [1], [0], [1], [0.0]]), lengths=[2, 4])
+    with pytest.raises(DataError, match="of symbols without a stop state"):
+        model.to_bayesian_network(3)
