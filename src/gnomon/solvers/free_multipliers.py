@@ -47,9 +47,8 @@ def level_way(K: Array, slope: Array, step: Array, groups: Array) -> Array | Non
     rest, before = without_means(slope - K @ step, groups), without_means(slope, groups)
     if not np.abs(rest).max() > 1e-6 * np.abs(before).max():
         return None
-    rest = without_means(
-        rest / np.abs(rest).max(), groups
-    )  # once more: little beside large slopes is rounded
+    # once more: what is little beside large slopes is rounded
+    rest = without_means(rest / np.abs(rest).max(), groups)
     bend = float(rest @ K @ rest)
     return rest if bend <= 1e-9 * float(np.trace(K)) / len(K) * float(rest @ rest) else None
 
